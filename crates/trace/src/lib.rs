@@ -1,4 +1,5 @@
-//! An opened trace: inputs of any size, their events in order, and what whole verbs are made of.
+//! Opens traces: reads inputs of any size and indexes their events. Provides the building blocks of
+//! verbs.
 //!
 //! ```
 //! use tracemill_trace::{EventOrder, Limits, Source, Trace};
@@ -15,27 +16,27 @@
 //! # Ok::<(), tracemill_trace::Error>(())
 //! ```
 //!
-//! Libraries do not print, exit or read the environment: what a run may take is in [`Limits`], which also end it
-//! ([`Cancel`](run::limits::Cancel)) and show how far it is ([`Progress`](run::limits::Progress)).
+//! Libraries do not print, exit or read the environment. [`Limits`] holds the resources of a run,
+//! its [`Cancel`](run::limits::Cancel) flag and its [`Progress`](run::limits::Progress) counters.
 //!
 //! # Modules
 //!
-//! Verbs that sort, filter or cut traces are in `tracemill-pipeline`. They are made of these modules, in the order in which
-//! bytes meet them:
+//! Verbs that sort, filter or cut traces are in `tracemill-pipeline`. They use these modules, in
+//! the order of the data flow:
 //!
 //! | module | job |
 //! |---|---|
-//! | [`os`] | maps, files, descriptors: what differs between systems |
-//! | [`run`] | limits, threads and cancelling of a run; errors, losses, remedies |
-//! | [`input`] | sources to bytes: files, pipes, gzip, zstd |
-//! | [`read`] | the session: inputs to chunks on many cores; chunks are scanned on guesses that the chunk before proves |
-//! | [`event`] | phases, pairs, names, metadata; documents with their top-level keys; the proof that an event is JSON |
-//! | [`observe`] | how verbs read: one scan, an index of the events, and observers; [`Trace`], a scan that is kept |
-//! | [`store`] | where events are: a place has 8 bytes, an entry 16, and the store has the bytes |
-//! | [`spill`], [`order`] | records and events by time, by a key or as they came, in memory or on disk |
-//! | [`time`] | exact times, factors, shifts, windows, bounds |
-//! | [`json`] | members and values in the text of events, and patches of it |
-//! | [`output`] | targets, drafts; bytes to where they go, complete or not at all |
+//! | [`os`] | maps, files, descriptors |
+//! | [`run`] | limits, threads, cancelling; errors, losses, remedies |
+//! | [`input`] | opens sources: files, pipes, gzip, zstd |
+//! | [`read`] | scans inputs in chunks on all cores |
+//! | [`event`] | phases, pairs, names, metadata; top-level keys; JSON checks |
+//! | [`observe`] | how verbs read: one scan, an index, observers; [`Trace`] |
+//! | [`store`] | positions of events, and the bytes of all inputs |
+//! | [`spill`], [`order`] | records and events, sorted in memory or on disk |
+//! | [`time`] | exact times, factors, offsets, windows, bounds |
+//! | [`json`] | members and values in the text of events, and patches |
+//! | [`output`] | outputs that appear complete or not at all |
 
 pub mod event;
 pub mod input;

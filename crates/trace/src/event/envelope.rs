@@ -1,4 +1,4 @@
-//! What stands around the events of an input: documents and their keys, and what is damaged. The same for every verb.
+//! Collects the documents of an input, their top-level keys, and damage.
 //!
 //! ```text
 //!   {"displayTimeUnit":"ms","traceEvents":[ … ],"metadata":{…}}    a document: form, keys with the places of their values
@@ -6,53 +6,56 @@
 //!   chunk 1        │ chunk 2          │ chunk 3                    an `Envelope` each, appended in their order
 //! ```
 //!
-//! A key that stands in a chunk belongs to the last document that began before it, maybe in an earlier chunk
-//! ([`Envelope::append_to`]). Values stay where they are: of a key its text is kept, and 16 bytes of its value.
+//! A key belongs to the last document that began before it, possibly in an earlier chunk
+//! ([`Envelope::append_to`]). Values are stored as offset and length.
 //!
-//! A verb has findings of its own beside these, and implements [`Collect`]: see [`crate::read::scan`] for an example. Cost: nothing is done with an
-//! event but to count it. Heap: by documents and keys, not by events, and of documents that are alike one is kept.
+//! Verbs add findings of their own by implementing [`Collect`]; see [`crate::read::scan`] for an
+//! example. Cost: a counter per event. Heap: per document and key; runs of alike documents are
+//! stored once.
 
 use crate::run::losses::{Lapses, Losses};
 use crate::store::Store;
 use crate::store::place::{Long, Place};
 use tracemill_tokenizer::{Damage, Event, Field, Form, Member, Note, string_is};
 
-/// A key beside the events, its value by place.
+/// A top-level key, with the position of its value.
 #[derive(Clone, Debug)]
 pub struct KeyValue {
-    /// As written, with quotes.
+    /// Key as written, with quotes.
     pub key: Box<[u8]>,
-    /// Where its value stands among all inputs.
+    /// Offset of the value in the address space.
     pub offset: u64,
-    /// Bytes of the value.
+    /// Length of the value in bytes.
     pub len: u64,
 }
 
 /// A document of an input.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// Its shape.
+    /// Form of the document.
     pub form: Form,
-    /// What stands beside its events.
+    /// Top-level keys of the document.
     pub keys: Vec<KeyValue>,
-    /// The number, among the events of all inputs, of its first event; until its part is taken, among those of the part.
+    /// Event number of its first event: across all inputs once its chunk is merged, before that
+    /// within the chunk.
     pub first: u64,
-    /// Its events; known when its input is read.
+    /// Number of events; known when the input is read.
     pub events: u64,
-    /// Documents behind it of the same form and with the same keys, which are none that anybody unites or looks into; its
-    /// events are those of all. Inputs may have more documents than events: none of their own is kept of these.
+    /// Number of alike documents directly after this one: same form, same keys, none of them
+    /// special. Their events are counted here. This bounds the memory for inputs with many
+    /// documents.
     pub alike: u64,
 }
 
 impl Document {
-    /// One that begins behind the events that `stats` has.
+    /// Creates a document that begins after the events counted in `stats`.
     pub fn new(form: Form, stats: &mut ChunkStats) -> Self {
         stats.marks.begin(stats.events);
         Document { form, keys: Vec::new(), first: stats.events, events: 0, alike: 0 }
     }
 }
 
-/// How many documents these are, those counted that are [alike](Document::alike).
+/// Returns the number of documents, including [alike](Document::alike) ones.
 pub fn count(documents: &[Document]) -> u64 {
     documents.iter().map(|document| 1 + document.alike).sum()
 }
@@ -68,18 +71,18 @@ pub fn values_of<'a>(
     named.map(move |key| store.copy(key.offset..key.offset + key.len))
 }
 
-/// The keys of a document with their values, if they are short and nobody acts on them.
+/// Short keys of a document with their values, compared to find alike documents.
 #[derive(Default)]
 struct PlainKeys {
     text: Vec<u8>,
-    /// Whether there are others: then the document is told apart from any other.
+    /// Whether the document has other keys, which makes it unlike all others.
     others: bool,
 }
 
 impl PlainKeys {
-    /// Bytes of keys and values that are compared at most.
+    /// Maximum bytes of keys and values.
     const MOST: usize = 1024;
-    /// Keys that documents are read, united or moved by.
+    /// Prefixes of special keys, which tracemill interprets.
     const NAMES: [&'static [u8]; 9] = [
         b"\"traceEvents",
         b"\"nodes",
@@ -100,7 +103,7 @@ impl PlainKeys {
         if !self.others {
             self.text.extend_from_slice(key);
             self.text.extend_from_slice(value);
-            // no text of another number of keys is the same
+            // separates keys, so that texts with different numbers of keys differ
             self.text.push(b'\n');
         }
     }
@@ -111,40 +114,39 @@ impl PlainKeys {
     }
 }
 
-/// Whether a key stands in a document more than once.
 fn repeats_keys(document: &Document) -> bool {
     let keys = document.keys.iter().enumerate();
     keys.into_iter().any(|(at, own)| document.keys[..at].iter().any(|key| key.key == own.key))
 }
 
-/// What every verb learns of an input from a chunk of it: counts, and the first places of what is wrong.
+/// Counts and losses of one chunk.
 #[derive(Clone, Debug, Default)]
 pub struct ChunkStats {
-    /// How many.
+    /// Number of events.
     pub events: u64,
-    /// What was lost in it.
+    /// Bytes lost to damage.
     pub losses: Losses,
-    /// Events that are no JSON and were kept.
+    /// Kept events that are not JSON.
     pub lapses: Lapses,
-    /// Documents without their closing brackets.
+    /// Number of documents without closing brackets.
     pub unclosed: u64,
-    /// Missing or surplus commas between events.
+    /// Number of missing or extra commas between events.
     pub odd_separators: u64,
-    /// Least and greatest time in nanoseconds, where that is known.
+    /// First and last time in nanoseconds, if known.
     pub span: Option<(i64, i64)>,
     /// Where some of the events stand, for verbs that ask by [`crate::read::EventNumbers`].
     pub marks: EventMarks,
 }
 
 impl ChunkStats {
-    /// Counts an event that stands at this offset in its input.
+    /// Counts an event at this offset of the input.
     #[inline(always)]
     pub fn note_event(&mut self, offset: u64) {
         self.marks.note(self.events, offset);
         self.events += 1;
     }
 
-    /// Counts what the format allows and a strict reader would not.
+    /// Counts a deviation that the format allows but strict JSON does not.
     pub fn note(&mut self, note: Note) {
         match note {
             Note::Unclosed => self.unclosed += 1,
@@ -153,24 +155,22 @@ impl ChunkStats {
     }
 }
 
-/// Bytes that the allocator takes beside those of a short text.
 const ALLOCATION: usize = 16;
 
-/// Events between two marks.
+/// Distance between two marks in events.
 const STEP: u64 = 1024;
 
-/// Where some events of a chunk stand: one of 1024, and the first of each document. So an event is found by its number with a walk over
-/// 1023 others at most, and all of that costs a 64th of a byte an event.
+/// Offsets of some events of a chunk: one in 1024, and the first of each document. An event is
+/// found by its number with a walk over at most 1023 events. Cost: 1/64 byte per event.
 #[derive(Clone, Debug, Default)]
 pub struct EventMarks {
-    /// Numbers in the chunk, and offsets in the input.
+    /// Pairs of event number in the chunk and offset in the input.
     marks: Vec<(u64, u64)>,
-    /// The number of the event that is marked next.
     next: u64,
 }
 
 impl EventMarks {
-    /// The event of this number stands at this offset.
+    /// Records the offset of an event if it is due for a mark.
     #[inline(always)]
     pub fn note(&mut self, number: u64, offset: u64) {
         if number == self.next {
@@ -184,56 +184,55 @@ impl EventMarks {
         self.next = number + STEP;
     }
 
-    /// The event of this number is the first of a document: no walk goes on over what stands before it.
+    /// Marks the next event, the first of a document, because walks do not cross documents.
     pub fn begin(&mut self, number: u64) {
         self.next = number;
     }
 
-    /// Nobody walks from the events from this one on.
     fn forget_from(&mut self, number: u64) {
         while self.marks.pop_if(|mark| mark.0 >= number).is_some() {}
     }
 
-    /// Numbers and offsets, ascending.
+    /// Returns pairs of event number and offset, ascending.
     pub fn iter(&self) -> impl Iterator<Item = &(u64, u64)> {
         self.marks.iter()
     }
 }
 
-/// What every verb learns of one chunk of an input, beside its events.
+/// Everything in one chunk of an input except its events.
 #[derive(Default)]
 pub struct Envelope {
-    /// Where the input stands among all inputs.
+    /// Offset of the input in the address space.
     pub base: u64,
-    /// Counts and losses.
+    /// Counts and losses of the chunk.
     pub stats: ChunkStats,
-    /// Keys of the document that began before this chunk.
+    /// Keys of a document that began in an earlier chunk.
     pub keys: Vec<KeyValue>,
     /// Documents that begin in this chunk.
     pub documents: Vec<Document>,
-    /// Its long events.
+    /// Offsets and lengths of events of 16 KiB and more.
     pub long: Vec<Long>,
-    /// Bytes that keys may take, and texts of one event; and those that keys take: what is more is counted, and not kept.
+    /// Maximum bytes of keys, and of the texts of one event. Keys beyond it are counted but not
+    /// stored.
     most: Option<u64>,
     taken: u64,
-    /// Bytes of the name, the category and the ids of the event that has most.
+    /// Bytes of name, category and ids of the event with the longest such texts.
     pub texts: u64,
-    /// Keys of the document before the last one, and of that.
     plain: [PlainKeys; 2],
 }
 
 impl Envelope {
-    /// What is known of a chunk, before anything is, of the input that begins at `base`.
+    /// Creates the envelope of a chunk of the input at `base`.
     pub fn at(base: u64) -> Self {
         Envelope { base, ..Envelope::default() }
     }
 
-    /// The same, of a run in which keys may take so many bytes.
+    /// Sets the maximum bytes of keys, and of the texts of one event.
     pub fn with_room(self, most: u64) -> Self {
         Envelope { most: Some(most), ..self }
     }
 
-    /// Counts an event; returns where it stands among all inputs.
+    /// Counts an event and returns its offset in the address space.
     #[inline(always)]
     pub fn event(&mut self, event: &Event<'_>) -> u64 {
         self.stats.note_event(event.offset);
@@ -245,7 +244,7 @@ impl Envelope {
         offset
     }
 
-    /// Measures the texts of a long event that tables have.
+    /// Measures the texts of a long event that tables would copy.
     #[cold]
     pub(crate) fn measure(&mut self, event: &Event<'_>) {
         let fields = [Field::Name, Field::Cat, Field::Id, Field::Pid, Field::Tid];
@@ -254,12 +253,12 @@ impl Envelope {
         self.texts = self.texts.max(texts as u64);
     }
 
-    /// Whether the texts of an event have no room.
+    /// Returns whether the texts of an event exceed the limit.
     pub(crate) fn is_refused(&self) -> bool {
         self.most.is_some_and(|most| self.texts > most)
     }
 
-    /// A document begins.
+    /// Starts a document.
     pub fn document(&mut self, form: Form) {
         self.join_alike();
         self.documents.push(Document::new(form, &mut self.stats));
@@ -267,7 +266,7 @@ impl Envelope {
         self.plain[1].clear();
     }
 
-    /// The last document is complete: counts it with the one before if they are alike.
+    /// Merges the completed last document into the one before if they are alike.
     fn join_alike(&mut self) {
         let [.., before, last] = &mut self.documents[..] else { return };
         let [a, b] = &self.plain;
@@ -283,7 +282,7 @@ impl Envelope {
         self.documents.pop();
     }
 
-    /// Adds a key to the document that it belongs to.
+    /// Adds a top-level key to its document.
     pub fn member(&mut self, member: Member<'_>) {
         if !self.documents.is_empty() {
             self.plain[1].add(member.key, member.value);
@@ -300,23 +299,23 @@ impl Envelope {
         });
     }
 
-    /// Counts what was lost.
+    /// Counts a loss.
     pub fn damage(&mut self, damage: &Damage<'_>) {
         self.stats.losses.add(damage);
     }
 
-    /// Counts what the format allows and a strict reader would not.
+    /// Counts a deviation that the format allows but strict JSON does not.
     pub fn note(&mut self, note: Note) {
         self.stats.note(note);
     }
 
-    /// Bytes of heap that its documents and keys take where they are kept.
+    /// Returns the heap use in bytes of the documents and keys once merged.
     pub fn heap(&self) -> u64 {
-        // a list that doubles when it is full
+        // a full list doubles its capacity
         (self.documents.len() * 2 * size_of::<Document>()) as u64 + self.taken
     }
 
-    /// Adds the documents to those of the chunks before, and the keys that belong to the last of these.
+    /// Appends the documents to those of earlier chunks, and the keys to the last earlier document.
     pub fn append_to(self, documents: &mut Vec<Document>) {
         if let Some(document) = documents.last_mut() {
             document.keys.extend(self.keys);
@@ -325,42 +324,41 @@ impl Envelope {
     }
 }
 
-/// Bytes of heap that a key takes.
 fn of_key(key: &[u8]) -> u64 {
     (size_of::<KeyValue>() + key.len() + ALLOCATION) as u64
 }
 
-/// The findings of one chunk: what a verb looks for in its events, and what stands around them.
+/// Collects the findings of a verb in one chunk.
 ///
-/// One thread fills them, in the order of the chunk; [`Collect::seal`] comes last. Chunks are handed on in the order of the input, and
-/// what was found on a guess that proved wrong is dropped unseen: so nothing but the findings may be changed here.
+/// One thread calls it, in input order; [`Collect::seal`] comes last. The findings of a wrongly
+/// guessed chunk are discarded, so implementations must change nothing else.
 pub trait Collect: Send {
-    /// What stands around the events.
+    /// Returns the documents, keys and damage of the chunk.
     fn envelope(&mut self) -> &mut Envelope;
 
-    /// Takes an event: its bytes and where its fields stand. This is the inner loop of every verb.
+    /// Handles an event. This is the inner loop of every verb.
     fn event(&mut self, event: &Event<'_>);
 
-    /// A document begins.
+    /// Handles the start of a document.
     fn document(&mut self, form: Form) {
         self.envelope().document(form);
     }
 
-    /// Takes a key beside the events.
+    /// Handles a top-level key.
     fn member(&mut self, member: Member<'_>) {
         self.envelope().member(member);
     }
 
-    /// Something was lost.
+    /// Handles a loss.
     fn damage(&mut self, damage: &Damage<'_>) {
         self.envelope().damage(damage);
     }
 
-    /// Something the format allows and a strict reader would not.
+    /// Handles a deviation that the format allows but strict JSON does not.
     fn note(&mut self, note: Note, _offset: u64) {
         self.envelope().note(note);
     }
 
-    /// The chunk is scanned: whatever can be done to its findings without the others, on the worker.
+    /// Finishes the chunk on the worker, with work that needs no other chunk.
     fn seal(&mut self) {}
 }

@@ -1,11 +1,11 @@
-//! Hashes of ids, names, threads and groups: equal values have equal hashes, in every verb.
+//! Hashes ids, names, threads and groups so that equal values have equal hashes in every verb.
 //!
 //! Values are compared as JSON: types are strict (`5` is not `"5"`), as in DevTools; escapes and
-//! number formats are resolved (`1e2` is `100`). A missing value is a value too. Hashes instead of
-//! texts bound the memory by the number of threads and groups. They have no seed and come from no
-//! library, so no answer differs from run to run or with a dependency.
+//! number formats are resolved (`1e2` is `100`). A missing value is a value too. Hashes have no
+//! seed, so results are reproducible.
 //!
-//! Two of a million values share a 64-bit hash with a probability of 10⁻⁷; a 128-bit hash, practically never.
+//! Among a million values, 64-bit hashes collide with a probability of 10⁻⁷, 128-bit hashes
+//! practically never.
 
 use crate::event::pairing::is_named;
 use crate::json::member;
@@ -13,33 +13,32 @@ use crate::spill::hash::mix;
 use tracemill_tokenizer::swar::{digits, equal_bytes, first};
 use tracemill_tokenizer::{Event, Field, canonical, unescape};
 
-/// What some bytes of a key are.
 #[derive(Clone, Copy)]
 enum Type {
     Missing = 1,
     Text,
-    /// Not negative.
+    /// Nonnegative integer.
     Integer,
     Number,
     Other,
-    /// The id of a process.
+    /// Id that is local to a process.
     Local,
 }
 
-/// A hash of `64 · WORDS` bits, one or two words, of values added one after the other.
+/// A hash of `64 · WORDS` bits over a sequence of values; one or two words.
 #[derive(Clone, Copy)]
 pub struct KeyHash<const WORDS: usize>([u64; WORDS]);
 
-/// A hash of a key that is one field or value.
+/// A hash of a single field or value.
 pub type ValueHash = KeyHash<1>;
 
 impl<const WORDS: usize> KeyHash<WORDS> {
-    /// Creates the hash of no values. Keys of different classes have different hashes.
+    /// Creates the hash of an empty sequence. Keys of different classes have different hashes.
     pub fn new(class: u8) -> Self {
         KeyHash(std::array::from_fn(|half| u64::from(class) << (32 * half)))
     }
 
-    /// Returns the hash, whose words are independent of each other.
+    /// Returns the hash. Its words are independent of each other.
     #[inline(always)]
     pub fn finish(self) -> [u64; WORDS] {
         self.0
@@ -48,7 +47,7 @@ impl<const WORDS: usize> KeyHash<WORDS> {
     #[inline(always)]
     fn word(&mut self, word: u64) {
         for (half, hash) in self.0.iter_mut().enumerate() {
-            // the second half sees the words turned round
+            // rotated, so that the second half is independent
             *hash = mix(*hash, if half == 0 { word } else { !word.rotate_left(32) });
         }
     }
@@ -59,7 +58,7 @@ impl<const WORDS: usize> KeyHash<WORDS> {
         self.word((len as u64) << 8 | tag as u64);
     }
 
-    /// Eight bytes at a time, the last ones filled up with zeros, and how many they are.
+    /// Adds eight bytes at a time, the last word zero-filled, and then the length.
     #[inline]
     fn bytes(&mut self, bytes: &[u8], tag: Type) {
         let (words, rest) = bytes.as_chunks::<8>();
@@ -69,12 +68,12 @@ impl<const WORDS: usize> KeyHash<WORDS> {
         self.end(u64::from_le_bytes(last), bytes.len(), tag);
     }
 
-    /// Adds bytes that are equal only to the same bytes, such as a finished key.
+    /// Adds bytes that equal only identical bytes, such as a finished key.
     pub fn opaque(&mut self, bytes: &[u8]) {
         self.bytes(bytes, Type::Other);
     }
 
-    /// Adds a field.
+    /// Adds the value of a field.
     #[inline]
     pub fn field(&mut self, event: &Event<'_>, field: Field) {
         let hashed = match event.field_and_rest(field) {
@@ -88,7 +87,8 @@ impl<const WORDS: usize> KeyHash<WORDS> {
         }
     }
 
-    /// As [`KeyHash::bytes`] of the content of a string, up to its end; `None` if that is not plain to see.
+    /// Adds the content of a string like [`KeyHash::bytes`], up to its closing quote. Returns
+    /// `None` on an escape or when fewer than eight bytes are left.
     #[inline]
     fn string(mut self, content: &[u8]) -> Option<Self> {
         for (number, bytes) in content.as_chunks::<8>().0.iter().enumerate() {
@@ -104,7 +104,8 @@ impl<const WORDS: usize> KeyHash<WORDS> {
         None
     }
 
-    /// As [`KeyHash::bytes`] of the whole number that `text` begins with, if it has at most seven digits: most pids and tids.
+    /// Adds the integer that `text` begins with, like [`KeyHash::bytes`]. Returns `None` beyond
+    /// seven digits.
     #[inline]
     fn short_integer(mut self, text: &[u8]) -> Option<Self> {
         let word = u64::from_le_bytes(*text.first_chunk::<8>()?);
@@ -147,8 +148,8 @@ impl<const WORDS: usize> KeyHash<WORDS> {
         }
     }
 
-    /// Adds the id of an async event, flow or counter: `id`, else `id2.global`, else `id2.local` and
-    /// the process. Returns false if there is none.
+    /// Adds the id of an async event, flow or counter: `id`, else `id2.global`, else `id2.local`
+    /// and the process. Returns `false` if the event has no id.
     ///
     /// Ids without a process are shared by all processes, as in DevTools and Perfetto.
     #[inline]
@@ -170,14 +171,14 @@ impl<const WORDS: usize> KeyHash<WORDS> {
     }
 }
 
-/// The lowest `count` bytes of a word, fewer than eight.
+/// Returns the lowest `count` bytes of a word, fewer than eight.
 #[inline(always)]
 fn low_bytes(word: u64, count: usize) -> u64 {
     word & ((1 << (8 * count)) - 1)
 }
 
-/// The digits of a canonical number (`12e3` is 120: digits, then how many stand before the point) if it is a whole one,
-/// not negative and not huge.
+/// Returns the digits of a canonical number if it is a nonnegative integer of at most 400 digits.
+/// The canonical form of 120 is `12e3`: digits, then the number of digits before the point.
 fn whole(canonical: &[u8]) -> Option<Vec<u8>> {
     const MOST: usize = 400;
     if canonical == b"0" {
@@ -210,14 +211,14 @@ pub fn hash_field(event: &Event<'_>, field: Field) -> u64 {
     hash.0[0]
 }
 
-/// Returns the hash of the integer that `text` begins with, equal to that of [`hash_value`]; `None` if
-/// it has more than seven digits.
+/// Returns the hash of the integer that `text` begins with, equal to its [`hash_value`]; `None`
+/// beyond seven digits.
 #[inline]
 pub fn hash_short_integer(text: &[u8]) -> Option<u64> {
     ValueHash::new(0).short_integer(text).map(|hash| hash.0[0])
 }
 
-/// Returns the name hash of a begin or end event for pairing; 0 if pairing ignores its name.
+/// Returns the name hash of a begin or end event for pairing; 0 if pairing ignores the name.
 #[inline]
 pub fn name_key(event: &Event<'_>) -> u64 {
     if is_named(event) { hash_field(event, Field::Name).max(1) } else { 0 }
@@ -242,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_values_of_one_type_have_one_hash() {
+    fn equal_values_of_one_type_hash_alike() {
         let hash = |text: &str| {
             let mut hash = KeyHash::<2>::new(0);
             hash.value(Some(text.as_bytes()));
@@ -286,9 +287,9 @@ mod tests {
         }
     }
 
-    /// Fields of all lengths and spellings, at the end of an event and before more of it.
+    /// Covers fields of all lengths and notations, at the end of an event and before other fields.
     #[test]
-    fn a_field_has_the_hash_of_its_value() {
+    fn field_and_value_hash_alike() {
         let digits = "12345678901234567890";
         let numbers = (1..digits.len()).map(|len| digits[..len].to_owned());
         let strings = (0..20).map(|len| format!("\"{}\"", &"abcdefgh".repeat(3)[..len]));

@@ -19,19 +19,19 @@ use crate::json::{member, printable};
 use crate::spill::hash::HashMap;
 use tracemill_tokenizer::{Event, Field, string_is};
 
-/// What a metadata event tells of a process or a thread, by its `name`. Source: the section on metadata of the *Trace Event Format* document. Others
-/// (`process_uptime_seconds`, `num_cpus` …) tell nothing of these.
+/// The fact that a metadata event states about a process or thread, by its `name`. Source: the
+/// section on metadata of the *Trace Event Format* document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetadataKind {
-    /// `process_name`
+    /// Name of a process: `process_name`.
     ProcessName,
-    /// `process_labels`: what tells processes of one name apart, such as `GPU 0`.
+    /// Text that distinguishes processes of one name, such as `GPU 0`: `process_labels`.
     ProcessLabels,
-    /// `process_sort_index`
+    /// Position of a process among others: `process_sort_index`.
     ProcessSortIndex,
-    /// `thread_name`
+    /// Name of a thread: `thread_name`.
     ThreadName,
-    /// `thread_sort_index`
+    /// Position of a thread among others: `thread_sort_index`.
     ThreadSortIndex,
 }
 
@@ -44,12 +44,12 @@ impl MetadataKind {
         (b"thread_sort_index", MetadataKind::ThreadSortIndex),
     ];
 
-    /// Whether it is said of a process, not of a thread.
+    /// Returns whether the event is about a process, not a thread.
     pub fn is_of_process(self) -> bool {
         !matches!(self, MetadataKind::ThreadName | MetadataKind::ThreadSortIndex)
     }
 
-    /// The member of `args` that says it.
+    /// Returns the member of `args` that has the value.
     fn key(self) -> &'static [u8] {
         match self {
             MetadataKind::ProcessName | MetadataKind::ThreadName => b"name",
@@ -62,14 +62,14 @@ impl MetadataKind {
 /// A metadata event about a process or a thread.
 #[derive(Clone, Copy, Debug)]
 pub struct MetadataEvent<'e> {
-    /// Of what.
+    /// Kind of the event.
     pub kind: MetadataKind,
-    /// The value, as written; `None` if `args` do not have it.
+    /// Value as written; `None` if `args` lacks it.
     pub value: Option<&'e [u8]>,
 }
 
 impl<'e> MetadataEvent<'e> {
-    /// What an event says, by its name; `None` for all other names. Its phase is not looked at.
+    /// Parses an event by its name, regardless of phase. Returns `None` for other names.
     pub fn of(event: &Event<'e>) -> Option<Self> {
         let is_named = |name: &[u8]| event.is_string(Field::Name, name);
         let (_, kind) = MetadataKind::ALL.into_iter().find(|(name, _)| is_named(name))?;
@@ -78,18 +78,17 @@ impl<'e> MetadataEvent<'e> {
     }
 }
 
-/// An id or a name, as written unless it says otherwise.
+/// An id or a name, normally as written.
 type Written = Box<[u8]>;
 
-/// Bytes of an entry of a table beside its texts: what stands in the table, which is half full where it has just doubled, and
-/// what the allocator keeps for three texts.
+/// Bytes of heap per table entry without its texts, including free slots and allocator overhead.
 const ENTRY: usize = 240;
 
-/// The name that Node gives its main thread. A trace for DevTools has another name for it behind this one, by which DevTools finds
-/// the main thread of a page.
+/// Node's name for its main thread. In traces for DevTools a second name follows, by which DevTools
+/// finds the main thread of a page.
 pub const NODE_MAIN: &[u8] = b"JavaScriptMainThread";
 
-/// Puts a name in the place of the one there was, and counts the bytes of the texts. [`NODE_MAIN`] stays.
+/// Sets a name and updates the byte count of texts. [`NODE_MAIN`] is never replaced.
 fn insert<K: IdBytes>(all: &mut HashMap<K, Written>, id: K, name: Written, text: &mut usize) {
     if all.get(&id).is_some_and(|known| string_is(known, NODE_MAIN)) {
         return;
@@ -102,7 +101,7 @@ fn insert<K: IdBytes>(all: &mut HashMap<K, Written>, id: K, name: Written, text:
     }
 }
 
-/// What has so many bytes.
+/// Keys with a length in bytes.
 trait IdBytes: Eq + std::hash::Hash {
     fn bytes(&self) -> usize;
 }
@@ -124,18 +123,15 @@ impl IdBytes for (Written, Written) {
 /// Ids are compared as bytes: `1` and `"1"` are two processes. Names are kept as written, and decoded when they are asked for. Heap: see [`MetadataNames::heap`].
 #[derive(Clone, Debug, Default)]
 pub struct MetadataNames {
-    /// Names by pid.
     processes: HashMap<Written, Written>,
-    /// Names by pid and tid.
     threads: HashMap<(Written, Written), Written>,
-    /// `process_labels` by pid.
     labels: HashMap<Written, Written>,
-    /// Bytes of the ids and names.
+    /// Total bytes of ids and names.
     text: usize,
 }
 
 impl MetadataNames {
-    /// Takes what a metadata event says; ids are kept as they are written.
+    /// Records the fact that a metadata event states.
     pub fn note(&mut self, event: &Event<'_>) {
         self.note_by(event, |id| id.into());
     }
@@ -161,7 +157,7 @@ impl MetadataNames {
         }
     }
 
-    /// Returns the same names with other pids.
+    /// Returns the names with pids replaced by `new`.
     pub fn with_pids(self, new: impl Fn(&[u8]) -> Box<[u8]>) -> Self {
         let by_pid = |names: HashMap<Written, Written>| {
             names.into_iter().map(|(pid, name)| (new(&pid), name)).collect()
@@ -175,48 +171,48 @@ impl MetadataNames {
         }
     }
 
-    /// Bytes of heap, about: more than there are, since tables that double have room for more.
+    /// Returns the approximate heap use in bytes, an upper bound.
     pub fn heap(&self) -> u64 {
         let count = self.processes.len() + self.threads.len() + self.labels.len();
         (self.text + count * ENTRY) as u64
     }
 
-    /// The name of a process.
+    /// Returns the name of a process.
     pub fn process(&self, pid: &[u8]) -> Option<String> {
         self.processes.get(pid).map(|name| printable(name))
     }
 
-    /// What `process_labels` say of a process; `None` for empty ones.
+    /// Returns the `process_labels` of a process; `None` if empty.
     pub fn labels(&self, pid: &[u8]) -> Option<String> {
         self.labels.get(pid).map(|labels| printable(labels)).filter(|labels| !labels.is_empty())
     }
 
-    /// The name of a thread.
+    /// Returns the name of a thread.
     pub fn thread(&self, pid: &[u8], tid: &[u8]) -> Option<String> {
         self.thread_value(pid, tid).map(printable)
     }
 
-    /// The name of a process, as written.
+    /// Returns the name of a process, as written.
     pub fn process_value(&self, pid: &[u8]) -> Option<&[u8]> {
         self.processes.get(pid).map(|name| &**name)
     }
 
-    /// The name of a thread, as written.
+    /// Returns the name of a thread, as written.
     pub fn thread_value(&self, pid: &[u8], tid: &[u8]) -> Option<&[u8]> {
         self.threads.get(&(pid.into(), tid.into())).map(|name| &**name)
     }
 
-    /// The names of all processes, as written, in any order.
+    /// Returns the names of all processes as written, in any order.
     pub fn process_values(&self) -> impl Iterator<Item = &[u8]> {
         self.processes.values().map(|name| &**name)
     }
 
-    /// The names of all threads, as written, in any order.
+    /// Returns the names of all threads as written, in any order.
     pub fn thread_values(&self) -> impl Iterator<Item = &[u8]> {
         self.threads.values().map(|name| &**name)
     }
 
-    /// Takes over what later events say.
+    /// Adds the names of later events.
     pub fn append(&mut self, later: MetadataNames) {
         for (own, more) in
             [(&mut self.processes, later.processes), (&mut self.labels, later.labels)]

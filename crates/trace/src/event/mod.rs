@@ -1,5 +1,4 @@
-//! The vocabulary of events that verbs and indexes share: phases, parts of pairs, and which values are
-//! equal.
+//! Event semantics shared by verbs and indexes: phases, pairs, and equality of values.
 
 pub mod envelope;
 mod key_hash;

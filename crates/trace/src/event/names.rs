@@ -1,4 +1,4 @@
-//! Texts as numbers: each distinct one is kept once.
+//! Interns texts: each distinct text gets a number and is stored once.
 //!
 //! ```
 //! use tracemill_trace::event::names::Names;
@@ -13,7 +13,7 @@ use hashbrown::HashTable;
 use std::hash::BuildHasher;
 use tracemill_tokenizer::{unescape, unescaped_text};
 
-/// Texts, numbered in the order in which they came; number 0 is the empty one.
+/// Interned texts, numbered in order of first use. Number 0 is the empty text.
 ///
 /// ```text
 ///   bytes   a b renderer …        all texts, one behind the other
@@ -21,10 +21,11 @@ use tracemill_tokenizer::{unescape, unescaped_text};
 ///   table   hash → number         5 bytes a slot
 /// ```
 ///
-/// No text has an allocation of its own. Cost: a hash, and a comparison with the text that has it. Texts are bytes without their escapes, so what is no UTF-8 has a number too.
+/// All texts share one allocation. Cost per lookup: a hash and a comparison. Invalid UTF-8 is
+/// allowed.
 pub struct Names {
     bytes: Vec<u8>,
-    /// Where each ends.
+    /// End offset of each text in `bytes`.
     ends: Vec<usize>,
     table: HashTable<u32>,
 }
@@ -38,7 +39,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// The number of a text; a new one if it is new.
+    /// Returns the number of a text, adding the text if it is new.
     #[inline]
     pub fn number(&mut self, text: &[u8]) -> u32 {
         let hash = FixedState::default().hash_one(text);
@@ -56,7 +57,7 @@ impl Names {
         number
     }
 
-    /// The number of a text, if it has one.
+    /// Returns the number of a text, if it is interned.
     pub fn find(&self, text: &[u8]) -> Option<u32> {
         self.find_hashed(text, FixedState::default().hash_one(text))
     }
@@ -67,7 +68,7 @@ impl Names {
         self.table.find(hash, same).copied()
     }
 
-    /// The number of a string's content as JSON writes it; what is no string is taken as it is written.
+    /// Returns the number of the content of a JSON string, or of any other value as written.
     pub fn written(&mut self, value: &[u8]) -> u32 {
         let content = match value {
             [b'"', content @ .., b'"'] => content,
@@ -81,7 +82,7 @@ impl Names {
         self.number(&plain)
     }
 
-    /// The number of a string's content; 0 for what is no string.
+    /// Returns the number of the content of a JSON string; 0 for any other value.
     pub fn content(&mut self, value: &[u8]) -> u32 {
         match value {
             [b'"', .., b'"'] => self.written(value),
@@ -89,33 +90,33 @@ impl Names {
         }
     }
 
-    /// The text of a number.
+    /// Returns the bytes of a text by its number.
     pub fn bytes_of(&self, number: u32) -> &[u8] {
         of(&self.bytes, &self.ends, number)
     }
 
-    /// The text of a number; what is no UTF-8 is replaced.
+    /// Returns a text by its number, with invalid UTF-8 replaced.
     pub fn text(&self, number: u32) -> String {
         unescaped_text(self.bytes_of(number))
     }
 
-    /// How many there are.
+    /// Returns the number of texts.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Bytes of heap.
+    /// Returns the heap use in bytes.
     pub fn heap(&self) -> u64 {
         let entries = self.ends.capacity() * size_of::<usize>() + self.table.capacity() * 5;
         (self.bytes.capacity() + entries) as u64
     }
 
-    /// Whether there are none: never, there is the empty one.
+    /// Returns `false`: the empty text is always interned.
     pub fn is_empty(&self) -> bool {
         false
     }
 
-    /// Takes over the texts of another; gives their numbers here.
+    /// Adds the texts of another table. Returns their numbers in this table.
     pub fn append(&mut self, other: &Names) -> Vec<u32> {
         (0..other.len() as u32).map(|number| self.number(other.bytes_of(number))).collect()
     }

@@ -1,4 +1,4 @@
-//! Parts of pairs, and the key that parts of one pair share: a number for each thread, async operation,
+//! Events of pairs, and the key that the events of one pair share: one per thread, async operation,
 //! flow and counter.
 //!
 //! | phases | equal fields |
@@ -7,8 +7,8 @@
 //! | `b` `e`, `S` `F`, `s` `t` `f` | cat, name, scope and id: `id`, else `id2.global`, else `id2.local` with pid |
 //! | `C` | pid, name, id |
 //!
-//! Values are compared as [`KeyHash`] does. Ids without a pid are shared by all processes, as in
-//! DevTools and Perfetto (devtools-semantics §8.3). Of a key only a 128-bit hash is kept.
+//! Values are compared as in [`KeyHash`]. Ids without a pid are shared by all processes, as in
+//! DevTools and Perfetto (devtools-semantics §8.3). Only a 128-bit hash of the key is stored.
 
 use super::key_hash::{KeyHash, name_key};
 use super::phase::{PairKind, PairStep};
@@ -20,27 +20,27 @@ use std::cmp::Ordering;
 use tracemill_tokenizer::{Event, Field};
 
 record! {
-    /// A part of a pair, a flow or a counter, with all that pairing needs.
+    /// An event of a pair, flow or counter, with everything that pairing needs.
     #[derive(Clone, Copy)]
     pub struct PairEvent {
-        /// Its time and place.
+        /// Time and place of the event.
         pub entry: Entry,
-        /// 0 if it has no id and needs one.
+        /// Hash of the shared key; 0 if a required id is missing.
         key: [u64; 2],
-        /// A hash of its name; 0 if it has none or an empty one, or if the key includes the name.
-        /// The number of its pair if it is paired apart.
+        /// Hash of the name; 0 if the name is missing or empty, or the key includes it. With
+        /// `is_apart`, the number of the pair.
         pub name: u64,
-        /// What it is a part of.
+        /// Kind of the pair.
         pub kind: PairKind,
-        /// Which part it is.
+        /// Position of the event in the pair: begin, middle or end.
         pub step: PairStep,
-        /// Whether its partner is known by number, not by name.
+        /// Whether the event is paired by number instead of by name.
         pub is_apart: bool,
     }
 }
 
 impl PairEvent {
-    /// Creates the part that an event is.
+    /// Creates the pair event of an event.
     #[inline]
     pub fn new(event: &Event<'_>, entry: Entry, kind: PairKind, step: PairStep) -> Self {
         let key = key_of(event, kind).unwrap_or_default();
@@ -48,14 +48,14 @@ impl PairEvent {
         PairEvent { entry, key, name, kind, step, is_apart: false }
     }
 
-    /// Returns the key that it shares with its partners; 0 if it has no id and needs one.
+    /// Returns the key shared by all events of the pair; 0 if a required id is missing.
     #[inline]
     pub fn owner(&self) -> u128 {
         let [high, low] = self.key;
         u128::from(high) << 64 | u128::from(low)
     }
 
-    /// Sets the number of its pair: it is paired with the other part of that number alone.
+    /// Sets the number of the pair. The event then pairs only with the other event of that number.
     #[inline]
     pub fn set_pair(&mut self, number: u64) {
         (self.name, self.is_apart) = (number, true);
@@ -69,8 +69,8 @@ impl PairEvent {
         }
     }
 
-    /// Removes the begin event that this end event closes. With `only_by_name` an end event with a name
-    /// closes no begin event of another name.
+    /// Removes the begin event that this end event closes. With `only_by_name`, a named end event
+    /// closes only a begin event of the same name.
     pub fn close_in<T: Copy>(&self, open: &mut Begins<T>, only_by_name: bool) -> Option<T> {
         match self.is_apart || only_by_name && self.name != 0 {
             true => open.end_named(self.name),
@@ -80,7 +80,7 @@ impl PairEvent {
 }
 
 impl Keyed for PairEvent {
-    /// Its owner and its time.
+    /// Sort key: owner and time.
     type Key = (u128, i64);
 
     #[inline]
@@ -88,14 +88,14 @@ impl Keyed for PairEvent {
         (self.owner(), self.entry.time)
     }
 
-    /// Compares in the order of the output.
+    /// Compares two events in the order of the output.
     #[inline]
     fn tie(&self, other: &Self, order: Order<'_, '_>) -> Ordering {
         order.compare(&self.entry, &other.entry)
     }
 }
 
-/// Returns the key of a part; `None` if it has no id and needs one.
+/// Returns the key of an event; `None` if a required id is missing.
 #[inline]
 fn key_of(event: &Event<'_>, kind: PairKind) -> Option<[u64; 2]> {
     let fields: &[Field] = match kind {

@@ -1,18 +1,17 @@
-//! Which begin an end closes: the one rule, for every verb.
+//! Matches end events to begin events, with one rule for every verb.
 //!
-//! | an end (`E`) that has | closes, of the begins (`B`) open on its thread |
+//! | `E` event with | closes, among the open `B` events of its thread |
 //! |---|---|
-//! | the name of an open begin | the innermost of that name |
+//! | the name of an open `B` event | the innermost of that name |
 //! | another name | the innermost |
 //! | an empty name, `null`, or none | the innermost |
 //!
-//! If none is open an end closes nothing. Begins and ends meet in the order of the output: by time, and at one time as they
-//! stand in the inputs. So `B a, B b, E a, E b` are two slices that cross, and not two that nest under wrong names; and an end
-//! whose name was cut or misspelled closes one slice instead of leaving all around it open to the end of the trace.
+//! With no open event, an end event closes nothing. Events are taken in output order: by time, then
+//! in input order. So `B a, B b, E a, E b` are two overlapping slices, and an end event with a
+//! misspelled name closes only one slice.
 //!
-//! [`DevtoolsBegins`] is the rule where events are made for DevTools, which compares names and categories and gives a
-//! begin no duration from an end that does not fit: an empty name is a name there, a category counts,
-//! and an end that fits nothing closes nothing. (DevTools has one stack for the whole file; here each thread has its own.)
+//! [`DevtoolsBegins`] is the rule for events written for DevTools, which compares names (also empty
+//! ones) and categories, and closes nothing without a match.
 //!
 //! ```
 //! use tracemill_trace::event::pairing::Begins;
@@ -26,18 +25,17 @@
 //! assert_eq!(open.end(b), None);
 //! ```
 //!
-//! Cost: constant time for each begin and end, whatever is open. As long as slices nest, ends are compared with the
-//! innermost begin alone. The first that is not its end makes an index of all that is open, by name; each begin
-//! enters that at most once. Heap: 40 bytes beside the value for each begin that is open at one time (72 for DevTools), and about
-//! as much in the index.
+//! Cost: constant per event. The first end event that does not match the innermost begin event
+//! builds an index by name. Heap per open begin event: 40 bytes (72 for DevTools) plus the value,
+//! and about as much in the index.
 
 use crate::spill::hash::HashMap;
 use tracemill_tokenizer::{Event, Field};
 
-/// What takes memory where begins have no room.
+/// Description of open begin events in errors about exceeded memory.
 pub const OPEN: &str = "begins that are open at one time on one thread";
 
-/// Whether an event has a name that pairing looks at.
+/// Returns whether an event has a name that pairing compares.
 #[inline]
 pub fn is_named(event: &Event<'_>) -> bool {
     !matches!(
@@ -46,13 +44,12 @@ pub fn is_named(event: &Event<'_>) -> bool {
     )
 }
 
-/// No slot.
 const NONE: u32 = u32::MAX;
 
-/// The key of what any end may close.
+/// Key shared by all entries that any end event may close.
 const ANY: u64 = 1;
 
-/// Neighbours in a list: the next one towards the outermost, and towards the innermost.
+/// Neighbours of a slot in a list: towards the outermost and towards the innermost.
 #[derive(Clone, Copy)]
 struct Link {
     outer: u32,
@@ -61,27 +58,26 @@ struct Link {
 
 const LOOSE: Link = Link { outer: NONE, inner: NONE };
 
-/// Something open: it stands in the order of all, and in one list for each key that is not 0.
+/// An open entry: a member of the nesting order, and of one list per nonzero key.
 #[derive(Clone, Copy)]
 struct Slot<T, const KEYS: usize> {
     value: T,
     order: Link,
     keys: [u64; KEYS],
     lists: [Link; KEYS],
-    /// Whether it is in the lists.
     listed: bool,
 }
 
-/// What is open in one group, outermost first, with a list for each of its keys.
+/// The open entries of one group, outermost first, with a list per key.
 #[derive(Clone)]
 struct OpenGroup<T, const KEYS: usize> {
     slots: Vec<Slot<T, KEYS>>,
     free: Vec<u32>,
     outermost: u32,
     innermost: u32,
-    /// The innermost slot that is in the lists, as are all around it.
+    /// The innermost slot in the lists; all outer slots are in the lists too.
     indexed: u32,
-    /// The innermost of each list.
+    /// Innermost slot of each list.
     tails: [HashMap<u64, u32>; KEYS],
 }
 
@@ -116,7 +112,7 @@ impl<T: Copy, const KEYS: usize> OpenGroup<T, KEYS> {
                 at
             }
             None => {
-                // most ids have one
+                // most groups have one slot
                 if self.slots.capacity() == 0 {
                     self.slots.reserve_exact(1);
                 }
@@ -131,7 +127,7 @@ impl<T: Copy, const KEYS: usize> OpenGroup<T, KEYS> {
         self.innermost = at;
     }
 
-    /// Takes the innermost that has `key` as its key `number`.
+    /// Removes the innermost entry whose key `number` is `key`.
     #[inline]
     fn close(&mut self, number: usize, key: u64) -> Option<T> {
         if self.innermost == NONE {
@@ -145,7 +141,7 @@ impl<T: Copy, const KEYS: usize> OpenGroup<T, KEYS> {
         Some(self.remove(at))
     }
 
-    /// Puts what is not in the lists yet into them.
+    /// Adds the missing slots to the lists.
     #[cold]
     fn index(&mut self) {
         let mut next = match self.indexed {
@@ -190,7 +186,6 @@ impl<T: Copy, const KEYS: usize> OpenGroup<T, KEYS> {
         value
     }
 
-    /// Takes a slot out of the lists.
     fn unlist(&mut self, keys: [u64; KEYS], lists: [Link; KEYS]) {
         for (number, (key, Link { outer, inner })) in keys.into_iter().zip(lists).enumerate() {
             if key == 0 {
@@ -216,7 +211,7 @@ impl<T: Copy, const KEYS: usize> OpenGroup<T, KEYS> {
         })
     }
 
-    /// Bytes of heap, about: a slot and its entries in the lists.
+    /// Returns the approximate heap use in bytes: slots and list entries.
     #[inline]
     fn heap(&self) -> u64 {
         let lists: usize = self.tails.iter().map(HashMap::capacity).sum();
@@ -232,9 +227,9 @@ impl<T: Copy, const KEYS: usize> OpenGroup<T, KEYS> {
     }
 }
 
-/// The begins that are open on one thread, or of one id.
+/// The open begin events of one thread or id.
 ///
-/// Names are hashes; 0 is that of an end without one, or with an empty one.
+/// Names are hashes; 0 is the hash of a missing or empty name.
 #[derive(Clone)]
 pub struct Begins<T>(OpenGroup<T, 2>);
 
@@ -245,75 +240,75 @@ impl<T: Copy> Default for Begins<T> {
 }
 
 impl<T: Copy> Begins<T> {
-    /// Opens a begin.
+    /// Pushes a begin event.
     #[inline]
     pub fn begin(&mut self, name: u64, value: T) {
         self.0.push([ANY, name], value);
     }
 
-    /// Opens something that no end closes, as a complete event among begins.
+    /// Pushes an entry that no end event closes, such as a complete event.
     pub fn enclose(&mut self, value: T) {
         self.0.push([0; 2], value);
     }
 
-    /// Opens a begin that only [`Begins::end_named`] with this name closes.
+    /// Pushes a begin event that only [`Begins::end_named`] with this name closes.
     pub fn begin_apart(&mut self, name: u64, value: T) {
         self.0.push([0, name], value);
     }
 
-    /// Closes the begin that an end of this name ends; `None` if nothing is open.
+    /// Removes the begin event that an end event of this name closes; `None` if nothing is open.
     #[inline]
     pub fn end(&mut self, name: u64) -> Option<T> {
         let own = if name == 0 { None } else { self.0.close(1, name) };
         own.or_else(|| self.0.close(0, ANY))
     }
 
-    /// Closes the innermost begin of exactly this name, as parts of an id pair.
+    /// Removes the innermost begin event of exactly this name.
     pub fn end_named(&mut self, name: u64) -> Option<T> {
         self.0.close(1, name)
     }
 
-    /// How many are open.
+    /// Returns the number of open entries.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether nothing is open.
+    /// Returns whether nothing is open.
     pub fn is_empty(&self) -> bool {
         self.0.innermost == NONE
     }
 
-    /// The innermost.
+    /// Returns the value of the innermost open entry.
     pub fn innermost(&self) -> Option<&T> {
         self.0.slots.get(self.0.innermost as usize).map(|slot| &slot.value)
     }
 
-    /// The innermost.
+    /// Returns the value of the innermost open entry, mutably.
     pub fn innermost_mut(&mut self) -> Option<&mut T> {
         self.0.slots.get_mut(self.0.innermost as usize).map(|slot| &mut slot.value)
     }
 
-    /// Takes the innermost, whatever it is.
+    /// Removes and returns the innermost entry of any kind.
     pub fn pop_innermost(&mut self) -> Option<T> {
         let at = self.0.innermost;
         (at != NONE).then(|| self.0.remove(at))
     }
 
-    /// Takes the outermost, whatever it is.
+    /// Removes and returns the outermost entry of any kind.
     pub fn pop_outermost(&mut self) -> Option<T> {
         let at = self.0.outermost;
         (at != NONE).then(|| self.0.remove(at))
     }
 
-    /// All that are open, outermost first.
+    /// Returns all open values, outermost first.
     pub fn values(&self) -> impl Iterator<Item = T> + '_ {
         self.0.values()
     }
 
-    /// Gives all to `visit`, outermost first.
+    /// Passes all open values to `visit`, outermost first.
     ///
     /// # Errors
-    /// Those of `visit`.
+    /// Any error of `visit`.
     pub fn each_mut<E>(&mut self, mut visit: impl FnMut(&mut T) -> Result<(), E>) -> Result<(), E> {
         let mut next = self.0.outermost;
         while let Some(slot) = self.0.slots.get_mut(next as usize) {
@@ -323,20 +318,20 @@ impl<T: Copy> Begins<T> {
         Ok(())
     }
 
-    /// Bytes of heap that they take: what is open at one time has to stay in memory, so callers hold it to a
+    /// Returns the approximate heap use in bytes. Open entries cannot spill, so callers use a
     /// [`Quota`](crate::run::limits::Quota).
     #[inline]
     pub fn heap(&self) -> u64 {
         self.0.heap()
     }
 
-    /// Nothing is open any more.
+    /// Removes all entries.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 }
 
-/// The begins that are open on one thread, as DevTools pairs them.
+/// The open begin events of one thread, paired as DevTools pairs them.
 ///
 /// ```
 /// use tracemill_trace::event::pairing::DevtoolsBegins;
@@ -356,18 +351,17 @@ impl<T: Copy> Default for DevtoolsBegins<T> {
     }
 }
 
-/// The key of a name and a category.
 fn both(name: u64, cat: u64) -> u64 {
     (name.rotate_left(32) ^ cat.wrapping_mul(0x9E37_79B9_7F4A_7C15)).max(1)
 }
 
 impl<T: Copy> DevtoolsBegins<T> {
-    /// Opens a begin with the hashes of its name and category.
+    /// Pushes a begin event with the hashes of its name and category.
     pub fn begin(&mut self, name: u64, cat: u64, value: T) {
         self.0.push([ANY, name.max(1), cat.max(1), both(name, cat)], value);
     }
 
-    /// Closes the innermost begin with the name and the category of an end, as far as that has them.
+    /// Removes the innermost begin event with the given name and category; `None` matches any.
     pub fn end(&mut self, name: Option<u64>, cat: Option<u64>) -> Option<T> {
         match (name, cat) {
             (None, None) => self.0.close(0, ANY),
@@ -377,13 +371,13 @@ impl<T: Copy> DevtoolsBegins<T> {
         }
     }
 
-    /// Bytes of heap, as [`Begins::heap`].
+    /// Returns the approximate heap use in bytes, like [`Begins::heap`].
     #[inline]
     pub fn heap(&self) -> u64 {
         self.0.heap()
     }
 
-    /// All that are open, outermost first.
+    /// Returns all open values, outermost first.
     pub fn values(&self) -> impl Iterator<Item = T> + '_ {
         self.0.values()
     }
@@ -394,7 +388,6 @@ mod tests {
     use super::*;
     use tracemill_testkit::Rng;
 
-    /// The rule in three lines.
     fn naive_end(open: &mut Vec<(u64, u32)>, name: u64) -> Option<u32> {
         let own = open.iter().rposition(|&(own, _)| own != 0 && own == name);
         let at = own.or(open.len().checked_sub(1))?;
@@ -402,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn any_sequence_pairs_as_the_rule_has_it() {
+    fn random_sequences_pair_like_the_naive_rule() {
         for seed in 0..400 {
             let mut rng = Rng::new(seed);
             let (mut open, mut naive) = (Begins::default(), Vec::new());
@@ -439,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn complete_events_among_begins_are_closed_by_no_end() {
+    fn no_end_event_closes_a_complete_event() {
         let mut open = Begins::default();
         open.begin(7, 'a');
         open.enclose('x');
@@ -449,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn for_devtools_names_and_categories_must_be_those_of_the_begin() {
+    fn devtools_pairs_only_equal_names_and_categories() {
         for seed in 0..400 {
             let mut rng = Rng::new(seed);
             let mut open = DevtoolsBegins::default();
@@ -466,7 +459,7 @@ mod tests {
                 let fits = |&(name, cat, _): &(u64, u64, u32)| {
                     is(wanted[0], name.max(1)) && is(wanted[1], cat.max(1))
                 };
-                // hashes 0 and 1 are one key where only one of the two is asked for
+                // hashes 0 and 1 share a key when only one of name and category is given
                 let distinct = wanted.iter().all(|value| value.is_none_or(|value| value > 1));
                 if distinct {
                     let expected = naive.iter().rposition(fits).map(|at| naive.remove(at).2);
@@ -477,9 +470,8 @@ mod tests {
         }
     }
 
-    /// All shapes that cost a search of what is open where there is no index of it.
     #[test]
-    fn cost_does_not_grow_with_what_is_open() {
+    fn cost_is_independent_of_the_number_of_open_events() {
         const MANY: u64 = 200_000;
         let mut open = Begins::default();
         for _ in 0..2 {

@@ -1,28 +1,28 @@
-//! What an event is by its phase: a complete event, a part of a pair, metadata, or an instant.
+//! Classifies events by phase: complete event, member of a pair, metadata, or instant.
 
 use crate::record;
 use tracemill_tokenizer::{Event, Nanos};
 
-/// What the events of a pair are parts of.
+/// The kind of pair, flow or counter that an event belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum PairKind {
-    /// `B`, `E`: a slice, nested in a thread.
+    /// Slice of a thread: `B`, `E`.
     Slice,
-    /// `b`, `e`: an async slice.
+    /// Async slice: `b`, `e`.
     Async,
-    /// `S`, `F`: an async slice of the legacy form.
+    /// Async slice of the legacy form: `S`, `F`.
     Legacy,
-    /// `s`, `t`, `f`: a flow.
+    /// Flow: `s`, `t`, `f`.
     Flow,
-    /// `C`: a counter value, which lasts until the next one.
+    /// Counter: `C`. Its value lasts until the next one.
     Counter,
 }
 
 record! { enum PairKind { Slice, Async, Legacy, Flow, Counter } }
 
 impl PairKind {
-    /// Returns the phase that ends it.
+    /// Returns the phase that ends a pair of this kind.
     pub fn end(self) -> &'static str {
         match self {
             PairKind::Slice | PairKind::Counter => "E",
@@ -33,41 +33,41 @@ impl PairKind {
     }
 }
 
-/// Which part of a pair an event is.
+/// The position of an event in its pair or flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum PairStep {
-    /// The begin event.
+    /// Begin event.
     Begin,
-    /// A step of a flow, or a counter value.
+    /// Step of a flow, or counter value.
     Middle,
-    /// The end event.
+    /// End event.
     End,
 }
 
 record! { enum PairStep { Begin, Middle, End } }
 
-/// What an event is, by its phase.
+/// The class of an event, by its phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// `X`
+    /// Complete event: `X`.
     Complete,
-    /// A part of a pair, a flow or a counter.
+    /// Member of a pair, flow or counter.
     Part(PairKind, PairStep),
-    /// `M`
+    /// Metadata event: `M`.
     Metadata,
-    /// Any other phase: an instant.
+    /// Instant: any other phase.
     Instant,
 }
 
 impl Phase {
-    /// Returns the phase of an event.
+    /// Returns the class of an event.
     #[inline]
     pub fn of(event: &Event<'_>) -> Phase {
         Phase::of_letter(event.phase())
     }
 
-    /// Returns the phase of a letter, as [`Event::phase`] returns it.
+    /// Returns the class of a phase letter as returned by [`Event::phase`].
     #[inline]
     pub fn of_letter(letter: u8) -> Phase {
         match letter {
@@ -88,11 +88,11 @@ impl Phase {
     }
 }
 
-/// Returns the last nanosecond of an event that begins at `ts` and has this duration, rounded up.
+/// Returns the last nanosecond of an event, rounded up.
 #[inline]
 pub fn end_of(phase: Phase, ts: Nanos, dur: Option<Nanos>) -> i64 {
     match dur.filter(|dur| phase == Phase::Complete && dur.floor >= 0) {
-        // rounded up: beyond an edge in doubt
+        // rounded up, so that in doubt the event ends after an edge
         Some(dur) => {
             let rest = i64::from(!ts.exact) + i64::from(!dur.exact);
             ts.floor.saturating_add(dur.floor).saturating_add(rest)

@@ -1,12 +1,10 @@
-//! Whether what is found in an input is JSON: every event is proved so by the worker that scans it, while it is in cache.
+//! Checks that every event of an input is JSON, on the worker that scans it.
 //!
-//! The scan itself knows brackets and strings only, so `"pid" 1` and `tru` pass it. An event that is no JSON is lost like
-//! any other that is damaged, for what is written is to be JSON. But where it is clear what was meant
-//! ([`Lapse`]) and there are readers that take it, the event keeps its bytes and is counted; whoever asks for it to be
-//! mended gets it as JSON.
+//! The scanner knows only brackets and strings, so `"pid" 1` and `tru` pass it. Events that are not
+//! JSON are lost, because outputs must be JSON. But if the meaning is clear and some readers accept
+//! it ([`Lapse`]), the event is kept and counted, or repaired on request.
 //!
-//! Cost: sound events are scanned and proved in one look at their bytes; nothing is allocated unless values nest deeper than
-//! 63.
+//! Cost: valid events are scanned and checked in one pass.
 //!
 //! ```
 //! use tracemill_trace::event::envelope::{Collect, Envelope};
@@ -39,28 +37,29 @@ use tracemill_tokenizer::{
     Damage, DamageKind, Event, Form, Lapse, Member, Note, Scanner, Sink, Tier, Validator, lapses,
 };
 
-/// What is done about events that are not JSON.
+/// How events that are not JSON are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
-    /// Nothing: the verb does not write them, or every byte was looked at already.
+    /// No check: the verb does not write events, or every byte is already checked.
     None,
-    /// The scan tells which are, as far as it does ([`Event::is_proved`]); whoever takes the events looks at the others.
+    /// The scanner flags the events that it proves ([`Event::is_proved`]); readers check the
+    /// others.
     Told {
-        /// Instruction set.
+        /// Instruction set of the scanner.
         tier: Tier,
     },
-    /// They are found. `mends`: all lapses are mended when they are written, so none is a loss.
+    /// Every event is checked.
     Full {
-        /// Instruction set.
+        /// Instruction set of the scanner.
         tier: Tier,
-        /// Whether what can be mended is mended.
+        /// Whether lapses are repaired when events are written, so that none is a loss.
         mends: bool,
     },
 }
 
 impl Proof {
-    /// A scanner that stands before an input whose first `offset` bytes are no part of it, and proves on its way what is to be
-    /// proved: what it does not, [`Feed`] does.
+    /// Creates a scanner that starts at byte `offset` of an input and proves events if required.
+    /// [`Feed`] checks the events that the scanner does not prove.
     pub fn scanner(self, tier: Tier, offset: u64) -> Scanner {
         let mut scanner = Scanner::starting_at(tier, offset);
         if let Proof::Full { tier, .. } | Proof::Told { tier } = self {
@@ -70,22 +69,23 @@ impl Proof {
     }
 }
 
-/// Hands what a scanner finds to a part, less what is no JSON; what that is it counts there.
+/// Passes the results of a scanner to a chunk, without values that are not JSON, and counts these.
 pub struct Feed<'p, C> {
     part: &'p mut C,
     proof: Option<Prover>,
 }
 
-/// The proof at work.
+/// Validator and options of a full check.
 struct Prover {
     validator: Validator,
     mends: bool,
-    /// Whether the document at hand has keys that are no trace's: those of a CPU profile are looked at elsewhere.
+    /// Whether the document has no events. Keys of such documents are checked later, because it may
+    /// be a CPU profile.
     plain: bool,
 }
 
 impl<'p, C: Collect> Feed<'p, C> {
-    /// Hands what `proof` lets through to `part`.
+    /// Creates a feed that passes the events accepted by `proof` to `part`.
     pub fn new(part: &'p mut C, proof: Proof) -> Self {
         let proof = match proof {
             Proof::None | Proof::Told { .. } => None,
@@ -96,7 +96,7 @@ impl<'p, C: Collect> Feed<'p, C> {
         Feed { part, proof }
     }
 
-    /// Counts what is not JSON, and noticed at an offset in it; false if it is lost.
+    /// Counts a value that is not JSON. Returns `false` if it is lost.
     #[cold]
     fn note(&mut self, bytes: &[u8], offset: u64, noticed: u64) -> bool {
         let mends = self.proof.as_ref().is_some_and(|proof| proof.mends);
@@ -114,10 +114,9 @@ impl<'p, C: Collect> Feed<'p, C> {
     }
 }
 
-/// Takes the keys out of a document of one input that are no JSON, and counts them: of a document without events, which
-/// turned out to be no CPU profile.
+/// Removes and counts the keys of a document whose values are not JSON.
 ///
-/// `value`: the bytes of a key's value, and where they stand in the input.
+/// `value` returns the bytes of a value and their offset in the input.
 pub(crate) fn prove_keys<'p>(
     document: &mut Document,
     tier: Tier,
@@ -143,9 +142,10 @@ pub(crate) fn prove_keys<'p>(
     });
 }
 
-/// The first lapse of what is not JSON; where the defect is if it is to be lost.
+/// Returns the first lapse of a text that is not JSON, or the offset of the defect that makes it a
+/// loss.
 ///
-/// A backslash that begins no escape is one, unless it is mended: no reader takes it.
+/// An invalid escape is a loss unless it is repaired, because no reader accepts it.
 fn lapse(bytes: &[u8], mends: bool) -> Result<Lapse, u64> {
     let (mut first, mut escape) = (None, None);
     let read = lapses(bytes, |lapse, at| {
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_meant_is_kept_and_the_rest_is_lost() {
+    fn lapses_are_kept_and_other_defects_are_lost() {
         for (text, kept, mended) in [
             (&br#"{"a":[1,],"b":NaN}"#[..], Ok(Lapse::Comma), Ok(Lapse::Comma)),
             (b"{\"a\":\"\xff\"}", Ok(Lapse::Utf8), Ok(Lapse::Utf8)),

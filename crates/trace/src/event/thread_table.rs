@@ -1,4 +1,4 @@
-//! Threads by number: what tells them apart is compared once a thread, not once an event.
+//! Numbers threads by pid and tid.
 //!
 //! ```
 //! use tracemill_trace::event::thread_table::ThreadTable;
@@ -14,7 +14,7 @@
 use crate::event::names::Names;
 use crate::store::direct_mapped::{DirectMappedCache, SmallKey};
 
-/// Makes the key of a thread in tables: a form of pid and tid in which no two threads are equal.
+/// Writes a key for a thread that is unique among all pairs of pid and tid.
 #[inline]
 pub fn write_key(pid: &[u8], tid: &[u8], key: &mut Vec<u8>) {
     key.clear();
@@ -23,26 +23,26 @@ pub fn write_key(pid: &[u8], tid: &[u8], key: &mut Vec<u8>) {
     key.extend_from_slice(tid);
 }
 
-/// The pid and tid of a key; two empty ones of what is no key.
+/// Returns the pid and tid of a key; both empty for the empty key.
 pub fn ids_of_key(key: &[u8]) -> (&[u8], &[u8]) {
     let (len, ids) = key.split_first_chunk::<4>().unwrap_or((&[0; 4], key));
     ids.split_at(u32::from_le_bytes(*len) as usize)
 }
 
-/// Threads by pid and tid as they are written (empty where missing), numbered from 0 in the order in which they came.
+/// Threads by pid and tid as written (empty if missing), numbered from 0 in order of first use.
 ///
-/// Cost: of ids of up to seven bytes that were asked for lately, a comparison; else a hash and a comparison. Heap: the ids and 20
-/// bytes a thread.
+/// Cost: one comparison for recent ids of up to seven bytes; otherwise a hash and a comparison.
+/// Heap: the ids and 20 bytes per thread.
 #[derive(Default)]
 pub struct ThreadTable {
-    /// Keys; the empty one, which is none, has number 0.
+    /// Keys of threads; number 0 is the unused empty key.
     keys: Names,
     recent: DirectMappedCache,
     key: Vec<u8>,
 }
 
 impl ThreadTable {
-    /// The number of a thread; a new one if it is new.
+    /// Returns the number of a thread, adding the thread if it is new.
     #[inline]
     pub fn number(&mut self, pid: &[u8], tid: &[u8]) -> usize {
         let words = SmallKey::of(pid, tid);
@@ -60,37 +60,37 @@ impl ThreadTable {
         self.keys.number(&self.key) as usize - 1
     }
 
-    /// The number of a thread, if it has one.
+    /// Returns the number of a thread, if it is in the table.
     pub fn find(&self, pid: &[u8], tid: &[u8]) -> Option<usize> {
         let mut key = Vec::new();
         write_key(pid, tid, &mut key);
         self.keys.find(&key).map(|number| number as usize - 1)
     }
 
-    /// The pid and tid of a thread.
+    /// Returns the pid and tid of a thread.
     ///
     /// # Panics
-    /// If no thread has that number.
+    /// Panics if no thread has that number.
     pub fn ids(&self, number: usize) -> (&[u8], &[u8]) {
         ids_of_key(self.keys.bytes_of(number as u32 + 1))
     }
 
-    /// How many there are.
+    /// Returns the number of threads.
     pub fn len(&self) -> usize {
         self.keys.len() - 1
     }
 
-    /// Whether there are none.
+    /// Returns whether the table is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of heap.
+    /// Returns the heap use in bytes.
     pub fn heap(&self) -> u64 {
         self.keys.heap()
     }
 
-    /// Takes over the threads of another; gives their numbers here.
+    /// Adds the threads of another table. Returns their numbers in this table.
     pub fn append(&mut self, later: &ThreadTable) -> Vec<usize> {
         let key_of = |number| later.keys.bytes_of(number as u32 + 1);
         (0..later.len()).map(|number| self.keys.number(key_of(number)) as usize - 1).collect()

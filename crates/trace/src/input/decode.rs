@@ -1,4 +1,4 @@
-//! gzip (any number of members, zero padding), zstd (any number of frames) and UTF-16, as readers of UTF-8.
+//! Decodes gzip (members, zero padding), zstd (frames) and UTF-16 to UTF-8.
 //!
 //! ```text
 //!   gzip      │ member │ member │ 0 0 0 │ member │ 0 0 │      text of all members behind each other
@@ -6,8 +6,8 @@
 //!   UTF-16    FF FE │ 7B 00 …                                code units to UTF-8; a lone surrogate to its escape
 //! ```
 //!
-//! Readers end where the packed bytes do. One that breaks off is an error at that place: what came before was handed out already, and the caller
-//! decides what it is worth (see [`super::spool`]). Cost: what the libraries take (zlib-rs, zstd), and a buffer of 256 KiB.
+//! Data that breaks off is an error at that point; the caller decides what to keep of the earlier
+//! bytes (see [`super::spool`]). Cost: that of zlib-rs or zstd, and a buffer of 256 KiB.
 
 use super::sniff::{MEMBERS, Packing};
 use flate2::bufread::GzDecoder;
@@ -15,21 +15,21 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Bytes that are unpacked at a time.
 const BUFFER: usize = 256 * 1024;
 
-/// Whether anything stands behind the first member of a gzip file, which few programs but gzip itself read. It is known when that was read.
+/// Whether a gzip file has data after its first member, which few programs except gzip read. Known
+/// once that member is read.
 #[derive(Clone, Debug, Default)]
 pub struct Beyond(Arc<AtomicBool>);
 
 impl Beyond {
-    /// The name in reports of what is called `encoding` without it.
+    /// Returns the name of the encoding in reports. It mentions several gzip members.
     pub(crate) fn named(&self, encoding: Option<&'static str>) -> Option<&'static str> {
         if self.0.load(Ordering::Relaxed) { Some(MEMBERS) } else { encoding }
     }
 }
 
-/// A reader of what `inner` packs, which says in `beyond` what it finds.
+/// Creates a reader that decodes `inner` and sets `beyond`.
 pub(super) fn reader(
     packing: Packing,
     inner: Box<dyn Read + Send>,
@@ -50,7 +50,7 @@ pub(super) fn reader(
     })
 }
 
-/// See [`super::frame_len`].
+/// Returns the lengths of a zstd frame, see [`super::frame_len`].
 #[cfg(feature = "zstd")]
 pub(super) fn frame_len(file: &[u8]) -> Option<(usize, u64)> {
     use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
@@ -58,7 +58,7 @@ pub(super) fn frame_len(file: &[u8]) -> Option<(usize, u64)> {
     Some((packed, get_frame_content_size(file).ok()??))
 }
 
-/// See [`super::frame_len`].
+/// Returns `None`, because this build cannot read zstd.
 #[cfg(not(feature = "zstd"))]
 pub(super) fn frame_len(_file: &[u8]) -> Option<(usize, u64)> {
     None
@@ -66,12 +66,12 @@ pub(super) fn frame_len(_file: &[u8]) -> Option<(usize, u64)> {
 
 type PackedReader = BufReader<Box<dyn Read + Send>>;
 
-/// gzip members one behind the other, with zeros between and behind them, as tar and block devices leave them.
+/// A reader of concatenated gzip members with zeros between and after them, as tar and block
+/// devices leave them.
 struct GzipMembers {
     beyond: Beyond,
-    /// `None` between members.
+    /// Current member; `None` between members.
     member: Option<GzDecoder<PackedReader>>,
-    /// What follows a member that has ended.
     between: Option<PackedReader>,
 }
 
@@ -80,7 +80,7 @@ impl GzipMembers {
         GzipMembers { beyond: beyond.clone(), member: Some(GzDecoder::new(packed)), between: None }
     }
 
-    /// Skips zeros; true if another member follows.
+    /// Skips zeros. Returns whether another member follows.
     fn next_member(&mut self) -> io::Result<bool> {
         let Some(mut packed) = self.between.take() else { return Ok(false) };
         if !packed.fill_buf()?.is_empty() {
@@ -100,7 +100,7 @@ impl GzipMembers {
     }
 }
 
-/// Skips the zeros between members; the byte behind them, unless it all ends there.
+/// Skips zeros between members. Returns the next byte, or `None` at the end.
 fn skip_zeros(packed: &mut impl BufRead) -> io::Result<Option<u8>> {
     loop {
         let bytes = packed.fill_buf()?;
@@ -133,17 +133,15 @@ impl Read for GzipMembers {
     }
 }
 
-/// UTF-16 to UTF-8. A lone surrogate becomes its JSON escape, which is what it means inside a string: UTF-8 has no bytes for one, and nothing is
-/// lost so.
+/// A reader that converts UTF-16 to UTF-8. A lone surrogate has no UTF-8 form and becomes its JSON
+/// escape, which means the same inside a string.
 struct Utf16 {
     packed: PackedReader,
     big_endian: bool,
-    /// A high surrogate that waits for its low one.
+    /// High surrogate without its low one yet.
     high: Option<u16>,
-    /// Bytes decoded and not yet handed out.
     ready: Vec<u8>,
     handed: usize,
-    /// Whether the mark at the start is behind it.
     started: bool,
 }
 
@@ -152,7 +150,7 @@ impl Utf16 {
         Utf16 { packed, big_endian, high: None, ready: Vec::new(), handed: 0, started: false }
     }
 
-    /// Takes the next code unit; of a pair the first one waits.
+    /// Decodes a code unit; a high surrogate is kept for the next call.
     fn push(&mut self, unit: u16) {
         if let Some(high) = self.high.take() {
             if let Some(Ok(character)) = char::decode_utf16([high, unit]).next() {
@@ -163,7 +161,7 @@ impl Utf16 {
         match unit {
             0xD800..0xDC00 => self.high = Some(unit),
             0xDC00..0xE000 => self.push_escape(unit),
-            // the mark itself is no text
+            // the byte order mark is not text
             0xFEFF if !self.started => {}
             _ => self
                 .push_char(char::from_u32(u32::from(unit)).unwrap_or(char::REPLACEMENT_CHARACTER)),
@@ -179,7 +177,7 @@ impl Utf16 {
         self.ready.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
     }
 
-    /// Decodes some more; false at the end.
+    /// Decodes more bytes. Returns `false` at the end.
     fn refill(&mut self) -> io::Result<bool> {
         self.ready.clear();
         self.handed = 0;
@@ -246,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn members_and_padding() {
+    fn gzip_members_and_padding_decode_as_one_text() {
         let (a, b) = (gzip(b"[1,"), gzip(b"2]"));
         let padded = [&a[..], &[0; 700], &b, &[0; 9]].concat();
         assert_eq!(unpack(Packing::Gzip, padded).expect("sound"), b"[1,2]");
@@ -259,7 +257,7 @@ mod tests {
 
     #[cfg(feature = "zstd")]
     #[test]
-    fn frames() {
+    fn zstd_frames_decode_as_one_text() {
         let frame = |bytes: &[u8]| zstd::encode_all(bytes, 1).expect("memory takes bytes");
         let two = [frame(b"[1,"), frame(b"2]")].concat();
         assert_eq!(unpack(Packing::Zstd, two.clone()).expect("sound"), b"[1,2]");
@@ -267,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn utf16_both_ways_round() {
+    fn utf16_decodes_in_both_byte_orders() {
         let text = "\u{FEFF}[\"aé\u{1F600}\u{FEFF}\"]";
         let plain = "[\"aé\u{1F600}\u{FEFF}\"]".as_bytes();
         let le: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();

@@ -49,58 +49,59 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tracemill_tokenizer::Mapped;
 
-/// An input that is to be read: one of the sources, or a file of a folder that is one.
+/// An input to read: a source, or a file found in one.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// Where it comes from.
+    /// Source of the input.
     pub source: Source,
 }
 
 impl Input {
-    /// Whether it was found in a folder or a list: then it is left out if it is no trace.
+    /// Returns whether the input was found in a folder or list. It is then left out if it is not a
+    /// trace.
     pub fn is_found(&self) -> bool {
         matches!(self.source, Source::Listed(_))
     }
 
-    /// Its path, or `standard input`.
+    /// Returns the path, or `standard input`.
     pub fn name(&self) -> String {
         self.source.to_string()
     }
 }
 
-/// An input's bytes, about to be read.
+/// An opened input.
 pub enum OpenedInput {
-    /// Plain text in a file, or bytes that the caller has.
+    /// Plain text in a file, or in memory.
     Mapped {
-        /// The file.
+        /// Map of the file.
         mapped: Arc<Mapped>,
         /// Length of the byte order mark.
         skip: usize,
-        /// The file, unless it is one of ours.
+        /// State of the file at opening; `None` for temporary files.
         original: Option<Original>,
-        /// What it was in, if it is one of ours.
+        /// Encoding that a temporary file was decoded from.
         encoding: Option<&'static str>,
     },
-    /// Anything else.
+    /// Any other input, as a stream.
     Stream {
-        /// Its bytes, unpacked.
+        /// Reader of the decoded bytes.
         reader: Box<dyn Read + Send>,
-        /// What it was in: `gzip`, `zstd`, `utf-16`, if it was.
+        /// Encoding of the input, if any: `gzip`, `zstd`, `utf-16`.
         encoding: Option<&'static str>,
-        /// The file that is unpacked, and its map.
+        /// State and map of the packed file.
         packed: Option<(Original, Arc<Mapped>)>,
-        /// Whether it is gzip of more than one member.
+        /// Whether a gzip file has several members.
         beyond: Beyond,
     },
-    /// A file of no bytes.
+    /// An input without bytes.
     Empty,
 }
 
-/// Replaces each folder by its files, see [`files_in`], sorted by path. Files are not opened: so there may be more of them
-/// than descriptors.
+/// Replaces each folder by its files (see [`files_in`]), sorted by path. Opens no files, so their
+/// number may exceed the limit on descriptors.
 ///
 /// # Errors
-/// [`ErrorKind::Read`] for a folder that cannot be read; what a file is shows only when it is opened.
+/// [`ErrorKind::Read`] if a folder cannot be read.
 pub fn expand(sources: &[Source]) -> Result<Vec<Input>, Error> {
     let mut inputs = Vec::new();
     for source in sources {
@@ -115,13 +116,13 @@ pub fn expand(sources: &[Source]) -> Result<Vec<Input>, Error> {
     Ok(inputs)
 }
 
-/// Returns the files in a folder and in all folders below it that may be traces, sorted by path.
+/// Returns the files in a folder and its subfolders that may be traces, sorted by path.
 ///
-/// Hidden files and folders (`.git`) and indexes (`.tmi`) are left out. A link to a file counts as a file; a link to a folder
-/// is not followed, so a loop of links has an end.
+/// Hidden files and folders (`.git`) and indexes (`.tmi`) are left out. Links to folders are not
+/// followed.
 ///
 /// # Errors
-/// [`ErrorKind::Read`] for a folder that cannot be read.
+/// [`ErrorKind::Read`] if a folder cannot be read.
 pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -144,12 +145,13 @@ pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// Opens an input and looks at its first bytes: waits until a pipe has some.
+/// Opens an input and inspects its first bytes; waits until a pipe has some.
 ///
-/// Cost: of a file a map of it, none of which is read but the first page; of a pipe up to 512 bytes.
+/// Cost: maps a file and reads its first page; reads up to 512 bytes of a pipe.
 ///
 /// # Errors
-/// [`ErrorKind::Read`] if it cannot be opened; [`ErrorKind::NotATrace`] if its first bytes are those of another format.
+/// [`ErrorKind::Read`] if the input cannot be opened; [`ErrorKind::NotATrace`] if its first bytes
+/// belong to another format.
 pub fn open(input: &Input, limits: &Limits) -> Result<OpenedInput, Error> {
     match &input.source {
         Source::Stdin => {
@@ -171,22 +173,22 @@ pub fn open(input: &Input, limits: &Limits) -> Result<OpenedInput, Error> {
             let failed = |e| Error::read(path.display(), e);
             let file = File::open(path).map_err(failed)?;
             let metadata = file.metadata().map_err(failed)?;
-            // files in /proc are regular, have no length, and hold something
+            // files in /proc are regular and have content, but length 0
             if !metadata.is_file() || metadata.len() == 0 {
                 os::enlarge_pipe(&file);
                 return open_stream(input, Box::new(file), limits);
             }
             match os::map_input(&file) {
                 Ok(mapped) => open_mapped(input, Arc::new(mapped), Original::new(path, &metadata)),
-                // file systems without mmap
+                // the file system does not support mmap
                 Err(_) => open_stream(input, Box::new(file), limits),
             }
         }
     }
 }
 
-/// A file as a map: as it is if it is plain, else what unpacks it. Before it is refused as no trace it is asked whether it is what it was, since
-/// pages that went away look like no trace.
+/// Opens a mapped file, plain or packed. Checks that the file is unchanged before refusing it,
+/// because lost pages do not look like a trace.
 fn open_mapped(
     input: &Input,
     mapped: Arc<Mapped>,
@@ -206,7 +208,6 @@ fn open_mapped(
     }
 }
 
-/// A stream, from what was looked at on: nothing of it can be read twice.
 fn open_stream(
     input: &Input,
     mut reader: Box<dyn Read + Send>,
@@ -224,8 +225,8 @@ fn open_stream(
     unpack(input, packing, Box::new(Cursor::new(first).chain(reader)), None)
 }
 
-/// The first `most` bytes of a stream, or fewer if these are `enough`: nobody waits for what a pipe has not got yet. At most
-/// `step` bytes are read at a time. What was read before an error comes with it.
+/// Reads up to `most` bytes of a stream, `step` at a time, and stops early when `enough` returns
+/// `true`. An error comes with the bytes before it.
 pub(crate) fn look(
     stream: &mut dyn Read,
     most: usize,
@@ -249,7 +250,6 @@ pub(crate) fn look(
     Ok(first)
 }
 
-/// What unpacks `reader`, and what is told of it.
 fn unpack(
     input: &Input,
     packing: Packing,
@@ -263,32 +263,34 @@ fn unpack(
     Ok(OpenedInput::Stream { reader, encoding, packed, beyond })
 }
 
-/// Whether these are not the bytes of plain text.
+/// Returns whether the bytes of a file are packed or UTF-16.
 pub(crate) fn is_packed(file: &[u8]) -> bool {
     sniff::packing(file).name().is_some()
 }
 
-/// Bytes of the frame that `file` begins with, and of what is packed in it, if that is said there and the build can read it.
+/// Returns the packed and unpacked lengths of the frame at the start of `file`, if the frame states
+/// them and this build reads zstd.
 pub(crate) fn frame_len(file: &[u8]) -> Option<(usize, u64)> {
     decode::frame_len(file)
 }
 
-/// Whether a file is packed with gzip.
+/// Returns whether a file is packed with gzip.
 pub(crate) fn is_gzip(file: &[u8]) -> bool {
     sniff::packing(file) == Packing::Gzip
 }
 
-/// Returns a reader of the text that is packed from offset `from` of a file on, where a frame or member begins.
+/// Returns a reader of the text packed from offset `from` of a file on, where a frame or member
+/// begins.
 ///
 /// # Errors
-/// If this build cannot unpack it.
+/// An error if this build cannot unpack the file.
 pub(crate) fn unpacked(file: &Arc<Mapped>, from: u64) -> io::Result<Box<dyn Read + Send>> {
     let mut bytes = Cursor::new(MappedBytes(Arc::clone(file)));
     bytes.set_position(from);
     decode::reader(sniff::packing(file), Box::new(bytes), &Beyond::default())
 }
 
-/// Refuses what begins as no JSON can, by what it is: a user who named the wrong file is told which it is.
+/// Refuses an input that begins like another format, which the error names.
 fn refuse_foreign(input: &Input, bytes: &[u8]) -> Result<(), Error> {
     match sniff::foreign(bytes) {
         None => Ok(()),
@@ -300,8 +302,8 @@ fn refuse_foreign(input: &Input, bytes: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Refuses a file of a folder in which nothing can be an event, such as the `compile_commands.json` beside the traces of a
-/// build. A file that was named is read, since something may be left of a damaged trace.
+/// Refuses a file in a folder without any event key, such as `compile_commands.json`. A file named
+/// by the user is always read.
 fn refuse_eventless(input: &Input, text: &[u8]) -> Result<(), Error> {
     match input.is_found() && !sniff::may_be_trace(text) {
         true => Err(not_a_trace(input, "nothing in it has the keys of an event".to_owned())),

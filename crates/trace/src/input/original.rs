@@ -1,14 +1,11 @@
-//! What an input file was when it was opened, held against what it is when all was read.
+//! Detects that an input file changed while it was read.
 //!
-//! A map shows what the file holds at the moment of reading, and an event is read more than once: when it is found and
-//! when it is written. If somebody writes to the file in between, the output would be made of two files. So length and
-//! time of the last change are looked at again before an output gets its name or a finding is told: if one differs, the
-//! run fails. That costs a look at the folder for each file, and no descriptor.
+//! A map shows the current content of a file, and an event is read twice: when found and when
+//! written. A write in between would mix two versions. So length and modification time are compared
+//! again before results are used. Cost: one `stat` per file.
 //!
-//! It is not proof. A change in the same tick of the file system's clock as the one before the file was opened goes
-//! unseen (4 ms on Linux before 6.13, nanoseconds since), and so does whoever sets the time back. The sure way, a copy of
-//! every input, would cost as much as the run itself. A file that another one took the name of is whole: the map keeps
-//! the old one, and what was read of it counts.
+//! The check misses a change in the clock tick of the previous write (4 ms on Linux before 6.13),
+//! and a reset modification time. A replaced file is fine: the map keeps the old content.
 
 use crate::os::FileId;
 use crate::run::error::{Error, ErrorKind};
@@ -17,21 +14,21 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use tracemill_tokenizer::Mapped;
 
-/// What happened to a file whose pages went away, if nothing else is known of it.
+/// Description of a file with lost pages, if nothing else is known.
 pub const LOST: &str = "lost bytes, or the disk cannot read them,";
 
-/// A file that is mapped, as it was when it was opened.
+/// The state of a mapped file when it was opened.
 #[derive(Debug)]
 pub struct Original {
     path: PathBuf,
     identity: Option<FileId>,
     len: u64,
-    /// The last time it was written to, where the system knows it.
+    /// Modification time, if the system reports it.
     changed: Option<SystemTime>,
 }
 
 impl Original {
-    /// The metadata are those of the handle that is mapped.
+    /// Records the state from the metadata of the mapped handle.
     pub(super) fn new(path: &Path, metadata: &Metadata) -> Self {
         Original {
             path: path.to_owned(),
@@ -41,10 +38,10 @@ impl Original {
         }
     }
 
-    /// Whether the file is what it was; `mapped` is its map, as long as there is one.
+    /// Checks that the file is unchanged. `mapped` is its map, if it still exists.
     ///
     /// # Errors
-    /// [`ErrorKind::Changed`]
+    /// [`ErrorKind::Changed`] if the file changed or lost pages.
     pub fn check(&self, mapped: Option<&Mapped>) -> Result<(), Error> {
         let how = match std::fs::metadata(&self.path) {
             Ok(now) if FileId::of(Some(&self.path), &now) == self.identity => self.change(&now),
@@ -107,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_told_apart() {
+    fn error_names_the_change() {
         tracemill_tokenizer::survive_lost_pages();
         let written = |result: io::Result<()>| result.expect("the file takes it");
         assert_eq!(check(|_, _| ()), Ok(()));
@@ -119,10 +116,10 @@ mod tests {
         assert!(written_to.contains("was written to while it was read"), "{written_to}");
     }
 
-    /// By its path alone a file that took the name of another cannot be told from it.
+    /// A path alone cannot show that its file was replaced.
     #[cfg(all(unix, not(feature = "portable")))]
     #[test]
-    fn a_file_of_another_name_is_another_file() {
+    fn replaced_file_keeps_its_old_content() {
         tracemill_tokenizer::survive_lost_pages();
         let written = |result: io::Result<()>| result.expect("the folder takes it");
         assert_eq!(check(|path, _| written(fs::remove_file(path))), Ok(()));

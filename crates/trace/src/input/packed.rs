@@ -1,4 +1,4 @@
-//! Parts of packed files: unpacked from the places where that may begin, without what stands before them.
+//! Unpacks parts of packed files, without unpacking the text before them.
 //!
 //! ```text
 //!   file  ├ frame ┼ frame ┼ frame ┼ frame ┼ frame ┤
@@ -7,8 +7,8 @@
 //!   made           ████████                ███████████       a file of holes, with what is asked for at its place
 //! ```
 //!
-//! Unpacking can begin at each frame of zstd, and at each member of gzip. The result is a map like that of a plain
-//! file, so a reader of a part of a packed file reads it as if it were not packed.
+//! Unpacking can begin at each zstd frame and gzip member. The result is a map of the whole text
+//! with holes, which readers treat like a plain file.
 //!
 //! ```
 //! use flate2::{Compression, write::GzEncoder};
@@ -49,37 +49,37 @@ use std::ops::Range;
 use std::sync::Arc;
 use tracemill_tokenizer::{Cursor as JsonCursor, Mapped};
 
-/// The begin of a frame or member, where unpacking can begin.
+/// The start of a frame or member, where unpacking can begin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Restart {
     /// Offset in the text.
     pub text: u64,
-    /// Offset in the file.
+    /// Offset in the packed file.
     pub packed: u64,
 }
 
-/// Whether the text of this file is packed.
+/// Returns whether a file is packed.
 pub fn is_packed(file: &[u8]) -> bool {
     input::is_packed(file)
 }
 
-/// Places that are noted at most, give or take those within [`STEP`] of text.
+/// Approximate maximum number of recorded restarts, except those [`STEP`] of text apart.
 const MOST: usize = 8192;
-/// Text between places that are noted: what is unpacked for one event, at most, if the frames are not longer.
+/// Minimum text between recorded restarts in bytes. At most this much is unpacked for one event,
+/// unless frames are longer.
 const STEP: u64 = 1 << 20;
 
-/// Places where unpacking may begin, as they are found: not all, if there are many.
+/// Restarts recorded so far; some are dropped if there are many.
 #[derive(Default)]
 struct Restarts {
     all: Vec<Restart>,
-    /// Text between them, at least.
+    /// Minimum text between two of them.
     step: u64,
-    /// Where the next frame begins.
     at: Restart,
 }
 
 impl Restarts {
-    /// Takes a frame of so many bytes, with so much text; `None` if there are more than numbers go.
+    /// Adds a frame with these lengths in bytes. Returns `None` on overflow.
     fn take(&mut self, packed: u64, text: u64) -> Option<()> {
         let last = self.all.last();
         if text > 0 && last.is_none_or(|last| self.at.text - last.text >= self.step) {
@@ -94,7 +94,7 @@ impl Restarts {
         Some(())
     }
 
-    /// Leaves out those that follow too soon.
+    /// Drops restarts that are too close to the previous one.
     fn thin(&mut self) {
         let mut next = 0;
         let step = self.step;
@@ -106,10 +106,10 @@ impl Restarts {
     }
 }
 
-/// Where the frames of a zstd file begin, and the length of its text; `None` if that is not said there. Of many small ones not all are
-/// named: some 8192 of them, or one each MiB of text.
+/// Returns the frame starts of a zstd file and the length of its text; `None` if frames do not
+/// state their length. Of many small frames only some 8192, or one per MiB of text, are returned.
 ///
-/// Cost: a look at the table behind the frames, or, without one, at the head of each block of 128 KiB.
+/// Cost: reads the seek table, or without one the header of each block of 128 KiB.
 pub fn frames(file: &[u8]) -> Option<(Vec<Restart>, u64)> {
     let mut found = Restarts::default();
     if let Some(mut table) = seek_table::read(file) {
@@ -125,10 +125,10 @@ pub fn frames(file: &[u8]) -> Option<(Vec<Restart>, u64)> {
     Some((found.all, found.at.text))
 }
 
-/// The longest text of a first member that [`has_members`] unpacks.
+/// Maximum text of a first member that [`has_members`] unpacks.
 const FIRST_MOST: u64 = 64 << 20;
 
-/// Returns whether a file is gzip of several members, the first of which has less than 64 MiB of text.
+/// Returns whether a file is gzip with several members, the first with less than 64 MiB of text.
 ///
 /// Cost: unpacks the first member, up to that length.
 pub fn has_members(file: &[u8]) -> bool {
@@ -137,14 +137,14 @@ pub fn has_members(file: &[u8]) -> bool {
             .is_some_and(|(_, behind)| behind.iter().any(|byte| *byte != 0))
 }
 
-/// Returns the places of the members of a gzip file that are at least 1 MiB of text apart; `None` if the
+/// Returns the member starts of a gzip file that are at least 1 MiB of text apart; `None` if the
 /// file is damaged.
 ///
-/// Cost: unpacks the file, on one thread.
+/// Cost: unpacks the file on one thread.
 pub fn members(file: &[u8]) -> Option<Vec<Restart>> {
     let mut found = Restarts { step: STEP, ..Restarts::default() };
     let mut rest = file;
-    // there may be zeros between members
+    // members may have zeros between them
     while let Some(zeros) = rest.iter().position(|byte| *byte != 0) {
         found.at.packed += zeros as u64;
         let (text, behind) = after_member(&rest[zeros..], u64::MAX)?;
@@ -154,47 +154,49 @@ pub fn members(file: &[u8]) -> Option<Vec<Restart>> {
     Some(found.all)
 }
 
-/// Returns the length of the text of the member at the start of `file`, and the bytes after the member;
-/// `None` if the member is damaged, or its text has `most` bytes or more.
+/// Returns the text length of the member at the start of `file`, and the bytes after it; `None` if
+/// the member is damaged or its text has `most` bytes or more.
 fn after_member(file: &[u8], most: u64) -> Option<(u64, &[u8])> {
     let mut member = GzDecoder::new(file).take(most);
     let text = io::copy(&mut member, &mut io::sink()).ok()?;
     (text < most).then(|| (text, member.into_inner().into_inner()))
 }
 
-/// A stretch of text that is wanted.
+/// A wanted range of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stretch {
-    /// Where unpacking begins, before it.
+    /// Restart at or before the range.
     pub from: Restart,
-    /// Offset in the text behind its last byte.
+    /// End of the range in the text.
     pub end: u64,
-    /// The last event that begins in it, if its length is not known: it is unpacked to its end, wherever that is.
+    /// Offset of the last event, if its length is unknown. It is unpacked to its end, past `end` if
+    /// needed.
     pub open: Option<u64>,
 }
 
 impl Stretch {
-    /// Bytes that are unpacked for it, at least.
+    /// Returns the minimum number of bytes to unpack.
     pub fn bytes(&self) -> u64 {
         self.end.saturating_sub(self.from.text)
     }
 }
 
-/// What is to be unpacked of a file.
+/// The parts of a file to unpack.
 #[derive(Clone, Debug)]
 pub struct Unpacking {
-    /// These, which ascend.
+    /// Ascending ranges.
     pub stretches: Vec<Stretch>,
-    /// Bytes of all of its text.
+    /// Length of the whole text in bytes.
     pub len: u64,
 }
 
-/// Unpacks stretches of a file; elsewhere the map has zeros, which take no room on disk.
+/// Unpacks ranges of a file. The rest of the map is zero and takes no disk space.
 ///
-/// Cost: what they unpack to, on disk; on all threads.
+/// Cost: the unpacked bytes on disk; uses all threads.
 ///
 /// # Errors
-/// [`crate::run::error::ErrorKind::Read`] if what is packed is damaged or ends before a stretch does; if the folder of temporary files has no room.
+/// [`crate::run::error::ErrorKind::Read`] if the packed data is damaged or ends too early;
+/// [`crate::run::error::ErrorKind::Scratch`] if the temporary file cannot be written.
 pub fn unpack(
     name: &str,
     file: &Arc<Mapped>,
@@ -211,7 +213,7 @@ pub fn unpack(
         let reader = reader.map_err(|e| Error::read(name, e))?;
         let mut text = StretchText { reader, at: from.text, sparse: &sparse, name, limits };
         text.copy_to(end.min(len))?;
-        // twice as much each time, so that a long event is looked at few times
+        // doubling the length bounds the number of times that a long event is parsed
         while let Some(open) = open.filter(|_| text.at < len)
             && !holds(&sparse, open..text.at).map_err(failed)?
         {
@@ -224,20 +226,18 @@ pub fn unpack(
     Ok(Arc::new(sparse.into_map().map_err(failed)?))
 }
 
-/// Whether the event at the begin of a stretch ends within it, before what comes next.
+/// Returns whether the event at the start of a range ends before the range does.
 fn holds(sparse: &Sparse, range: Range<u64>) -> io::Result<bool> {
     let mut event = vec![0; (range.end - range.start) as usize];
     sparse.read_exact_at(&mut event, range.start)?;
     Ok(JsonCursor::new(&event).value().len() < event.len())
 }
 
-/// Bytes that are copied at a time.
 const COPIED: usize = 64 << 10;
 
-/// The text of a stretch on its way.
+/// The text of a range while it is unpacked.
 struct StretchText<'a> {
     reader: Box<dyn Read + Send>,
-    /// Offset of the next byte.
     at: u64,
     sparse: &'a Sparse,
     name: &'a str,
@@ -259,10 +259,11 @@ impl StretchText<'_> {
     }
 }
 
-/// The stretches that hold `wanted`: ranges of text whose starts ascend, those of no bytes being events of unknown length.
+/// Returns the stretches that cover the `wanted` ranges of text. Their starts ascend; an empty
+/// range is an event of unknown length.
 ///
-/// Restarts ascend, the first of them at the begin of the text, which has `len` bytes. A stretch goes from its restart to the last byte that is wanted
-/// before the next one; so what is unpacked beyond what is wanted is bounded by how far restarts are from each other.
+/// `restarts` ascend from the start of the text, which has `len` bytes. A stretch extends from its
+/// restart to the last wanted byte before the next restart.
 ///
 /// ```
 /// use tracemill_trace::input::packed::{Restart, stretches};
@@ -285,7 +286,7 @@ pub fn stretches(restarts: &[Restart], wanted: &[Range<u64>], len: u64) -> Vec<S
             let own =
                 all.entry(number).or_insert_with(|| Stretch { from: restart, end: to, open: None });
             own.end = own.end.max(to);
-            // what is behind an event shows where that ends
+            // bytes after an event show where it ends
             own.open = is_open.then_some(range.start).or(own.open.filter(|open| *open >= from));
             from = to;
         }
@@ -330,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn stretches_hold_what_is_wanted() {
+    fn stretches_cover_the_wanted_ranges() {
         let restarts: Vec<_> = (0..10).map(|n| Restart { text: n * 100, packed: n * 7 }).collect();
         let stretch = |number: usize, end, open| Stretch { from: restarts[number], end, open };
         let wanted =

@@ -1,47 +1,46 @@
-//! Reads (and so unpacks) a stream on a thread of its own, a few buffers ahead of the scan.
+//! Reads and unpacks a stream on a separate thread, a few buffers ahead of the scan.
 //!
 //! ```text
 //!   pipe ─ read, unpack ─> buffer ─┬─ full ──> scan
 //!          own thread              └─ empty <─┘        four buffers go round
 //! ```
 //!
-//! Costs a copy of bytes that are still in cache, and hides the system calls of a pipe and all of the unpacking behind the
-//! scan. If the run ends early the thread ends with its next buffer, or with the process.
+//! Cost: one copy of bytes in cache. After an early end of the run, the thread ends with its next
+//! buffer or with the process.
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::io::{self, Read};
 
-/// Buffers that go round: one is filled, one is scanned, and two make up for steps that take one side longer than the other.
+/// Number of buffers: one being filled, one being scanned, two for uneven progress.
 const BUFFERS: usize = 4;
 
-/// A buffer and how many bytes at its start are filled: cutting it to size would mean to clear it anew each time. None
-/// are filled at the end of the stream.
+/// A buffer and the length of its filled start, which avoids clearing it again. Length 0 ends the
+/// stream.
 type Filled = (Vec<u8>, usize);
 
-/// The reading end.
+/// The receiving end, a reader.
 pub(super) struct Pump {
     full: Receiver<io::Result<Filled>>,
     empty: Sender<Vec<u8>>,
-    /// What is read from now.
     current: Filled,
-    /// How much of it was.
+    /// Number of bytes taken from `current`.
     used: usize,
-    /// Whether the stream has ended.
     ended: bool,
 }
 
-/// What was read ahead and not taken yet.
+/// Buffers that were filled but not taken yet.
 pub(super) struct Ahead(Receiver<io::Result<Filled>>);
 
 impl Ahead {
-    /// Whether the next read may have to wait.
+    /// Returns whether the next read may block.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
 impl Pump {
-    /// Starts the thread; gives the reader back as it is where none can be had.
+    /// Starts the thread, and returns a reader of its buffers. Returns the reader unchanged if no
+    /// thread is available.
     pub(super) fn start(
         reader: Box<dyn Read + Send>,
         size: usize,
@@ -59,10 +58,10 @@ impl Pump {
             return (reader, None);
         }
         for _ in 0..BUFFERS {
-            // there is room for all of them
+            // the channel has room for all
             let _ = empty.try_send(Vec::new());
         }
-        // the thread waits for it
+        // the thread is waiting for it
         let _ = hand_over.send(reader);
         let ahead = Ahead(full.clone());
         let pump = Pump { full, empty, current: (Vec::new(), 0), used: 0, ended: false };
@@ -70,8 +69,8 @@ impl Pump {
     }
 }
 
-/// Fills buffers until the stream or the interest in it ends. An error is handed on like a buffer, behind what was read before it, so that it shows
-/// where it happened.
+/// Fills buffers until the stream ends or the receiver is gone. An error is sent like a buffer,
+/// after the bytes before it.
 fn pump(
     mut reader: Box<dyn Read + Send>,
     size: usize,
@@ -97,12 +96,12 @@ fn pump(
 impl Read for Pump {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
         if self.used == self.current.1 && !self.ended {
-            // a thread that ends without a word has panicked: that is not the end of the stream
+            // a thread that closes the channel without an end has panicked
             let gone = |_| io::Error::from(io::ErrorKind::BrokenPipe);
             let next = self.full.recv().map_err(gone)??;
             let (empty, _) = std::mem::replace(&mut self.current, next);
             self.ended = self.current.1 == 0;
-            // the thread has gone when the stream has ended
+            // fails only after the end of the stream, when the thread is gone
             let _ = self.empty.send(empty);
             self.used = 0;
         }
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_arrives_in_order_and_so_does_the_failure() {
+    fn bytes_and_errors_arrive_in_order() {
         let bytes: Vec<u8> = (0..100_000u32).map(|i| (i % 253) as u8).collect();
         for size in [1, 7, 4096, 1 << 20] {
             let mut out = Vec::new();

@@ -1,32 +1,31 @@
-//! The table behind the frames of a zstd file, by which one of them is found: zstd's own seekable format.
+//! Reads and writes the seek table after the frames of a zstd file, in zstd's seekable format.
 //!
 //! ```text
 //!   │ frame │ frame │ … │ skippable frame: │ packed 4, unpacked 4, (checksum 4) │ … │ frames 4 │ flags 1 │ magic 4 │
 //!                                             one entry a frame                        the last 9 bytes of the file
 //! ```
 //!
-//! All numbers are little-endian. Readers that do not know the table skip it like any other skippable frame, so files with it are plain zstd.
-//! Source: `contrib/seekable_format/zstd_seekable_compression_format.md` of zstd. We write no checksums there, since frames have their own.
+//! Numbers are little-endian. Other readers skip the table as a skippable frame, so the file is
+//! plain zstd. Source: `contrib/seekable_format/zstd_seekable_compression_format.md` of zstd.
+//! Tables written here have no checksums, since frames have their own.
 
 #[cfg(any(test, feature = "zstd"))]
 use std::io;
 
-/// A frame that readers skip, with the table in it.
+/// Magic number of the skippable frame that holds the table.
 const SKIPPABLE: u32 = 0x184D_2A5E;
-/// The last bytes of the file.
+/// Magic number at the end of the file.
 const SEEKABLE: u32 = 0x8F92_EAB1;
-/// Bytes of the frame's head, and of what ends the table: number of frames, flags, magic.
+/// Bytes of the frame header, and of the footer: number of frames, flags, magic.
 const HEAD: usize = 8;
 const FOOT: usize = 9;
-/// Each frame has a checksum in the table.
 const CHECKSUMS: u8 = 0x80;
-/// Flags that must be 0.
 const RESERVED: u8 = 0x7C;
 
-/// The table of frames with these bytes, packed and unpacked.
+/// Creates the table for frames with these packed and unpacked lengths.
 ///
 /// # Errors
-/// If there are too many for one: 2^29.
+/// An error beyond the maximum of 2^29 frames.
 #[cfg(any(test, feature = "zstd"))]
 pub(crate) fn write(frames: &[[u32; 2]]) -> io::Result<Vec<u8>> {
     let bytes = u32::try_from(frames.len() * 8 + FOOT).map_err(io::Error::other)?;
@@ -40,7 +39,8 @@ pub(crate) fn write(frames: &[[u32; 2]]) -> io::Result<Vec<u8>> {
     Ok(table)
 }
 
-/// Bytes of each frame of a file, packed and unpacked; `None` if there is no table, or it is not that of the file.
+/// Returns the packed and unpacked length of each frame; `None` if the file has no table or the
+/// table does not match.
 pub(crate) fn read(file: &[u8]) -> Option<impl Iterator<Item = [u32; 2]>> {
     let number = |bytes: &[u8]| bytes.first_chunk::<4>().map(|four| u32::from_le_bytes(*four));
     let foot = file.last_chunk::<FOOT>()?;
@@ -66,19 +66,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_is_that_of_its_file_or_none() {
+    fn only_the_table_of_the_file_is_accepted() {
         let frames = [[3, 10], [4, 0], [1, u32::MAX]];
         let table = write(&frames).expect("few");
         let file = [&[0; 8][..], &table].concat();
         let all = |file: &[u8]| read(file).map(Iterator::collect::<Vec<_>>);
         assert_eq!(all(&file).as_deref(), Some(&frames[..]));
-        // with checksums
         let mut with = SKIPPABLE.to_le_bytes().to_vec();
         with.extend((12 + FOOT as u32).to_le_bytes());
         with.extend([2, 0, 0, 0, 5, 0, 0, 0, 9, 9, 9, 9, 1, 0, 0, 0, CHECKSUMS]);
         with.extend(SEEKABLE.to_le_bytes());
         assert_eq!(all(&[&[0; 2][..], &with].concat()).as_deref(), Some(&[[2, 5]][..]));
-        // of another file, cut, or changed anywhere but in the lengths of what is unpacked
+        // another file's table, a cut one, or one with any byte but unpacked lengths changed
         assert_eq!(all(&file[1..]), None);
         (0..file.len()).for_each(|len| assert_eq!(all(&file[..len]), None, "{len}"));
         let unpacked = |at: usize| (0..3).any(|n| (20 + 8 * n..24 + 8 * n).contains(&at));

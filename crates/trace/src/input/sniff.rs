@@ -1,25 +1,26 @@
-//! What an input is, by its first bytes, never by its name.
+//! Detects the format of an input by its first bytes, never by its name.
 //!
-//! | first bytes | taken for |
+//! | first bytes | format |
 //! |---|---|
 //! | `1F 8B` | gzip |
 //! | `28 B5 2F FD`, or `5x 2A 4D 18` | zstd, or a skippable frame before it |
 //! | `FF FE`, `FE FF` | UTF-16, little- or big-endian |
 //! | `EF BB BF` | UTF-8 with a byte order mark, which is skipped |
-//! | those of zip, ELF, bzip2, xz, an index, a Perfetto trace, HTML | refused, with what to do about it |
+//! | zip, ELF, bzip2, xz, an index, a Perfetto trace, HTML | refused, with a suggestion |
 //! | anything else | UTF-8 |
 //!
-//! The last line is wide on purpose: a trace may begin in its middle, or with garbage, and something can still be saved of it.
+//! Unknown bytes count as UTF-8: events can be salvaged from a trace that begins in the middle or
+//! with garbage.
 
 use crate::input::source::Source;
 use memchr::memmem;
 use std::ops::Range;
 use tracemill_tokenizer::Cursor;
 
-/// How many bytes are looked at: enough for white space before a first bracket, and for the signs of other formats.
+/// Number of bytes inspected: enough for white space before a first bracket, and for magic numbers.
 pub(super) const LOOK: usize = 512;
 
-/// What the text is packed in.
+/// The packing or encoding of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Packing {
     /// UTF-8, with a byte order mark of `skip` bytes.
@@ -33,11 +34,11 @@ pub(super) enum Packing {
     },
 }
 
-/// The name in reports of gzip behind whose first member something stands: more members, or zeros.
+/// Report name of gzip with data after its first member: more members, or zeros.
 pub const MEMBERS: &str = "gzip of several members";
 
 impl Packing {
-    /// Its name in reports; none for plain text.
+    /// Returns the name in reports; `None` for plain text.
     pub(super) fn name(self) -> Option<&'static str> {
         match self {
             Packing::Plain { .. } => None,
@@ -48,12 +49,12 @@ impl Packing {
     }
 }
 
-/// Length of the UTF-8 byte order mark that `bytes` begin with.
+/// Returns the length of the UTF-8 byte order mark at the start of `bytes`.
 pub fn byte_order_mark(bytes: &[u8]) -> usize {
     if bytes.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 }
 }
 
-/// What the text is packed in, by the bytes it begins with; plain where they say nothing else.
+/// Returns the packing that the first bytes indicate; plain by default.
 pub(super) fn packing(bytes: &[u8]) -> Packing {
     match bytes {
         [0x1F, 0x8B, ..] => Packing::Gzip,
@@ -66,14 +67,14 @@ pub(super) fn packing(bytes: &[u8]) -> Packing {
     }
 }
 
-/// Whether more bytes can say nothing else than that this is JSON.
+/// Returns whether the bytes suffice to decide that the input is JSON.
 pub(super) fn is_json(bytes: &[u8]) -> bool {
     let Packing::Plain { skip } = packing(bytes) else { return false };
-    // no magic number is longer
+    // longer than any magic number
     bytes.len() >= 8 && matches!(bytes[skip..].trim_ascii_start().first(), Some(b'{' | b'['))
 }
 
-/// What else the bytes are, if they begin like something that is no JSON, and what to do about it.
+/// Returns a description of a foreign format that the bytes begin with, and a suggestion.
 pub(super) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     let text = bytes.trim_ascii_start();
     match bytes {
@@ -88,7 +89,7 @@ pub(super) fn foreign(bytes: &[u8]) -> Option<&'static str> {
         [0xFD, b'7', b'z', b'X', b'Z', ..] => {
             return Some("xz; unpack it first (xz -dc | tracemill … -)");
         }
-        // field 1, length-delimited: the packets of a Perfetto trace; a text would not go on like this
+        // field 1, length-delimited: packets of a Perfetto trace; text would continue differently
         [0x0A, len, tag, ..] if is_packet(*len, *tag, text) => {
             return Some("a Perfetto protobuf trace; convert it first (traceconv json)");
         }
@@ -101,7 +102,8 @@ pub(super) fn foreign(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Whether a text has a key of events, or begins with an object that has one of traces or CPU profiles. Empty lists are traces.
+/// Returns whether a text has an event key, or begins with an object with a key of traces or CPU
+/// profiles. Empty lists count as traces.
 pub(super) fn may_be_trace(text: &[u8]) -> bool {
     const DOCUMENTS: [&[u8]; 4] = [b"\"traceEvents\"", b"\"nodes\"", b"\"head\"", b"\"tracemill\""];
     let has = |key: &[u8]| memmem::find(text, key).is_some();
@@ -111,9 +113,9 @@ pub(super) fn may_be_trace(text: &[u8]) -> bool {
         || text.iter().all(is_empty)
 }
 
-/// The first object with the key `traceEvents` in something that is no trace as a whole.
+/// Returns the range of the first object with the key `traceEvents` inside other text.
 pub(crate) fn trace_inside(bytes: &[u8]) -> Option<Range<usize>> {
-    /// Opening brackets before the key that are tried.
+    /// Maximum number of opening brackets tried before the key.
     const MOST: usize = 64;
     let key = memmem::find(bytes, b"\"traceEvents\"")?;
     let object = |start: usize| {
@@ -123,7 +125,7 @@ pub(crate) fn trace_inside(bytes: &[u8]) -> Option<Range<usize>> {
     memchr::memrchr_iter(b'{', &bytes[..key]).take(MOST).find_map(object)
 }
 
-/// How to read the trace inside a plain file, if there is one; to follow what the file is.
+/// Returns a hint for reading a trace inside a plain file, to append to the file's description.
 pub(crate) fn reading_inside(source: &Source, bytes: &[u8]) -> Option<String> {
     let path = source.file()?;
     let Range { start, end } = trace_inside(bytes)?;
@@ -133,7 +135,8 @@ pub(crate) fn reading_inside(source: &Source, bytes: &[u8]) -> Option<String> {
     ))
 }
 
-/// Whether a line feed is rather the tag of a protobuf field: what follows it is then a length and another tag.
+/// Returns whether a leading line feed is the tag of a protobuf field, followed by a length and
+/// another tag.
 fn is_packet(len: u8, tag: u8, text: &[u8]) -> bool {
     let json = matches!(text.first(), None | Some(b'{' | b'[' | b'"' | b',' | b']' | b'}'));
     !json && (len >= 0x80 || tag & 7 <= 2) && !len.is_ascii_whitespace()
@@ -144,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packings() {
+    fn detects_packing_by_first_bytes() {
         assert_eq!(packing(b"\x1f\x8b\x08"), Packing::Gzip);
         assert_eq!(packing(b"\x28\xb5\x2f\xfd\0"), Packing::Zstd);
         assert_eq!(packing(b"\xff\xfe[\0"), Packing::Utf16 { big_endian: false });
@@ -167,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn traces_inside_are_found_as_a_whole() {
+    fn finds_the_whole_trace_inside_other_text() {
         for (text, expected) in [
             (r#"<p>{"traceEvents":[{"ph":"X"}]}</p>"#, Some(r#"{"traceEvents":[{"ph":"X"}]}"#)),
             (

@@ -1,4 +1,4 @@
-//! Where inputs come from: paths, standard input, readers, bytes.
+//! Sources of inputs: paths, standard input, readers, bytes.
 //!
 //! ```
 //! use tracemill_trace::{Limits, Source, Trace};
@@ -19,24 +19,24 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tracemill_tokenizer::Mapped;
 
-/// Where an input comes from.
+/// The source of an input.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Source {
     /// Standard input.
     Stdin,
-    /// A file, a pipe, or a folder whose files, and those of the folders below it, are the inputs.
+    /// A file, a pipe, or a folder whose files, including subfolders, are the inputs.
     Path(PathBuf),
-    /// The same, found in a folder or a list: a file that is no trace is left out and counted.
+    /// A path found in a folder or list. If it is not a trace, it is left out and counted.
     Listed(PathBuf),
-    /// Anything that can be read; see [`Source::reader`] and [`Source::bytes`].
+    /// A stream or bytes; see [`Source::reader`] and [`Source::bytes`].
     Reader(NamedReader),
 }
 
 impl Source {
-    /// A stream, which is called `name` in reports and errors: read once, to its end, by the first run that it is given to.
-    /// Packed streams are unpacked as files are.
+    /// Creates a source from a stream, named `name` in reports and errors. The first run reads it
+    /// to its end. Packed streams are unpacked.
     ///
-    /// Cost: as for a pipe; beyond a quarter of the budget its bytes go to the folder of temporary files.
+    /// Cost: like a pipe; bytes beyond a quarter of the memory go to temporary files.
     pub fn reader(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
         let reader = Some(Box::new(reader) as Box<dyn Read + Send>);
         Source::Reader(NamedReader {
@@ -45,8 +45,8 @@ impl Source {
         })
     }
 
-    /// A temporary file of this program, which any number of runs may read; `None` is one of no bytes. `is_json`: every event is,
-    /// so none is proved to be.
+    /// Creates a source from a temporary file, which any number of runs may read; `None` is an
+    /// empty file. `is_json` skips the check that events are JSON.
     pub(crate) fn temporary(
         name: impl Into<String>,
         mapped: Option<Mapped>,
@@ -58,8 +58,8 @@ impl Source {
         })
     }
 
-    /// Adds the entries of all events of a temporary file, in its order. Every event is JSON, has a time
-    /// and is *plain*, see [`Observer::ignores_plain_events`](crate::observe::Observer::ignores_plain_events).
+    /// Adds the entries of all events of a temporary file, in file order. All must be *plain* JSON,
+    /// see [`Observer::ignores_plain_events`](crate::observe::Observer::ignores_plain_events).
     pub(crate) fn with_entries(mut self, all: SpilledVec<Entry>) -> Self {
         if let Source::Reader(NamedReader { bytes: Bytes::Mapped { entries, .. }, .. }) = &mut self
         {
@@ -68,7 +68,7 @@ impl Source {
         self
     }
 
-    /// Returns the entries of its events, if they are known before it is read.
+    /// Returns the entries of the events, if known before reading.
     pub(crate) fn entries(&self) -> Option<&SpilledVec<Entry>> {
         let Source::Reader(reader) = self else { return None };
         match &reader.bytes {
@@ -77,18 +77,18 @@ impl Source {
         }
     }
 
-    /// Whether all its events are known to be JSON.
+    /// Returns whether all events are known to be JSON.
     pub(crate) fn is_json(&self) -> bool {
         let Source::Reader(reader) = self else { return false };
         matches!(reader.bytes, Bytes::Mapped { is_json: true, .. })
     }
 
-    /// Bytes in memory, as a stream: they are copied while they are read.
+    /// Creates a stream from bytes in memory, which are copied as they are read.
     pub fn bytes(name: impl Into<String>, bytes: impl AsRef<[u8]> + Send + 'static) -> Self {
         Source::reader(name, std::io::Cursor::new(bytes))
     }
 
-    /// Its path, or the name of a reader; empty for standard input.
+    /// Returns the path, or the name of a reader; empty for standard input.
     pub fn path(&self) -> &Path {
         match self {
             Source::Stdin => Path::new(""),
@@ -97,7 +97,7 @@ impl Source {
         }
     }
 
-    /// Returns whether any number of runs may read it: files, folders and temporary files, but no streams.
+    /// Returns whether several runs may read the source: a file, folder or temporary file.
     pub fn is_rereadable(&self) -> bool {
         match self {
             Source::Stdin => false,
@@ -107,7 +107,7 @@ impl Source {
         }
     }
 
-    /// Returns its path if it has one in the file system.
+    /// Returns the path, if the source is in the file system.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Source::Path(path) | Source::Listed(path) => Some(path),
@@ -115,7 +115,7 @@ impl Source {
         }
     }
 
-    /// Whether it is a folder, whose files are inputs.
+    /// Returns whether the source is a folder.
     pub fn is_folder(&self) -> bool {
         self.file().is_some_and(Path::is_dir)
     }
@@ -131,28 +131,27 @@ impl fmt::Display for Source {
     }
 }
 
-/// A stream with a name. Copies are the same stream.
+/// A named stream. Clones share the stream.
 #[derive(Clone)]
 pub struct NamedReader {
     name: String,
     bytes: Bytes,
 }
 
-/// Where the bytes of a stream are.
 #[derive(Clone)]
 enum Bytes {
-    /// Whoever reads first takes them.
+    /// Stream for the first reader.
     Once(Arc<Mutex<Option<Box<dyn Read + Send>>>>),
-    /// In a temporary file; `None` if there are none.
+    /// Temporary file; `None` if empty.
     Mapped {
         mapped: Option<Arc<Mapped>>,
         is_json: bool,
-        /// The entries of all events in it, if they were recorded while it was written.
+        /// Entries of all events, if they were recorded during writing.
         entries: Option<Arc<SpilledVec<Entry>>>,
     },
 }
 
-/// What a stream gives to whoever opens it.
+/// The bytes that a reader obtains from a stream.
 pub(crate) enum OpenedStream {
     Stream(Box<dyn Read + Send>),
     Mapped(Arc<Mapped>),
@@ -160,7 +159,7 @@ pub(crate) enum OpenedStream {
 }
 
 impl NamedReader {
-    /// Its bytes, unless they can be read once only and were.
+    /// Returns the bytes; `None` if a stream was already taken.
     pub(crate) fn take(&self) -> Option<OpenedStream> {
         match &self.bytes {
             Bytes::Once(reader) => {
@@ -175,7 +174,7 @@ impl NamedReader {
         }
     }
 
-    /// What tells it from all others.
+    /// Returns an address that identifies the stream.
     fn address(&self) -> usize {
         match &self.bytes {
             Bytes::Once(reader) => Arc::as_ptr(reader) as usize,

@@ -1,4 +1,4 @@
-//! Streams: read once, scanned while they are read, kept for the output.
+//! Reads streams once, scans them on the way, and keeps their bytes for the output.
 //!
 //! ```text
 //!   pipe ─ read ─> segment ─> scan          segments in memory, up to the budget
@@ -7,8 +7,8 @@
 //!                  unlinked temporary file, mapped while it grows      beyond it
 //! ```
 //!
-//! In memory every item lies in one segment; in the file trivially so. An item longer than a segment gets one of its own;
-//! one longer than the budget goes to the file, where the scanner meets it in a map. Nothing is scanned twice.
+//! Each item lies within one segment, or in the file. An item longer than a segment gets its own
+//! segment, or goes to the file. Nothing is scanned twice.
 
 use super::pump::{Ahead, Pump};
 use crate::event::proof::{Feed, Proof};
@@ -21,73 +21,71 @@ use memmap2::MmapMut;
 use std::io::{self, Read, Write};
 use tracemill_tokenizer::{Mapped, Scanner, Status, Stop, Tier, Window};
 
-/// Bytes by which the spooled file grows before it is scanned again: each time it is mapped anew.
+/// Number of bytes that the file grows between scans, each of which maps it again.
 const SPOOL_STEP: u64 = 4 << 20;
 
-/// How much memory a stream may keep, and what of it is kept at all.
+/// Options for keeping the bytes of a stream.
 pub struct SpoolLimits {
-    /// Bytes of segments; beyond that the stream goes to disk.
+    /// Maximum bytes of segments; beyond that the stream goes to disk.
     pub payload: u64,
-    /// Bytes of a segment.
+    /// Length of a segment in bytes.
     pub segment: usize,
-    /// Whether the bytes are needed after they were scanned.
+    /// Whether the bytes are needed after the scan.
     pub keep: bool,
-    /// Whether it is unpacked while it is read, so that its end may be damaged.
+    /// Whether the stream is unpacked on the way, so that its end may be damaged.
     pub packed: bool,
-    /// Whether what was read is wanted whenever nothing more is at hand, also of what goes to disk.
+    /// Whether to scan new bytes at every pause of the stream, even when it goes to disk.
     pub hurries: bool,
 }
 
-/// What was read since the step before.
+/// The bytes read since the previous step.
 #[derive(Clone, Copy)]
 pub struct Step {
-    /// Bytes that are new.
+    /// Number of new bytes.
     pub bytes: u64,
-    /// Whether nothing more is at hand, as far as is known: whoever writes the stream may be waiting.
+    /// Whether no more bytes are available, as far as known.
     pub pauses: bool,
-    /// Whether that is all.
+    /// Whether the stream has ended.
     pub last: bool,
 }
 
-/// A stream that was read to its end, or as far as it could be.
+/// The result of reading a stream to its end, or as far as possible.
 pub struct Spooled {
-    /// Its bytes, as far as they are kept.
+    /// Kept bytes.
     pub payload: Payload,
-    /// How many it has.
+    /// Length of the stream in bytes.
     pub bytes: u64,
-    /// Bytes that went to disk.
+    /// Number of bytes on disk.
     pub spooled: u64,
-    /// Why reading stopped before the end, if it did: the packing is damaged.
+    /// Error of damaged packed data that ended the read, if any.
     pub broken: Option<io::Error>,
 }
 
-/// Reads a stream and scans it, once: [`Spool::read`].
+/// Reads and scans one stream, see [`Spool::read`].
 ///
-/// Cost: a copy of the bytes, and one more where they go to disk. Heap: segments up to [`SpoolLimits::payload`]; with
-/// [`SpoolLimits::keep`] unset one segment, however long the stream is.
+/// Cost: one copy of the bytes, and another on disk. Heap: segments up to [`SpoolLimits::payload`];
+/// a single segment without [`SpoolLimits::keep`].
 pub struct Spool<'c> {
     config: &'c Limits,
     name: String,
     limits: SpoolLimits,
-    /// Made with the first bytes, which tell what is skipped.
+    /// Scanner; `None` until the first bytes show whether there is a byte order mark.
     scanner: Option<Scanner>,
     tier: Tier,
     proof: Proof,
-    /// All that is kept of the stream, or what the scanner needs of it; none once there is a file.
+    /// Kept segments, or those that the scanner still needs; empty once there is a file.
     segments: Vec<Segment>,
     file: Option<Temporary>,
-    /// Offset in the stream of the file's first byte: not 0 only where nothing is kept.
+    /// Stream offset of the first byte in the file; nonzero only if bytes are not kept.
     file_base: u64,
-    /// For reads that go to the file.
     buffer: Vec<u8>,
-    /// Bytes read so far.
     bytes: u64,
-    /// Bytes in the file so far that were scanned.
+    /// Stream offset up to which bytes were scanned.
     mapped: u64,
 }
 
 impl<'c> Spool<'c> {
-    /// For the stream `name`; `limits` say what of it is kept, and where.
+    /// Creates a spool for the stream `name`.
     pub fn new(
         config: &'c Limits,
         name: String,
@@ -111,14 +109,15 @@ impl<'c> Spool<'c> {
         }
     }
 
-    /// Reads all of `reader`. After each step `part` holds its findings and `step` may take them; it is told what was read
-    /// so far, and what of it is new.
+    /// Reads all of `reader`. After each step, `part` holds the new findings, and `step` receives
+    /// the bytes read so far.
     ///
-    /// A packing that breaks off is no error here: what could be read is kept, and the reason is in the answer.
+    /// Damaged packed data is not an error: [`Spooled::broken`] has the reason.
     ///
     /// # Errors
-    /// [`Read`](crate::run::error::ErrorKind::Read) if the stream fails but for damage of its packing, [`Scratch`](crate::run::error::ErrorKind::Scratch) if
-    /// the disk does not take it, and those of `step`.
+    /// [`Read`](crate::run::error::ErrorKind::Read) if the stream fails otherwise,
+    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the disk is full, and any error of
+    /// `step`.
     pub fn read<C: Collect>(
         mut self,
         mut reader: Box<dyn Read + Send>,
@@ -137,7 +136,7 @@ impl<'c> Spool<'c> {
                 Err(Stopped::Broken(e)) => break Some(e),
                 Err(Stopped::Failed(e)) => return Err(e),
             }
-            // without a thread that reads ahead nobody knows, and the next read may wait
+            // without a reading thread this is unknown, and the next read may block
             let pauses = ahead.as_ref().is_none_or(Ahead::is_empty);
             if self.scan(part, pauses, false)? {
                 let bytes = self.bytes - std::mem::replace(&mut offered, self.bytes);
@@ -151,7 +150,6 @@ impl<'c> Spool<'c> {
         Ok(Spooled { payload: self.into_payload()?, bytes, spooled, broken })
     }
 
-    /// Lends what was read so far.
     fn lend(&mut self, step: impl FnOnce(&Payload) -> Result<(), Error>) -> Result<(), Error> {
         let payload = match &self.file {
             Some(file) => self.map(file)?.into(),
@@ -164,7 +162,7 @@ impl<'c> Spool<'c> {
         stepped
     }
 
-    /// Reads once, into the last segment or, when the budget is used up, to the file; 0 bytes are the end.
+    /// Reads once, into the last segment, or to the file beyond the budget. Returns 0 at the end.
     fn read_some(&mut self, reader: &mut dyn Read) -> Result<usize, Stopped> {
         let most = self.config.read_size;
         if self.file.is_none() && !self.make_room()? {
@@ -194,8 +192,7 @@ impl<'c> Spool<'c> {
         Ok(count)
     }
 
-    /// Damage of a packing keeps what came before it; anything else is an error: what comes from the system, and whatever
-    /// happens to a stream that is not packed.
+    /// Classifies an error. Only damage of packed data keeps the bytes before it.
     fn stopped(&self, error: io::Error) -> Stopped {
         if !self.limits.packed || error.raw_os_error().is_some() {
             return Stopped::Failed(Error::read(&self.name, error));
@@ -204,14 +201,16 @@ impl<'c> Spool<'c> {
             io::ErrorKind::UnexpectedEof
             | io::ErrorKind::InvalidData
             | io::ErrorKind::InvalidInput => Stopped::Broken(error),
-            // zstd reports its damage like this
+            // zstd reports damage like this
             io::ErrorKind::Other => Stopped::Broken(error),
             _ => Stopped::Failed(Error::read(&self.name, error)),
         }
     }
 
-    /// Makes sure that the last segment has room; false if the budget has none left. A new segment begins with what the scanner has not done with,
-    /// and is twice as long as that at least: so an item that grows is copied a few times, not once a segment.
+    /// Ensures room in the last segment. Returns `false` if the budget has none.
+    ///
+    /// A new segment begins with the bytes that the scanner still needs, and is at least twice as
+    /// long. So a growing item is copied only a few times.
     fn make_room(&mut self) -> Result<bool, Error> {
         if self.segments.last().is_some_and(|segment| segment.filled < segment.bytes.len()) {
             return Ok(true);
@@ -244,7 +243,6 @@ impl<'c> Spool<'c> {
         Ok(true)
     }
 
-    /// From now on the stream goes to a file, which first gets what is in memory.
     fn move_to_disk(&mut self) -> Result<(), Error> {
         let failed = |e| Error::scratch(&self.config.tmp_dir, e);
         let mut file = Temporary::new(&self.config.tmp_dir).map_err(failed)?;
@@ -266,10 +264,10 @@ impl<'c> Spool<'c> {
         file.map().map_err(|e| Error::scratch(&self.config.tmp_dir, e))
     }
 
-    /// Scans what is new; true if anything was.
+    /// Scans the new bytes. Returns whether it did.
     fn scan<C: Collect>(&mut self, part: &mut C, pauses: bool, last: bool) -> Result<bool, Error> {
         if self.scanner.is_none() {
-            // a byte order mark is known once three bytes are there
+            // a byte order mark has three bytes
             if self.bytes < 3 && !last {
                 return Ok(false);
             }
@@ -310,9 +308,8 @@ impl<'c> Spool<'c> {
     }
 }
 
-/// Why no more bytes come.
 enum Stopped {
-    /// The packing ends early or is damaged.
+    /// Packed data ends early or is damaged.
     Broken(io::Error),
     Failed(Error),
 }
@@ -332,11 +329,10 @@ fn read_retrying(reader: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> 
     }
 }
 
-/// Writes a whole stream to an unlinked file and maps it, if there is anything in it: for strict runs, which look at every
-/// byte before anything else.
+/// Writes a whole stream to an unlinked file and maps it, for strict runs.
 ///
 /// # Errors
-/// As [`Spool::read`], but a broken packing is an error here.
+/// The same as [`Spool::read`], and an error for damaged packed data.
 pub fn to_file(
     reader: &mut dyn Read,
     name: &str,
@@ -371,7 +367,7 @@ mod tests {
         fn event(&mut self, _: &Event<'_>) {}
     }
 
-    /// Ends with an error of its own.
+    /// Returns an error after its bytes.
     struct Failing(&'static [u8], fn() -> io::Error);
 
     impl Read for Failing {
@@ -384,10 +380,10 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_packed_breaks_off() {
+    fn only_damaged_packed_streams_keep_their_start() {
         let damage: fn() -> io::Error = || io::ErrorKind::InvalidData.into();
         let other: fn() -> io::Error = || io::Error::other("frame checksum");
-        // EIO, as the system has it
+        // EIO from the system
         let disk: fn() -> io::Error = || io::Error::from_raw_os_error(5);
         for (packed, error, breaks_off) in [
             (true, damage, true),

@@ -1,6 +1,6 @@
-//! JSON by pieces: a member by its name, numbers that are written, text of inputs made sound.
+//! Reads single members and values of JSON text, writes numbers, and repairs text that is not JSON.
 //!
-//! Nothing is decoded but what is asked for, and nothing is rebuilt: values are the bytes that stand in the input.
+//! Values are slices of the input; only requested values are decoded, and nothing is rebuilt.
 //!
 //! ```
 //! use tracemill_trace::json::{elements, member, push_micros, push_sound};
@@ -21,10 +21,11 @@ use tracemill_tokenizer::{
     Cursor, members, number_text, string_is, to_text, unescape, validate_value,
 };
 
-/// The value of the last member called `name`, as it is written; `None` if there is none, or `object` is no object.
+/// Returns the value of the last member named `name`, as written; `None` if `object` is not an
+/// object or lacks it.
 ///
-/// Escapes in keys are resolved before they are compared. Of equal keys the last counts, as `JSON.parse` has it. Cost: one pass over
-/// the object.
+/// Compares keys after resolving escapes. The last of equal keys counts, as in `JSON.parse`. Cost:
+/// one pass over the object.
 pub fn member<'o>(object: &'o [u8], name: &[u8]) -> Option<&'o [u8]> {
     if object.first() != Some(&b'{') {
         return None;
@@ -32,7 +33,7 @@ pub fn member<'o>(object: &'o [u8], name: &[u8]) -> Option<&'o [u8]> {
     members(object).filter(|(key, _)| string_is(key, name)).last().map(|(_, value)| value)
 }
 
-/// The content of a string, its escapes resolved in `scratch`; anything else as it is written.
+/// Returns the content of a string, unescaped into `scratch` if necessary; other values as written.
 ///
 /// ```
 /// use tracemill_trace::json::content;
@@ -52,7 +53,7 @@ pub fn content<'v>(value: &'v [u8], scratch: &'v mut Vec<u8>) -> &'v [u8] {
     scratch
 }
 
-/// [`content`] as text; what is no UTF-8 becomes U+FFFD.
+/// Returns the [`content`] of a value as text, with U+FFFD for invalid UTF-8.
 ///
 /// ```
 /// use tracemill_trace::json::printable;
@@ -64,18 +65,18 @@ pub fn printable(value: &[u8]) -> String {
     to_text(content(value, &mut Vec::new()))
 }
 
-/// The elements of an array, as they are written; none of what is no array. Cost: one pass over what is taken.
+/// Returns the elements of an array as written; none if it is not an array.
 pub fn elements(array: &[u8]) -> impl Iterator<Item = &[u8]> {
     array_elements(array).into_iter().flatten()
 }
 
-/// As [`elements`], but `None` of what is no array.
+/// Returns the elements of an array as written; `None` if it is not an array.
 pub fn array_elements(array: &[u8]) -> Option<Elements<'_>> {
     let mut cursor = Cursor::new(array);
     cursor.enter(b'[').then_some(Elements(Some(cursor)))
 }
 
-/// See [`elements`].
+/// An iterator over the elements of an array, see [`elements`].
 #[derive(Clone, Debug)]
 pub struct Elements<'a>(Option<Cursor<'a>>);
 
@@ -85,7 +86,7 @@ impl<'a> Iterator for Elements<'a> {
     fn next(&mut self) -> Option<&'a [u8]> {
         let cursor = self.0.as_mut()?;
         if !cursor.next_element() {
-            // behind its end other values may stand
+            // other values may follow the array
             self.0 = None;
             return None;
         }
@@ -93,14 +94,13 @@ impl<'a> Iterator for Elements<'a> {
     }
 }
 
-/// Appends an integer in decimal digits.
+/// Appends an integer in decimal.
 #[inline]
 pub fn push_integer(number: impl itoa::Integer, out: &mut Vec<u8>) {
     out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
-/// Appends a number and a comma: an element of a list of millions, nearly all of them short. Numbers below 10,000 are written without a
-/// loop or a table: about 1 ns each.
+/// Appends a number and a comma. Numbers below 10,000 need no loop or table.
 ///
 /// ```
 /// use tracemill_trace::json::push_element;
@@ -116,7 +116,7 @@ pub fn push_element(number: u64, out: &mut Vec<u8>) {
         return out.push(b',');
     }
     let digits = four_digits(number as u32);
-    // zeros in front are the low bytes; of 0 one is left
+    // leading zeros are the low bytes; a single digit always remains
     let zeros = (digits | (1 << 24)).trailing_zeros() / 8;
     let text = u64::from(digits + 0x3030_3030) | (u64::from(b',') << 32);
     let end = out.len() + 5 - zeros as usize;
@@ -124,7 +124,7 @@ pub fn push_element(number: u64, out: &mut Vec<u8>) {
     out.truncate(end);
 }
 
-/// The four digits of a number below 10,000, the first one in the lowest byte.
+/// Returns the four digits of a number below 10,000, the first in the lowest byte.
 #[inline(always)]
 fn four_digits(number: u32) -> u32 {
     let pairs = (number / 100) | ((number % 100) << 16);
@@ -133,7 +133,7 @@ fn four_digits(number: u32) -> u32 {
     tens | ((pairs - tens * 10) << 8)
 }
 
-/// Appends nanoseconds as microseconds, exactly, and a comma.
+/// Appends nanoseconds as exact microseconds, and a comma.
 #[inline]
 pub fn push_micros_element(ns: i64, out: &mut Vec<u8>) {
     match u64::try_from(ns) {
@@ -145,7 +145,7 @@ pub fn push_micros_element(ns: i64, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends nanoseconds as microseconds, exactly, without zeros at the end of the decimals.
+/// Appends nanoseconds as exact microseconds, without trailing zeros.
 #[inline]
 pub fn push_micros(ns: i64, out: &mut Vec<u8>) {
     if ns % 1000 == 0 {
@@ -160,14 +160,14 @@ pub fn push_micros(ns: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(decimals.trim_end_matches('0').as_bytes());
 }
 
-/// Nanoseconds as microseconds, exactly.
+/// Returns nanoseconds as exact microseconds.
 pub fn micros(ns: i64) -> Vec<u8> {
     let mut text = Vec::new();
     push_micros(ns, &mut text);
     text
 }
 
-/// Appends plain text as a JSON string, with its quotes: whoever reads the string has the text.
+/// Appends text as a quoted JSON string, escaped where needed.
 ///
 /// ```
 /// use tracemill_trace::json::push_string;
@@ -180,7 +180,7 @@ pub fn push_string(text: &str, out: &mut Vec<u8>) {
     let is_odd = |byte: &u8| matches!(byte, 0..0x20 | b'"' | b'\\');
     out.push(b'"');
     let mut rest = text.as_bytes();
-    // nearly all texts have none, which a compiler can ask many bytes at a time
+    // most texts need no escapes, which this loop checks many bytes at a time
     let has_odd = rest.iter().fold(false, |odd, byte| odd | is_odd(byte));
     while let Some(odd) = has_odd.then(|| rest.iter().position(is_odd)).flatten() {
         out.extend_from_slice(&rest[..odd]);
@@ -191,7 +191,7 @@ pub fn push_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// A byte of a string that stands for itself.
+/// Appends a byte of a string, escaped where needed.
 fn push_byte(byte: u8, out: &mut Vec<u8>) {
     match byte {
         b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
@@ -200,8 +200,8 @@ fn push_byte(byte: u8, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a value of an input as JSON; false if it was none and had to be changed: odd bytes in strings are escaped, and words
-/// that JSON does not have become `null`. Cost: a pass to check it, and another if it is not sound.
+/// Appends a value as JSON. Returns `false` if it had to be repaired: odd bytes in strings are
+/// escaped, unknown words become `null`. Cost: a pass to check it, another to repair it.
 ///
 /// ```
 /// use tracemill_trace::json::push_sound;
@@ -225,7 +225,7 @@ pub fn push_sound(value: &[u8], out: &mut Vec<u8>) -> bool {
     false
 }
 
-/// As [`push_sound`] for a key, with its quotes: a string whatever it was.
+/// Appends a key with its quotes, like [`push_sound`]; the result is always a string.
 ///
 /// ```
 /// use tracemill_trace::json::push_sound_key;
@@ -235,7 +235,7 @@ pub fn push_sound(value: &[u8], out: &mut Vec<u8>) -> bool {
 /// assert_eq!(out, br#""a\" \"b""#);
 /// ```
 pub fn push_sound_key(key: &[u8], out: &mut Vec<u8>) -> bool {
-    // it may be several strings in a row, the last of which was taken for the key
+    // may be several strings in a row, the last of which was taken as the key
     if key.starts_with(b"\"") && validate_value(key).is_ok() {
         out.extend_from_slice(key);
         return true;
@@ -247,7 +247,8 @@ pub fn push_sound_key(key: &[u8], out: &mut Vec<u8>) -> bool {
     false
 }
 
-/// Odd bytes in strings are escaped, words that are no JSON become null; brackets and commas stay.
+/// Repairs a value: escapes odd bytes in strings and replaces unknown words by null, keeping
+/// brackets and commas.
 fn repair(value: &[u8], out: &mut Vec<u8>) {
     let mut rest = value;
     while let Some(&byte) = rest.first() {
@@ -276,7 +277,8 @@ fn repair(value: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// The content of a string: sound escapes stay, a stray backslash, control bytes and what is no UTF-8 are escaped.
+/// Appends the content of a string. Keeps valid escapes; escapes stray backslashes and control
+/// bytes; replaces invalid UTF-8 by U+FFFD.
 fn push_escaped(content: &[u8], out: &mut Vec<u8>) {
     for chunk in content.utf8_chunks() {
         let mut rest = chunk.valid().as_bytes();
@@ -315,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_exact() {
+    fn push_micros_is_exact() {
         for (ns, micros) in [
             (0, "0"),
             (5000, "5"),
@@ -328,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_those_of_the_first_array() {
+    fn elements_end_with_their_array() {
         let of = |array: &'static str| elements(array.as_bytes()).collect::<Vec<_>>();
         assert_eq!(of(" [1, [2,3] ,{\"a\":[4]}] [5]"), [&b"1"[..], b"[2,3]", b"{\"a\":[4]}"]);
         assert_eq!(of("[]"), [b""; 0]);
@@ -339,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn elements_are_numbers_with_a_comma() {
+    fn push_element_appends_number_and_comma() {
         let edges = [9_999, 10_000, 10_001, 99_999, 100_000, u64::MAX];
         for number in (0..20_000).chain(edges) {
             assert_eq!(text(|out| push_element(number, out)), format!("{number},"));
@@ -352,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn sound_values_stay_and_others_become_sound() {
+    fn valid_values_stay_and_others_are_repaired() {
         for sound in [r#"{"a":[1.50,"\u00e9\n"]}"#, "1e5", "\"\u{e9}\""] {
             let mut out = Vec::new();
             assert!(push_sound(sound.as_bytes(), &mut out));
@@ -374,9 +376,8 @@ mod tests {
         assert_eq!(text(|out| assert!(push_sound_key(b"\"a\"", out))), r#""a""#);
     }
 
-    /// What is read is what was written, whatever it looks like.
     #[test]
-    fn plain_text_stays_what_it_is() {
+    fn strings_survive_writing_and_reading() {
         for plain in ["", "a\"b\u{1}", r"C:\new\u0041\\x\", "\n\t\u{7f}\u{2028}é😀", "\\\""] {
             let written = text(|out| push_string(plain, out));
             assert!(validate_value(written.as_bytes()).is_ok(), "{written}");

@@ -1,4 +1,4 @@
-//! Events with some values changed: all other bytes stay as they are.
+//! Changes some values of an event and keeps all other bytes.
 //!
 //! ```
 //! use tracemill_trace::json::patch::Patches;
@@ -10,32 +10,30 @@
 //! assert_eq!(patches.apply(event), br#"{"ph":"X", "pid":8,"tid":1}"#);
 //! ```
 //!
-//! Values are named by the slices that they are, as fields and members are handed out: so nobody counts offsets, and what is no part of the event
-//! is left alone.
+//! Values are identified by their slice of the event, so callers count no offsets. Slices outside
+//! the event are ignored.
 //!
-//! Cost: what changes is sorted by its place; the rest is copied in long pieces.
+//! Cost: sorts the patches; copies the rest in long pieces.
 
 use std::ops::Range;
 use tracemill_tokenizer::{Event, Field};
 
-/// Where `value`, which is a part of `whole`, stands in it; `None` if it is no part of it.
+/// Returns the range of `value` in `whole`; `None` if it is not a part of it.
 fn range_in(whole: &[u8], value: &[u8]) -> Option<Range<usize>> {
     let start = (value.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
     (start <= whole.len()).then(|| start..start + value.len())
 }
 
-/// A value that is replaced.
+/// A replaced range, and the range of the new text in `texts`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Patch {
-    /// Where it stands.
     old: Range<usize>,
-    /// Where the new one stands among the texts.
     new: Range<usize>,
 }
 
-/// Changes to one event, or to another value: parts of it that are replaced, and text that is put between them.
+/// Patches to one event or value: replaced ranges and insertions.
 ///
-/// To be used again for the next event ([`Patches::clear`]), so that nothing is allocated.
+/// Reuse it for the next event with [`Patches::clear`], to avoid allocations.
 #[derive(Clone, Debug, Default)]
 pub struct Patches {
     list: Vec<Patch>,
@@ -43,21 +41,21 @@ pub struct Patches {
 }
 
 impl Patches {
-    /// Forgets all.
+    /// Removes all patches.
     #[inline]
     pub fn clear(&mut self) {
         self.list.clear();
         self.texts.clear();
     }
 
-    /// Whether nothing changes.
+    /// Returns whether there are no patches.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Puts what `write` appends where `value` of `whole` is, if it says that it did; a value that was replaced already must
-    /// not come again.
+    /// Replaces `value` of `whole` by the text that `write` appends, if it returns `true`. The
+    /// value must not have a patch yet.
     #[inline]
     pub fn write(&mut self, whole: &[u8], value: &[u8], write: impl FnOnce(&mut Vec<u8>) -> bool) {
         let start = self.texts.len();
@@ -68,7 +66,7 @@ impl Patches {
         }
     }
 
-    /// Puts `text` where `value` of `whole` is, instead of what was put there before.
+    /// Replaces `value` of `whole` by `text`, overriding an earlier patch of the value.
     pub fn replace(&mut self, whole: &[u8], value: &[u8], text: &[u8]) {
         let Some(old) = range_in(whole, value) else { return };
         let start = self.texts.len();
@@ -80,7 +78,7 @@ impl Patches {
         }
     }
 
-    /// Puts `number` where `value` of `whole` is: a number stays a number, a string a string.
+    /// Replaces `value` of `whole` by `number`; a string stays a string.
     pub fn number(&mut self, whole: &[u8], value: &[u8], number: &[u8]) {
         match value.first() {
             Some(b'"') => self.replace(whole, value, &[b"\"", number, b"\""].concat()),
@@ -88,40 +86,40 @@ impl Patches {
         }
     }
 
-    /// As [`Patches::number`], of a field that may be missing.
+    /// Replaces a field by `number`, if the event has the field; a string stays a string.
     pub fn field(&mut self, event: &Event<'_>, field: Field, number: &[u8]) {
         if let Some(value) = event.field(field) {
             self.number(event.bytes, value, number);
         }
     }
 
-    /// Puts `text` behind `value` of `whole`.
+    /// Inserts `text` after `value` of `whole`.
     pub fn insert_behind(&mut self, whole: &[u8], value: &[u8], text: &[u8]) {
         if let Some(range) = range_in(whole, value) {
             self.insert_at(range.end, text);
         }
     }
 
-    /// Puts `text` before the byte at a place, behind what was put there before.
+    /// Inserts `text` before the byte at `at`, after earlier insertions there.
     pub fn insert_at(&mut self, at: usize, text: &[u8]) {
         let start = self.texts.len();
         self.texts.extend_from_slice(text);
         self.list.push(Patch { old: at..at, new: start..self.texts.len() });
     }
 
-    /// A value of `whole` as it will be: what was put in its place, else itself. For who patches what another has patched before.
+    /// Returns the current text of `value` of `whole`: its patch, or itself.
     pub fn current<'x>(&'x self, whole: &[u8], value: &'x [u8]) -> &'x [u8] {
         let patch =
             range_in(whole, value).and_then(|old| self.list.iter().find(|patch| patch.old == old));
         patch.map_or(value, |patch| &self.texts[patch.new.clone()])
     }
 
-    /// Puts the patches in order, and each apart from what follows it: to be called before they are read.
+    /// Sorts the patches, and separates words that would touch. Call this before reading them.
     #[inline]
     pub fn put_in_order(&mut self, whole: &[u8]) {
         if self.list.len() > 1 {
             self.list.sort_by_key(|patch| (patch.old.start, patch.old.end));
-            // values overlap only where the input changed between one look and the next, and then the run fails in the end
+            // ranges overlap only if the input changed during the run, which then fails
             self.list.dedup_by(|patch, before| patch.old.start < before.old.end);
         }
         for patch in &mut self.list {
@@ -136,19 +134,19 @@ impl Patches {
         }
     }
 
-    /// What is replaced, and by what, in order.
+    /// Returns the replaced ranges with their new texts, in order.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = (Range<usize>, &[u8])> {
         self.list.iter().map(|patch| (patch.old.clone(), &self.texts[patch.new.clone()]))
     }
 
-    /// How many bytes longer the whole becomes; negative if it becomes shorter. Only behind [`Patches::put_in_order`].
+    /// Returns the change of the length in bytes. Requires [`Patches::put_in_order`].
     #[inline]
     pub fn longer(&self) -> i64 {
         self.list.iter().map(|patch| patch.new.len() as i64 - patch.old.len() as i64).sum()
     }
 
-    /// Appends `whole` as it is with the patches. Only behind [`Patches::put_in_order`].
+    /// Appends the patched `whole`. Requires [`Patches::put_in_order`].
     pub fn append_to(&self, whole: &[u8], out: &mut Vec<u8>) {
         let mut at = 0;
         for (old, new) in self.iter() {
@@ -159,7 +157,7 @@ impl Patches {
         out.extend_from_slice(&whole[at..]);
     }
 
-    /// `whole` as it is with the patches.
+    /// Returns the patched `whole`.
     pub fn apply(mut self, whole: &[u8]) -> Vec<u8> {
         self.put_in_order(whole);
         let mut out = Vec::with_capacity(whole.len() + 32);
@@ -168,8 +166,8 @@ impl Patches {
     }
 }
 
-/// Whether a word or string in `text` would touch another one that follows: only damage puts one right behind a bracket, and
-/// it may not touch what the bracket is replaced by.
+/// Returns whether a word at the end of `text` would touch one at the start of `rest`. Only damaged
+/// text has a word directly after a bracket, which a patch may replace.
 #[inline]
 fn touches(text: &[u8], rest: &[u8]) -> bool {
     let is_word = |byte: &u8| {
@@ -183,21 +181,21 @@ mod tests {
     use super::*;
     use tracemill_tokenizer::fields_of;
 
-    /// As of an event whose bytes became zeros while it was looked at: nobody panics.
+    /// Covers events whose bytes became zeros while they were read.
     #[test]
-    fn values_that_overlap_are_replaced_once() {
+    fn overlapping_values_are_replaced_once() {
         let bytes = b"0123456789";
         let mut patches = Patches::default();
         patches.replace(bytes, &bytes[4..], b"new");
         patches.replace(bytes, &bytes[2..8], b"first");
         patches.put_in_order(bytes);
         assert_eq!(patches.longer(), 0);
-        // apart from the word that follows
+        // separated from the following word
         assert_eq!(patches.apply(bytes), b"01first 89");
     }
 
     #[test]
-    fn only_the_value_changes() {
+    fn patches_change_only_their_values() {
         let bytes = br#"{ "ts" : "1.50" ,"dur":7, "ts":"2","args":{"ts":1}}"#;
         let spans = fields_of(bytes);
         let event = spans.of(bytes);
@@ -210,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lacks_a_comma_stays_apart() {
+    fn patched_values_without_a_comma_stay_separate() {
         let bytes = br#"{"ts":1,"cat":[1]"tid":{"a":1}"b"}"#;
         let members: Vec<_> = tracemill_tokenizer::members(bytes).collect();
         let mut patches = Patches::default();

@@ -1,4 +1,4 @@
-//! A scanned chunk, as observers see it when they merge it.
+//! A scanned chunk as observers see it when they merge their findings.
 
 use crate::event::envelope::{ChunkStats, Document, KeyValue};
 use crate::read::Current;
@@ -6,22 +6,22 @@ use crate::store::Store;
 use crate::store::long_events::LongEvents;
 use crate::store::place::{Long, Place};
 
-/// A scanned chunk whose turn has come, without what observers found in it.
+/// A scanned chunk at its turn in input order, without the findings of the observers.
 #[derive(Clone, Copy)]
 pub struct SealedChunk<'a> {
-    /// The number of its input, see [`InputStart::number`](super::InputStart::number).
+    /// Index of the input, see [`InputStart::number`](super::InputStart::number).
     pub input: usize,
-    /// Whether its events are synthetic.
+    /// Whether the events of the chunk are synthetic.
     pub synthetic: bool,
-    /// Offset of its input in the address space.
+    /// Offset of the input in the address space.
     pub base: u64,
-    /// Counts and losses.
+    /// Counts and losses of the chunk.
     pub stats: &'a ChunkStats,
-    /// Places of the events that the index keeps, if it keeps them in [`InputOrder`](super::InputOrder).
+    /// Places of the kept events, if the index stores them in [`InputOrder`](super::InputOrder).
     pub kept: &'a [Place],
-    /// Number of events that the index keeps.
+    /// Number of events of the chunk that the index keeps.
     pub kept_events: u64,
-    /// Bytes of the events that the index keeps.
+    /// Total bytes of the events that the index keeps.
     pub kept_bytes: u64,
     /// Events of 16 KiB and more in this chunk.
     pub chunk_long_events: &'a [Long],
@@ -31,9 +31,9 @@ pub struct SealedChunk<'a> {
     pub documents: &'a [Document],
     /// Number of documents that began before this chunk.
     pub(super) documents_before: usize,
-    /// Number of keys that the last document before this chunk had then.
+    /// Number of keys of the last earlier document before this chunk.
     pub(super) keys_before: usize,
-    /// The bytes that were read so far.
+    /// The input bytes that were read so far.
     pub current: Current<'a>,
 }
 
@@ -43,13 +43,13 @@ impl<'a> SealedChunk<'a> {
         &self.documents[self.documents_before..]
     }
 
-    /// Returns the keys in this chunk that belong to the last document before it.
+    /// Returns the keys of this chunk that belong to a document begun in an earlier chunk.
     pub fn more_keys(&self) -> &'a [KeyValue] {
         let last = self.documents[..self.documents_before].last();
         last.map_or(&[], |last| &last.keys[self.keys_before..])
     }
 
-    /// Returns the address space of everything read so far. Cost: a reference per file or segment.
+    /// Returns the address space of everything read so far.
     pub fn store(&self) -> Store<'a> {
         self.current.store(self.long_events)
     }

@@ -1,4 +1,4 @@
-//! Composition: optional observers, and tuples of observers that look side by side.
+//! Composes observers: optional ones, and tuples whose members see the same events.
 
 use super::chunk::SealedChunk;
 use super::look::{EventRef, Look};
@@ -8,7 +8,7 @@ use crate::read::{InputStart, Needs, Starter};
 use crate::run::error::Error;
 use tracemill_tokenizer::{Damage, Event, Form, Member, Note};
 
-/// Looks if there is a look. Without one every event is kept.
+/// An optional look. `None` keeps every event.
 impl<L: Look> Look for Option<L> {
     #[inline(always)]
     fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
@@ -36,7 +36,7 @@ impl<L: Look> Look for Option<L> {
     }
 }
 
-/// Looks through a box, so that large looks are not moved with their chunk.
+/// A boxed look, so that a large look is not moved with its chunk.
 impl<L: Look> Look for Box<L> {
     #[inline(always)]
     fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
@@ -64,7 +64,7 @@ impl<L: Look> Look for Box<L> {
     }
 }
 
-/// Observes for an observer that its owner keeps.
+/// A borrowed observer: the caller keeps ownership during the scan.
 impl<O: Observer> Observer for &mut O {
     type Chunk = O::Chunk;
 
@@ -117,15 +117,15 @@ impl<O: Observer> Observer for Option<O> {
     }
 }
 
-/// Implements both traits for a tuple. Every member sees every event, and members merge from left to
-/// right.
+/// Implements [`Look`] and [`Observer`] for a tuple. Every member sees every event; members merge
+/// from left to right.
 macro_rules! side_by_side {
     ($($name:ident $at:tt),*) => {
         #[allow(unused_variables, non_snake_case, reason = "the empty tuple uses no argument")]
         impl<$($name: Look),*> Look for ($($name,)*) {
             #[inline(always)]
             fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
-                // `&`, not `&&`: a look that drops an event hides it from no other look
+                // `&`, not `&&`: every look must see the event, even if an earlier one drops it
                 true $(& self.$at.event(event, at))*
             }
 

@@ -1,4 +1,4 @@
-//! The event index, and the one reader that fills it and runs the observers.
+//! The event index, and the reader that fills it and runs the observers.
 
 use super::chunk::SealedChunk;
 use super::keep::{Keep, KeepChunk};
@@ -15,19 +15,19 @@ use crate::store::long_events::LongEvents;
 use crate::store::place::Place;
 use tracemill_tokenizer::{Damage, Event, Form, Member, Note};
 
-/// What a scan keeps of the events of all inputs.
+/// The index of the events of all inputs.
 pub struct EventIndex<K> {
-    /// The kept events.
+    /// The stored events.
     pub kept: K,
     /// Events of 16 KiB and more, kept or not.
     pub long_events: LongEvents,
     /// Documents with their top-level keys.
     pub documents: Vec<Document>,
-    /// Number of kept events.
+    /// Number of events in the index.
     pub events: u64,
-    /// Bytes of the kept events.
+    /// Total bytes of the events in the index.
     pub bytes: u64,
-    /// Bytes that keys beside the events may take.
+    /// Maximum bytes of top-level keys, and of the texts of one event.
     room: u64,
 }
 
@@ -38,8 +38,8 @@ impl<K: Keep> EventIndex<K> {
         EventIndex { kept, long_events, documents: Vec::new(), events: 0, bytes: 0, room }
     }
 
-    /// Indexes synthetic events that a verb has written to a file of its own. They are at
-    /// `current.base` in the address space and belong to no input, so no report covers them.
+    /// Indexes synthetic events in a temporary file, at `current.base` in the address space. They
+    /// belong to no input, so no report counts them.
     ///
     /// # Errors
     /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if a spill file cannot be written.
@@ -55,11 +55,11 @@ impl<K: Keep> EventIndex<K> {
     }
 }
 
-/// Fills an index and runs the observers: the only [`Reader`].
+/// Fills the index and runs the observers: the only [`Reader`].
 pub(super) struct Indexed<K, O> {
     pub(super) index: EventIndex<K>,
     pub(super) observer: O,
-    /// The current input, as in [`InputStart`].
+    /// Index of the current input, as in [`InputStart`].
     input: usize,
     synthetic: bool,
 }
@@ -70,7 +70,7 @@ impl<K: Keep, O: Observer> Indexed<K, O> {
     }
 }
 
-/// What is collected in one chunk.
+/// Events and findings of one chunk.
 pub(super) struct IndexedChunk<K, L> {
     envelope: Envelope,
     kept: K,
@@ -87,7 +87,7 @@ impl<K: KeepChunk, L: Look> Collect for IndexedChunk<K, L> {
     #[inline(always)]
     fn event(&mut self, event: &Event<'_>) {
         let at = self.kept.locate(event, &mut self.envelope);
-        // nobody makes a copy of what has no room
+        // a text beyond the limit ends the run in `merge`; no look may copy it
         if Place::is_long(event.bytes.len()) && self.envelope.is_refused() {
             return;
         }
@@ -118,7 +118,7 @@ impl<K: KeepChunk, L: Look> Collect for IndexedChunk<K, L> {
         self.envelope.note(note);
     }
 
-    /// Seals the index first: it sets the span of the chunk, which looks may widen or replace.
+    /// Seals `kept` before the look: it sets the span of the chunk, which the look may change.
     fn seal(&mut self) {
         self.kept.seal(&mut self.envelope);
         self.look.seal(&mut self.envelope.stats);
@@ -163,8 +163,8 @@ impl<K: Keep, O: Observer> Reader for Indexed<K, O> {
         chunk
     }
 
-    /// Merges long events and documents first, then the observers, which may read both, and the
-    /// entries last: only these are spilled by all that was read.
+    /// Merges long events and documents, then the observers, which may read both, then the entries,
+    /// whose spill reads events.
     fn merge(&mut self, chunk: Self::Chunk, base: u64, current: Current<'_>) -> Result<(), Error> {
         let IndexedChunk { mut envelope, kept, events, bytes, look } = chunk;
         let index = &mut self.index;

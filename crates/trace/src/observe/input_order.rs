@@ -1,4 +1,4 @@
-//! Places of events in input order.
+//! Stores the places of events in input order.
 
 use super::chunk::SealedChunk;
 use super::keep::{Keep, KeepChunk, locate_untimed};
@@ -14,25 +14,26 @@ use tracemill_tokenizer::Event;
 /// Stores the places of events in input order: 8 bytes per event.
 pub struct InputOrder {
     places: SpillVec<Place>,
-    /// Typical length of an event in bytes, to reserve memory by; 0 reserves none.
+    /// Expected bytes per event, for reserving memory; 0 reserves none.
     event_len_hint: usize,
 }
 
 impl InputOrder {
-    /// Creates an empty list that spills beyond its lease. If nearly all
-    /// events will be kept, `event_len_hint` says how many bytes one has, so that chunks reserve their
-    /// memory at once; else it is 0.
+    /// Creates an empty list that spills to disk beyond its lease.
+    ///
+    /// `event_len_hint` is the expected bytes per event if nearly all are kept; chunks then reserve
+    /// memory. Otherwise it is 0.
     pub fn new(lease: Lease, event_len_hint: usize) -> Self {
         InputOrder { places: SpillVec::new(lease), event_len_hint }
     }
 
-    /// Returns the places.
+    /// Returns the places of the kept events, in input order.
     pub fn into_places(self) -> SpillVec<Place> {
         self.places
     }
 }
 
-/// The places of one chunk.
+/// Places of the kept events of one chunk.
 pub struct InputOrderChunk(Vec<Place>);
 
 impl Keep for InputOrder {

@@ -1,4 +1,4 @@
-//! What an index stores per event.
+//! Decides what an index stores per event.
 
 use super::chunk::SealedChunk;
 use super::look::EventRef;
@@ -9,7 +9,7 @@ use crate::store::entry::Entry;
 use crate::store::place::Place;
 use tracemill_tokenizer::Event;
 
-/// Stores something for each event that every look keeps.
+/// Stores something for each event that all looks keep.
 ///
 /// | | per event | reads |
 /// |---|--:|---|
@@ -20,10 +20,10 @@ use tracemill_tokenizer::Event;
 /// | [`Elsewhere`] | – ; observers store places | – |
 /// | [`Nothing`] | – ; events have no places | – |
 pub trait Keep {
-    /// What is stored for one chunk.
+    /// The stored events of one chunk.
     type Chunk: KeepChunk + 'static;
 
-    /// Returns what the session must do.
+    /// Returns the work that the session must do for this index.
     fn needs(&self) -> Needs {
         Needs::NONE
     }
@@ -31,15 +31,15 @@ pub trait Keep {
     /// Starts an input, or the synthetic events of the current one.
     fn begin(&mut self, _input: &InputStart<'_>) {}
 
-    /// Returns what creates chunks of the current input, on the workers.
+    /// Returns a function with which workers create chunks of the current input.
     fn starter(&self) -> Starter<Self::Chunk>;
 
-    /// Returns whether chunks of the current input can store events by their entries alone.
+    /// Returns whether chunks of the current input can be filled from entries, without a scan.
     fn takes_entries(&self) -> bool {
         false
     }
 
-    /// Merges a chunk, in input order, and spills what exceeds the share of memory.
+    /// Merges a chunk, in input order. Spills to disk beyond the lease.
     ///
     /// # Errors
     /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if a spill file cannot be written.
@@ -54,19 +54,19 @@ pub trait KeepChunk: Send {
     /// Stores the event that was located last.
     fn keep(&mut self, at: &EventRef);
 
-    /// Stores an event by its entry alone, if [`Keep::takes_entries`].
+    /// Stores an event from its entry. Called only if [`Keep::takes_entries`] returns `true`.
     fn keep_entry(&mut self, _entry: Entry) {}
 
-    /// Ends the chunk.
+    /// Finishes the chunk on the worker: sorts and shrinks its lists.
     fn seal(&mut self, envelope: &mut Envelope);
 
-    /// Returns the kept events in input order, if they are stored in that order.
+    /// Returns the kept events in input order; empty if they are not stored in that order.
     fn places(&self) -> &[Place] {
         &[]
     }
 }
 
-/// Counts an event, records it if it is long or marked, and returns its position without times.
+/// Counts an event and returns its position without times.
 #[inline(always)]
 pub(super) fn locate_untimed(event: &Event<'_>, envelope: &mut Envelope) -> EventRef {
     let number = envelope.stats.events;
@@ -74,8 +74,8 @@ pub(super) fn locate_untimed(event: &Event<'_>, envelope: &mut Envelope) -> Even
     EventRef { number, offset, len: event.bytes.len(), times: None, is_metadata: false }
 }
 
-/// Stores nothing. Events are counted; long events are not recorded and events are not numbered, so
-/// no [`Place`] can be read back.
+/// Counts events and stores nothing, not even long events or marks, so no [`Place`] can be read
+/// back.
 pub struct Nothing;
 
 impl Keep for Nothing {
@@ -108,8 +108,7 @@ impl KeepChunk for Nothing {
     fn seal(&mut self, _: &mut Envelope) {}
 }
 
-/// Stores no events, because observers do; records long events and numbers, so that the places that
-/// observers store can be read back.
+/// Stores only long events and marks, because observers store the places.
 pub struct Elsewhere;
 
 impl Keep for Elsewhere {
@@ -136,7 +135,7 @@ impl KeepChunk for Elsewhere {
     fn seal(&mut self, _: &mut Envelope) {}
 }
 
-/// Stores events, or nothing as [`Nothing`] does.
+/// An optional index. `None` acts as [`Nothing`].
 impl<K: Keep> Keep for Option<K> {
     type Chunk = Option<K::Chunk>;
 
@@ -186,7 +185,7 @@ impl<K: KeepChunk> KeepChunk for Option<K> {
     }
 }
 
-/// Stores events in two ways. The first one locates them, and seals last, so that its span counts.
+/// Stores events in two ways. The first member locates events and sets the span.
 impl<A: Keep, B: Keep> Keep for (A, B) {
     type Chunk = (A::Chunk, B::Chunk);
 
@@ -227,7 +226,7 @@ impl<A: KeepChunk, B: KeepChunk> KeepChunk for (A, B) {
         self.0.seal(envelope);
     }
 
-    /// Returns those of the second one: the first one may sort.
+    /// Returns the places of the second member, because the first may sort its entries.
     fn places(&self) -> &[Place] {
         self.1.places()
     }

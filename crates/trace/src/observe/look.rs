@@ -1,34 +1,35 @@
-//! What looks at the events of one chunk, on the worker that scans it.
+//! Inspects the events of one chunk.
 
 use crate::event::envelope::ChunkStats;
 use crate::store::entry::{Entry, rank};
 use crate::store::place::Place;
 use tracemill_tokenizer::{Damage, Event, Form, Member, Nanos, Note};
 
-/// The position of an event, and the times that the index has read of it.
+/// The position of an event, and its times if the index reads times.
 #[derive(Clone, Copy, Debug)]
 pub struct EventRef {
-    /// Its number within the chunk, from 0.
+    /// Index of the event within the chunk, from 0.
     pub number: u64,
-    /// Offset in the address space of all inputs.
+    /// Offset of the event in the address space.
     pub offset: u64,
-    /// Length in bytes.
+    /// Length of the event in bytes.
     pub len: usize,
-    /// Its ts and dur, times the factor of the input; `None` if it has no ts, or if the
-    /// [`Keep`](super::Keep) reads no times.
+    /// `ts` and `dur`, multiplied by the factor of the input. `None` if the event has no `ts` or
+    /// the [`Keep`](super::Keep) reads no times.
     pub times: Option<(Nanos, Option<Nanos>)>,
-    /// Whether it is a metadata event; `false` if the [`Keep`](super::Keep) does not read it.
+    /// Whether the event is a metadata event; `false` if the [`Keep`](super::Keep) does not read
+    /// the phase.
     pub is_metadata: bool,
 }
 
 impl EventRef {
-    /// Returns its ts in nanoseconds, rounded down, unless it is a metadata event.
+    /// Returns `ts` in nanoseconds, rounded down; `None` for metadata and events without `ts`.
     #[inline(always)]
     pub fn time(&self) -> Option<i64> {
         self.times.filter(|_| !self.is_metadata).map(|(ts, _)| ts.floor)
     }
 
-    /// Returns its place, ranked by its duration if its times are known.
+    /// Returns the place of the event, with the rank of its duration if its times are known.
     #[inline(always)]
     pub fn place(&self) -> Place {
         let rank = match self.times {
@@ -38,39 +39,39 @@ impl EventRef {
         Place::new(self.offset, self.len, rank)
     }
 
-    /// Returns its entry; an event without a time has [`i64::MIN`].
+    /// Returns the entry of the event. The time is [`i64::MIN`] if the event has none.
     #[inline(always)]
     pub fn entry(&self) -> Entry {
         Entry { time: self.time().unwrap_or(i64::MIN), place: self.place() }
     }
 }
 
-/// Looks at the events of one chunk, on the worker that scans it.
+/// Inspects the events of one chunk on the worker that scans it.
 ///
-/// A worker may scan from a wrong guess of where events begin; what its looks found is then dropped
-/// unseen. So a look must change nothing but itself.
+/// A worker may start from a wrongly guessed event start. The look of such a chunk is discarded, so
+/// a look must change nothing but itself.
 pub trait Look: Send {
-    /// Looks at an event. Returns whether the index keeps it; it does if every look returns `true`.
+    /// Inspects an event. Returns whether the index may keep it; all looks must agree.
     fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool;
 
-    /// Looks at the start of a document.
+    /// Inspects the start of a document.
     #[inline]
     fn document(&mut self, _form: Form) {}
 
-    /// Looks at a top-level key beside the events, with its value.
+    /// Inspects a top-level key and its value.
     #[inline]
     fn member(&mut self, _member: &Member<'_>) {}
 
-    /// Looks at bytes that were lost.
+    /// Inspects bytes that were lost to damage.
     #[inline]
     fn damage(&mut self, _damage: &Damage<'_>) {}
 
-    /// Looks at a deviation that the format allows, such as a missing `]`. The offset is one in the
-    /// input.
+    /// Inspects a deviation that the format allows, such as a missing `]`. `offset` is relative to
+    /// the input.
     #[inline]
     fn note(&mut self, _note: Note, _offset: u64) {}
 
-    /// Ends the chunk: does on the worker whatever needs no other chunk, such as sorting.
+    /// Finishes the chunk: does the work that needs no other chunk, such as sorting.
     #[inline]
     fn seal(&mut self, _stats: &mut ChunkStats) {}
 }

@@ -7,15 +7,15 @@
 //!                                    Scanned { inputs, index, observed } <─ Observer::merge, Keep::merge
 //! ```
 //!
-//! * An [`Observer`] looks for one thing in the events: clocks, threads, profile streams. Its
-//!   [`Look`] runs on the worker that scans a chunk, while the event is in cache. Its
+//! * An [`Observer`] collects one kind of fact from the events: clocks, threads, profile streams.
+//!   Its [`Look`] runs on the worker that scans a chunk, while the event is in cache. Its
 //!   [`merge`](Observer::merge) runs on the calling thread, chunk after chunk, in input order.
-//!   Observers are composed as tuples; `Option` makes one optional and `()` is none.
+//!   Tuples of observers are observers; `Option` makes one optional and `()` is the empty observer.
 //! * A [`Keep`] decides what the [`EventIndex`] stores per event: [`Sorted`] (16 bytes, by time),
 //!   [`InputOrder`] (8 bytes), both, nothing ([`Nothing`], [`TimesOnly`]), or [`Elsewhere`] if an
-//!   observer stores places.
-//! * A [`Scan`] runs them. The answer does not depend on threads, chunk sizes, read sizes or memory,
-//!   as long as merging chunks in order is associative.
+//!   observer stores the events.
+//! * A [`Scan`] runs them. Its result does not depend on threads, chunk sizes, read sizes or
+//!   memory, as long as merging chunks in order is associative.
 //!
 //! # A verb that counts
 //!
@@ -60,8 +60,8 @@
 //!
 //! # A verb that selects and writes
 //!
-//! The look returns whether an event stays. [`InputOrder`] keeps the places of those, and the bytes
-//! are copied from the store of the inputs.
+//! The look returns whether the index keeps an event. [`InputOrder`] stores the places of kept
+//! events.
 //!
 //! ```
 //! use std::io::Write;

@@ -1,4 +1,4 @@
-//! A scan of all inputs, and what it leaves behind.
+//! One scan of all inputs, and its result.
 
 use super::index::{EventIndex, Indexed};
 use super::keep::{Keep, Nothing};
@@ -10,7 +10,7 @@ use crate::run::error::Error;
 use crate::run::limits::Limits;
 use crate::store::Store;
 
-/// A scan that is about to run: sources, what to keep, and who observes.
+/// A configured scan, started by [`Scan::run`].
 #[must_use = "a scan does nothing until it runs"]
 pub struct Scan<'s, K, O> {
     sources: &'s [Source],
@@ -22,15 +22,15 @@ pub struct Scan<'s, K, O> {
 }
 
 impl<'s> Scan<'s, Nothing, ()> {
-    /// Creates a scan of all `sources` that keeps nothing and has no observers. `expand` makes events
-    /// from `.cpuprofile` inputs ([`TracesOnly`](crate::read::TracesOnly) makes none).
+    /// Creates a scan of `sources` that keeps nothing and has no observers. `expand` derives events
+    /// from `.cpuprofile` inputs ([`TracesOnly`](crate::read::TracesOnly) derives none).
     pub fn new(sources: &'s [Source], limits: &'s Limits, expand: &'s mut dyn Expand) -> Self {
         Scan { sources, limits, expand, pieces: None, keep: Nothing, observer: () }
     }
 }
 
 impl<'s, K: Keep, O: Observer> Scan<'s, K, O> {
-    /// Sets what the index keeps.
+    /// Sets the form in which the index stores events.
     pub fn keep<L: Keep>(self, keep: L) -> Scan<'s, L, O> {
         let Scan { sources, limits, expand, pieces, observer, .. } = self;
         Scan { sources, limits, expand, pieces, keep, observer }
@@ -42,21 +42,22 @@ impl<'s, K: Keep, O: Observer> Scan<'s, K, O> {
         Scan { sources, limits, expand, pieces, keep, observer }
     }
 
-    /// Reads only these pieces of the one source, see [`crate::read::pieces`].
+    /// Restricts the scan to byte ranges of the only source, see [`crate::read::pieces`].
     pub fn only(self, pieces: &'s ChosenPieces) -> Self {
         Scan { pieces: Some(pieces), ..self }
     }
 
-    /// Reads everything. Cost: one pass over the inputs on [`Limits::threads`] threads; heap: what
-    /// [`Keep`] and the observers store, within [`Limits::memory`].
+    /// Reads all sources. Cost: one pass over the inputs on [`Limits::threads`] threads. Heap: the
+    /// lists of [`Keep`] and the observers, within [`Limits::memory`].
     ///
     /// # Errors
     /// * [`Read`](crate::run::error::ErrorKind::Read) if an input cannot be opened or read,
-    ///   [`NotATrace`](crate::run::error::ErrorKind::NotATrace) if it is none,
-    ///   [`Changed`](crate::run::error::ErrorKind::Changed) if it changes meanwhile;
+    ///   [`NotATrace`](crate::run::error::ErrorKind::NotATrace) if it is not a trace,
+    ///   [`Changed`](crate::run::error::ErrorKind::Changed) if it changes during the scan;
     /// * [`Defect`](crate::run::error::ErrorKind::Defect) at the first defect of a strict run;
     /// * [`Scratch`](crate::run::error::ErrorKind::Scratch) if a temporary file cannot be written,
-    ///   [`TooLarge`](crate::run::error::ErrorKind::TooLarge) if the inputs exceed the address space;
+    ///   [`TooLarge`](crate::run::error::ErrorKind::TooLarge) if the inputs exceed the address
+    ///   space;
     /// * [`Cancelled`](crate::run::error::ErrorKind::Cancelled) if the run was cancelled;
     /// * any error of an observer.
     pub fn run(self) -> Result<Scanned<K, O>, Error> {
@@ -65,10 +66,10 @@ impl<'s, K: Keep, O: Observer> Scan<'s, K, O> {
         scan.run_first()?.read_more(&[], limits, expand)
     }
 
-    /// Reads the sources, where [`Scanned::read_more`] follows and ends the scan.
+    /// Starts a scan with the sources; [`Scanned::read_more`] completes it.
     ///
     /// # Errors
-    /// As [`Scan::run`].
+    /// See [`Scan::run`].
     pub fn run_first(self) -> Result<Scanned<K, O>, Error> {
         let index = EventIndex::new(self.keep, self.limits);
         let mut reader = Indexed::new(index, self.observer);
@@ -78,13 +79,13 @@ impl<'s, K: Keep, O: Observer> Scan<'s, K, O> {
     }
 }
 
-/// Inputs that were read.
+/// The result of a scan.
 pub struct Scanned<K, O> {
-    /// Their reports and their bytes.
+    /// Reports and bytes of the inputs.
     pub inputs: Inputs,
-    /// Their events.
+    /// Index of the events of all inputs.
     pub index: EventIndex<K>,
-    /// The observers, with what they found.
+    /// The observers, with their findings.
     pub observed: O,
 }
 
@@ -93,11 +94,11 @@ impl<K: Keep, O: Observer> Scanned<K, O> {
         Scanned { inputs, index: reader.index, observed: reader.observer }
     }
 
-    /// Reads more sources after the inputs of [`Scan::run_first`], with the same index and observers.
-    /// Fewer observers may go on: replace [`Scanned::observed`] before.
+    /// Reads more sources after those of [`Scan::run_first`], with the same index and observers. To
+    /// continue with fewer observers, replace [`Scanned::observed`] first.
     ///
     /// # Errors
-    /// As [`Scan::run`].
+    /// See [`Scan::run`].
     pub fn read_more(
         self,
         sources: &[Source],
@@ -111,7 +112,7 @@ impl<K: Keep, O: Observer> Scanned<K, O> {
 }
 
 impl<K, O> Scanned<K, O> {
-    /// Returns the bytes of all inputs as one address space. Cost: a reference per file or segment.
+    /// Returns the bytes of all inputs as one address space.
     pub fn store(&self) -> Store<'_> {
         self.inputs.store().with_long(&self.index.long_events)
     }

@@ -1,4 +1,4 @@
-//! What reads times: entries of events, sorted by time, or times alone.
+//! Indexes that read times: entries sorted by time, or times alone.
 
 use super::chunk::SealedChunk;
 use super::keep::{Keep, KeepChunk, locate_untimed};
@@ -15,11 +15,11 @@ use crate::time::shift::Shift;
 use std::sync::Arc;
 use tracemill_tokenizer::Event;
 
-/// Returns the factor that the times of an input are multiplied by, from the name of the input.
+/// A function from the name of an input to the factor for its times.
 pub type Factors = Box<dyn Fn(&str) -> Option<Arc<Shift>> + Send + Sync>;
 
-/// The factors of all inputs, and that of the current one. They belong to what reads times, because
-/// entries are sorted by multiplied times.
+/// The factors of all inputs, and the current one. The index applies them, because it sorts by the
+/// products.
 #[derive(Default)]
 struct Scale {
     factors: Option<Factors>,
@@ -32,7 +32,7 @@ impl Scale {
     }
 }
 
-/// Counts an event, records it if it is long or marked, and reads its phase and times.
+/// Counts an event and returns its position, phase and times.
 #[inline(always)]
 fn locate_timed(
     event: &Event<'_>,
@@ -47,35 +47,35 @@ fn locate_timed(
     EventRef { times, is_metadata: event.is_metadata(), ..at }
 }
 
-/// Stores entries by time, 16 bytes per event, and two lists of places: metadata events, and events
-/// without a time.
+/// Stores entries sorted by time, 16 bytes per event, and two lists of places: metadata events and
+/// events without a time.
 ///
-/// Workers sort the entries of their chunks; [`Sorted::into_entries`] merges them.
+/// Workers sort the entries of their chunks; the sorter from [`Sorted::into_entries`] merges them.
 pub struct Sorted {
     entries: Sorter,
     scale: Scale,
 }
 
 impl Sorted {
-    /// Creates an empty index that spills sorted runs beyond its lease.
+    /// Creates an empty index that spills sorted runs to disk beyond its lease.
     pub fn new(lease: Lease) -> Self {
         Sorted { entries: Sorter::new(lease), scale: Scale::default() }
     }
 
-    /// Multiplies the times of each input by its factor.
+    /// Sets the factors that multiply the times of each input.
     #[must_use]
     pub fn scaled(mut self, factors: Factors) -> Self {
         self.scale.factors = Some(factors);
         self
     }
 
-    /// Returns the entries and lists.
+    /// Returns the sorter with the entries and both lists.
     pub fn into_entries(self) -> Sorter {
         self.entries
     }
 }
 
-/// The entries and lists of one chunk.
+/// Entries and lists of one chunk.
 pub struct SortedChunk {
     entries: Vec<Entry>,
     lists: [Vec<Place>; 2],
@@ -95,7 +95,7 @@ impl Keep for Sorted {
 
     fn starter(&self) -> Starter<SortedChunk> {
         let factor = self.scale.factor.clone();
-        // Chrome writes about 256 bytes per event; `seal` returns what was reserved in vain
+        // Chrome writes about 256 bytes per event; `seal` returns unused capacity
         Box::new(move |chunk| SortedChunk {
             entries: Vec::with_capacity(chunk.len_hint / 256),
             lists: Default::default(),
@@ -103,7 +103,8 @@ impl Keep for Sorted {
         })
     }
 
-    /// Returns whether times stay as they are: entries have no more digits than nanoseconds.
+    /// Returns whether the input has no factor. Multiplied times may be finer than a nanosecond,
+    /// which entries cannot hold.
     fn takes_entries(&self) -> bool {
         self.scale.factor.is_none()
     }
@@ -155,7 +156,7 @@ impl KeepChunk for SortedChunk {
     }
 }
 
-/// Reads times for the observers, and stores nothing: 0 bytes per event.
+/// Reads times for the observers and stores nothing: 0 bytes per event.
 #[derive(Default)]
 pub struct TimesOnly {
     scale: Scale,
@@ -163,21 +164,21 @@ pub struct TimesOnly {
 }
 
 impl TimesOnly {
-    /// Multiplies the times of each input by its factor.
+    /// Sets the factors that multiply the times of each input.
     #[must_use]
     pub fn scaled(mut self, factors: Factors) -> Self {
         self.scale.factors = Some(factors);
         self
     }
 
-    /// Reads inputs as a verb does that has these needs, so that a plan of it counts the same losses.
+    /// Sets the needs of a planned verb, so that its plan counts the same losses.
     #[must_use]
     pub fn with_needs(self, needs: Needs) -> Self {
         TimesOnly { needs, ..self }
     }
 }
 
-/// The first and the last time of one chunk.
+/// First and last time of one chunk.
 pub struct TimesOnlyChunk {
     span: Option<(i64, i64)>,
     factor: Option<Arc<Shift>>,

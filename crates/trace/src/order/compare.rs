@@ -1,4 +1,4 @@
-//! The comparator of the order of the output, on the digits in the files where 16 bytes do not tell.
+//! Compares events in the order of the output. Reads the events if 16-byte entries do not suffice.
 //!
 //! ```text
 //!   time differs?            ─ yes ─> by time                                   16 bytes
@@ -9,8 +9,8 @@
 //!   still equal              ───────> by offset, so no two are equal
 //! ```
 //!
-//! Source of the rule: the comparator with which DevTools sorts the events of a thread (`ts`, then the longer `dur`), and input order where that says
-//! nothing. Here times are compared as whole attoseconds, never as doubles.
+//! Source of the rule: DevTools' comparator for events of a thread (`ts`, then the longer `dur`),
+//! with input order for ties. Times are compared as whole attoseconds, never as doubles.
 
 use crate::order::Stamp;
 use crate::store::Store;
@@ -19,12 +19,12 @@ use crate::store::place::Place;
 use std::cmp::Ordering;
 use tracemill_tokenizer::{Cursor, fields_of};
 
-/// The comparator over a store, which has the bytes of all events in question. Copies cost nothing.
+/// A comparator of entries over the store with their events. Copies are free.
 #[derive(Clone, Copy)]
 pub struct Order<'s, 'p>(pub &'s Store<'p>);
 
 impl Order<'static, 'static> {
-    /// Over no events: for records whose keys say all there is to say.
+    /// Creates a comparator without events, for records whose keys suffice.
     pub fn none() -> Self {
         static NONE: Store<'static> = Store::none();
         Order(&NONE)
@@ -32,13 +32,14 @@ impl Order<'static, 'static> {
 }
 
 impl Order<'_, '_> {
-    /// By time, at one time the longer first, then as they were read. Total: no two entries are equal.
+    /// Compares by time, then the longer duration first, then by offset. Distinct entries are never
+    /// equal.
     pub fn compare(self, a: &Entry, b: &Entry) -> Ordering {
         a.time.cmp(&b.time).then_with(|| self.compare_at_one_time(a.place, b.place))
     }
 
-    /// What stands in the index for the event at an offset. Where these are not in lists, [`i64::MIN`] is the time of
-    /// metadata, and one more that of events without one.
+    /// Returns the entry of the event at an offset. For verbs without lists, the time of metadata
+    /// events is [`i64::MIN`], and that of other events without a time `i64::MIN + 1`.
     pub fn entry_at(self, offset: u64) -> Entry {
         let event = Cursor::new(self.0.from(offset)).value();
         let spans = fields_of(event);
@@ -55,7 +56,7 @@ impl Order<'_, '_> {
         }
     }
 
-    /// Two events of one nanosecond: by their ranks, as far as those tell; else by the times of both, which reads them.
+    /// Compares events at the same nanosecond by rank, or by reading both if ranks do not suffice.
     fn compare_at_one_time(self, a: Place, b: Place) -> Ordering {
         let by_offset = a.offset().cmp(&b.offset());
         match (a.rank(), b.rank()) {
@@ -65,23 +66,24 @@ impl Order<'_, '_> {
         }
     }
 
-    /// The times of an event to the attosecond, as they will be written: moved, where those of its input are.
+    /// Returns the times of an event to the attosecond, as they will be written.
     #[cold]
     fn stamp(self, place: Place) -> Stamp {
         let bytes = self.0.event(place);
         Stamp::moved(&fields_of(bytes).of(bytes), self.0.shift_of(place))
     }
 
-    /// Puts entries that are sorted by their 16 bytes, or are in exact order already, into exact order.
+    /// Puts entries into exact order. They must be sorted by their 16 bytes or already in exact
+    /// order.
     ///
-    /// Cost: a comparison of neighbours; of events of one time that 16 bytes do not tell apart each is read, up to 32,768 of them once, more of
-    /// them once a comparison. No entry leaves its time, so stretches of time can be done by any threads.
+    /// Cost: one comparison per pair of neighbours. Ties that 16 bytes do not settle read their
+    /// events: once up to 32,768 events, beyond that once per comparison.
     pub fn resolve_ties(self, entries: &mut [Entry]) {
         for same_time in entries.chunk_by_mut(|a, b| a.time == b.time) {
             if same_time.len() == 1 {
                 continue;
             }
-            // in exact order they may stand anywhere among the others
+            // EXACT entries may belong anywhere among the others
             if same_time.iter().any(|entry| entry.place.rank() == EXACT) {
                 same_time.sort_unstable_by(|a, b| self.compare(a, b));
                 continue;
@@ -94,9 +96,9 @@ impl Order<'_, '_> {
         }
     }
 
-    /// Entries of one time and one rank: by duration, read once each.
+    /// Sorts entries of equal time and rank by duration, reading each event once.
     fn resolve_durations(self, entries: &mut [Entry]) {
-        /// Beyond this many, durations are read anew for each comparison, so that memory stays bounded.
+        /// Maximum number of cached durations, to bound the memory.
         const CACHED: usize = 1 << 15;
         if entries.len() > CACHED {
             return entries.sort_unstable_by(|a, b| self.compare(a, b));

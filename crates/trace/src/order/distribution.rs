@@ -1,4 +1,4 @@
-//! Entries of many sorted pieces put in order by where their times fall between the first and the last: a distribution sort.
+//! Sorts entries from many sorted pieces with a distribution sort by time.
 //!
 //! ```text
 //!   pieces   3 9 | 1 2 8 | 4 7         times are cut into equal stretches, about one an entry
@@ -7,20 +7,20 @@
 //!   sorted   1 2   3   4   7 8 9       neighbours change places
 //! ```
 //!
-//! Cost: two looks at each entry and a few comparisons, however many pieces there are; a merge takes one comparison for each doubling of
-//! them. Where times crowd, stretches with many entries are sorted by comparisons. Heap: 64 KiB beside the entries.
+//! Cost: two passes and a few comparisons per entry, for any number of pieces. Crowded intervals
+//! are sorted by comparisons. Heap: 64 KiB plus the entries.
 
 use crate::store::entry::Entry;
 use crate::store::place::Place;
 
-/// Stretches of time at most; as many as entries are put in order at a time, as a rule.
+/// Number of intervals of time, about the number of entries sorted at once.
 const STRETCHES: usize = 16 * 1024;
-/// Up to so many pieces are merged: one comparison or two an entry are less than two looks at it.
+/// Maximum number of pieces that are merged instead. A merge of few pieces is faster.
 const MERGED: usize = 4;
-/// Up to so many entries of one stretch are put in order by exchanging neighbours.
+/// Maximum number of entries of an interval that the insertion sort handles.
 const FEW: u32 = 24;
 
-/// Fills `sorted` with the entries of all pieces, none of them empty, in the order of their 16 bytes.
+/// Fills `sorted` with the entries of all pieces, sorted by their 16 bytes. No piece may be empty.
 pub(super) fn sort_pieces(pieces: &[&[Entry]], sorted: &mut Vec<Entry>) {
     sorted.clear();
     let follow = |two: &[&[Entry]]| two[0].last() <= two[1].first();
@@ -28,7 +28,7 @@ pub(super) fn sort_pieces(pieces: &[&[Entry]], sorted: &mut Vec<Entry>) {
     if do_follow || pieces.len() <= MERGED {
         pieces.iter().for_each(|piece| sorted.extend_from_slice(piece));
         if !do_follow {
-            // the stable sort finds the pieces and merges them
+            // the stable sort detects the pieces and merges them
             sorted.sort();
         }
         return;
@@ -56,10 +56,9 @@ pub(super) fn sort_pieces(pieces: &[&[Entry]], sorted: &mut Vec<Entry>) {
     exchange_neighbours(sorted);
 }
 
-/// Equal stretches of time.
 struct Stretches {
     first: i64,
-    /// 2 to the power of 64 times the stretches that a nanosecond is of.
+    /// Number of intervals per nanosecond, times 2^64.
     of_nanosecond: u64,
 }
 
@@ -79,19 +78,19 @@ impl Stretches {
     }
 }
 
-/// Sorts the stretches of many entries; each ends where `ends` says.
+/// Sorts the crowded intervals, whose ends are in `ends`.
 fn sort_crowds(ends: &[u32], sorted: &mut [Entry]) {
     let mut start = 0;
     for &end in &ends[..STRETCHES] {
         if end - start > FEW {
-            // entries of a piece are in order still, which the stable sort makes use of
+            // entries of a piece are still in order, which speeds up the stable sort
             sorted[start as usize..end as usize].sort();
         }
         start = end;
     }
 }
 
-/// Sorts entries that are nearly in order: an insertion sort.
+/// Sorts nearly sorted entries by insertion.
 fn exchange_neighbours(entries: &mut [Entry]) {
     for at in 1..entries.len() {
         let entry = entries[at];
@@ -108,7 +107,6 @@ fn exchange_neighbours(entries: &mut [Entry]) {
 mod tests {
     use super::*;
 
-    /// A sequence without a pattern.
     fn numbers(seed: u64) -> impl Iterator<Item = u64> {
         (seed..).map(move |number| crate::spill::hash::mix(number, seed))
     }
@@ -123,9 +121,9 @@ mod tests {
         assert_eq!(sorted, expected);
     }
 
-    /// Times all over, crowded, few, one alone, at the ends of what there is.
+    /// Covers spread, crowded, few and single times, and the extremes of `i64`.
     #[test]
-    fn as_a_sort_by_comparisons() {
+    fn sorts_like_a_comparison_sort() {
         check(&[]);
         let spans: [u64; 6] = [1, 3, 500, 1 << 20, 1 << 62, u64::MAX];
         for (seed, (&span, count)) in (0..)
@@ -133,7 +131,6 @@ mod tests {
         {
             let times = numbers(seed).map(|number| match number % 3 {
                 0 => (number % span) as i64,
-                // crowded about one time
                 1 => (number % span.min(1000)) as i64,
                 _ => i64::MIN.wrapping_add((number % span) as i64),
             });

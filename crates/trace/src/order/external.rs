@@ -1,7 +1,6 @@
-//! Records that belong together, side by side: sorted by what they belong to, and by time within that.
+//! Sorts records by a key and by event order, in memory or on disk.
 //!
-//! What asks for the parts of one thing at a time (a pair, a flow, the events of an id) needs no memory of all that is
-//! open at one time, however much that is.
+//! Callers can thus read all records of one key together (a pair, a flow, an id).
 //!
 //! ```text
 //!   records ─┬─ in memory ─> sorted where they lie ──┬─> one row of records, key after key
@@ -17,20 +16,19 @@ use crate::store::place::Long;
 use rayon::slice::ParallelSliceMut;
 use std::cmp::Ordering;
 
-/// Fewer records are sorted sooner than a thread is started.
+/// Minimum number of records for sorting on several threads.
 const SHARED_LEAST: usize = 1 << 13;
 
-/// A record that is sorted by a key.
+/// A record with a sort key.
 pub trait Keyed: Record {
-    /// Orders records as far as can be told without a look at events.
+    /// The sort key, which can be compared without the event.
     type Key: Ord;
 
-    /// What records are sorted by.
+    /// Returns the sort key.
     fn key(&self) -> Self::Key;
 
-    /// Orders records of one key; unless a type says more, they are equal, and in any order.
-    ///
-    /// `order` compares events: see [`ExternalSorter::push`].
+    /// Compares records with equal keys; equal by default. `order` compares their events, see
+    /// [`ExternalSorter::push`].
     fn tie(&self, _other: &Self, _order: Order<'_, '_>) -> Ordering {
         Ordering::Equal
     }
@@ -44,51 +42,49 @@ impl Keyed for Long {
     }
 }
 
-/// Collects records; beyond its limit they go to disk as sorted runs.
+/// Collects records and sorts them; beyond its lease they go to disk as sorted runs.
 ///
-/// Whoever sorts gives the [`Order`] of the events that records are about, for those that compare them ([`Keyed::tie`]). Of others
-/// keys say all: for these there is [`KeySorter`].
+/// Callers pass the [`Order`] of the events, for [`Keyed::tie`]. [`KeySorter`] is the variant for
+/// records whose keys suffice.
 pub struct ExternalSorter<R> {
     memory: Vec<R>,
-    /// Bytes that may be in memory.
     lease: Lease,
-    /// Sorted, each as one that was full.
     runs: RunFile,
     threads: usize,
-    /// Whether records of one key are compared.
+    /// Whether records with equal keys are compared by [`Keyed::tie`].
     has_ties: bool,
 }
 
 impl<R: Keyed> ExternalSorter<R> {
-    /// None yet; what is more than the lease has goes to disk, sorted on `threads` threads.
+    /// Creates an empty sorter that sorts on `threads` threads and spills beyond its lease.
     pub fn new(lease: Lease, threads: usize) -> Self {
         let runs = RunFile::new(lease.tmp_dir());
         ExternalSorter { memory: Vec::new(), runs, lease, threads, has_ties: true }
     }
 
-    /// Takes records; whether there are too many is for the caller to ask.
+    /// Adds records without spilling; check [`ExternalSorter::is_full`] afterwards.
     pub fn extend(&mut self, records: &[R]) {
         self.memory.extend_from_slice(records);
     }
 
-    /// Whether there is more than may be in memory: then [`ExternalSorter::spill`] is due.
+    /// Returns whether the records exceed the lease, so that [`ExternalSorter::spill`] is due.
     pub fn is_full(&self) -> bool {
         size_of_val(&*self.memory) as u64 > self.lease.bytes()
     }
 
-    /// Takes a record; `order` is over all that was read.
+    /// Adds a record, and spills if necessary. `order` covers all events read so far.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the disk does not take a run.
+    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn push(&mut self, record: R, order: Order<'_, '_>) -> Result<(), Error> {
         self.memory.push(record);
         if self.is_full() { self.spill(order) } else { Ok(()) }
     }
 
-    /// Writes what is in memory as a run; `order` is over all that was read so far.
+    /// Writes the records in memory as a run. `order` covers all events read so far.
     ///
     /// # Errors
-    /// As [`ExternalSorter::push`].
+    /// See [`ExternalSorter::push`].
     pub fn spill(&mut self, order: Order<'_, '_>) -> Result<(), Error> {
         self.sort(order);
         self.runs.write_records(&self.memory)?;
@@ -97,10 +93,10 @@ impl<R: Keyed> ExternalSorter<R> {
         Ok(())
     }
 
-    /// Ends collecting: what is in memory stays there, unless some of it went to disk already.
+    /// Returns the sorted records, in memory if none was spilled, otherwise on disk.
     ///
     /// # Errors
-    /// As [`ExternalSorter::push`].
+    /// See [`ExternalSorter::push`].
     pub fn finish(mut self, order: Order<'_, '_>) -> Result<SortedRecords<R>, Error> {
         match self.runs.is_empty() {
             true => self.sort(order),
@@ -112,7 +108,7 @@ impl<R: Keyed> ExternalSorter<R> {
         Ok(SortedRecords { memory: self.memory, runs: self.runs.finish()?, _lease: self.lease })
     }
 
-    /// Sorts what is in memory by key, and records of one key as [`Keyed::tie`] has it.
+    /// Sorts the records in memory by key and [`Keyed::tie`].
     fn sort(&mut self, order: Order<'_, '_>) {
         sort_by_key(&mut self.memory, self.threads);
         if !self.has_ties {
@@ -134,7 +130,7 @@ fn sort_by_key<R: Keyed>(records: &mut [R], threads: usize) {
     }
 }
 
-/// All records, to be read as often as needed: sorted in memory, or in runs on disk.
+/// Sorted records, in memory or in runs on disk, readable any number of times.
 pub struct SortedRecords<R> {
     memory: Vec<R>,
     runs: DiskRuns,
@@ -142,27 +138,27 @@ pub struct SortedRecords<R> {
 }
 
 impl<R: Keyed> SortedRecords<R> {
-    /// Whether there are no records.
+    /// Returns whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.memory.is_empty() && self.runs.count() == 0
     }
 
-    /// Bytes on disk.
+    /// Returns the number of bytes on disk.
     pub fn spilled_bytes(&self) -> u64 {
         self.runs.bytes()
     }
 
-    /// How many runs are on disk.
+    /// Returns the number of runs on disk.
     pub fn runs(&self) -> u64 {
         self.runs.count() as u64
     }
 
-    /// All records, in no particular order. Cost: no comparison.
+    /// Returns all records in any order, without comparisons.
     pub fn unsorted(&self) -> impl Iterator<Item = R> + '_ {
         self.memory.iter().copied().chain(self.runs.iter().flat_map(records))
     }
 
-    /// All records, sorted. Cost: of those on disk a comparison for each doubling of the number of runs.
+    /// Returns all records in order. Cost on disk: log2(runs) comparisons per record.
     pub fn sorted<'r>(&'r self, order: Order<'r, 'r>) -> impl Iterator<Item = R> + 'r {
         let mut runs: Vec<_> = self.runs.iter().map(records::<R>).collect();
         let compare = move |a: &R, b: &R| a.key().cmp(&b.key()).then_with(|| a.tie(b, order));
@@ -173,12 +169,12 @@ impl<R: Keyed> SortedRecords<R> {
             tree.replace(runs[run].next(), &compare);
             Some(record)
         });
-        // there are none in memory if any are on disk
+        // memory is empty if there are runs on disk
         self.memory.iter().copied().chain(merged)
     }
 }
 
-/// An [`ExternalSorter`] of records whose keys say all there is to say of their order: no event is looked at.
+/// An [`ExternalSorter`] for records whose keys suffice; it reads no events.
 ///
 /// ```
 /// use tracemill_trace::order::{KeySorter, Keyed};
@@ -207,52 +203,53 @@ impl<R: Keyed> SortedRecords<R> {
 pub struct KeySorter<R>(ExternalSorter<R>);
 
 impl<R: Keyed> KeySorter<R> {
-    /// None yet; what is more than the lease has goes to disk, sorted on `threads` threads.
+    /// Creates an empty sorter that sorts on `threads` threads and spills beyond its lease.
     pub fn new(lease: Lease, threads: usize) -> Self {
         KeySorter(ExternalSorter { has_ties: false, ..ExternalSorter::new(lease, threads) })
     }
 
-    /// Takes a record.
+    /// Adds a record.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the disk does not take a run.
+    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn push(&mut self, record: R) -> Result<(), Error> {
         self.0.push(record, Order::none())
     }
 
-    /// Drops records that do not stay, as far as they are in memory: they need not be sorted then.
+    /// Drops the records in memory that `stays` rejects, to save sorting them.
     pub fn drop_early(&mut self, stays: impl FnMut(&R) -> bool) {
         self.0.memory.retain(stays);
     }
 
-    /// Ends collecting.
+    /// Returns the sorted records.
     ///
     /// # Errors
-    /// As [`KeySorter::push`].
+    /// See [`KeySorter::push`].
     pub fn finish(self) -> Result<SortedByKey<R>, Error> {
         self.0.finish(Order::none()).map(SortedByKey)
     }
 }
 
-/// What a [`KeySorter`] sorted.
+/// The sorted records of a [`KeySorter`].
 pub struct SortedByKey<R>(SortedRecords<R>);
 
 impl<R: Keyed> SortedByKey<R> {
-    /// All records by their keys, as often as needed.
+    /// Returns all records by key, any number of times.
     pub fn iter(&self) -> impl Iterator<Item = R> + '_ {
         self.0.sorted(Order::none())
     }
 
-    /// Moves those that stay to a list, by their keys. Cost: of those in memory a look at each, if the list has room for them.
+    /// Moves the records that `stays` accepts to a list, by key. Avoids a copy if the list has
+    /// room.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the disk does not take them.
+    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn move_to(
         mut self,
         list: &mut SpillVec<R>,
         mut stays: impl FnMut(&R) -> bool,
     ) -> Result<(), Error> {
-        // there are none in memory if any are on disk
+        // memory is empty if there are runs on disk
         let mut memory = std::mem::take(&mut self.0.memory);
         memory.retain(&mut stays);
         list.take_over(memory)?;
@@ -268,7 +265,7 @@ mod tests {
     use crate::store::place::Place;
     use tracemill_testkit::Rng;
 
-    /// Of a few owners, at a few times: most records have ties.
+    /// A record with few owners and times, so that ties are common.
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct Scored(u64, Entry);
 
@@ -287,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stays_moves_to_a_list_in_order() {
+    fn accepted_records_move_to_a_list_in_order() {
         let entry = Entry { time: 0, place: Place::new(0, 1, 0) };
         let expected: Vec<Scored> = (0..1000).step_by(3).map(|own| Scored(own, entry)).collect();
         for (limit, room) in [(u64::MAX, u64::MAX), (u64::MAX, 999), (0, u64::MAX), (9999, 999)] {
@@ -304,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn neither_threads_nor_memory_change_the_order() {
+    fn order_is_independent_of_threads_and_memory() {
         let mut rng = Rng::new(7);
         let records: Vec<Scored> = (0..3 * SHARED_LEAST as u64)
             .map(|offset| {

@@ -1,6 +1,7 @@
-//! Events that need no sorting: metadata, and events without a time, which come before all others in the order in which they were read.
+//! Lists of events that need no sorting: metadata events and events without a time. They precede
+//! all other events, in input order.
 //!
-//! Heap: 8 bytes an event, on disk when the entries of the same sorter go there.
+//! Heap: 8 bytes per event; the lists spill together with the entries of their sorter.
 
 use super::{METADATA, UNTIMED};
 use crate::run::error::Error;
@@ -9,32 +10,33 @@ use crate::spill::{SpillVec, SpilledVec};
 use crate::store::place::Place;
 use std::path::Path;
 
-/// The places of metadata events ([`METADATA`]) and of events without a time ([`UNTIMED`]), each in input order.
+/// Places of metadata events ([`METADATA`]) and of events without a time ([`UNTIMED`]), each in
+/// input order.
 #[derive(Default)]
 pub struct Lists(pub [SpilledVec<Place>; 2]);
 
 impl From<SpilledVec<Place>> for Lists {
-    /// All events in input order, as one list.
+    /// Creates a single list of all events in input order.
     fn from(places: SpilledVec<Place>) -> Self {
         Lists([places, SpilledVec::default()])
     }
 }
 
 impl Lists {
-    /// The places of both lists in order.
+    /// Returns the places of both lists, in order.
     pub fn iter(&self) -> impl Iterator<Item = Place> + '_ {
         self.of(METADATA).chain(self.of(UNTIMED))
     }
 
-    /// The places of one list in order.
+    /// Returns the places of one list, in order.
     pub fn of(&self, list: usize) -> impl Iterator<Item = Place> + '_ {
         self.0[list].iter()
     }
 
-    /// One list becomes `places`; beyond what it had in memory they go to `tmp_dir`.
+    /// Replaces a list by `places`. Beyond the previous bytes in memory they go to `tmp_dir`.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the disk does not take them.
+    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn replace(
         mut self,
         list: usize,
@@ -47,10 +49,10 @@ impl Lists {
         Ok(self)
     }
 
-    /// Leaves in one list what `stays`, which sees every place in order.
+    /// Keeps only the places of a list that `stays` accepts, which sees them in order.
     ///
     /// # Errors
-    /// As [`Lists::replace`].
+    /// See [`Lists::replace`].
     pub fn retain(
         mut self,
         list: usize,
@@ -65,7 +67,7 @@ impl Lists {
         Ok(self)
     }
 
-    /// Bytes of heap that a list in the place of this one may take: those that it takes.
+    /// Returns the maximum heap of a replacement for a list: its own.
     fn room(&self, list: usize) -> u64 {
         self.0[list].heap()
     }

@@ -1,4 +1,4 @@
-//! A loser tree: the least of many streams, at one comparison a level.
+//! A loser tree: finds the least head of many streams with one comparison per level.
 //!
 //! ```text
 //!            winner
@@ -24,24 +24,24 @@
 //! assert_eq!(merged, [1, 2, 3, 4]);
 //! ```
 //!
-//! A stream that has ended loses against everything. Knuth, TAOCP vol. 3, §5.4.1.
+//! A stream that has ended loses against all others. Source: Knuth, TAOCP vol. 3, §5.4.1.
 
 use std::cmp::Ordering;
 
-/// A tree over the heads of some streams.
+/// A loser tree over the heads of sorted streams.
 pub struct LoserTree<T> {
-    /// The head of each stream; `None` once it has ended.
+    /// Head of each stream; `None` once the stream has ended.
     heads: Vec<Option<T>>,
-    /// `nodes[0]` is the winner, `nodes[1..]` the losers, children of i at 2i and 2i + 1, leaves behind them.
+    /// `nodes[0]` is the winner, the others are losers. Node i has the children 2i and 2i + 1.
     nodes: Vec<usize>,
 }
 
 impl<T: Copy> LoserTree<T> {
-    /// Plays all matches. Cost: one comparison a stream.
+    /// Plays all matches. Cost: one comparison per stream.
     pub fn new(heads: Vec<Option<T>>, compare: &impl Fn(&T, &T) -> Ordering) -> Self {
         let leaves = heads.len();
         let mut tree = LoserTree { nodes: vec![0; leaves.max(1)], heads };
-        // who won at each node, from the leaves up
+        // winners of each node, from the leaves up
         let mut winners: Vec<usize> =
             (0..2 * leaves).map(|node| node.saturating_sub(leaves)).collect();
         for node in (1..leaves).rev() {
@@ -63,13 +63,13 @@ impl<T: Copy> LoserTree<T> {
         }
     }
 
-    /// The least head and its stream; `None` when all have ended.
+    /// Returns the least head and its stream; `None` when all streams have ended.
     pub fn winner(&self) -> Option<(usize, T)> {
         let stream = self.nodes[0];
         Some((stream, (*self.heads.get(stream)?)?))
     }
 
-    /// Replaces the winner's head by the next of its stream.
+    /// Replaces the winner's head by the next value of its stream.
     pub fn replace(&mut self, next: Option<T>, compare: &impl Fn(&T, &T) -> Ordering) {
         let mut winner = self.nodes[0];
         self.heads[winner] = next;
@@ -101,9 +101,9 @@ mod tests {
         merged
     }
 
-    /// Every world of up to four sorted streams of up to two values out of three.
+    /// Covers all combinations of up to four sorted streams of up to two values out of three.
     #[test]
-    fn small_worlds_exhaustively() {
+    fn merges_all_small_stream_combinations() {
         let mut streams = vec![vec![]];
         for a in 0..3 {
             streams.push(vec![a]);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn many_streams() {
+    fn merges_many_streams() {
         let streams: Vec<Vec<u8>> =
             (0..97u8).map(|s| (0..s % 7).map(|i| s / 3 + i * 5).collect()).collect();
         let merged = merge(&streams);

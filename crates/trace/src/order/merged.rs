@@ -1,4 +1,4 @@
-//! Runs that are merged as they are read, in exact order.
+//! Merges runs in exact order while they are read.
 //!
 //! ```text
 //!   run 0   3 7 9 …  ┐
@@ -6,14 +6,14 @@
 //!   run 2   …        ┘
 //! ```
 //!
-//! Heap: some dozen bytes a run, whatever is in them; runs on disk are maps.
+//! Heap: a few dozen bytes per run; runs on disk are mapped.
 
 use super::Order;
 use super::loser_tree::LoserTree;
 use super::run::{RunIter, SortedRun};
 use crate::store::entry::Entry;
 
-/// Runs, merged in exact order. Cost of an entry: a comparison for each doubling of the number of runs.
+/// A merge of runs in exact order. Cost: log2(runs) comparisons per entry.
 pub struct MergedRuns<'r> {
     runs: Vec<SortedRun<'r>>,
     cursors: Vec<RunIter<'r>>,
@@ -21,7 +21,7 @@ pub struct MergedRuns<'r> {
 }
 
 impl<'r> MergedRuns<'r> {
-    /// Over runs that are in exact order each.
+    /// Creates a merge of runs that are each in exact order.
     pub fn over(runs: impl Iterator<Item = SortedRun<'r>>, order: Order<'_, '_>) -> Self {
         let runs: Vec<SortedRun<'r>> = runs.collect();
         let mut cursors: Vec<RunIter<'r>> = runs.iter().map(|run| run.iter()).collect();
@@ -30,12 +30,12 @@ impl<'r> MergedRuns<'r> {
         MergedRuns { runs, cursors, tree }
     }
 
-    /// The runs, whatever was taken of them.
+    /// Returns the complete runs, including entries already taken.
     pub fn runs(&self) -> &[SortedRun<'r>] {
         &self.runs
     }
 
-    /// Fills `batch` with up to `most` entries that come next.
+    /// Appends the next entries to `batch`, up to `most` in total.
     pub fn next_batch(&mut self, order: Order<'_, '_>, most: usize, batch: &mut Vec<Entry>) {
         while batch.len() < most
             && let Some((_, entry)) = self.next(order)
@@ -44,12 +44,12 @@ impl<'r> MergedRuns<'r> {
         }
     }
 
-    /// The entry that comes next, and the number of its run; it stays there.
+    /// Returns the next entry and the index of its run, without removing it.
     pub fn peek(&self) -> Option<(usize, Entry)> {
         self.tree.winner()
     }
 
-    /// Takes the entry that comes next.
+    /// Removes and returns the next entry and the index of its run.
     pub fn next(&mut self, order: Order<'_, '_>) -> Option<(usize, Entry)> {
         let (run, entry) = self.tree.winner()?;
         self.tree.replace(self.cursors[run].next(), &|a, b| order.compare(a, b));

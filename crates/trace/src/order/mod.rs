@@ -1,12 +1,13 @@
-//! The order of the output and how it is reached.
+//! Puts events in the order of the output.
 //!
-//! Metadata events first, then events without a time, both in input order: lists of places, sorted as they come. Then
-//! the timed events: 16 bytes each ([`Entry`](crate::store::entry::Entry): time in nanoseconds, [`Place`](crate::store::place::Place)), ascending; at equal times the longer
-//! duration first, then input order.
+//! Metadata events come first, then events without a time, both in input order. Then follow the
+//! timed events, 16 bytes each ([`Entry`](crate::store::entry::Entry)), by time; at equal times the
+//! longer event is first, then input order decides.
 //!
-//! A place begins with a *rank* that orders durations coarsely ([`rank`](crate::store::entry::rank): exactly for whole microseconds up to 384), so nearly all ties
-//! are settled by comparing 16 bytes. What the bytes cannot settle, two durations of one rank or numbers finer than a
-//! nanosecond ([`EXACT`](crate::store::entry::EXACT)), is settled on the digits in the file ([`Order::resolve_ties`]): those events are read once more.
+//! An entry contains a coarse *rank* of the duration ([`rank`](crate::store::entry::rank)), exact
+//! for whole microseconds below 384, so 16 bytes settle nearly all ties. The remaining ties (two
+//! durations of one rank, or times finer than a nanosecond: [`EXACT`](crate::store::entry::EXACT))
+//! are settled by reading both events again ([`Order::resolve_ties`]).
 //!
 //! ```text
 //!   part = one scanned chunk, sorted by its worker         (already sorted: one comparison an event)
@@ -14,9 +15,8 @@
 //!   writer: put a bucket's slices in order in cache, resolve ties, gather
 //! ```
 //!
-//! No entry is copied but into its bucket, so the heap stays at 16 bytes an event. Tried and slower: one big
-//! sort (page faults of the copy cost more than the scan), a loser tree over natural runs (three times the time).
-//! Where even 16 bytes are too many, sorted runs go to disk ([`crate::spill`]) and a loser tree merges them.
+//! Entries are copied only into their bucket, so the heap stays at 16 bytes per event. Beyond the
+//! memory limit, sorted runs go to disk ([`crate::spill`]) and a loser tree merges them.
 //!
 //! ```
 //! use tracemill_trace::store::entry::Entry;
@@ -65,7 +65,7 @@ pub use runs::Buckets;
 pub use sorter::{EntryRuns, Gather, Sorter, TimedEntries};
 pub use stamp::Stamp;
 
-/// Lists that need no sorting: metadata events and events without a time.
+/// Index of the list of metadata events in [`Lists`].
 pub const METADATA: usize = 0;
-/// The list of events without a time.
+/// Index of the list of events without a time in [`Lists`].
 pub const UNTIMED: usize = 1;

@@ -43,41 +43,41 @@
 /// When an event begins and ends, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Interval {
-    /// Its begin.
+    /// Start of the slice.
     pub start: i64,
-    /// Its end.
+    /// End of the slice.
     pub end: i64,
     /// Whether both are whole nanoseconds.
     pub exact: bool,
 }
 
 impl Interval {
-    /// Returns whether something that ends at `end` ends after this slice.
+    /// Returns whether an event that ends at `end` ends after this slice.
     fn ends_before(&self, end: i64, exact: bool) -> bool {
         end.saturating_sub(self.end) > i64::from(!(exact && self.exact))
     }
 }
 
-/// Ends of the complete events that are open on one thread, innermost last: an event that begins inside another and ends
-/// after it overlaps.
+/// The open complete events of one thread, innermost last. An event overlaps if it begins inside
+/// another and ends after it.
 ///
-/// Times are whole nanoseconds, rounded down. Of a begin and a duration both parts may be cut, so an end is up to two
-/// nanoseconds too early: where a time is finer than a nanosecond, a nanosecond more is no overlap.
+/// Times are nanoseconds, rounded down. `ts` and `dur` may both be cut, so an end may be two
+/// nanoseconds early. Cut times are therefore compared with a tolerance of one nanosecond.
 #[derive(Clone, Default)]
 pub struct Ends(Vec<Interval>);
 
-/// The begin of a pair of B and E: what [`Ends::end`] needs to know of it.
+/// The begin of a B/E pair, with the state that [`Ends::end`] needs.
 #[derive(Clone, Copy)]
 pub struct PairBegin {
     start: i64,
     exact: bool,
-    /// The innermost complete event that began before.
+    /// Innermost complete event that began before the pair.
     around: Option<Interval>,
 }
 
 impl Ends {
-    /// Opens `start..end`, if it nests in what is open; otherwise the end of what it begins in. `exact` says that both times
-    /// are whole nanoseconds.
+    /// Opens `start..end` if it nests in the open events. Otherwise returns the end of the event
+    /// that it overlaps. `exact` states that both times are whole nanoseconds.
     #[inline]
     pub fn enter(&mut self, start: i64, end: i64, exact: bool) -> Option<i64> {
         let crossed = self.crossed(start, end, exact);
@@ -87,7 +87,7 @@ impl Ends {
         crossed
     }
 
-    /// Returns the end of what `start..end` begins in, if it ends after it.
+    /// Returns the end of the event in which `start..end` begins, if `start..end` ends after it.
     #[inline]
     fn crossed(&mut self, start: i64, end: i64, exact: bool) -> Option<i64> {
         self.close(start);
@@ -99,7 +99,7 @@ impl Ends {
         PairBegin { start, exact, around: self.around(start) }
     }
 
-    /// Returns the innermost that is open at `start` and began before.
+    /// Returns the innermost event that is open at `start` and began before.
     #[inline]
     fn around(&mut self, start: i64) -> Option<Interval> {
         self.close(start);
@@ -107,9 +107,9 @@ impl Ends {
         self.0[..before].last().copied()
     }
 
-    /// Ends a pair at `end`. Returns how many overlaps it has: 1 if the pair itself begins inside a complete event and ends
-    /// after it, otherwise the number of complete events that begin inside the pair and end after it. Those are no longer
-    /// open.
+    /// Ends a pair at `end` and returns the number of its overlaps: 1 if the pair begins inside a
+    /// complete event and ends after it; otherwise the number of complete events that begin inside
+    /// the pair and end after it, which are closed.
     pub fn end(&mut self, pair: PairBegin, end: i64, exact: bool) -> usize {
         self.close(end);
         let exact = exact && pair.exact;
@@ -127,7 +127,7 @@ impl Ends {
         self.0.extract_if(first.., crosses).count()
     }
 
-    /// Closes what ends at or before `time`.
+    /// Closes events that end at or before `time`.
     #[inline]
     fn close(&mut self, time: i64) {
         while self.0.last().is_some_and(|open| open.end <= time) {
@@ -135,23 +135,23 @@ impl Ends {
         }
     }
 
-    /// Nothing is open any more.
+    /// Closes all events.
     pub fn clear(&mut self) {
         self.0.clear();
     }
 }
 
-/// What a slice is made of.
+/// The kind of events that form a slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SliceKind {
     /// One event with a duration.
     Complete,
-    /// A begin and its end.
+    /// A begin and an end event.
     Pair,
 }
 
-/// The slices that are open on one track, of which none crosses another. A pair and a complete event that begin at one time
-/// nest, whichever comes first.
+/// The open slices of one track, without overlaps. A pair and a complete event that begin at the
+/// same time nest in either order.
 #[derive(Clone, Default)]
 pub struct OverlapTrack {
     complete: Ends,
@@ -159,8 +159,8 @@ pub struct OverlapTrack {
 }
 
 impl OverlapTrack {
-    /// Opens a slice, if it nests in what is open; otherwise returns the earliest end of what it begins in and ends after. The
-    /// times of pairs are compared as whole nanoseconds.
+    /// Opens a slice if it nests in the open slices. Otherwise returns the earliest end of a slice
+    /// that it overlaps. Times of pairs are compared as whole nanoseconds.
     pub fn enter(&mut self, kind: SliceKind, slice: Interval) -> Option<i64> {
         let (own, other, exact) = match kind {
             SliceKind::Complete => (&mut self.complete, &mut self.pairs, slice.exact),

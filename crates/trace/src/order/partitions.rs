@@ -1,4 +1,4 @@
-//! Sorted runs of many partitions at once: what `split` takes apart.
+//! Sorted runs of many partitions at once, for `split`.
 //!
 //! ```text
 //!   chunk of the input ─> PartitionRun [ 0 … | 1 … | 7 … ]   one allocation, sorted within each partition
@@ -6,7 +6,7 @@
 //!   reading is over    ─> PartitionRuns::of(partitions) ─> Sequence ─> merged: buckets in memory, loser tree from disk
 //! ```
 //!
-//! One file, however many partitions: no descriptors are spent on partitions. A range costs 24 bytes beside its entries.
+//! All partitions share one file. Heap: 24 bytes per range plus its entries.
 //!
 //! ```
 //! use tracemill_trace::store::entry::Entry;
@@ -37,17 +37,18 @@ use std::cmp::Ordering;
 use std::ops::Range;
 use std::path::Path;
 
-/// Entries of several partitions, one partition behind the other, sorted by their 16 bytes within each.
+/// Entries of several partitions, one partition after the other. Each partition is sorted by the 16
+/// bytes of its entries.
 #[derive(Default)]
 pub struct PartitionRun {
-    /// Partition by partition, as `ends` has them.
+    /// Entries, grouped by partition as `ends` describes.
     pub entries: Vec<Entry>,
-    /// Partitions, and where each ends.
+    /// Each partition, with the end index of its entries.
     pub ends: Vec<(u32, usize)>,
 }
 
 impl PartitionRun {
-    /// Bytes of heap.
+    /// Returns the heap use in bytes.
     pub fn heap(&self) -> usize {
         self.entries.capacity() * size_of::<Entry>()
             + self.ends.capacity() * size_of::<PartitionRange>()
@@ -61,16 +62,15 @@ impl PartitionRun {
     }
 }
 
-/// A stretch of one partition.
+/// A range of entries of one partition.
 struct PartitionRange {
     partition: u32,
-    /// In memory the number of its [`PartitionRun`], on disk of its own run.
+    /// Index of the [`PartitionRun`] (in memory) or of the run (on disk).
     run: u32,
-    /// Its entries in that run.
     range: Range<usize>,
 }
 
-/// The pieces of all partitions, by partition and then in input order.
+/// Returns the pieces of all partitions, by partition and then in input order.
 fn pieces(runs: &[PartitionRun]) -> Vec<PartitionRange> {
     let all = runs.iter().enumerate().flat_map(|(run, own)| {
         own.ranges().map(move |(partition, range)| PartitionRange {
@@ -84,29 +84,28 @@ fn pieces(runs: &[PartitionRun]) -> Vec<PartitionRange> {
     pieces
 }
 
-/// What was spilled of partitions so far.
+/// The spilled runs of partitions.
 pub struct PartitionSpill {
     runs: RunFile,
-    /// A run each.
     pieces: Vec<PartitionRange>,
     count: u64,
 }
 
 impl PartitionSpill {
-    /// Nothing yet; it goes to a file in `dir`.
+    /// Creates an empty spill with a file in `dir`.
     pub fn new(dir: &Path) -> Self {
         PartitionSpill { runs: RunFile::new(dir), pieces: Vec::new(), count: 0 }
     }
 
-    /// Whether nothing was spilled yet.
+    /// Returns whether nothing was spilled yet.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// Writes everything in `runs`, as one run in exact order for each partition.
+    /// Writes the entries of `runs` as one run in exact order per partition.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the disk does not take it.
+    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn spill(&mut self, runs: &[PartitionRun], order: Order<'_, '_>) -> Result<(), Error> {
         self.count += 1;
         for own in pieces(runs).chunk_by(|a, b| a.partition == b.partition) {
@@ -119,10 +118,10 @@ impl PartitionSpill {
         Ok(())
     }
 
-    /// All runs of all partitions.
+    /// Returns the runs of all partitions.
     ///
     /// # Errors
-    /// As [`PartitionSpill::spill`].
+    /// See [`PartitionSpill::spill`].
     pub fn finish(mut self) -> Result<PartitionRuns, Error> {
         self.pieces.sort_by_key(|piece| piece.partition);
         let storage = Storage::Disk(self.runs.finish()?);
@@ -135,21 +134,22 @@ enum Storage {
     Disk(DiskRuns),
 }
 
-/// The runs of all partitions, complete.
+/// The complete runs of all partitions.
 pub struct PartitionRuns {
     pieces: Vec<PartitionRange>,
     storage: Storage,
-    /// How often the index went to disk.
+    /// Number of times that entries spilled to disk.
     pub spills: u64,
 }
 
 impl PartitionRuns {
-    /// Runs that were never spilled.
+    /// Creates the partitions of runs in memory.
     pub fn in_memory(runs: Vec<PartitionRun>) -> Self {
         PartitionRuns { pieces: pieces(&runs), storage: Storage::Memory(runs), spills: 0 }
     }
 
-    /// Puts every run in exact order, so that it can be cut at any entry. Runs on disk are already.
+    /// Puts runs in memory in exact order, as runs on disk are, so that they can be cut at any
+    /// entry.
     pub fn resolve_ties(&mut self, order: Order<'_, '_>, threads: usize) {
         let Storage::Memory(runs) = &mut self.storage else { return };
         let resolve = |run: &mut PartitionRun| {
@@ -162,7 +162,7 @@ impl PartitionRuns {
         }
     }
 
-    /// The runs of one partition, in input order; none if it has no entries. Cost: a binary search.
+    /// Returns the runs of one partition, in input order. Cost: a binary search.
     pub fn of(&self, partition: u32) -> impl Iterator<Item = SortedRun<'_>> {
         let start = self.pieces.partition_point(|piece| piece.partition < partition);
         let own = self.pieces[start..].iter().take_while(move |piece| piece.partition == partition);
@@ -175,12 +175,12 @@ impl PartitionRuns {
     }
 }
 
-/// Runs to be read as one, in exact order.
+/// Runs to read as one, in exact order.
 #[derive(Clone, Default)]
 pub struct Sequence<'r>(pub Vec<SortedRun<'r>>);
 
 impl<'r> Sequence<'r> {
-    /// The runs in memory as buckets, which threads can put in order at once; `None` if any is on disk.
+    /// Returns the runs as buckets, which threads can sort in parallel; `None` if a run is on disk.
     pub fn buckets(&self) -> Option<Buckets<'r>> {
         let slices: Option<Vec<&'r [Entry]>> = self
             .0
@@ -193,7 +193,7 @@ impl<'r> Sequence<'r> {
         slices.map(|slices| Buckets::over(slices.into_iter()))
     }
 
-    /// The entries from `from` on and before `to`; runs must be in exact order.
+    /// Returns the entries from `from` to just before `to`. The runs must be in exact order.
     pub fn between(&self, from: Option<Entry>, to: Option<Entry>, order: Order<'_, '_>) -> Self {
         let before = |run: SortedRun<'r>, border: Option<Entry>, otherwise: usize| match border {
             Some(border) => run.partition_point(|e| order.compare(e, &border) == Ordering::Less),
@@ -206,10 +206,10 @@ impl<'r> Sequence<'r> {
         Sequence(self.0.iter().filter_map(cut).collect())
     }
 
-    /// Shows every entry in exact order.
+    /// Passes every entry to `visit` in exact order.
     ///
     /// # Errors
-    /// Those of `visit`.
+    /// Any error of `visit`.
     pub fn walk<E>(
         &self,
         order: Order<'_, '_>,
@@ -230,17 +230,17 @@ impl<'r> Sequence<'r> {
         Ok(())
     }
 
-    /// Every entry, in no particular order.
+    /// Returns every entry, in any order.
     pub fn iter(&self) -> impl Iterator<Item = Entry> + '_ {
         self.0.iter().flat_map(|run| run.iter())
     }
 
-    /// As [`Sequence::iter`].
+    /// Returns every entry, in any order.
     pub fn into_entries(self) -> impl Iterator<Item = Entry> + 'r {
         self.0.into_iter().flat_map(SortedRun::iter)
     }
 
-    /// Times of the first and the last entry that are not before `from`.
+    /// Returns the times of the first and the last entry that are not before `from`.
     pub fn times(&self, from: i64) -> Option<(i64, i64)> {
         let of_runs = self.0.iter().filter_map(|run| run.times(from));
         of_runs.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)))

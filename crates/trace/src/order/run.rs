@@ -1,7 +1,7 @@
-//! A sorted run of entries, in memory or on disk: searched and cut in the same way, wherever it lies.
+//! A sorted run of entries, in memory or on disk, with the same operations for both.
 //!
-//! On disk a run stands in exact order ([`write_run`]); in memory it is sorted by the 16 bytes of its entries, and ties are resolved when it is
-//! read. So whoever needs exact order of runs in memory asks for it ([`Order::resolve_ties`]).
+//! Runs on disk are in exact order ([`write_run`]). Runs in memory are sorted by the 16 bytes of
+//! their entries; [`Order::resolve_ties`] gives exact order.
 
 use super::{Buckets, Order};
 use crate::run::error::Error;
@@ -11,10 +11,11 @@ use std::ops::Range;
 
 const ENTRY: usize = Entry::BYTES;
 
-/// Writes what sorted `parts` hold, as a run in exact order. Cost: a sort in cache of each bucket, and 16 bytes written an entry; heap: one bucket.
+/// Writes the entries of sorted `parts` as a run in exact order. Cost: an in-cache sort per bucket.
+/// Heap: one bucket.
 ///
 /// # Errors
-/// As [`RunFile::write`].
+/// See [`RunFile::write`].
 pub fn write_run<'e>(
     file: &mut RunFile,
     parts: impl Iterator<Item = &'e [Entry]>,
@@ -31,27 +32,27 @@ pub fn write_run<'e>(
 }
 
 impl DiskRuns {
-    /// The runs, of entries that [`write_run`] wrote.
+    /// Returns the runs as entries that [`write_run`] wrote.
     pub fn entries(&self) -> impl Iterator<Item = SortedRun<'_>> {
         (0..self.count()).map(|number| self.entries_of(number))
     }
 
-    /// The entries of a run, by its number.
+    /// Returns the entries of a run by its index.
     pub(super) fn entries_of(&self, number: usize) -> SortedRun<'_> {
         SortedRun::Disk(self.run(number).as_chunks::<ENTRY>().0)
     }
 }
 
-/// A sorted run.
+/// A sorted run of entries.
 #[derive(Clone, Copy)]
 pub enum SortedRun<'r> {
-    /// In memory.
+    /// Entries in memory.
     Memory(&'r [Entry]),
-    /// On disk, mapped: entries as [`Record::encode`] wrote them.
+    /// Mapped entries on disk, in the form of [`Record::encode`].
     Disk(&'r [[u8; ENTRY]]),
 }
 
-/// The entries of a run, one after the other.
+/// An iterator over the entries of a run.
 pub enum RunIter<'r> {
     Memory(std::slice::Iter<'r, Entry>),
     Disk(std::slice::Iter<'r, [u8; ENTRY]>),
@@ -70,7 +71,7 @@ impl Iterator for RunIter<'_> {
 }
 
 impl<'r> SortedRun<'r> {
-    /// Its entries in order.
+    /// Returns the entries in order.
     pub fn iter(self) -> RunIter<'r> {
         match self {
             SortedRun::Memory(entries) => RunIter::Memory(entries.iter()),
@@ -78,7 +79,7 @@ impl<'r> SortedRun<'r> {
         }
     }
 
-    /// Entries in it.
+    /// Returns the number of entries.
     pub fn count(self) -> usize {
         match self {
             SortedRun::Memory(entries) => entries.len(),
@@ -95,10 +96,10 @@ impl<'r> SortedRun<'r> {
         }
     }
 
-    /// A part of it, by the numbers of its entries. Cost: none.
+    /// Returns a range of the run, without copying.
     ///
     /// # Panics
-    /// If it has fewer.
+    /// Panics if the range exceeds the run.
     pub fn slice(self, range: Range<usize>) -> Self {
         match self {
             SortedRun::Memory(entries) => SortedRun::Memory(&entries[range]),
@@ -106,18 +107,18 @@ impl<'r> SortedRun<'r> {
         }
     }
 
-    /// How many entries have an earlier time. Cost: a binary search, as all that ask by time.
+    /// Returns the number of entries before `time`. Cost: a binary search.
     pub fn before(self, time: i64) -> usize {
         self.partition_point(|entry| entry.time < time)
     }
 
-    /// Those of a time.
+    /// Returns the entries at `time`. Cost: a binary search.
     pub fn at_time(self, time: i64) -> impl Iterator<Item = Entry> + 'r {
         let from = self.before(time);
         self.slice(from..self.count()).iter().take_while(move |entry| entry.time == time)
     }
 
-    /// The entry at a place.
+    /// Returns the entry at an index.
     pub fn at(self, index: usize) -> Option<Entry> {
         match self {
             SortedRun::Memory(entries) => entries.get(index).copied(),
@@ -125,7 +126,7 @@ impl<'r> SortedRun<'r> {
         }
     }
 
-    /// Times of the first and the last entry that are not before `from`.
+    /// Returns the first and the last time at or after `from`.
     pub(super) fn times(self, from: i64) -> Option<(i64, i64)> {
         let first = self.at(self.partition_point(|entry| entry.time < from))?;
         let last = self.at(self.count() - 1)?;

@@ -1,4 +1,4 @@
-//! Sorted runs cut into buckets of time, so that each bucket can be put in order on its own, in cache, by any thread.
+//! Cuts sorted runs into buckets of time, which threads can sort independently and in cache.
 //!
 //! ```text
 //!   run 0     ▪ ▪ ▪ ▪ │ ▪ ▪ ▪ │ ▪ ▪ ▪ ▪ ▪
@@ -7,40 +7,39 @@
 //!             bucket 0  bucket 1  bucket 2
 //! ```
 //!
-//! Cost: one entry of 512 is sampled, and where a run is cut is found by a search that doubles its steps. Heap: 16 bytes for each piece of a run.
+//! Cost: samples one entry in 512, and finds each cut with a galloping search. Heap: 16 bytes per
+//! piece of a run.
 
 use super::distribution::sort_pieces;
 use crate::store::entry::Entry;
 
-/// Entries that a bucket should hold: 256 KiB of index, some MiB of events.
-///
-/// With a quarter of it the events of a bucket stay in a core's own cache while they are changed; that was no faster.
+/// Target number of entries per bucket: 256 KiB of index, some MiB of events.
 const BUCKET: usize = 16 * 1024;
-/// One of this many entries of each run is looked at to find the borders.
+/// One in this many entries of each run is sampled to choose the borders.
 const SAMPLE: usize = 512;
 
-/// Borders in time between buckets over sorted runs.
+/// Buckets of time over sorted runs.
 ///
-/// Events of one time never stand in two buckets, so a bucket can be settled alone. If all events have one time there
-/// is one bucket: its copy then doubles the index, which the budget allows for.
+/// Events at the same time are in the same bucket, so ties can be resolved per bucket. If all
+/// events have one time, the only bucket doubles the memory of the index.
 pub struct Buckets<'r> {
     runs: Vec<&'r [Entry]>,
-    /// Bucket i holds times in `borders[i-1]..borders[i]`; the last has no end.
+    /// Bucket i holds times in `borders[i-1]..borders[i]`; the last bucket has no end.
     borders: Vec<i64>,
-    /// By bucket, then by run. Thousands of runs are most often in a few buckets each, so that a search of every run for
-    /// every bucket would cost the product of both.
+    /// Pieces by bucket, then by run. Most runs have entries in few buckets, so this list is
+    /// shorter than runs times buckets.
     pieces: Vec<BucketStart>,
 }
 
-/// Where the entries of a bucket begin in a run that has any.
+/// Start of the entries of a bucket in one run.
 struct BucketStart {
     bucket: u32,
     run: u32,
     start: usize,
 }
 
-/// Entries at the beginning of a run that are before `border`: each step twice as long as the one before, since most
-/// pieces are far shorter than their runs.
+/// Returns the number of leading entries before `border`, with a galloping search, because most
+/// pieces are short.
 fn gallop(run: &[Entry], border: i64) -> usize {
     let mut step = 1;
     while run.get(step - 1).is_some_and(|entry| entry.time < border) {
@@ -50,7 +49,6 @@ fn gallop(run: &[Entry], border: i64) -> usize {
     from + run[from..run.len().min(step)].partition_point(|entry| entry.time < border)
 }
 
-/// The pieces of all runs.
 fn pieces(runs: &[&[Entry]], borders: &[i64]) -> Vec<BucketStart> {
     let mut pieces = Vec::new();
     for (number, run) in runs.iter().enumerate() {
@@ -67,7 +65,7 @@ fn pieces(runs: &[&[Entry]], borders: &[i64]) -> Vec<BucketStart> {
 }
 
 impl<'r> Buckets<'r> {
-    /// Cuts buckets from sorted runs. Cost: a sample of each run is sorted.
+    /// Cuts sorted runs into buckets. Cost: sorts a sample of each run.
     pub fn over(runs: impl Iterator<Item = &'r [Entry]>) -> Self {
         let runs: Vec<_> = runs.filter(|run| !run.is_empty()).collect();
         let mut samples: Vec<i64> = runs
@@ -82,17 +80,17 @@ impl<'r> Buckets<'r> {
         Buckets { runs, borders, pieces }
     }
 
-    /// The runs that it is over.
+    /// Returns the runs.
     pub fn runs(&self) -> impl Iterator<Item = &'r [Entry]> + '_ {
         self.runs.iter().copied()
     }
 
-    /// How many buckets there are: at least one.
+    /// Returns the number of buckets, at least one.
     pub fn count(&self) -> usize {
         self.borders.len() + 1
     }
 
-    /// The slices of bucket `index`, one a run that has any.
+    /// Returns the slices of bucket `index`, one per run with entries in it.
     pub fn slices(&self, index: usize) -> impl Iterator<Item = &'r [Entry]> + '_ {
         let to = self.borders.get(index);
         let first = self.pieces.partition_point(|piece| (piece.bucket as usize) < index);
@@ -137,9 +135,8 @@ mod tests {
         assert_eq!(all, expected);
     }
 
-    /// Runs that follow each other in time: what is looked at for all buckets is the runs, not runs times buckets.
     #[test]
-    fn runs_stand_in_few_buckets() {
+    fn consecutive_runs_have_few_pieces() {
         let runs: Vec<Vec<Entry>> = (0..4000)
             .map(|run| (0..10).map(|i| entry(run * 10 + i, (run * 10 + i) as u64)).collect())
             .collect();
@@ -152,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn buckets_hold_everything_once_in_order() {
+    fn buckets_contain_each_entry_once_in_order() {
         check(vec![]);
         check(vec![vec![entry(5, 1)], vec![], vec![entry(5, 0), entry(6, 9)]]);
         check(

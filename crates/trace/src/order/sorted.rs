@@ -8,10 +8,10 @@ use crate::spill::{SpillVec, SpilledVec};
 use crate::store::entry::Entry;
 
 impl SpilledVec<Entry> {
-    /// What a sorter has, in exact order; on disk if any of it went there.
+    /// Collects the entries of a sorter in exact order, on disk if some were spilled.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the disk does not take it.
+    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn sorted(mut sorter: Sorter, order: Order<'_, '_>) -> Result<Self, Error> {
         let (runs, _) = sorter.finish(order.0)?;
         let mut all = SpillVec::new(match runs {
@@ -22,7 +22,7 @@ impl SpilledVec<Entry> {
         all.finish()
     }
 
-    /// Those of a time, if they are in order of time. Cost: a binary search.
+    /// Returns the entries at `time`, if the list is sorted by time. Cost: a binary search.
     pub fn at_time(&self, time: i64) -> impl Iterator<Item = Entry> {
         let from = self.partition_point(|entry| entry.time < time);
         self.range(from..self.len()).take_while(move |entry| entry.time == time)

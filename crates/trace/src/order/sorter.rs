@@ -1,4 +1,4 @@
-//! Entries that are collected in any order and read in the order of the output, within a budget.
+//! Collects entries in any order and returns them in output order, within a memory budget.
 //!
 //! ```text
 //!   push part, part, …  ─ more than the limit ─> spill: one run in exact order, to the file
@@ -7,7 +7,7 @@
 //!        └─ else ────────────────> Runs::Disk ───> MergedRuns   a loser tree over the runs
 //! ```
 //!
-//! Both give the same order to the last entry: what differs is who does the work, and when. See [`crate::order`] for an example.
+//! Both paths give the same order. See [`crate::order`] for an example.
 
 use super::{Buckets, Lists, MergedRuns, Order, SortedRun, write_run};
 use crate::run::error::Error;
@@ -20,32 +20,31 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Mutex;
 
-/// Entries read from disk at a time.
+/// Number of entries read from disk at once.
 const BATCH: usize = 8 * 1024;
-/// Parts with fewer entries become runs of this many together: each run is searched for each bucket, and thousands of small
-/// inputs would be as many (20,000 of 100 events took 10 s of CPU time instead of 1).
+/// Parts with fewer entries are gathered into runs of `GATHERED` entries. Each run is searched for
+/// each bucket, so thousands of tiny runs would be slow.
 const SMALL: usize = 4 * 1024;
 const GATHERED: usize = 64 * 1024;
 
-/// Collects entries; beyond its limit they go to disk as sorted runs.
+/// Collects entries; beyond its lease they go to disk as sorted runs.
 ///
-/// Parts come as workers sorted them, in any order. Heap: 16 bytes an entry and 8 a place, up to the limit and one part more; callers ask
-/// [`Sorter::is_full`] and spill, since only they have the store that ties are resolved with.
+/// Parts arrive sorted, in any order. Heap: 16 bytes per entry and 8 per place, up to the lease
+/// plus one part. Callers check [`Sorter::is_full`] and spill, because they hold the store for
+/// ties.
 pub struct Sorter {
-    /// Sorted each.
     parts: Vec<Vec<Entry>>,
-    /// Entries of small parts, one part behind the other.
+    /// Entries of small parts, concatenated.
     small: Vec<Entry>,
     lists: [SpillVec<Place>; 2],
     /// Bytes of entries and places in memory.
     heap: u64,
-    /// Bytes of entries and places that may be in memory.
     lease: Lease,
     runs: RunFile,
 }
 
 impl Sorter {
-    /// None yet; of entries that are more than the lease has the rest goes to disk.
+    /// Creates an empty sorter that spills beyond its lease.
     pub fn new(lease: Lease) -> Self {
         Sorter {
             parts: Vec::new(),
@@ -57,12 +56,12 @@ impl Sorter {
         }
     }
 
-    /// What it takes of the memory; the lists hold it on.
+    /// Returns the lease, which the lists keep alive.
     pub(super) fn lease(&self) -> &Lease {
         &self.lease
     }
 
-    /// Takes entries, which must be sorted by their 16 bytes.
+    /// Adds entries, which must be sorted by their 16 bytes.
     pub fn push(&mut self, part: Vec<Entry>) {
         debug_assert!(part.is_sorted());
         if part.is_empty() {
@@ -80,36 +79,35 @@ impl Sorter {
         self.parts.push(part);
     }
 
-    /// Makes a run of the small parts.
     fn gather(&mut self) {
         if self.small.is_empty() {
             return;
         }
         let mut run = std::mem::take(&mut self.small);
-        // the stable sort finds the parts and merges them
+        // the stable sort detects the parts and merges them
         run.sort();
         run.shrink_to_fit();
         self.parts.push(run);
     }
 
-    /// Appends to a list: [`METADATA`](super::METADATA) or [`UNTIMED`](super::UNTIMED).
+    /// Appends places to a list: [`METADATA`](super::METADATA) or [`UNTIMED`](super::UNTIMED).
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the disk does not take them.
+    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn list(&mut self, list: usize, places: &[Place]) -> Result<(), Error> {
         self.heap += size_of_val(places) as u64;
         self.lists[list].extend(places)
     }
 
-    /// Whether there is more than may be in memory: then [`Sorter::spill`] is due.
+    /// Returns whether entries exceed the lease, so that [`Sorter::spill`] is due.
     pub fn is_full(&self) -> bool {
         self.heap > self.lease.bytes()
     }
 
-    /// Writes everything that is in memory as a run; `order` is over all that was read so far.
+    /// Writes the entries in memory as a run. `order` covers all events read so far.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the disk does not take it.
+    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn spill(&mut self, order: Order<'_, '_>) -> Result<(), Error> {
         self.gather();
         write_run(&mut self.runs, self.parts.iter().map(Vec::as_slice), order)?;
@@ -119,10 +117,11 @@ impl Sorter {
         Ok(())
     }
 
-    /// Ends collecting, and begins anew: what is in memory stays there, unless some of it went to disk already.
+    /// Returns the collected runs and lists, and resets the sorter. Entries stay in memory if none
+    /// was spilled.
     ///
     /// # Errors
-    /// As [`Sorter::spill`].
+    /// See [`Sorter::spill`].
     pub fn finish(&mut self, store: &Store<'_>) -> Result<(EntryRuns, Lists), Error> {
         let is_on_disk = !self.runs.is_empty();
         if is_on_disk {
@@ -139,38 +138,38 @@ impl Sorter {
     }
 }
 
-/// Lists that go to disk when the entries do.
+/// Creates lists that spill when the entries do.
 fn lists(lease: &Lease) -> [SpillVec<Place>; 2] {
     [0, 1].map(|_| SpillVec::new(lease.unbounded()))
 }
 
-/// Collects entries that come one by one, in parts of 256 KiB, and spills by itself.
+/// Collects single entries in parts of 256 KiB, and spills automatically.
 pub struct Gather<'s, 'p> {
     sorter: Sorter,
-    /// Those that came since the last part, not sorted.
+    /// Unsorted entries since the last part.
     part: Vec<Entry>,
     order: Order<'s, 'p>,
-    /// How many there are, and their bytes.
+    /// Number of entries added.
     pub events: u64,
-    /// Bytes of heap of those not handed on yet.
+    /// Total bytes of the events of these entries.
     pub bytes: u64,
 }
 
 impl<'s, 'p> Gather<'s, 'p> {
-    /// None yet; what is more than the lease has goes to disk.
+    /// Creates an empty collector that spills beyond its lease.
     pub fn new(lease: Lease, order: Order<'s, 'p>) -> Self {
         Self::onto(Sorter::new(lease), order)
     }
 
-    /// Adds to what a sorter has, which is not counted.
+    /// Creates a collector that adds to a sorter, whose entries are not counted.
     pub fn onto(sorter: Sorter, order: Order<'s, 'p>) -> Self {
         Gather { sorter, part: Vec::new(), order, events: 0, bytes: 0 }
     }
 
-    /// Adds one, in any order.
+    /// Adds an entry, in any order.
     ///
     /// # Errors
-    /// [`crate::run::error::ErrorKind::Scratch`] if the disk does not take a run.
+    /// [`crate::run::error::ErrorKind::Scratch`] if the file cannot be written.
     pub fn push(&mut self, entry: Entry) -> Result<(), Error> {
         self.part.push(entry);
         self.events += 1;
@@ -185,26 +184,26 @@ impl<'s, 'p> Gather<'s, 'p> {
         if self.sorter.is_full() { self.sorter.spill(self.order) } else { Ok(()) }
     }
 
-    /// All of them, to be put in order.
+    /// Returns the sorter with all entries.
     ///
     /// # Errors
-    /// [`crate::run::error::ErrorKind::Scratch`] if the disk does not take the rest.
+    /// [`crate::run::error::ErrorKind::Scratch`] if the file cannot be written.
     pub fn finish(mut self) -> Result<Sorter, Error> {
         self.flush()?;
         Ok(self.sorter)
     }
 }
 
-/// Sorted runs: in memory, or on disk.
+/// Sorted runs of entries, in memory or on disk.
 pub enum EntryRuns {
-    /// Sorted parts, in memory.
+    /// Sorted parts in memory.
     Memory(Vec<Vec<Entry>>),
-    /// Those of several sorters, one after the other.
+    /// Runs on disk, of one or more sorters.
     Disk(Vec<DiskRuns>),
 }
 
 impl EntryRuns {
-    /// How many were spilled.
+    /// Returns the number of runs on disk.
     pub fn spilled(&self) -> u64 {
         match self {
             EntryRuns::Memory(_) => 0,
@@ -220,21 +219,21 @@ impl EntryRuns {
         }
     }
 
-    /// Every entry of a time, in no particular order. Cost: a binary search a run.
+    /// Returns every entry at `time`, in any order. Cost: a binary search per run.
     pub fn at(&self, time: i64) -> impl Iterator<Item = Entry> + '_ {
         self.runs().flat_map(move |run| run.at_time(time))
     }
 
-    /// Every entry, in no particular order.
+    /// Returns every entry, in any order.
     pub fn iter(&self) -> impl Iterator<Item = Entry> + '_ {
         self.runs().flat_map(SortedRun::iter)
     }
 
-    /// Every entry in the exact order of the output, on this thread. Cost: by entry a copy and its share of a sort in cache, or, from disk, a
-    /// comparison for each doubling of the number of runs.
+    /// Passes every entry to `each` in exact output order, on the calling thread. Cost: an in-cache
+    /// sort per bucket; from disk log2(runs) comparisons per entry.
     ///
     /// # Errors
-    /// Those of `each`.
+    /// Any error of `each`.
     pub fn each_in_order(
         &self,
         order: Order<'_, '_>,
@@ -264,7 +263,7 @@ impl EntryRuns {
         }
     }
 
-    /// As the output takes them: for who shares buckets out among threads.
+    /// Returns the entries in output order, in batches that threads can share.
     pub fn timed(&self, order: Order<'_, '_>) -> TimedEntries<'_> {
         match self {
             EntryRuns::Memory(parts) => {
@@ -296,10 +295,10 @@ impl EntryRuns {
         }
     }
 
-    /// These and others as one.
+    /// Joins the runs of two sorters.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the disk does not take it.
+    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn join(
         self,
         others: EntryRuns,
@@ -330,9 +329,9 @@ impl EntryRuns {
     }
 }
 
-/// Timed events in order, to be taken a batch at a time.
+/// Timed entries in order, for reading in batches.
 pub enum TimedEntries<'r> {
-    /// Runs in memory: a batch is a bucket.
+    /// Runs in memory; a bucket is a batch.
     Buckets(Buckets<'r>),
     /// Runs on disk.
     Merged(Mutex<MergedRuns<'r>>),

@@ -1,12 +1,11 @@
-//! The places of timed events in the order, kept without the bytes they came from: for verbs that look whether a trace is
-//! in order, and neither sort it nor hold it.
+//! Sort keys of timed events without their bytes, for verbs that check the order of a trace.
 
 use crate::time::attos::Attos;
 use crate::time::shift::Shift;
 use std::cmp::Reverse;
 use tracemill_tokenizer::{Event, Field, Nanos};
 
-/// The place of a timed event in the order, but for where it stands in its input: 32 bytes.
+/// The sort key of a timed event, except for its offset: 32 bytes.
 ///
 /// ```
 /// use tracemill_trace::order::Stamp;
@@ -28,7 +27,7 @@ pub struct Stamp {
 }
 
 impl Stamp {
-    /// The stamp of an event whose time and duration were read to the nanosecond already.
+    /// Creates the stamp of an event, given its times in nanoseconds.
     #[inline]
     pub fn of(event: &Event<'_>, ts: Nanos, dur: Option<Nanos>) -> Self {
         let completed = |ns: Nanos, field| match ns {
@@ -39,7 +38,7 @@ impl Stamp {
         Stamp { ts: completed(ts, Field::Ts), dur: Reverse(dur) }
     }
 
-    /// The stamp of an event as it will be written, its times moved by `shift`.
+    /// Creates the stamp of an event as it will be written, with its times adjusted by `shift`.
     pub(super) fn moved(event: &Event<'_>, shift: Option<&Shift>) -> Self {
         let [ts, dur] = [Field::Ts, Field::Dur].map(|field| Attos::saturated(event.field(field)));
         match shift {

@@ -1,22 +1,22 @@
-//! Files with nothing but Rust's library.
+//! File operations with the standard library only.
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard};
 
-/// Which file it is: its path without links. Two hard links are two files here.
+/// The identity of a file: its canonical path. Hard links count as different files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileId(PathBuf);
 
 impl FileId {
-    /// The id of the file at `path`; `None` if it has no path, as streams have none.
+    /// Returns the id of the file at `path`; `None` for streams, which have no path.
     pub fn of(path: Option<&Path>, _metadata: &Metadata) -> Option<Self> {
         path?.canonicalize().ok().map(FileId)
     }
 }
 
-/// Held between a seek and what it is for: handles of one file have one place together.
+/// Lock held from a seek to its read or write, because handles of one file share a position.
 static PLACED: Mutex<()> = Mutex::new(());
 
 fn seek(mut file: &File, offset: u64) -> io::Result<MutexGuard<'static, ()>> {
@@ -28,51 +28,51 @@ fn seek(mut file: &File, offset: u64) -> io::Result<MutexGuard<'static, ()>> {
 /// Does nothing: files have no group.
 pub fn keep_group(_file: &File, _of: &Metadata) {}
 
-/// Makes a folder, and those around it, unless it is there: as private as folders are.
+/// Creates a folder and its parents with default permissions, unless it exists.
 ///
 /// # Errors
-/// If it cannot be made.
+/// An error if a folder cannot be created.
 pub fn private_folder(path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(path)
 }
 
-/// Writes at a place, whatever others write elsewhere in the same file with this function.
+/// Writes at an offset, safely with concurrent calls for the same file.
 ///
 /// # Errors
-/// As [`Write::write_all`].
+/// See [`Write::write_all`].
 pub fn write_all_at(mut file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     let _placed = seek(file, offset)?;
     file.write_all(bytes)
 }
 
-/// Reads from a place.
+/// Reads at an offset.
 ///
 /// # Errors
-/// As [`Read::read_exact`].
+/// See [`Read::read_exact`].
 pub fn read_exact_at(mut file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     let _placed = seek(file, offset)?;
     file.read_exact(bytes)
 }
 
-/// Nobody knows.
+/// Returns `None`: the file behind the stream is unknown.
 pub fn stdin_metadata() -> Option<Metadata> {
     None
 }
 
-/// Nobody knows.
+/// Returns `None`: the file behind the stream is unknown.
 pub fn stdout_metadata() -> Option<Metadata> {
     None
 }
 
-/// Standard input.
+/// Returns standard input.
 pub fn stdin() -> Box<dyn Read + Send> {
     Box::new(io::stdin())
 }
 
-/// Standard output.
+/// Returns standard output.
 pub fn stdout() -> Box<dyn Write + Send> {
     Box::new(io::stdout())
 }
 
-/// Pipes are as large as they are.
+/// Does nothing: the size of pipes is fixed.
 pub fn enlarge_pipe<T>(_pipe: &T) {}

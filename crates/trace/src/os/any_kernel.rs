@@ -1,24 +1,24 @@
-//! Where the kernel has no help.
+//! Kernel features that are not supported here.
 
 use memmap2::MmapMut;
 use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// There are none: files have names.
+/// Returns `None`: unnamed files are not supported.
 pub fn nameless(_folder: &Path) -> Option<File> {
     None
 }
 
-/// There is no such file.
+/// Returns an error. There are no unnamed files to name, because [`nameless`] returns `None`.
 ///
 /// # Errors
-/// Always.
+/// Always an error.
 pub fn give_name(_file: &File, _name: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The file grows as it is written.
+/// Does nothing: the file grows as it is written.
 ///
 /// # Errors
 /// None.
@@ -26,5 +26,5 @@ pub fn reserve(_file: &File, _len: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Pages are as large as they are.
+/// Does nothing: huge pages are not supported.
 pub fn huge_pages(_memory: &MmapMut) {}

@@ -1,4 +1,4 @@
-//! What only Linux has.
+//! Kernel features of Linux.
 
 use memmap2::{Advice, MmapMut};
 use rustix::fs::{AtFlags, CWD, FallocateFlags, Mode, OFlags};
@@ -8,8 +8,8 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// A file without a name in `folder`, which can get one later; `None` where the file system has no such files or /proc is
-/// not mounted.
+/// Creates an unnamed file in `folder`, to be named later; `None` if the file system lacks
+/// `O_TMPFILE` or /proc is not mounted.
 pub fn nameless(folder: &Path) -> Option<File> {
     let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH;
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
@@ -17,23 +17,23 @@ pub fn nameless(folder: &Path) -> Option<File> {
     std::fs::metadata(handle(&file)).is_ok().then_some(file)
 }
 
-/// Gives a file of [`nameless`] a name that nothing has.
+/// Names a file created by [`nameless`].
 ///
 /// # Errors
-/// [`io::ErrorKind::AlreadyExists`], and what the file system says.
+/// [`io::ErrorKind::AlreadyExists`] if the name exists, or any other I/O error.
 pub fn give_name(file: &File, name: &Path) -> io::Result<()> {
     Ok(rustix::fs::linkat(CWD, handle(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
 }
 
-/// The path of an open file, which serves whatever its name is.
+/// Returns a path to an open file, with or without a name.
 fn handle(file: &File) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// Makes the file as long as it will be. Where the file system cannot, the file grows as it is written.
+/// Allocates `len` bytes for a file. Does nothing if the file system does not support it.
 ///
 /// # Errors
-/// A full disk, or a limit of files.
+/// An error if the disk is full or `len` exceeds a limit.
 pub fn reserve(file: &File, len: u64) -> io::Result<()> {
     if len == 0 {
         return Ok(());
@@ -44,7 +44,7 @@ pub fn reserve(file: &File, len: u64) -> io::Result<()> {
     }
 }
 
-/// Asks for huge pages: touching fresh memory costs more than reading a pipe, unless the pages are huge.
+/// Requests huge pages, because page faults on fresh memory cost more than reading a pipe.
 pub fn huge_pages(memory: &MmapMut) {
     let _ = memory.advise(Advice::HugePage);
 }

@@ -61,19 +61,21 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use tracemill_tokenizer::{Mapped, MappedMut, temporary_lost};
 
-/// Maps an input, which this process opens for reading only. No door for other crates: they could write to what they map.
+/// Maps an input, which this process opens for reading only. Not public, because other crates could
+/// write to files that they map.
 ///
 /// # Errors
-/// As [`Mapped::new`].
+/// See [`Mapped::new`].
 pub(crate) fn map_input(file: &File) -> io::Result<Mapped> {
-    // SAFETY: this process opens inputs for reading only and refuses an output that is an input. Another process may
-    // change the bytes of an input, which readers of maps bear: the scanner decides by bytes read once or looks again
-    // under bounds checks, text and numbers are copied before they are decoded (`to_text`, `parse`), and a run whose
-    // input was written to fails.
+    // SAFETY: this process opens inputs for reading only and refuses an output that is an input.
+    // Another process may change the bytes of an input. Readers of maps tolerate that: the scanner
+    // decides on bytes that it reads once, or reads again under bounds checks; text and numbers are
+    // copied before they are decoded (`to_text`, `parse`); and a run whose input was written to
+    // fails.
     unsafe { Mapped::new(file) }
 }
 
-/// A file without a name whose handle never leaves this module: nobody else reads it or writes to it.
+/// An unnamed file whose handle never leaves this module, so no other code accesses it.
 #[derive(Debug)]
 struct OwnFile(File);
 
@@ -82,24 +84,24 @@ impl OwnFile {
         nameless_temporary(folder).map(OwnFile)
     }
 
-    /// Maps its `len` bytes. Bytes in a map are never written again: [`Temporary`] appends only, and [`Sparse`] ends with its map:
-    /// it is there again when that is gone.
+    /// Maps the `len` bytes of the file. Mapped bytes are never written again, because
+    /// [`Temporary`] only appends and [`Sparse`] ends with its map.
     fn map(&self, len: u64) -> io::Result<Mapped> {
-        // SAFETY: the file has no name and its handle never leaves this module, which neither shortens it nor writes to what
-        // is mapped, so the bytes of a map never change.
+        // SAFETY: the file has no name and its handle never leaves this module, which neither
+        // shortens the file nor writes to mapped bytes, so the bytes of a map never change.
         let mapped = unsafe { Mapped::temporary(&self.0) }?;
         if mapped.len() as u64 == len { Ok(mapped) } else { Err(lost()) }
     }
 }
 
-/// The folder of the first temporary file of this process.
+/// Folder of the first temporary file of this process.
 static TEMPORARY_FOLDER: OnceLock<PathBuf> = OnceLock::new();
 
-/// Fails if a page of a temporary file of this process could not be read back, ever. Such a page reads as zeros, and what came of them is wrong: so ask
-/// before a result counts, or an error blames an input.
+/// Checks that no page of a temporary file was lost. A lost page reads as zeros. So call this
+/// before results are used or an error blames an input.
 ///
 /// # Errors
-/// [`ErrorKind::Scratch`](crate::ErrorKind::Scratch)
+/// [`ErrorKind::Scratch`](crate::ErrorKind::Scratch) if a page was lost.
 pub fn check_temporary() -> Result<(), Error> {
     if !temporary_lost() {
         return Ok(());
@@ -117,8 +119,7 @@ fn nameless_temporary(folder: &Path) -> io::Result<File> {
     tempfile::tempfile_in(folder)
 }
 
-/// A temporary file without a name that grows at its end and can be mapped. Nobody else holds it, and what is written never
-/// changes.
+/// An unnamed temporary file that grows at its end and can be mapped. Written bytes never change.
 #[derive(Debug)]
 pub struct Temporary {
     file: OwnFile,
@@ -126,25 +127,25 @@ pub struct Temporary {
 }
 
 impl Temporary {
-    /// An empty file in `folder`.
+    /// Creates an empty file in `folder`.
     ///
     /// # Errors
-    /// What the file system says.
+    /// Any I/O error.
     pub fn new(folder: &Path) -> io::Result<Self> {
         Ok(Temporary { file: OwnFile::new(folder)?, len: 0 })
     }
 
-    /// Maps what is written so far; `None` if nothing is. What is written later is not in the map.
+    /// Maps the bytes written so far; `None` if there are none.
     ///
     /// # Errors
-    /// As [`Mapped::new`].
+    /// See [`Mapped::new`].
     pub fn map(&self) -> io::Result<Option<Mapped>> {
         (self.len > 0).then(|| self.file.map(self.len)).transpose()
     }
 }
 
-/// A temporary file without a name, of a length that is known, whose bytes are written anywhere and are zeros elsewhere: a
-/// file system that can leaves those out. Nobody else holds it.
+/// An unnamed temporary file of fixed length that can be written anywhere. Unwritten bytes are zero
+/// and take no disk space if the file system supports it.
 #[derive(Debug)]
 pub struct Sparse {
     file: OwnFile,
@@ -152,42 +153,42 @@ pub struct Sparse {
 }
 
 impl Sparse {
-    /// A file of zeros in `folder`.
+    /// Creates a file of `len` zeros in `folder`.
     ///
     /// # Errors
-    /// What the file system says.
+    /// Any I/O error.
     pub fn new(folder: &Path, len: u64) -> io::Result<Self> {
         let file = OwnFile::new(folder)?;
         file.0.set_len(len)?;
         Ok(Sparse { file, len })
     }
 
-    /// Writes at a place.
+    /// Writes at an offset.
     ///
     /// # Errors
-    /// As [`write_all_at()`].
+    /// See [`write_all_at()`].
     pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         write_all_at(&self.file.0, bytes, offset)
     }
 
-    /// Reads from a place.
+    /// Reads at an offset.
     ///
     /// # Errors
-    /// As [`read_exact_at()`].
+    /// See [`read_exact_at()`].
     pub fn read_exact_at(&self, bytes: &mut [u8], offset: u64) -> io::Result<()> {
         read_exact_at(&self.file.0, bytes, offset)
     }
 
-    /// Maps it; nothing is written any more.
+    /// Maps the file after the last write.
     ///
     /// # Errors
-    /// As [`Mapped::new`].
+    /// See [`Mapped::new`].
     pub fn into_map(self) -> io::Result<Mapped> {
         self.file.map(self.len)
     }
 }
 
-/// Bytes that may be changed anywhere and take no heap: the map of a temporary file without a name, which nobody else holds.
+/// Mutable bytes that take no heap: the map of an unnamed temporary file.
 #[derive(Debug)]
 pub struct ScratchMap {
     file: File,
@@ -195,28 +196,29 @@ pub struct ScratchMap {
 }
 
 impl ScratchMap {
-    /// None yet, in a file in `folder`.
+    /// Creates empty pages with a file in `folder`.
     ///
     /// # Errors
-    /// What the file system says.
+    /// Any I/O error.
     pub fn new(folder: &Path) -> io::Result<Self> {
         Ok(ScratchMap { file: nameless_temporary(folder)?, map: None })
     }
 
-    /// The bytes.
+    /// Returns the bytes of all pages.
     pub fn bytes(&self) -> &[u8] {
         self.map.as_deref().unwrap_or_default()
     }
 
-    /// The bytes, to be changed.
+    /// Returns the bytes of all pages, mutably.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         self.map.as_deref_mut().unwrap_or_default()
     }
 
-    /// Appends so many zeros. They are written, so a full disk is an error here and not a signal when the map is used.
+    /// Appends zeros. They are written to the file, so that a full disk is an error here and not a
+    /// signal when the map is used.
     ///
     /// # Errors
-    /// What the file system says.
+    /// Any I/O error.
     pub fn append_zeros(&mut self, more: usize) -> io::Result<()> {
         static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
         let mut missing = more;
@@ -226,10 +228,11 @@ impl ScratchMap {
             missing -= some;
         }
         let len = self.bytes().len() + more;
-        // a file has one map at a time
+        // only one map of a file exists at a time
         self.map = None;
-        // SAFETY: the file has no name and its handle never leaves this value, which never shortens it and writes to it only
-        // behind what is mapped, while no map is there. So nothing but this map, which is borrowed with the value, changes its bytes.
+        // SAFETY: the file has no name and its handle never leaves this value. The value never
+        // shortens the file, and writes to it only after the mapped bytes and while no map exists.
+        // So only this map, which is borrowed with the value, changes the bytes.
         let map = unsafe { MappedMut::new(&self.file) }?;
         if map.len() != len {
             return Err(lost());
@@ -257,7 +260,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn bytes_stand_where_they_were_written() {
+    fn concurrent_writes_land_at_their_offsets() {
         let file = tempfile::tempfile().expect("the temp folder takes files");
         std::thread::scope(|scope| {
             for part in 0..8u8 {
@@ -277,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_map_stays_as_it_was_while_the_file_grows() {
+    fn map_is_unchanged_while_the_file_grows() {
         let folder = tempfile::tempdir().expect("the temp folder takes folders");
         let mut file = Temporary::new(folder.path()).expect("the folder takes files");
         assert!(file.map().is_ok_and(|map| map.is_none()));
@@ -291,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_keep_what_they_have_while_they_grow() {
+    fn pages_keep_their_bytes_while_they_grow() {
         let folder = tempfile::tempdir().expect("the temp folder takes folders");
         let mut pages = ScratchMap::new(folder.path()).expect("the folder takes files");
         assert!(pages.bytes().is_empty() && pages.bytes_mut().is_empty());
@@ -309,13 +312,14 @@ mod tests {
         let path = folder.join(bytes.len().to_string());
         std::fs::write(&path, bytes).expect("the folder takes files");
         let file = File::options().read(true).write(true).open(&path).expect("it was written");
-        // SAFETY: one test shortens the file, which a map bears; none writes to it while the map is there.
+        // SAFETY: one test shortens the file, which a map tolerates; none writes to it while the
+        // map exists.
         let mapped = unsafe { Mapped::new(&file) }.expect("a plain file maps");
         (file, mapped)
     }
 
     #[test]
-    fn a_map_holds_the_file() {
+    fn map_has_the_bytes_of_the_file() {
         let folder = tempfile::tempdir().expect("the temp folder takes folders");
         let (_, mapped) = input(folder.path(), &[1, 2, 3]);
         mapped.populate(0..3);
@@ -326,7 +330,7 @@ mod tests {
 
     #[cfg(all(unix, not(feature = "portable")))]
     #[test]
-    fn a_file_that_shrinks_reads_as_zeros_and_says_so() {
+    fn map_of_a_shrunk_file_reads_zeros_and_is_not_intact() {
         tracemill_tokenizer::survive_lost_pages();
         let folder = tempfile::tempdir().expect("the temp folder takes folders");
         let (file, first) = input(folder.path(), &vec![7u8; 300_000]);
@@ -337,13 +341,13 @@ mod tests {
         assert_eq!(first[299_998], 0);
         assert!(!first.is_intact());
         drop(first);
-        // a map made later, which takes over what the first one left
+        // a later map, which replaces the state that the first one left
         let (_, other) = input(folder.path(), &[1, 2, 3, 4]);
         assert!(other.is_intact());
     }
 
     #[test]
-    fn a_file_is_the_same_by_any_path() {
+    fn file_id_is_equal_for_all_paths_of_a_file() {
         let folder = tempfile::tempdir().expect("the temp folder takes folders");
         let id = |path: &Path| FileId::of(Some(path), &std::fs::metadata(path).expect("a file"));
         let [one, other] = ["a", "b"].map(|name| folder.path().join(name));
@@ -355,9 +359,9 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_name_gets_one() {
+    fn unnamed_file_can_be_named_once() {
         let folder = tempfile::tempdir().expect("the temp folder takes folders");
-        // not every file system has them, and not every system
+        // not every file system and system supports it
         let Some(file) = nameless(folder.path()) else { return };
         reserve(&file, 10).expect("there is room");
         write_all_at(&file, b"0123456789", 0).expect("it is ours");

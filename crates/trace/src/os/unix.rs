@@ -1,4 +1,4 @@
-//! Files as all Unix systems have them.
+//! File operations of Unix systems.
 
 use rustix::event::{PollFd, PollFlags, poll};
 use std::fs::{DirBuilder, File, Metadata};
@@ -7,52 +7,52 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt};
 use std::path::Path;
 
-/// Which file it is, whatever its name: device and inode.
+/// The identity of a file: device and inode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileId(u64, u64);
 
 impl FileId {
-    /// The id of the file whose `metadata` these are; `path` is one of its paths, if it has one. Never `None` on Unix.
+    /// Returns the id of the file with this `metadata`. Never `None` on Unix.
     pub fn of(_path: Option<&Path>, metadata: &Metadata) -> Option<Self> {
         Some(FileId(metadata.dev(), metadata.ino()))
     }
 }
 
-/// Writes at a place, whatever others write elsewhere in the same file.
+/// Writes at an offset, safely with concurrent writes to other parts of the file.
 ///
 /// # Errors
-/// As [`Write::write_all`].
+/// See [`Write::write_all`].
 pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     file.write_all_at(bytes, offset)
 }
 
-/// Reads from a place.
+/// Reads at an offset.
 ///
 /// # Errors
-/// As [`io::Read::read_exact`].
+/// See [`io::Read::read_exact`].
 pub fn read_exact_at(file: &File, bytes: &mut [u8], offset: u64) -> io::Result<()> {
     file.read_exact_at(bytes, offset)
 }
 
-/// Gives a file the group of another one, where the system lets this user.
+/// Sets the group of a file to that of another file, if the system permits it.
 pub fn keep_group(file: &File, of: &Metadata) {
     let _is_allowed = std::os::unix::fs::fchown(file, None, Some(of.gid()));
 }
 
-/// Makes a folder that nobody else can look into, and those around it, unless it is there.
+/// Creates a folder and its parents, accessible only to this user, unless it exists.
 ///
 /// # Errors
-/// If it cannot be made.
+/// An error if a folder cannot be created.
 pub fn private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// What standard input is.
+/// Returns the metadata of standard input.
 pub fn stdin_metadata() -> Option<Metadata> {
     metadata_of(&io::stdin())
 }
 
-/// What standard output is.
+/// Returns the metadata of standard output.
 pub fn stdout_metadata() -> Option<Metadata> {
     metadata_of(&io::stdout())
 }
@@ -61,7 +61,7 @@ fn metadata_of(stream: &impl AsFd) -> Option<Metadata> {
     File::from(stream.as_fd().try_clone_to_owned().ok()?).metadata().ok()
 }
 
-/// Standard input, which is waited for where it does not wait by itself.
+/// Returns standard input as a reader that always blocks.
 pub fn stdin() -> Box<dyn Read + Send> {
     match io::stdin().as_fd().try_clone_to_owned() {
         Ok(handle) => Box::new(Waiting(File::from(handle))),
@@ -69,8 +69,8 @@ pub fn stdin() -> Box<dyn Read + Send> {
     }
 }
 
-/// Standard output as a plain file handle, since std's own would search every slice for line ends; it is waited for where it
-/// does not wait by itself.
+/// Returns standard output as an unbuffered writer that always blocks. The standard library's would
+/// search every slice for line ends.
 pub fn stdout() -> Box<dyn Write + Send> {
     match io::stdout().as_fd().try_clone_to_owned() {
         Ok(handle) => Box::new(Waiting(File::from(handle))),
@@ -78,12 +78,12 @@ pub fn stdout() -> Box<dyn Write + Send> {
     }
 }
 
-/// A stream of which another process may say that it does not wait (`O_NONBLOCK`), as Node does of its pipes: they share that
-/// with their other holders.
+/// A stream that blocks even if it was set to nonblocking (`O_NONBLOCK`). Other processes that
+/// share the stream can do that, and Node does it with its pipes.
 struct Waiting(File);
 
 impl Waiting {
-    /// Tries until the answer is another than that nothing is there, or no room.
+    /// Repeats `attempt` after `poll` while it would block.
     fn patiently<T>(
         &mut self,
         until: PollFlags,
@@ -116,8 +116,8 @@ impl Write for Waiting {
     }
 }
 
-/// Asks for a larger pipe, which means fewer switches between writer and reader; where it is no pipe or may not grow,
-/// nothing happens.
+/// Enlarges a pipe to 1 MiB, for fewer switches between writer and reader. Does nothing if that
+/// fails.
 pub fn enlarge_pipe(pipe: &impl AsFd) {
     #[cfg(target_os = "linux")]
     let _ = rustix::pipe::fcntl_setpipe_size(pipe, 1 << 20);

@@ -1,4 +1,4 @@
-//! Bytes that belong together in the output: gathered in a buffer, written at their place or when their turn has come.
+//! Gathers the bytes of a batch, and writes them at their offset or in turn.
 //!
 //! ```text
 //!   push ─> buffer ─ full ─┬─ it is known where it belongs ─> written there, at multiples of 256 KiB
@@ -7,7 +7,7 @@
 //!   finish ─> the rest, and the turn passes on
 //! ```
 //!
-//! So a worker whose turn has not come goes on gathering, and waits only where that would take too much memory.
+//! A worker whose turn has not come continues to gather, and waits only at the memory limit.
 
 use super::file::AtomicFile;
 use super::{Output, PLACED, SLICE, Sink, Turns, UNPLACED, lock};
@@ -16,44 +16,45 @@ use crate::run::limits::Progress;
 use std::fs::File;
 use std::io;
 
-/// Bytes in one piece that are written from where they stand, not gathered.
+/// Minimum length for writing bytes directly, without gathering.
 const LARGE: usize = PLACED / 2;
 
-/// Whether the kernel would copy `bytes` to `offset` of a file at half its speed: where a target stands a few bytes further in its page than its
-/// source, processors take each load for one of what was just stored. It copies to pages, so places in them are those in the file.
+/// Returns whether a copy of `bytes` to file offset `offset` suffers from 4 KiB aliasing, which
+/// halves the speed: processors mistake loads for recent stores at the same page offset.
 fn aliases(bytes: &[u8], offset: u64) -> bool {
-    /// Pages, and bytes of the widest load.
+    /// Page size, and bytes of the widest load.
     const PAGE: u64 = 4096;
     const LOAD: u64 = 64;
     let ahead = offset.wrapping_sub(bytes.as_ptr() as u64) % PAGE;
     (1..LOAD).contains(&ahead)
 }
 
-/// See the module doc. Made by [`Output::batch`], ended by [`Batch::finish`]: one that is dropped before keeps the turn, and who gives up says so
-/// ([`Output::give_up`]).
+/// A batch of output bytes, from [`Output::batch`] to [`Batch::finish`]. A batch dropped early
+/// keeps its turn, so call [`Output::give_up`] after an error.
 pub struct Batch<'o> {
     output: &'o Output,
     number: usize,
-    /// Where the first byte of the buffer belongs.
+    /// File offset of the first byte in the buffer.
     offset: u64,
     buffer: &'o mut Vec<u8>,
-    /// Whether the batches before are written, or it is known where they end.
+    /// Whether all earlier batches are written, or their end is known.
     has_turn: bool,
-    /// What tells where it begins, if that is not known from the start.
+    /// Source of the start offset, if it is not known in advance.
     turns: Option<&'o Turns>,
-    /// Bytes in the buffer at which it is written.
+    /// Length at which the buffer is written.
     full: usize,
 }
 
 impl Output {
-    /// A batch to write: the `number`th, whose first byte stands at `offset`. The buffer is for one batch after the other.
+    /// Starts batch `number`, which begins at `offset`. The buffer can be reused for the next
+    /// batch.
     pub fn batch<'o>(&'o self, number: usize, offset: u64, buffer: &'o mut Vec<u8>) -> Batch<'o> {
         buffer.clear();
         let full = self.slice_at(offset);
         Batch { output: self, number, offset, buffer, has_turn: false, turns: None, full }
     }
 
-    /// As [`Output::batch`], where it shows only in the end how long batches become.
+    /// Starts a batch like [`Output::batch`], if lengths are known only at the end of batches.
     pub fn batch_in_turn<'o>(
         &'o self,
         number: usize,
@@ -67,10 +68,11 @@ impl Output {
 }
 
 impl Batch<'_> {
-    /// Appends bytes, in slices if there are many.
+    /// Appends bytes, and writes full buffers.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`] and [`ErrorKind::BrokenPipe`], which is also the error of all that wait when another batch has failed.
+    /// [`ErrorKind::Write`] if a write fails; [`ErrorKind::BrokenPipe`] if the reader closed the
+    /// pipe or another batch failed.
     #[inline]
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if bytes.len() >= LARGE {
@@ -80,7 +82,7 @@ impl Batch<'_> {
         if self.buffer.len() >= self.full { self.flush(false) } else { Ok(()) }
     }
 
-    /// Appends bytes of which there are many: without a copy of its own where it is known where they belong.
+    /// Appends many bytes, without a copy if their offset is known.
     fn push_large(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if let Sink::Placed(file) = &self.output.sink
             && self.is_placed(false)?
@@ -92,13 +94,13 @@ impl Batch<'_> {
                 self.full = self.output.slice_at(self.offset);
                 return Ok(());
             }
-            // an input that has shrunk is no bytes for the kernel: who copies them notices that, and says so; what else is
-            // wrong shows again
+            // the kernel fails on pages of a shrunk input; copying them reports that, and repeats
+            // any other error
         }
         bytes.chunks(SLICE / 4).try_for_each(|chunk| self.push(chunk))
     }
 
-    /// Whether it is known where the batch begins.
+    /// Returns whether the start offset of the batch is known.
     fn is_placed(&mut self, waits: bool) -> Result<bool, Error> {
         let Some(turns) = self.turns.filter(|_| !self.has_turn) else { return Ok(true) };
         let Some(offset) = turns.begin(self.number, waits)? else { return Ok(false) };
@@ -106,11 +108,11 @@ impl Batch<'_> {
         Ok(true)
     }
 
-    /// Writes what is gathered, if it may be written by now. The last bytes of a batch wait for their turn; others wait only where there is no room for
-    /// more. At places whole multiples of [`PLACED`] are written, but for the batch's ends.
+    /// Writes the gathered bytes if possible now. Waits at the end of the batch, or when the buffer
+    /// is at its limit. At offsets, writes end at multiples of [`PLACED`].
     fn flush(&mut self, last: bool) -> Result<(), Error> {
         if !self.is_placed(last || self.full >= UNPLACED)? {
-            // there is room for more until it is known
+            // gather more until the offset is known
             self.full += SLICE;
             return Ok(());
         }
@@ -127,7 +129,7 @@ impl Batch<'_> {
             Sink::InTurn { state, turned } => {
                 let mut state = lock(state);
                 if !last && state.turn != self.number && !state.failed && self.full < UNPLACED {
-                    // there is room for more until it is its turn
+                    // gather more until it is this batch's turn
                     self.full += SLICE;
                     return Ok(());
                 }
@@ -147,7 +149,7 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Writes the first `len` bytes of the buffer at their place.
+    /// Writes the first `len` bytes of the buffer at their offset.
     fn write_placed(&mut self, file: &AtomicFile, len: usize) -> Result<(), Error> {
         let written = self.output.write_at(&file.file, &self.buffer[..len], self.offset);
         written.map_err(|e| Error::write(&self.output.name, e))?;
@@ -157,10 +159,10 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Writes what is left and passes the turn on.
+    /// Writes the remaining bytes and passes the turn on.
     ///
     /// # Errors
-    /// As [`Batch::push`].
+    /// See [`Batch::push`].
     pub fn finish(mut self) -> Result<(), Error> {
         self.flush(true)?;
         if let Sink::InTurn { state, turned } = &self.output.sink {
@@ -172,7 +174,7 @@ impl Batch<'_> {
 }
 
 impl Output {
-    /// Bytes to gather of what begins at `offset` before they are written.
+    /// Returns the number of bytes to gather from `offset` before a write.
     fn slice_at(&self, offset: u64) -> usize {
         match self.sink {
             Sink::Placed(_) => PLACED - (offset % PLACED as u64) as usize,
@@ -180,8 +182,8 @@ impl Output {
         }
     }
 
-    /// Writes bytes at their place in the file, no more than [`PLACED`] at a time: for more the kernel looks for pages of the largest size,
-    /// which on a virtual machine are those that its host has taken back.
+    /// Writes bytes at their offset, at most [`PLACED`] per call. Larger calls make the kernel use
+    /// its largest pages, which are slow on virtual machines.
     fn write_at(&self, file: &File, bytes: &[u8], mut offset: u64) -> io::Result<()> {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -202,9 +204,8 @@ mod tests {
     use crate::output::target::OutputConfig;
     use crate::run::limits::Limits;
 
-    /// Many bytes at every place of a cache line, seen from where they come from, and not in whole slices.
     #[test]
-    fn many_bytes_arrive_wherever_they_stand() {
+    fn long_slices_are_written_at_any_alignment() {
         let source: Vec<u8> = (0..3 * PLACED as u32).map(|i| (i % 251) as u8).collect();
         let page = source.as_ptr().align_offset(4096);
         let dir = tempfile::tempdir().expect("writable");

@@ -17,76 +17,77 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::thread::{Builder, JoinHandle};
 
-/// A format whose blocks are packed one by one.
+/// A compression format whose blocks are compressed independently.
 pub(super) trait BlockFormat: Sized + Send + 'static {
-    /// Bytes packed as one.
+    /// Block length in bytes.
     const BLOCK: usize;
-    /// How many of the bytes before it a block may refer to.
+    /// Number of preceding bytes that a block may refer to.
     const WINDOW: usize;
-    /// What packs: each thread has its own.
+    /// Compressor state of one thread.
     type Packer: Send + 'static;
-    /// What the tail has to know of a block.
+    /// Data about a block for the tail.
     type Sum: Send + 'static;
 
-    /// One more that packs.
+    /// Creates a compressor.
     fn packer(&self) -> io::Result<Self::Packer>;
-    /// Packs a block.
+    /// Compresses a block.
     fn pack(packer: &mut Self::Packer, block: &Block) -> io::Result<(Vec<u8>, Self::Sum)>;
-    /// What stands before the blocks.
+    /// Returns the bytes before the blocks.
     fn head(&self) -> &'static [u8];
-    /// Takes a block that was written, in order, and its bytes packed.
+    /// Records a written block and its compressed length, in order.
     fn add(&mut self, sum: Self::Sum, bytes: usize);
-    /// What stands behind them.
+    /// Returns the bytes after the blocks.
     fn tail(self) -> io::Result<Vec<u8>>;
 }
 
-/// A block to be packed.
+/// A block to compress.
 pub(super) struct Block {
     number: usize,
-    /// What it may refer to, and the block itself.
+    /// Window, followed by the block.
     bytes: Vec<u8>,
     window: usize,
     pub(super) is_last: bool,
 }
 
 impl Block {
-    /// What it may refer to, and its bytes.
+    /// Returns the window and the block.
     pub(super) fn parts(&self) -> (&[u8], &[u8]) {
         self.bytes.split_at(self.window)
     }
 }
 
-/// Blocks that are packed or being packed at a time, for each thread: one that takes long holds up the others no sooner.
+/// Maximum number of unwritten blocks per thread, so that one slow block does not stop the others.
 const AHEAD: usize = 2;
 
 type Inner = Box<dyn Write + Send>;
-/// The number of a block, and what became of it.
+/// Number and compressed bytes of a block, or an error.
 type PackedBlock<F> = (usize, io::Result<(Vec<u8>, <F as BlockFormat>::Sum)>);
 
-/// Packs what is written to it.
+/// A writer that compresses its bytes.
 pub(super) struct Blocks<F: BlockFormat> {
-    /// The window and what has come of the next block.
+    /// Window and bytes of the next block.
     bytes: Vec<u8>,
     window: usize,
     number: usize,
-    /// Where blocks are handed over; taken to end the workers.
+    /// Channel to the workers; dropped to end them.
     blocks: Option<Sender<Block>>,
-    /// One for each block that may be handed over.
+    /// One token per block that may be sent.
     room: Receiver<()>,
-    /// What blocks were in that are packed: to be filled again.
+    /// Buffers of compressed blocks, for reuse.
     emptied: Receiver<Vec<u8>>,
     workers: Vec<JoinHandle<()>>,
     writer: Option<JoinHandle<io::Result<(Inner, F)>>>,
 }
 
 impl<F: BlockFormat> Blocks<F> {
-    /// Packs to `inner` with `threads` workers, or as many of them as can be had.
+    /// Creates a compressor that writes to `inner` with `threads` workers, or fewer if the system
+    /// refuses.
     ///
     /// # Errors
-    /// If `inner` fails, or there is no thread to pack or none to write.
+    /// An error of `inner`, or if there is no thread to compress or write.
     pub(super) fn new(format: F, mut inner: Inner, threads: usize) -> io::Result<Self> {
         inner.write_all(format.head())?;
-        // a block is made while others are packed, and none waits
+        // no capacity: the next block is filled while others are compressed
         let (blocks, todo) = bounded::<Block>(0);
         let (done, results) = bounded(threads);
         let (empty, emptied) = bounded(threads);
@@ -121,7 +122,7 @@ impl<F: BlockFormat> Blocks<F> {
         while !bytes.is_empty() {
             let room = self.window + F::BLOCK - self.bytes.len();
             if room == 0 {
-                // only now is it known that this is not the last one
+                // only now is it clear that this is not the last block
                 self.hand_over(false)?;
                 continue;
             }
@@ -132,7 +133,8 @@ impl<F: BlockFormat> Blocks<F> {
         Ok(())
     }
 
-    /// Gives a full block to whoever packs, and begins the next one with its window. Waits while all are busy.
+    /// Sends a full block to the workers and starts the next one with its window. Waits while all
+    /// are busy.
     fn hand_over(&mut self, is_last: bool) -> io::Result<()> {
         let tail = self.bytes[self.bytes.len().saturating_sub(F::WINDOW)..].to_vec();
         let window = std::mem::replace(&mut self.window, tail.len());
@@ -142,12 +144,12 @@ impl<F: BlockFormat> Blocks<F> {
         let has_room = self.room.recv().is_ok();
         let send = |blocks: &Sender<Block>| blocks.send(block).is_ok();
         let sent = has_room && self.blocks.as_ref().is_some_and(send);
-        // the workers end early only if the writer has failed
+        // workers end early only if the writer failed
         if !sent {
             return Err(self.join().err().unwrap_or(io::ErrorKind::BrokenPipe.into()));
         }
         if !is_last {
-            // who took the block has emptied the one before
+            // the worker that took this block has returned its previous buffer
             let emptied = self.emptied.try_recv();
             self.bytes = emptied.unwrap_or_else(|_| Vec::with_capacity(F::WINDOW + F::BLOCK));
             self.bytes.extend_from_slice(&tail);
@@ -155,7 +157,7 @@ impl<F: BlockFormat> Blocks<F> {
         Ok(())
     }
 
-    /// Ends the threads; gives back where they wrote, and what the tail is made of.
+    /// Ends the threads. Returns the inner writer and the format.
     fn join(&mut self) -> io::Result<(Inner, F)> {
         self.blocks = None;
         for worker in self.workers.drain(..) {
@@ -168,7 +170,7 @@ impl<F: BlockFormat> Blocks<F> {
         }
     }
 
-    /// Packs the rest and writes the tail.
+    /// Compresses the rest and writes the tail.
     pub(super) fn finish(mut self) -> io::Result<Inner> {
         self.hand_over(true)?;
         let (mut inner, format) = self.join()?;
@@ -177,7 +179,7 @@ impl<F: BlockFormat> Blocks<F> {
     }
 }
 
-/// One thread that packs, until there are no more blocks or nobody wants them.
+/// Compresses blocks until there are no more, or the writer is gone.
 fn work<F: BlockFormat>(
     mut packer: F::Packer,
     todo: &Receiver<Block>,
@@ -187,7 +189,7 @@ fn work<F: BlockFormat>(
     for mut block in todo {
         let packed = F::pack(&mut packer, &block);
         block.bytes.clear();
-        // what there is no room for is freed
+        // surplus buffers are freed
         _ = empty.try_send(block.bytes);
         if done.send((block.number, packed)).is_err() {
             return;
@@ -195,7 +197,7 @@ fn work<F: BlockFormat>(
     }
 }
 
-/// The thread that writes: blocks come as they are packed, and go out by their numbers.
+/// Writes compressed blocks in order of their numbers.
 fn write_in_order<F: BlockFormat>(
     mut format: F,
     mut inner: Inner,
@@ -210,14 +212,15 @@ fn write_in_order<F: BlockFormat>(
             inner.write_all(&bytes)?;
             format.add(sum, bytes.len());
             next += 1;
-            // at the end nobody asks
+            // fails at the end, when no block is waiting
             _ = written.try_send(());
         }
     }
     Ok((inner, format))
 }
 
-/// Why nothing can be packed: other work goes on without further threads, but what packs works beside who gathers.
+/// Returns the error for missing threads. Compression cannot continue without them, because it runs
+/// concurrently with gathering.
 fn no_thread(why: io::Error) -> io::Error {
     io::Error::other(format!(
         "no thread can be started to pack it ({why}); allow more of them (ulimit -u), or do not pack"
@@ -244,7 +247,7 @@ pub(super) mod tests {
         }
     }
 
-    /// Whose first block takes half a second.
+    /// A test format whose first block takes half a second.
     #[derive(Clone, Default)]
     struct Slow {
         others: Arc<AtomicUsize>,
@@ -279,7 +282,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn one_that_takes_long_is_not_left_far_behind() {
+    fn blocks_wait_for_a_slow_block_within_the_limit() {
         let (slow, bytes) = (Slow::default(), vec![7; 16 * 1000]);
         assert_eq!(packed(slow.clone(), &bytes, 100, 4), bytes);
         let meanwhile = slow.others_meanwhile.load(Relaxed);
@@ -287,7 +290,7 @@ pub(super) mod tests {
         assert_eq!(slow.others.load(Relaxed), 999);
     }
 
-    /// What becomes of `bytes` that come in such steps.
+    /// Compresses `bytes`, written in steps of this length.
     pub(in super::super) fn packed<F: BlockFormat>(
         format: F,
         bytes: &[u8],
@@ -301,7 +304,7 @@ pub(super) mod tests {
         out.0.lock().unwrap().clone()
     }
 
-    /// Fails once more than the head is written.
+    /// Checks that write errors after the head are returned.
     pub(in super::super) fn fails<F: BlockFormat>(format: F) {
         struct Full(usize);
         impl Write for Full {

@@ -1,4 +1,4 @@
-//! The output of one run as the input of the next, on disk between them.
+//! A temporary file that is the output of one run and the input of others.
 //!
 //! ```text
 //!   first run ─ Draft::output ─> unlinked file ─ Draft::source ─> second run, and any other
@@ -30,66 +30,66 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tracemill_tokenizer::Mapped;
 
-/// A temporary file without a name, which one run writes and others read. It costs disk, and no heap.
+/// An unnamed temporary file that one run writes and others read. Uses disk, not heap.
 pub struct Draft {
     file: Arc<Mutex<Temporary>>,
     folder: PathBuf,
 }
 
 impl Draft {
-    /// An empty one in `folder`.
+    /// Creates an empty draft in `folder`.
     ///
     /// # Errors
-    /// [`ErrorKind::Scratch`]
+    /// [`ErrorKind::Scratch`] if the file cannot be created.
     pub fn new(folder: &Path) -> Result<Self, Error> {
         let file = Temporary::new(folder).map_err(|e| Error::scratch(folder, e))?;
         Ok(Draft { file: Arc::new(Mutex::new(file)), folder: folder.to_owned() })
     }
 
-    /// What a run is given that writes it: not packed, in the form of its first input.
+    /// Returns an output that writes to the draft: uncompressed, in the form of the first input.
     pub fn output(&self) -> OutputConfig {
         OutputConfig::writer(Arc::clone(&self.file))
     }
 
-    /// Writes behind what is written so far, without an output.
+    /// Appends bytes without an output.
     ///
     /// # Errors
-    /// [`ErrorKind::Scratch`]
+    /// [`ErrorKind::Scratch`] if the file cannot be written.
     pub fn write(&self, bytes: &[u8]) -> Result<(), Error> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(bytes).map_err(|e| Error::scratch(&self.folder, e))
     }
 
-    /// What is written so far, as bytes; `None` if nothing is.
+    /// Maps the bytes written so far; `None` if there are none.
     ///
     /// # Errors
-    /// [`ErrorKind::Scratch`]
+    /// [`ErrorKind::Scratch`] if the file cannot be mapped.
     pub fn map(&self) -> Result<Option<Mapped>, Error> {
         let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.map().map_err(|e| Error::scratch(&self.folder, e))
     }
 
-    /// What is written so far, as an input that any number of runs may read, called `name` in errors.
+    /// Returns the bytes written so far as an input for any number of runs, named `name` in errors.
     ///
     /// # Errors
-    /// [`ErrorKind::Scratch`]
+    /// [`ErrorKind::Scratch`] if the file cannot be mapped.
     pub fn source(&self, name: &str) -> Result<Source, Error> {
         Ok(Source::temporary(name, self.map()?, false))
     }
 
-    /// The same of a trace whose events are all JSON: who reads it takes that on trust, and nothing is proved.
+    /// Returns an input like [`Draft::source`] for which readers skip the JSON check.
     ///
     /// # Errors
-    /// [`ErrorKind::Scratch`]
+    /// [`ErrorKind::Scratch`] if the file cannot be mapped.
     pub fn json_source(&self, name: &str) -> Result<Source, Error> {
         Ok(Source::temporary(name, self.map()?, true))
     }
 
-    /// Returns a trace whose events are all JSON and plain, with their entries, so that a merge need not
-    /// scan it. Places of entries are offsets in the draft.
+    /// Returns an input of plain JSON events with their entries, which a merge need not scan.
+    /// Places are offsets in the draft.
     ///
     /// # Errors
-    /// [`ErrorKind::Scratch`]
+    /// [`ErrorKind::Scratch`] if the file cannot be mapped.
     pub fn source_with_entries(
         &self,
         name: &str,
@@ -98,7 +98,7 @@ impl Draft {
         Ok(self.json_source(name)?.with_entries(entries))
     }
 
-    /// The error of a run that wrote it: where there is no room, it is the folder of temporary files that has none.
+    /// Converts a write error of a run to an error about the folder of temporary files.
     pub fn error(&self, error: Error) -> Error {
         match error.kind() {
             ErrorKind::Write { source, .. } => {
@@ -116,7 +116,7 @@ mod tests {
     use crate::output::target::Target;
 
     #[test]
-    fn what_one_run_writes_others_read() {
+    fn draft_of_one_run_is_read_by_others() {
         let folder = tempfile::tempdir().expect("a folder");
         let draft = Draft::new(folder.path()).expect("the folder takes files");
         let Target::Writer(mut writer) = draft.output().target else { panic!("it is a writer") };
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_that_of_temporary_files() {
+    fn full_disk_is_reported_for_temporary_files() {
         let folder = tempfile::tempdir().expect("a folder");
         let draft = Draft::new(folder.path()).expect("the folder takes files");
         let full = Error::write("the output", io::Error::from(io::ErrorKind::StorageFull));

@@ -1,16 +1,15 @@
-//! Files that appear whole or not at all.
+//! Creates files that appear complete or not at all.
 //!
-//! The bytes go to a file without a name in the target's folder (`O_TMPFILE`), so that whatever kills the run leaves
-//! nothing behind; when it is complete it gets the target's name. Where the file system has no such files a named
-//! temporary one is used, which [`remove_scratch`] takes away when a signal ends the run.
+//! Bytes go to an unnamed file (`O_TMPFILE`) in the target's folder, which gets the target's name
+//! when complete. File systems without them use a named temporary file, which [`remove_scratch`]
+//! removes on a signal.
 //!
-//! Names are made and taken away under one lock, so a signal finds each file with its name in the list or without one.
-//! There is no call that puts a nameless file in the place of another: to replace one takes a name beside it and a
-//! rename. A SIGKILL just between the two (some microseconds) leaves the old file and, under the name beside it, the whole
-//! new one.
+//! One lock guards all names, so a signal finds each file either listed or unnamed. Linux cannot
+//! name an unnamed file over an existing one, so replacing takes a second name and a rename. A
+//! SIGKILL in between leaves the old file and, under the second name, the new one.
 //!
-//! When the process has ended, however it did, the file is whole or not there. That it is so after a power cut too takes a
-//! wait for the disk before it gets its name ([`crate::run::limits::Limits::sync`]).
+//! To survive a power cut too, the file must be on disk before it gets its name
+//! ([`crate::run::limits::Limits::sync`]).
 
 use crate::os;
 use crate::run::error::{Error, ErrorKind};
@@ -20,38 +19,39 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
-/// Named temporary files of this process that are not yet complete.
+/// Named temporary files of this process that are incomplete.
 static NAMED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn named() -> MutexGuard<'static, Vec<PathBuf>> {
     NAMED.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// Removes the named temporary files of runs that are in progress, for whoever is about to end the process, such as a
-/// thread that handles signals.
+/// Removes the named temporary files of current runs. Call this before ending the process, for
+/// example on a signal.
 ///
-/// As long as the answer lives no file of this process gets a name and none is taken away: whoever wants to waits. So keep it
-/// until the process ends. Once it is dropped others go on, but the runs whose files were removed fail.
+/// While the result lives, files of this process neither get nor lose names; keep it until the
+/// process ends. After a drop other runs continue, but runs whose files were removed fail.
 #[must_use = "files get names again as soon as it is dropped"]
 pub fn remove_scratch() -> ScratchRemoved {
     let mut named = named();
     for path in named.drain(..) {
-        // the process ends: there is nobody left to tell
+        // the process is ending, so errors are ignored
         let _ = std::fs::remove_file(path);
     }
     ScratchRemoved { _named: named }
 }
 
-/// No output of this process gets a name while this lives; see [`remove_scratch`].
+/// A guard that keeps outputs of this process from getting names; see [`remove_scratch`].
 pub struct ScratchRemoved {
     _named: MutexGuard<'static, Vec<PathBuf>>,
 }
 
-/// Writes what `write` writes as outputs are written: the file appears whole, in the place of what was there, or not at
-/// all; and as it is small, on disk. A device or a pipe is written to.
+/// Writes a small file atomically: it appears complete, on disk, and replaces an existing file, or
+/// not at all. Devices and pipes are written directly.
 ///
 /// # Errors
-/// [`ErrorKind::Write`], [`ErrorKind::BrokenPipe`]
+/// [`ErrorKind::Write`] if the file cannot be written, [`ErrorKind::BrokenPipe`] if a pipe is
+/// closed.
 /// ```
 /// let folder = tempfile::tempdir().expect("the folder of temporary files takes folders");
 /// let path = folder.path().join("report.json");
@@ -75,15 +75,14 @@ pub fn write_file(
     file.commit()
 }
 
-/// A file that is being written beside its target.
+/// A file that is written under a temporary name or none.
 pub(super) struct AtomicFile {
     pub(super) file: File,
     target: PathBuf,
-    /// The target's folder, open from the start so that there is a descriptor left for it; `None` if it may not be read, or
-    /// nothing has to be on disk in the end.
+    /// The target's folder, opened early to reserve a descriptor; `None` if not needed or
+    /// unreadable.
     folder: Option<File>,
     naming: Naming,
-    /// Its name, if it has one.
     named: Option<PathBuf>,
 }
 
@@ -92,19 +91,19 @@ pub(super) struct AtomicFile {
 pub(super) struct Naming {
     /// Whether an existing file is replaced; otherwise it is an error.
     pub(super) replace: bool,
-    /// Whether it is on disk before it gets its name.
+    /// Whether to flush the file to disk before it gets its name.
     pub(super) sync: bool,
 }
 
 impl AtomicFile {
-    /// `existing` is what the target is now, if it exists.
+    /// Creates the temporary file. `existing` is the metadata of the target, if it exists.
     pub(super) fn create(
         path: &Path,
         naming: Naming,
         existing: Option<&Metadata>,
     ) -> Result<Self, Error> {
         let failed = |e| Error::write(path.display(), e);
-        // a symbolic link stays one: what it points to is replaced
+        // a symbolic link is kept: its target is replaced
         let target = match existing {
             Some(_) => path.canonicalize().map_err(failed)?,
             None => path.to_owned(),
@@ -129,14 +128,15 @@ impl AtomicFile {
             }
         };
         if let Some(existing) = existing {
-            // a failure leaves the usual group and permissions; a change of the group takes some permissions away
+            // changing the group clears some permissions; on failure the defaults stay
             os::keep_group(&file, existing);
             let _ = file.set_permissions(existing.permissions());
         }
         Ok(AtomicFile { file, target, folder, naming, named })
     }
 
-    /// Gives the bytes the target's name, once they are on disk if that is asked for; unless a temporary file, of which they may have been made, is lost.
+    /// Gives the file its name, after flushing it to disk if requested. Fails if a temporary file
+    /// was lost, because the output may depend on it.
     pub(super) fn commit(mut self) -> Result<(), Error> {
         os::check_temporary()?;
         let failed = |e: io::Error| Error::write(self.target.display(), e);
@@ -189,7 +189,7 @@ impl Drop for AtomicFile {
     }
 }
 
-/// A name for a temporary file beside `target`.
+/// Returns a new hidden name next to `target`.
 fn beside(target: &Path) -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -1,9 +1,7 @@
-//! zstd: frames of 2 MiB, and behind them the table by which any of them is found.
+//! zstd output: frames of 2 MiB, followed by a seek table.
 //!
-//! Every reader of zstd takes the frames one after the other and skips the table. Who looks for a place of the text reads the
-//! table, at the end of the file, and unpacks one frame: see [the format][seekable] of zstd's own library for this.
-//!
-//! [seekable]: https://github.com/facebook/zstd/blob/dev/contrib/seekable_format/zstd_seekable_compression_format.md
+//! Every zstd reader decodes the frames in sequence and skips the table. A reader that seeks reads
+//! the table first and unpacks one frame: see [the format][seekable].
 
 use super::blocks::{Block, BlockFormat};
 use crate::input::seek_table;
@@ -11,10 +9,10 @@ use std::io;
 use zstd::bulk::Compressor;
 use zstd::zstd_safe::{CParameter, compress_bound};
 
-/// The frames that are written.
+/// The frames written so far.
 pub(super) struct ZstdFrames {
     level: u32,
-    /// Bytes of each frame packed and unpacked.
+    /// Packed and unpacked length of each frame.
     all: Vec<[u32; 2]>,
 }
 
@@ -40,7 +38,7 @@ impl BlockFormat for ZstdFrames {
         let mut compressor = Compressor::new(self.level as i32)?;
         compressor.set_parameter(CParameter::ChecksumFlag(true))?;
         if self.level == 9 {
-            // half of what zstd would take, for 0.1 % more bytes: with it the least budget has room for one that packs
+            // half the memory for 0.1 % more bytes, so that the minimum budget fits one thread
             compressor.set_parameter(CParameter::HashLog(20))?;
         }
         Ok(FramePacker { compressor, buffer: Vec::with_capacity(compress_bound(Self::BLOCK)) })
@@ -51,7 +49,7 @@ impl BlockFormat for ZstdFrames {
         let FramePacker { compressor, buffer } = packer;
         buffer.clear();
         compressor.compress_to_buffer(bytes, buffer)?;
-        // few bytes of what the buffer has room for
+        // copies the few bytes instead of keeping a large buffer
         Ok((buffer.clone(), bytes.len() as u32))
     }
 
@@ -74,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_are_the_same_whatever_the_threads() {
+    fn frames_do_not_depend_on_threads() {
         let text: Vec<u8> =
             (0..1_200_000_u64).flat_map(|i| format!("{},", i * 7919).into_bytes()).collect();
         for len in [0, 1, ZstdFrames::BLOCK, ZstdFrames::BLOCK + 1, text.len()] {
@@ -101,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_writer_is_told() {
+    fn write_errors_are_returned() {
         fails(ZstdFrames::new(1));
     }
 }

@@ -1,11 +1,9 @@
-//! Where the bytes of the output go.
+//! Writes outputs, from several threads.
 //!
-//! A new regular file takes them at their places, from any thread, in any order: it is made as long as it will be at
-//! once, which is the largest single gain there is (speed notes in `ARCHITECTURE.md`). Bytes go to the page cache in
-//! slices that are still in the processor's own cache, and from there to disk in the kernel's time. Everything else (pipes,
-//! devices, packed output, formats whose length is not known before) takes them one batch after the other: a thread that
-//! has gathered its batch waits for its turn. Where lengths change while events are gathered (renamed ids), a batch has its
-//! place when the one before has ended ([`Turns`]); the file is cut at the end.
+//! A new regular file of known length is allocated at once, and threads write at their offsets in
+//! any order. All other outputs (pipes, devices, compressed data, unknown lengths) take one batch
+//! after the other: a thread with a full batch waits for its turn. If lengths change during
+//! gathering (renamed ids), a batch gets its offset when the previous one ends ([`Turns`]).
 //!
 //! ```text
 //!   worker ─ gather ─┬─ slice of 256 KiB ─> write at its place            (new file, aligned slices)
@@ -65,40 +63,38 @@ pub use turns::{Sequencer, Turns};
 use writer::OutputWriter;
 pub use writer::packer;
 
-/// Bytes that a worker gathers before it writes them in its turn: what a pipe takes.
+/// Bytes gathered before a write in turn: the capacity of a pipe.
 const SLICE: usize = 64 << 10;
 
-/// Bytes that a worker gathers before it writes them at their place in a file: few enough to stay in a core's own cache, and many,
-/// since a call takes the kernel a fifth of the time that it copies 64 KiB in. They begin and end at multiples of this, since
-/// the kernel takes large pages for whole ones and a dozen small ones for any other.
+/// Bytes gathered before a write at an offset: fits a core's cache. Aligned writes let the kernel
+/// use large pages.
 const PLACED: usize = 256 << 10;
 
-/// Packed bytes that are written at a time.
+/// Number of compressed bytes per write.
 const PACKED: usize = 1 << 20;
 
-/// Bytes that a worker gathers at most while it does not know where they belong.
+/// Maximum bytes gathered while the offset is unknown.
 const UNPLACED: usize = 6 << 20;
 
-/// Bytes of the budget for each thread that gathers: a buffer, the events of its batch, what the allocator keeps of both
-/// (3.3 MiB were seen), and as much again for what else there is.
+/// Memory per gathering thread in bytes: a buffer, the events of its batch, and a reserve.
 const GATHERER: u64 = 8 << 20;
 
-/// Bytes of the output that are worth a thread: to start one takes as long as to gather some hundred KiB.
+/// Bytes of output per thread: starting a thread takes as long as gathering some hundred KiB.
 const THREAD: u64 = 1 << 20;
 
-/// How many bytes an output will have.
+/// The length of an output in bytes.
 #[derive(Clone, Copy)]
 pub enum Length {
-    /// So many bytes: batches may be written at their places, in any order.
+    /// Exact length: batches are written at their offsets, in any order.
     Exactly(u64),
-    /// Not more than so many: batches may be written at their places too, and no room is kept for them.
+    /// Maximum length: batches are written at their offsets, without allocating the file.
     AtMost(u64),
-    /// Not known before all is written: batches come in turn.
+    /// Unknown length: batches are written in turn.
     Unknown,
 }
 
-/// An output that is being written: [`Output::create`], batches from any threads, [`Output::finish`]. One that is dropped before leaves the file that
-/// was there, or none; what a pipe or a writer has got it keeps.
+/// An output being written: [`Output::create`], batches from any threads, [`Output::finish`].
+/// Dropping it early leaves an existing file unchanged; bytes sent to a pipe or writer stay sent.
 pub struct Output {
     progress: Arc<Progress>,
     name: String,
@@ -107,26 +103,26 @@ pub struct Output {
 }
 
 enum Sink {
-    /// A file whose length is known: any bytes at any time.
+    /// A file of known length, writable at any offset.
     Placed(AtomicFile),
-    /// Anything else: the batch whose number is that of the state may write, others wait.
+    /// Any other output: only the batch whose turn it is may write.
     InTurn { state: Mutex<InTurn>, turned: Condvar },
 }
 
 struct InTurn {
     writer: OutputWriter,
-    /// The batch whose turn it is.
     turn: usize,
-    /// A worker has failed: nobody's turn will come.
+    /// Whether a worker has failed, so that waiting batches must give up.
     failed: bool,
-    /// The file behind the writer, if it is one that appears when it is complete.
+    /// File behind the writer, if it appears when complete.
     atomic: Option<AtomicFile>,
 }
 
-/// Looks at the target and refuses what must be refused, before anything is read.
+/// Checks the target before anything is read.
 ///
 /// # Errors
-/// [`ErrorKind::OutputExists`], [`ErrorKind::OutputIsInput`], [`ErrorKind::OutputInFolder`].
+/// [`ErrorKind::OutputExists`] if it exists and may not be replaced; [`ErrorKind::OutputIsInput`]
+/// or [`ErrorKind::OutputInFolder`] if it is an input.
 pub fn check(config: &OutputConfig, inputs: &[&Source]) -> Result<(), Error> {
     let (file, existing, path) = match &config.target {
         Target::Stdout => (None, os::stdout_metadata(), "standard output".to_owned()),
@@ -143,9 +139,9 @@ pub fn check(config: &OutputConfig, inputs: &[&Source]) -> Result<(), Error> {
     }
 }
 
-/// Refuses to write to `path` if that is one of `inputs`, or lies in a folder that is one, whatever names they have.
+/// Refuses `path` if it is one of `inputs`, or in a folder among them, under any name.
 ///
-/// Cost: a look at each input, and at each file of the folders among them.
+/// Cost: one file lookup per input, and per file in folders among them.
 ///
 /// # Errors
 /// [`ErrorKind::OutputIsInput`], [`ErrorKind::OutputInFolder`].
@@ -159,7 +155,8 @@ pub fn check_not_input(path: &Path, inputs: &[Source]) -> Result<(), Error> {
     }
 }
 
-/// Refuses an output that is one of the inputs, by what the files are, not by their names: links do not matter, where the system tells.
+/// Refuses an output that is one of the inputs. Compares file ids, so links are detected if the
+/// system supports it.
 fn refuse_input(output: Option<FileId>, path: &str, inputs: &[&Source]) -> Result<(), Error> {
     let is_output = |path: Option<&Path>, input: &Metadata| {
         output.is_some() && input.is_file() && FileId::of(path, input) == output
@@ -177,7 +174,7 @@ fn refuse_input(output: Option<FileId>, path: &str, inputs: &[&Source]) -> Resul
         };
         let Some(input) = input else { continue };
         if input.is_dir() {
-            // a folder that cannot be read is an error of its own, when it is opened
+            // an unreadable folder is reported when it is opened
             let files = files_in(source.path()).unwrap_or_default();
             if files.iter().any(|file| file_is_output(file)) {
                 let (path, folder) = (path.to_owned(), source.to_string());
@@ -191,10 +188,11 @@ fn refuse_input(output: Option<FileId>, path: &str, inputs: &[&Source]) -> Resul
 }
 
 impl Output {
-    /// Opens the output. A file has no name until [`Output::finish`].
+    /// Opens the output. A file gets its name only in [`Output::finish`].
     ///
     /// # Errors
-    /// [`ErrorKind::OutputExists`] if the file is there and may not be replaced, [`ErrorKind::Write`] if it cannot be made.
+    /// [`ErrorKind::OutputExists`] if the file exists and may not be replaced, [`ErrorKind::Write`]
+    /// if it cannot be created.
     pub fn create(output: &OutputConfig, limits: &Limits, length: Length) -> Result<Self, Error> {
         let progress = Arc::clone(&limits.progress);
         if let Length::Exactly(len) = length {
@@ -214,7 +212,7 @@ impl Output {
         let name = path.display().to_string();
         let existing = std::fs::metadata(path).ok();
         if existing.as_ref().is_some_and(|m| !m.is_file()) {
-            // a device or a pipe is written to, not replaced
+            // devices and pipes are written to, not replaced
             let file =
                 File::options().write(true).open(path).map_err(|e| Error::write(&name, e))?;
             return Self::in_turn(name, Box::new(file), None, output, limits);
@@ -236,7 +234,7 @@ impl Output {
         }
     }
 
-    /// An output whose bytes come one batch after the other: to a pipe, or through a packer.
+    /// Creates an output written in turn: to a pipe, or compressed.
     fn in_turn(
         name: String,
         inner: Box<dyn Write + Send>,
@@ -256,18 +254,19 @@ impl Output {
         Ok(Output { progress, name, sink, length: Length::Unknown })
     }
 
-    /// Threads that should gather and write batches.
+    /// Returns the number of threads that gather and write batches.
     pub fn workers(limits: &Limits) -> usize {
         limits.threads.min(limits.room_for(GATHERER)).max(1)
     }
 
-    /// Has [`Output::workers`], as far as the output is long enough, fill it with batches, each by `work`; what they give.
+    /// Runs `work` on up to [`Output::workers`] threads to write batches, fewer for short outputs.
+    /// Returns their results.
     ///
-    /// Whoever fails gives up for all, and so does who panics: a turn that waits for another would never come. `give_up` does
-    /// the same for turns of the caller.
+    /// A failure or panic ends the waits of all threads. `give_up` ends waits for turns of the
+    /// caller.
     ///
     /// # Errors
-    /// Why the first one failed that did not only wait for another.
+    /// The first error other than that of a thread that waited for another.
     pub fn fill<T: Send>(
         &self,
         limits: &Limits,
@@ -296,17 +295,17 @@ impl Output {
                 Err(error) => failures.push(error),
             }
         }
-        // a worker that lost its turn says "broken pipe"; the one that caused it knows more
+        // threads that lost their turn report a broken pipe; prefer the error that caused it
         match failures.into_iter().min_by_key(|error| error.class() == ErrorClass::BrokenPipe) {
             Some(error) => Err(error),
             None => Ok(done),
         }
     }
 
-    /// Says how many bytes it will have, and has the file system keep room for them where batches are written at their places.
+    /// Sets the expected length, and allocates the file if batches are written at offsets.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`] if there is no room.
+    /// [`ErrorKind::Write`] if the disk is full.
     pub fn reserve(&self, len: u64) -> Result<(), Error> {
         self.progress.will_write(len);
         match &self.sink {
@@ -317,10 +316,10 @@ impl Output {
         }
     }
 
-    /// Says how long the output has become, where its length was a guess.
+    /// Sets the final length, if it was an estimate.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`]
+    /// [`ErrorKind::Write`] if the file cannot be changed.
     pub fn set_len(&self, len: u64) -> Result<(), Error> {
         match &self.sink {
             Sink::Placed(file) => file.file.set_len(len).map_err(|e| Error::write(&self.name, e)),
@@ -328,10 +327,10 @@ impl Output {
         }
     }
 
-    /// Ends the output: it has its name, or everything is handed to the reader, when this returns.
+    /// Completes the output: the file gets its name, or all bytes are passed to the reader.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`], [`ErrorKind::BrokenPipe`]; the output then has no name.
+    /// [`ErrorKind::Write`] or [`ErrorKind::BrokenPipe`]; the file then gets no name.
     pub fn finish(self) -> Result<(), Error> {
         match self.sink {
             Sink::Placed(file) => file.commit(),
@@ -344,7 +343,7 @@ impl Output {
         }
     }
 
-    /// Wakes all that wait for a turn, since it will not come.
+    /// Wakes all threads that wait for a turn, which then fail.
     pub fn give_up(&self) {
         if let Sink::InTurn { state, turned } = &self.sink {
             lock(state).failed = true;

@@ -1,4 +1,4 @@
-//! Where the output goes, and in which form.
+//! Configures outputs: target, format and compression.
 //!
 //! ```
 //! use std::sync::{Arc, Mutex};
@@ -18,27 +18,27 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Where the output goes.
+/// The target of an output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// Standard output.
     Stdout,
-    /// A file that appears, whole, when the run is done. An existing one is refused unless `replace`.
+    /// A file that appears when complete. An existing file is refused unless `replace` is set.
     File {
-        /// Its path.
+        /// Path of the file.
         path: PathBuf,
         /// Whether an existing file may be replaced.
         replace: bool,
     },
-    /// Anything that can be written to; see [`OutputConfig::writer`].
+    /// A writer of the caller, see [`OutputConfig::writer`].
     Writer(SharedWriter),
 }
 
-/// A writer that the caller still has when the output is written. Copies are the same writer.
+/// A writer that the caller keeps. Clones share the writer.
 #[derive(Clone)]
 pub struct SharedWriter {
     writer: Arc<Mutex<dyn Write + Send>>,
-    /// Whether what is written goes to a file called `.json` in the end.
+    /// Whether the bytes finally go to a file named `.json`.
     is_json: bool,
 }
 
@@ -66,19 +66,19 @@ impl PartialEq for SharedWriter {
 
 impl Eq for SharedWriter {}
 
-/// How a trace is written.
+/// The format of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// `{"traceEvents":[…], …}`
+    /// Object form: `{"traceEvents":[…], …}`.
     Object,
-    /// `[…]`, which has no place for other keys.
+    /// Array form: `[…]`, without top-level keys.
     Array,
-    /// One event per line; other keys in a first line `{"tracemill":{…}}`.
+    /// NDJSON: one event per line; top-level keys in a first line `{"tracemill":{…}}`.
     Ndjson,
 }
 
 impl Format {
-    /// Its name, as [`FromStr`] reads it.
+    /// Returns the name of the format, as [`FromStr`] parses it.
     pub fn name(self) -> &'static str {
         match self {
             Format::Object => "object",
@@ -101,18 +101,18 @@ impl FromStr for Format {
     }
 }
 
-/// The white space of a trace that is written.
+/// The white space of a written trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Style {
-    /// Events as they stand, to the byte; in NDJSON without line breaks.
+    /// Events unchanged; in NDJSON without line breaks.
     #[default]
     Keep,
-    /// None outside strings; one event per line.
+    /// No white space outside strings; one event per line.
     Compact,
 }
 
 impl Style {
-    /// Its name: `keep` or `compact`.
+    /// Returns the name: `keep` or `compact`.
     pub fn name(self) -> &'static str {
         match self {
             Style::Keep => "keep",
@@ -123,43 +123,44 @@ impl Style {
 
 crate::serialize_by_name!(Style);
 
-/// How the output's bytes are packed.
+/// The compression of an output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Compression {
-    /// Never.
+    /// No compression.
     None,
-    /// One gzip member, which DevTools can read.
+    /// gzip with a single member, which DevTools can read.
     Gzip {
-        /// 0 to 9.
+        /// gzip level from 0 to 9.
         level: u32,
     },
-    /// zstd, in frames with a table behind them, by which parts can be unpacked alone.
+    /// zstd in frames with a seek table, so that parts can be unpacked separately.
     Zstd {
-        /// 1 to 22.
+        /// zstd level from 1 to 22.
         level: u32,
     },
 }
 
-/// Whether a file is called `.json`, packed or not.
+/// Returns whether a file is named `.json`, compressed or not.
 pub fn is_json(path: &Path) -> bool {
     let ends = |path: &Path, with: &str| path.extension().is_some_and(|end| end == with);
     let packed = ends(path, "gz") || ends(path, "zst");
     if packed { ends(&path.with_extension(""), "json") } else { ends(path, "json") }
 }
 
-/// Everything about the output.
+/// The configuration of an output.
 #[derive(Clone, Debug)]
 pub struct OutputConfig {
-    /// Where it goes.
+    /// Target of the output.
     pub target: Target,
-    /// Its format; the first input's if `None`.
+    /// Format; `None` for that of the first input.
     pub format: Option<Format>,
-    /// How it is packed.
+    /// Compression of the output.
     pub compression: Compression,
 }
 
 impl OutputConfig {
-    /// Returns the format that was asked for, else the `usual` one; a file called `.json` is never one event per line.
+    /// Returns the requested format, or the `usual` one. Files named `.json` never default to
+    /// NDJSON.
     pub fn format_or(&self, usual: Format) -> Format {
         self.format.unwrap_or(match usual {
             Format::Ndjson if self.is_json() => Format::Object,
@@ -175,7 +176,7 @@ impl OutputConfig {
         }
     }
 
-    /// Gives a draft the format that `other` would have, of which the draft will be made.
+    /// Makes the format of a draft default to that of `other`, the final output.
     pub fn called_like(mut self, other: &OutputConfig) -> Self {
         if let Target::Writer(writer) = &mut self.target {
             writer.is_json = other.is_json();
@@ -183,14 +184,14 @@ impl OutputConfig {
         self
     }
 
-    /// A new file, in the format of the first input and not packed.
+    /// Creates a configuration for a new file, in the format of the first input, uncompressed.
     pub fn file(path: impl Into<PathBuf>) -> Self {
         let target = Target::File { path: path.into(), replace: false };
         OutputConfig { target, format: None, compression: Compression::None }
     }
 
-    /// Bytes in turn to a writer of any kind, in the format of the first input and not packed. What a run that fails has
-    /// written stays written.
+    /// Creates a configuration for a writer, in the format of the first input, uncompressed. Bytes
+    /// written by a failed run stay written.
     pub fn writer<W: Write + Send + 'static>(writer: Arc<Mutex<W>>) -> Self {
         let target = Target::Writer(SharedWriter { writer, is_json: false });
         OutputConfig { target, format: None, compression: Compression::None }

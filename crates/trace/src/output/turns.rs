@@ -1,4 +1,4 @@
-//! What numbered tasks of several threads do one after the other.
+//! Lets threads pass a state from task to task in order.
 //!
 //! ```text
 //!   task 0   gather ─ pass ─────────
@@ -9,9 +9,9 @@
 use crate::run::error::{Error, ErrorKind};
 use std::sync::{Condvar, Mutex, MutexGuard};
 
-/// A state that tasks change in the order of their numbers, whichever threads they are on.
+/// A state that numbered tasks change in order, on any threads.
 ///
-/// Cost: a lock and a call of the system a task, if none has to wait.
+/// Cost: a lock and a system call per task without waiting.
 /// ```
 /// use tracemill_trace::output::Sequencer;
 ///
@@ -30,24 +30,23 @@ pub struct Sequencer<T> {
 }
 
 struct Next<T> {
-    /// The number of the task whose turn it is.
     number: usize,
     state: T,
-    /// A worker has failed: nobody's turn will come.
+    /// Whether a worker has failed, so that waiting tasks must give up.
     failed: bool,
 }
 
 impl<T> Sequencer<T> {
-    /// It is the turn of the task `number`.
+    /// Creates a sequencer that starts with task `number`.
     pub fn new(number: usize, state: T) -> Self {
         let next = Next { number, state, failed: false };
         Sequencer { next: Mutex::new(next), turned: Condvar::new() }
     }
 
-    /// Waits for the turn of the task `number`, changes the state and passes the turn on.
+    /// Waits for the turn of task `number`, changes the state and passes the turn on.
     ///
     /// # Errors
-    /// [`ErrorKind::BrokenPipe`] if the turn will not come.
+    /// [`ErrorKind::BrokenPipe`] if a worker has given up.
     pub fn pass<R>(&self, number: usize, change: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
         let mut next = self.wait(number)?;
         let result = change(&mut next.state);
@@ -55,13 +54,13 @@ impl<T> Sequencer<T> {
         Ok(result)
     }
 
-    /// Wakes all that wait for a turn, since it will not come.
+    /// Wakes all waiting tasks, which then fail.
     pub fn give_up(&self) {
         self.lock().failed = true;
         self.turned.notify_all();
     }
 
-    /// The state that the last task left.
+    /// Returns the final state.
     pub fn into_state(self) -> T {
         self.next.into_inner().unwrap_or_else(|e| e.into_inner()).state
     }
@@ -85,17 +84,18 @@ impl<T> Sequencer<T> {
     }
 }
 
-/// Batches that become longer or shorter than what they are made of: each begins where the one before ends. The turn passes as soon as that is
-/// known, before the bytes are written; so writing stays parallel.
+/// Start offsets of batches whose lengths are known only after gathering. The turn passes before
+/// the bytes are written, so writes stay parallel.
 pub struct Turns(Sequencer<u64>);
 
 impl Turns {
-    /// The batch `number` begins at `offset`.
+    /// Creates the turns; batch `number` begins at `offset`.
     pub fn new(number: usize, offset: u64) -> Self {
         Turns(Sequencer::new(number, offset))
     }
 
-    /// Where a batch begins: waits until that is known, or says `None` if it is not yet.
+    /// Returns the start offset of a batch. If it is unknown, waits for it, or returns `None`
+    /// without `waits`.
     pub(super) fn begin(&self, number: usize, waits: bool) -> Result<Option<u64>, Error> {
         if waits {
             return Ok(Some(self.0.wait(number)?.state));
@@ -107,14 +107,14 @@ impl Turns {
         Ok((next.number == number).then_some(next.state))
     }
 
-    /// The batch whose turn it is ends before `offset`.
+    /// Sets the end offset of the current batch and passes the turn on.
     pub(super) fn end(&self, offset: u64) {
         let mut next = self.0.lock();
         next.state = offset;
         self.0.turn(next);
     }
 
-    /// Wakes all that wait for a turn, since it will not come.
+    /// Wakes all waiting batches, which then fail.
     pub fn give_up(&self) {
         self.0.give_up();
     }
@@ -129,10 +129,8 @@ mod tests {
     use crate::run::threads::on_dedicated_threads;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Batches of all lengths, also longer than what is gathered without a place, of pieces that are gathered and pieces that
-    /// are not, from several threads.
     #[test]
-    fn batches_stand_behind_each_other() {
+    fn batches_are_written_one_after_the_other() {
         let lens = [0, 1, UNPLACED + 3 * SLICE + 7, 4095, 5, UNPLACED, 4097, 2 * SLICE + 1, 1];
         let bytes: Vec<u8> = (0..lens.iter().sum::<usize>()).map(|i| (i / 5 % 251) as u8).collect();
         let dir = tempfile::tempdir_in(env!("CARGO_MANIFEST_DIR")).expect("writable");

@@ -1,12 +1,10 @@
-//! Bytes one after the other to a file or pipe: as they are, or packed by as many threads as the budget has room for.
+//! Writes bytes in sequence to a file or pipe, plain or compressed on several threads.
 //!
-//! | packed by | budget a thread | |
+//! | compression | memory per thread | |
 //! |---|--:|---|
 //! | gzip, zstd up to level 3 | 16 MiB | |
 //! | zstd 4 to 9 | 24 MiB | |
-//! | zstd above 9 | 96 MiB | tables grow up to this |
-//!
-//! Bytes do not depend on how many threads there are (`blocks`).
+//! | zstd above 9 | 96 MiB | maximum size of the tables |
 
 use super::blocks::Blocks;
 #[cfg(feature = "zstd")]
@@ -16,16 +14,16 @@ use crate::output::target::Compression;
 use crate::run::limits::Limits;
 use std::io::{self, Write};
 
-/// Bytes of the budget for each thread that packs: its state, and blocks on their way in and out.
+/// Memory per compressing thread in bytes: its state, and blocks before and after compression.
 const PACKER: u64 = 16 << 20;
 
-/// The same for zstd at levels 4 to 9 (seen at level 9: 20 MiB for the first thread and 14 for each other).
+/// Memory per thread for zstd levels 4 to 9.
 const STRONG_PACKER: u64 = 24 << 20;
 
-/// The same for zstd at levels above 9, whose tables grow up to this.
+/// Memory per thread for zstd above level 9, where tables are largest.
 const THOROUGH_PACKER: u64 = 96 << 20;
 
-/// Something that takes bytes one after the other and can be ended.
+/// A writer of bytes in sequence, plain or compressed.
 pub(super) enum OutputWriter {
     Plain(Box<dyn Write + Send>),
     Gzip(Blocks<Gzip>),
@@ -33,7 +31,7 @@ pub(super) enum OutputWriter {
     Zstd(Blocks<ZstdFrames>),
 }
 
-/// Bytes of the budget for each thread that packs; 0 where nothing is packed.
+/// Returns the memory per compressing thread in bytes; 0 without compression.
 pub fn packer(compression: Compression) -> u64 {
     match compression {
         Compression::None => 0,
@@ -43,7 +41,7 @@ pub fn packer(compression: Compression) -> u64 {
     }
 }
 
-/// Threads that pack: as many as the budget has room for.
+/// Returns the number of compressing threads that the memory allows.
 fn packers(limits: &Limits, compression: Compression) -> usize {
     limits.threads.min(limits.room_for(packer(compression))).max(1)
 }

@@ -1,4 +1,4 @@
-//! Documents whose events are made: `.cpuprofile` inputs, for who knows what they are.
+//! Interface for inputs whose events are derived, such as `.cpuprofile` files.
 
 use super::warning::ProfilePlace;
 use crate::event::envelope::Document;
@@ -9,27 +9,30 @@ use std::io::{self, Cursor, Read};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-/// Makes events of documents that have none. [`TracesOnly`] takes none; the crate of CPU profiles has one that takes `.cpuprofile` inputs.
+/// Derives events from documents without events, such as `.cpuprofile` inputs.
 ///
-/// Called on the thread that reads, in the order of the inputs; the events are then read as they are made, like those of a pipe.
+/// The session calls it in input order. Events are read while they are produced, like those of a
+/// pipe.
 pub trait Expand {
-    /// All inputs there are, before the first is read.
+    /// Receives the paths of all inputs before the first is read.
     fn begin(&mut self, paths: &mut dyn Iterator<Item = &Path>);
 
-    /// Whether a stream that begins with these bytes may hold such a document: its bytes are kept until that is known.
+    /// Returns whether a stream that begins with `first` may be accepted. The session then keeps
+    /// its bytes.
     fn may_take(&self, first: &[u8]) -> bool;
 
-    /// Whether this is such a document.
+    /// Returns whether the document is accepted.
     fn takes(&self, document: &Document) -> bool;
 
-    /// The events of a document of the input `path`; places in it are those in `payload`.
+    /// Derives the events of a document of the input `path`. Its offsets are relative to `payload`.
     fn expand(&mut self, path: &Path, payload: &Arc<Payload>, document: &Document) -> Expanded;
 
-    /// A trace that is read behind all inputs, and what it is called; `first` is the earliest time of all, in nanoseconds.
+    /// Returns a trace to read after all inputs, with its name. `first` is the earliest time of all
+    /// inputs, in nanoseconds.
     fn last(&mut self, first: Option<i64>) -> Option<(&'static str, Vec<u8>)>;
 }
 
-/// For runs that take nothing but traces.
+/// An [`Expand`] that accepts no documents, for runs that read only traces.
 pub struct TracesOnly;
 
 impl Expand for TracesOnly {
@@ -44,7 +47,7 @@ impl Expand for TracesOnly {
     }
 
     fn expand(&mut self, _: &Path, _: &Arc<Payload>, _: &Document) -> Expanded {
-        // nothing is taken, so nothing comes here
+        // never called, because `takes` returns false
         let events = Box::new(io::empty());
         Expanded { events, heap: 0, flaws: Arc::default(), said: None }
     }
@@ -54,30 +57,30 @@ impl Expand for TracesOnly {
     }
 }
 
-/// The events of a document.
+/// The events derived from a document.
 pub struct Expanded {
-    /// A trace, made as it is read.
+    /// The events as trace text, produced on demand.
     pub events: Box<dyn Read + Send>,
-    /// Bytes of heap that it takes until it is read.
+    /// Bytes of heap that the events take until they are read.
     pub heap: u64,
-    /// What is wrong with the document: known when all is read.
+    /// Flaws of the document; complete after all events are read.
     pub flaws: Arc<Mutex<Flaws>>,
-    /// What the user should know of it.
+    /// A warning for the user about the pid and tid.
     pub said: Option<ProfilePlace>,
 }
 
-/// Bytes of a stream that are looked at.
+/// Number of bytes of a stream that are inspected.
 const LOOK: usize = 256;
-/// Whether a stream may have to be expanded, by its first bytes: then it must be kept until that is known.
+/// Inspects the first bytes of a stream. Returns the stream, and whether [`Expand`] may accept it.
 pub(super) fn look(
     mut stream: Box<dyn Read + Send>,
     expand: &dyn Expand,
 ) -> io::Result<(Box<dyn Read + Send>, bool)> {
-    // by its first key such a document is known
+    // the first key identifies such a document
     let enough = |first: &[u8]| first.contains(&b':') || first.trim_ascii_start().starts_with(b"[");
     let (first, failure) = match input::look(&mut *stream, LOOK, LOOK, enough) {
         Ok(first) => (first, None),
-        // what is packed may break off: that shows again where it is read on
+        // packed data may break off; the stream reports the error again when it is read
         Err((first, error)) => (first, Some(error)),
     };
     let may_be = expand.may_take(&first);
@@ -88,7 +91,7 @@ pub(super) fn look(
     Ok((Box::new(Cursor::new(first).chain(rest)), may_be))
 }
 
-/// A stream that has failed.
+/// A stream that returns one error and then ends.
 struct Broken(Option<io::Error>);
 
 impl Read for Broken {

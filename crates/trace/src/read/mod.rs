@@ -1,4 +1,4 @@
-//! The session: opens the inputs of a run and hands what the scan finds to the index, chunk by chunk.
+//! Reads the inputs of a run in a session and passes the findings of each chunk to the index.
 //!
 //! ```text
 //!   sources ─ input::expand ─> inputs, one after the other:
@@ -7,12 +7,12 @@
 //!   at the end: what Expand wants to be read last ─> Inputs: payloads, reports, warnings
 //! ```
 //!
-//! A document without events, such as a CPU profile, is scanned like a trace, which finds its keys.
-//! [`Expand`] then makes its events, and they are read as a stream after it.
+//! A document without events, such as a CPU profile, is scanned like a trace to find its keys. Then
+//! [`Expand`] derives its events, which are read as a stream after the document.
 //!
-//! Offsets are positions in one address space: the first input begins at [`Needs::reserved`], each
-//! other one where the one before ends, and synthetic events are at offsets as if their text were an
-//! input. Verbs read through [`Scan`](crate::observe::Scan).
+//! All inputs share one address space. The first input begins at [`Needs::reserved`], each other
+//! input where the previous one ends. Synthetic events have an address range of their own. Verbs
+//! read through [`Scan`](crate::observe::Scan).
 
 mod expand;
 mod numbers;

@@ -17,25 +17,25 @@ use crate::spill::SpillArray;
 use crate::store::Store;
 use tracemill_tokenizer::Cursor;
 
-/// Where the events of all inputs stand, by their numbers.
+/// Offsets of the events of all inputs, by event number.
 #[derive(Default)]
 pub struct EventNumbers {
-    /// Numbers and places, both ascending.
+    /// Pairs of event number and offset, both ascending.
     marks: SpillArray<(u64, u64)>,
-    /// Events so far.
     events: u64,
-    /// Stretches of places in which something was lost, so that numbers say nothing: ascending, at most one an input.
+    /// Address ranges after the first damage of an input, in which numbers are uncertain:
+    /// ascending, at most one per input.
     doubtful: Vec<(u64, u64)>,
 }
 
 impl EventNumbers {
-    /// None yet; marks that have no room in a 64th of the budget's share of entries are on disk.
+    /// Creates an empty list. Marks spill to disk beyond a 64th of the memory for entries.
     pub(super) fn new(limits: &Limits) -> Self {
         let marks = SpillArray::new(limits.lease("numbers of events", Share::of_index(1, 64)));
         EventNumbers { marks, ..EventNumbers::default() }
     }
 
-    /// Takes over the marks of a chunk of the input at `base`.
+    /// Appends the marks of a chunk of the input at `base`.
     pub(super) fn append(&mut self, stats: &ChunkStats, base: u64) -> Result<(), Error> {
         for &(number, offset) in stats.marks.iter() {
             self.marks.push((self.events + number, base + offset))?;
@@ -44,14 +44,14 @@ impl EventNumbers {
         Ok(())
     }
 
-    /// Events so far.
+    /// Returns the number of events so far.
     pub(super) fn events(&self) -> u64 {
         self.events
     }
 
-    /// An input was read to its end: so its documents are.
+    /// Sets the event counts of the documents of an input after its last chunk.
     ///
-    /// `lost` is the place of the first damage in it, `end` the place behind it.
+    /// `lost` is the offset of the first damage in the input, `end` the end of the input.
     pub(super) fn end_input(&mut self, documents: &mut [Document], lost: Option<u64>, end: u64) {
         let mut next = self.events;
         for document in documents.iter_mut().rev() {
@@ -61,10 +61,10 @@ impl EventNumbers {
         self.doubtful.extend(lost.map(|lost| (lost, end)));
     }
 
-    /// Where the events of a document with these indices stand, which ascend; `None` for those that are not there, and
-    /// [`Uncertain`] for those that cannot be told.
+    /// Returns the offsets of events by ascending indices in a document. The result is `None` for
+    /// an index past the last event, and [`Uncertain`] where damage makes numbers unreliable.
     ///
-    /// Cost: a binary search and a walk over at most 1023 events for each; neighbours go on where the one before ended.
+    /// Cost per index: a binary search and a walk over at most 1023 events.
     pub fn find(
         &self,
         document: &Document,
@@ -92,15 +92,16 @@ impl EventNumbers {
         found.collect()
     }
 
-    /// From where on numbers say nothing, for who walks from a mark: over what is broken the walk may leave the input.
+    /// Returns the offset from which event numbers are uncertain, for a walk that starts at `mark`.
+    /// A walk over damage may leave the input, so the end of the walk cannot decide.
     fn doubt_behind(&self, mark: u64) -> u64 {
         let before = self.doubtful.partition_point(|&(_, end)| end <= mark);
         self.doubtful.get(before).map_or(u64::MAX, |&(from, _)| from)
     }
 
-    /// Shows every event of a document; false if not all can be found.
+    /// Passes every event of a document to `show`. Returns `false` if some cannot be found.
     ///
-    /// Cost: one pass over it on one core, about 1 ns a byte.
+    /// Cost: one pass over the document on one core.
     pub fn each(
         &self,
         document: &Document,
@@ -132,23 +133,22 @@ impl EventNumbers {
     }
 }
 
-/// Something was lost before an event, so that nobody knows its number.
+/// The number of an event is unreliable because of damage before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Uncertain;
 
-/// An event, and its number.
 struct NumberedEvent {
     number: u64,
     offset: u64,
 }
 
 impl NumberedEvent {
-    /// Goes on to an event; `None` if something else stands before it.
+    /// Advances to the event `number`. Returns `None` if other text lies in between.
     fn go_to(&mut self, number: u64, store: &Store<'_>) -> Option<()> {
         while self.number < number {
             let mut next = self.offset + Cursor::new(store.from(self.offset)).value().len() as u64;
             loop {
-                // an event that is cut by the end of a piece stands whole in the next one
+                // an event that is cut at the end of one segment is complete in the next segment
                 match store.from(next).first()? {
                     b'{' => break,
                     b',' | b' ' | b'\t' | b'\n' | b'\r' | 0x1e => next += 1,

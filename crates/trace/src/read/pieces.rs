@@ -1,12 +1,13 @@
-//! Pieces of one input instead of all of it, for who knows which of its events matter (an index does).
+//! Reads byte ranges (pieces) of one input, for callers such as an index that know the relevant
+//! events.
 //!
 //! ```text
 //!   head ─ to the first event │ event │ stretch │ stretch │ event … │ stretch to the end
 //! ```
 //!
-//! What stands before the first event is always scanned, and what stands behind the last one if the last piece reaches to the end: so keys
-//! beside the events are found as a scan finds them. Pieces begin at events, and the input has one document and no damage: that is
-//! what the caller knows. If it is wrong about that, findings are those of other bytes, and it must see that by itself.
+//! Top-level keys are found too: the bytes before the first event are always scanned, and those
+//! after the last if a piece reaches the end. Pieces must begin at events, in an input with one
+//! document and no damage; otherwise the findings are wrong without an error.
 //!
 //! ```
 //! use tracemill_trace::event::envelope::{Collect, Envelope};
@@ -53,26 +54,27 @@ use tracemill_tokenizer::{
     Cursor, Damage, Event, Form, Member, Note, Scanner, Status, Stop, Window, visit_event,
 };
 
-/// A piece of an input, by offsets in it.
+/// A byte range of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece {
-    /// The event that begins here, and its bytes, or 0 where these are not known and few.
+    /// One event: its offset, and its length in bytes, or 0 if the length is unknown and small.
     Event(u64, u64),
-    /// Events from the begin of the first to the end of the last. If it ends behind the input, what follows the last of them is read too.
+    /// All events of a range, which begins at an event and ends after one. A range that ends past
+    /// the input includes the top-level keys after the last event.
     Stretch(Range<u64>),
 }
 
-/// What is read of an input, instead of all of it.
+/// The byte ranges of an input to read.
 #[derive(Clone, Debug, Default)]
 pub struct ChosenPieces {
-    /// Its pieces, which ascend.
+    /// Byte ranges to read, ascending.
     pub pieces: Vec<Piece>,
-    /// Of a packed input, what is unpacked for them.
+    /// Parts of a packed input to unpack for `pieces`; `None` for a plain input.
     pub unpacked: Option<Unpacking>,
 }
 
 impl Piece {
-    /// Its bytes in an input of this length, as far as they are known.
+    /// Returns the known length of the piece in bytes, in an input of length `len`.
     pub(crate) fn bytes(&self, len: u64) -> u64 {
         match self {
             Piece::Event(place, bytes) => len.saturating_sub(*place).min(*bytes),
@@ -81,17 +83,17 @@ impl Piece {
     }
 }
 
-/// Events that are worth a thread's while.
+/// Number of pieces per batch that are worth a thread, however few bytes they have.
 const EVENTS: usize = 4096;
 
-/// Scans the head of `plan.bytes` and its pieces, which ascend, and gives the findings to `take` in input order, with the bytes that were
-/// scanned for them. `take` is called on this thread.
+/// Scans the head of `plan.bytes` and ascending pieces. Passes findings to `take` on the calling
+/// thread, in input order, with the number of bytes scanned for them.
 ///
-/// Cost: a look at each byte of the pieces, on all threads; nothing is guessed, since pieces begin at events. Heap: the findings of two batches
-/// a thread.
+/// Cost: reads each byte of the pieces once, on all threads. Heap: the findings of two batches per
+/// thread.
 ///
 /// # Errors
-/// The first of `take`, after which nothing more is scanned.
+/// The first error of `take`, which ends the scan.
 pub fn scan_pieces<C: Collect>(
     plan: Plan<'_>,
     pieces: &[Piece],
@@ -110,7 +112,7 @@ pub fn scan_pieces<C: Collect>(
     let len = plan.bytes.len() as u64;
     let seed = &scanner.fork(start);
     let batches: Vec<Range<usize>> = batches(plan, pieces);
-    // findings of a few batches are in memory at a time
+    // bounds the findings in memory to a few batches
     for round in batches.chunks(2 * plan.threads.max(1)) {
         let scan = |number: usize| {
             let mut part = new();
@@ -128,7 +130,8 @@ pub fn scan_pieces<C: Collect>(
     Ok(())
 }
 
-/// Takes what stands beside the events. Of a trace that has an event a line the first one is seen before it is clear what it is.
+/// Collects documents, keys and damage, but ignores events. In NDJSON the scanner reports the first
+/// event before it knows the form of the document.
 struct BesideEvents<'c, C>(&'c mut C);
 
 impl<C: Collect> Collect for BesideEvents<'_, C> {
@@ -155,7 +158,7 @@ impl<C: Collect> Collect for BesideEvents<'_, C> {
     }
 }
 
-/// Pieces that one worker takes at a time: so many that their bytes, or their number, are worth it.
+/// Groups pieces into batches for workers, each large enough in bytes or number of pieces.
 fn batches(plan: Plan<'_>, pieces: &[Piece]) -> Vec<Range<usize>> {
     let mut batches = Vec::new();
     let (mut from, mut bytes) = (0, 0);
@@ -169,7 +172,7 @@ fn batches(plan: Plan<'_>, pieces: &[Piece]) -> Vec<Range<usize>> {
     batches
 }
 
-/// One piece into a part. An event by itself is found by its own brackets, so nothing behind it is looked at.
+/// Scans one piece into `part`. A single event ends at its own closing brace.
 fn scan_piece<C: Collect>(plan: Plan<'_>, piece: &Piece, seed: &Scanner, part: &mut C) {
     match piece {
         &Piece::Event(place, _) => {
@@ -186,7 +189,7 @@ fn scan_piece<C: Collect>(plan: Plan<'_>, piece: &Piece, seed: &Scanner, part: &
             let end = len.min(*end) as usize;
             plan.populate(*start as usize, end);
             let mut feed = Feed::new(part, plan.proof);
-            // as if the input ended behind it: nothing else is looked at
+            // the window ends with the piece, so later bytes are not read
             let window = Window::whole(&plan.bytes[..end]);
             _ = seed.fork(*start).feed(window, Stop::NEVER, &mut feed);
         }
@@ -199,7 +202,6 @@ mod tests {
     use crate::event::proof::Proof;
     use tracemill_tokenizer::{Field, Tier};
 
-    /// Times of events, with their places.
     #[derive(Default)]
     struct Found(Envelope, Vec<(i64, u64)>);
 
@@ -214,7 +216,7 @@ mod tests {
         }
     }
 
-    /// What is found in pieces.
+    /// Returns the findings of `scan_pieces` in `text`.
     fn found(text: &str, pieces: &[Piece], (threads, chunk): (usize, usize)) -> Found {
         let plan = Plan {
             bytes: text.as_bytes(),
@@ -237,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn of_events_on_lines_those_in_pieces_are_found() {
+    fn finds_events_of_pieces_in_ndjson() {
         let line = |ts: usize| format!("{{\"ph\":\"i\",\"ts\":{ts}}}\n");
         let text: String = (0..9).map(line).collect();
         let place = |number: usize| text.find(&line(number)).expect("it is there") as u64;
@@ -251,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_have_the_events_that_begin_in_them_and_keys_are_found() {
+    fn pieces_yield_their_events_and_all_top_level_keys() {
         let events: Vec<String> =
             (0..1000).map(|ts| format!("{{ \"ph\":\"i\", \"ts\":{ts}}}")).collect();
         let text = format!("{{\"a\":1,\"traceEvents\":[{}],\"b\":2}}", events.join(",\n"));

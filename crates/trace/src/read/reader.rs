@@ -1,4 +1,4 @@
-//! The interface between the session, which reads inputs, and the index, which collects what the scan finds.
+//! The interface between the session, which reads inputs, and the index, which collects findings.
 
 use super::numbers::EventNumbers;
 use super::warning::InputWarning;
@@ -13,28 +13,26 @@ use crate::store::{Payload, Store};
 use std::sync::Arc;
 use tracemill_tokenizer::Mapped;
 
-/// What the session must do for the index and its observers. The needs of several are joined by
-/// [`Needs::and`].
+/// The work that a session must do for the index and its observers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Prove that every event is JSON. Events that are not are lost or repaired. Verbs that write
-    /// events need it.
+    /// Whether to check that every event is JSON; other events are repaired or lost.
     pub proof: bool,
-    /// Report for each event whether it is proved to be JSON
-    /// ([`Event::is_proved`](tracemill_tokenizer::Event::is_proved)), and lose none that is not.
+    /// Whether to report for each event if it is proved to be JSON
+    /// ([`Event::is_proved`](tracemill_tokenizer::Event::is_proved)), without losing the others.
     pub proof_flags: bool,
-    /// Keep the bytes of pipes and packed inputs after the scan.
+    /// Whether to keep the bytes of pipes and packed inputs after the scan.
     pub input_bytes: bool,
-    /// Keep the bytes of events that were made from `.cpuprofile` inputs.
+    /// Whether to keep the bytes of events derived from `.cpuprofile` inputs.
     pub synthetic_bytes: bool,
-    /// Merge chunks as soon as a pipe delivers them, because output is written while inputs are read.
+    /// Whether to merge chunks as soon as a pipe delivers them, for streamed output.
     pub streams_output: bool,
-    /// Bytes of the address space to leave free before the first input.
+    /// Number of bytes of the address space to leave free before the first input.
     pub reserved: u64,
 }
 
 impl Needs {
-    /// Nothing.
+    /// An empty set of needs.
     pub const NONE: Needs = Needs {
         proof: false,
         proof_flags: false,
@@ -44,11 +42,11 @@ impl Needs {
         reserved: 0,
     };
 
-    /// The needs of a verb that writes events: proved events, and their bytes after the scan.
+    /// The needs of a verb that writes events: checked events, and their bytes after the scan.
     pub const WRITES: Needs =
         Needs { proof: true, input_bytes: true, synthetic_bytes: true, ..Needs::NONE };
 
-    /// Returns the needs of both.
+    /// Returns the combined needs.
     #[must_use]
     pub const fn and(self, other: Needs) -> Needs {
         Needs {
@@ -62,75 +60,77 @@ impl Needs {
     }
 }
 
-/// An input whose events follow, or the synthetic events of one.
+/// The start of an input, or of the synthetic events derived from it.
 #[derive(Clone, Copy, Debug)]
 pub struct InputStart<'a> {
     /// The name of the input, as in its report.
     pub name: &'a str,
-    /// The index of its report in [`Inputs::reports`].
+    /// Index of the input in [`Inputs::reports`].
     pub number: usize,
-    /// Whether the events were made from this input, which had a start of its own before.
+    /// Whether these are synthetic events, which follow the events of the input.
     pub synthetic: bool,
 }
 
 /// A chunk that a worker is about to scan.
 #[derive(Clone, Copy, Debug)]
 pub struct ChunkStart {
-    /// Offset of its input in the address space.
+    /// Offset of the chunk's input in the address space.
     pub base: u64,
-    /// Approximate length of the chunk in bytes, to reserve memory by.
+    /// Approximate length of the chunk in bytes, for reserving memory.
     pub len_hint: usize,
 }
 
-/// Creates what collects a chunk. Workers call it.
+/// A function that creates the findings of a chunk. Workers call it.
 pub type Starter<C> = Box<dyn Fn(&ChunkStart) -> C + Send + Sync>;
 
-/// Collects what the scan finds in all inputs. [`Indexed`](crate::observe) is the only implementor.
+/// Collects the findings of a scan over all inputs. [`Indexed`](crate::observe) is the only
+/// implementation.
 ///
 /// ```text
 ///   workers   starter()(chunk) ─ events … ─ seal ─>┐
 ///   caller    begin(input) ──────────────────────> merge(chunk), merge(chunk), …    begin(input) …
 /// ```
 pub(crate) trait Reader {
-    /// What is collected in one chunk.
+    /// The findings of one chunk.
     type Chunk: Collect + 'static;
 
-    /// Returns what the session must do.
+    /// Returns the work that the session must do.
     fn needs(&self) -> Needs;
 
     /// Starts an input, or the synthetic events of the current one.
     fn begin(&mut self, input: &InputStart<'_>);
 
-    /// Returns what creates chunks of the current input. The session asks once per input.
+    /// Returns a function that creates chunks of the current input. Called once per input.
     fn starter(&self) -> Starter<Self::Chunk>;
 
-    /// Returns whether entries of plain events suffice for the current input; if not, it is scanned.
+    /// Returns whether the current input can be indexed from entries of plain events, without a
+    /// scan.
     fn takes_entries(&self) -> bool;
 
-    /// Returns a chunk of plain events, from their entries, whose places are offsets in the input at
+    /// Creates a chunk of plain events from their entries. Places are offsets in the input at
     /// `base`.
     fn chunk_of_entries(&self, base: u64, entries: &[Entry]) -> Self::Chunk;
 
-    /// Takes a chunk of the input at `base`. Chunks arrive in input order.
+    /// Merges a chunk of the input at `base`. Chunks arrive in input order.
     fn merge(&mut self, chunk: Self::Chunk, base: u64, current: Current<'_>) -> Result<(), Error>;
 
     /// Returns the documents merged so far.
     fn documents(&mut self) -> &mut Vec<Document>;
 }
 
-/// The bytes that exist while an input is read: those of earlier inputs, and its own so far.
+/// The input bytes available during a scan.
 #[derive(Clone, Copy)]
 pub struct Current<'a> {
-    /// Earlier inputs.
+    /// Bytes of earlier inputs.
     pub before: &'a [InputPayload],
-    /// Offset of this input in the address space.
+    /// Offset of the current input in the address space.
     pub base: u64,
-    /// The bytes of this input.
+    /// Bytes of the current input.
     pub own: InputBytes<'a>,
 }
 
 impl<'a> Current<'a> {
-    /// Returns the address space of this input alone.
+    /// Returns the address space of the current input alone.
     pub fn own_store(self, long: &'a LongEvents) -> Store<'a> {
         Current { before: &[], ..self }.store(long)
     }
@@ -151,15 +151,15 @@ impl<'a> Current<'a> {
 pub enum InputBytes<'a> {
     /// A mapped file.
     Mapped(&'a Arc<Mapped>),
-    /// A stream, as far as it was read and is kept.
+    /// The bytes of a stream that were read and kept so far.
     Payload(&'a Payload),
 }
 
 /// The bytes of an input, or its synthetic events.
 pub struct InputPayload {
-    /// Offset in the address space.
+    /// Offset of the bytes in the address space.
     pub base: u64,
-    /// The bytes.
+    /// The bytes, mapped or in memory.
     pub payload: Arc<Payload>,
     /// Index of the input in [`Inputs::reports`].
     pub input: usize,
@@ -167,30 +167,30 @@ pub struct InputPayload {
     pub synthetic: bool,
 }
 
-/// The inputs of a run, after they were read.
+/// The inputs of a run after they were read.
 #[derive(Default)]
 pub struct Inputs {
-    /// The bytes, in the order of the address space.
+    /// Bytes of the inputs, in the order of the address space.
     pub payloads: Vec<InputPayload>,
     /// One report per input.
     pub reports: Vec<InputReport>,
-    /// Bytes of pipes and packed inputs that are on disk.
+    /// Number of bytes of pipes and packed inputs on disk.
     pub spooled: u64,
-    /// What those in memory may take, once there are any.
+    /// Memory lease for the kept bytes of streams, once there are any.
     pub(super) kept: Option<Lease>,
     /// Warnings about inputs.
     pub warnings: Vec<InputWarning>,
-    /// Finds events by their numbers.
+    /// Index from event numbers to offsets.
     pub numbers: EventNumbers,
-    /// The files, as they were when they were opened.
+    /// State of the input files at opening.
     pub(super) originals: Vec<Original>,
     /// Offset of the next input in the address space.
     pub(super) end: u64,
 }
 
 impl Inputs {
-    /// Checks that every file is as it was when it was opened. Verbs check it last, before an output
-    /// gets its name: a map shows what other programs write to the file.
+    /// Checks that every file is unchanged since it was opened. Verbs call this last, because a map
+    /// shows later writes of other programs.
     ///
     /// # Errors
     /// [`ErrorKind::Changed`] for the first file that differs.
@@ -207,18 +207,18 @@ impl Inputs {
     }
 
     /// Returns the bytes of all inputs as one address space, without the lengths of long events
-    /// ([`Store::with_long`] adds them). Cost: a reference per file or segment.
+    /// (see [`Store::with_long`]).
     pub fn store(&self) -> Store<'_> {
         Store::new(self.payloads.iter().map(|held| (held.base, &*held.payload)))
     }
 
-    /// Returns the first and the last ts of all inputs, in nanoseconds.
+    /// Returns the first and the last time of all inputs, in nanoseconds.
     pub fn span(&self) -> Option<(i64, i64)> {
         let spans = self.reports.iter().filter_map(|report| report.span);
         spans.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
     }
 
-    /// Returns the name of the input at an offset of the address space, and the offset in that input.
+    /// Returns the name of the input at an address space offset, and the offset in that input.
     pub fn locate(&self, offset: u64) -> (String, u64) {
         let after = self.payloads.partition_point(|held| held.base <= offset);
         match after.checked_sub(1).map(|at| &self.payloads[at]) {

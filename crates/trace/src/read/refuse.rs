@@ -1,4 +1,4 @@
-//! What is no trace, or not as it should be in a strict run: errors instead of findings.
+//! Refuses inputs that are not traces, and defects in a strict run.
 
 use super::session::Session;
 use crate::event::envelope::{Document, KeyValue};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use tracemill_tokenizer::{Form, string_is, validate};
 
 impl Session<'_> {
-    /// In a strict run every byte is looked at before anything else is done with it.
+    /// In a strict run, checks that the whole input is valid JSON before it is scanned.
     pub(super) fn check_strict(
         &self,
         input: &Input,
@@ -57,7 +57,7 @@ impl Session<'_> {
         Ok(opened)
     }
 
-    /// The grammar was checked already; what is left are shapes that are JSON but no trace.
+    /// In a strict run, returns an error for the first loss, which is valid JSON but not a trace.
     pub(super) fn stop_if_strict(
         &self,
         report: &InputReport,
@@ -75,7 +75,7 @@ impl Session<'_> {
         }
     }
 
-    /// The packing broke off: what came before is kept.
+    /// Reports packed data that breaks off. The bytes before the break are kept.
     pub(super) fn note_broken(
         &self,
         broken: &std::io::Error,
@@ -93,7 +93,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Refuses an input in which there is nothing of a trace.
+    /// Refuses an input without any part of a trace.
     pub(super) fn check_found(
         &self,
         input: &Input,
@@ -141,9 +141,9 @@ impl Session<'_> {
     }
 }
 
-/// What an object of another program is, by its keys.
+/// Names the foreign format of a JSON object, recognized by its keys.
 fn foreign_object(document: &Document, store: &Store<'_>) -> Option<&'static str> {
-    /// Bytes of the root of a call tree that are looked at.
+    /// Maximum bytes of a call tree root that are searched.
     const ROOT: u64 = 4096;
     let key = |name: &[u8]| document.keys.iter().find(|key| string_is(&key.key, name));
     let has = |names: [&[u8]; 2]| names.iter().all(|name| key(name).is_some());

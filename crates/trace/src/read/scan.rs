@@ -1,14 +1,14 @@
-//! One input on many cores: chunks scanned from guessed event starts, each guess proven by the chunk before.
+//! Scans one input on many cores: workers guess where events start, and each guess is verified.
 //!
 //! ```text
 //!   main thread    to the first event │ chunk 0 │ proves 1, 2, 3 … in order, hands them on
 //!   workers                           │ 1 │ 2 │ 3 │ 4 …      at most a few chunks ahead of the proof
 //! ```
 //!
-//! A chunk owns the events that begin in it. Its scanner runs over the border until the next event begins; if that is
-//! where the next chunk's worker began, and in the same kind of document, the worker's findings are what a single scan
-//! would have found, by induction. If not (damage, events inside strings, a chunk inside one huge event) the main
-//! thread scans that chunk again from the true place: slower, never different.
+//! A chunk owns the events that begin in it. Its scanner runs past the border to the next event. If
+//! the next chunk's worker started there, in the same kind of document, its findings equal those of
+//! a sequential scan, by induction. Otherwise (damage, events inside strings, one huge event) the
+//! main thread scans that chunk again.
 //!
 //! ```
 //! use tracemill_trace::event::envelope::{Collect, Envelope};
@@ -49,7 +49,8 @@
 //! # Ok::<(), tracemill_trace::Error>(())
 //! ```
 //!
-//! Cost: a look at each byte once, on all threads; of a chunk whose guess was wrong twice. Heap: the findings of a few chunks a thread.
+//! Cost: reads each byte once, on all threads; twice in chunks with a wrong guess. Heap: the
+//! findings of a few chunks per thread.
 
 pub use crate::event::envelope::Collect;
 use crate::event::proof::{Feed, Proof};
@@ -61,34 +62,34 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::Builder;
 use tracemill_tokenizer::{Mapped, Scanner, Status, Stop, Tier, Window, speculate};
 
-/// How an input that lies in memory is scanned.
+/// Options for scanning an input in memory.
 #[derive(Clone, Copy)]
 pub struct Plan<'a> {
-    /// The input.
+    /// Bytes of the input.
     pub bytes: &'a [u8],
-    /// Bytes to leave out at the start.
+    /// Number of bytes to skip at the start.
     pub skip: usize,
-    /// The map behind `bytes`, to fetch pages ahead.
+    /// The map that holds `bytes`, for prefetching pages.
     pub mapped: Option<&'a Mapped>,
-    /// Instruction set.
+    /// Instruction set of the scanner.
     pub tier: Tier,
-    /// What is done about events that are not JSON.
+    /// Treatment of events that are not JSON.
     pub proof: Proof,
-    /// Worker threads.
+    /// Number of worker threads.
     pub threads: usize,
-    /// Bytes that one worker takes at a time; findings are handed on in such portions.
+    /// Chunk size in bytes: the unit of work, and of the findings passed on.
     pub chunk: usize,
 }
 
 impl Plan<'_> {
-    /// Has the kernel fetch the pages of a stretch, before the scan faults on them one by one.
+    /// Prefetches the pages of a byte range, to avoid one page fault per page.
     pub(crate) fn populate(&self, from: usize, to: usize) {
         if let Some(mapped) = self.mapped {
             mapped.populate(from..to);
         }
     }
 
-    /// The bytes of a chunk, if the first one begins at `start`.
+    /// Returns the byte range of a chunk, if the first chunk begins at `start`.
     fn range(&self, start: usize, chunk: usize) -> Range<usize> {
         let from = start + chunk * self.chunk;
         from..(from + self.chunk).min(self.bytes.len())
@@ -100,11 +101,11 @@ impl Plan<'_> {
     }
 }
 
-/// Scans all of `plan.bytes`, giving the findings to `take` in input order, a chunk at a time. `new` makes those of a chunk, on whichever
-/// thread scans it; `take` is called on this one.
+/// Scans `plan.bytes` and passes findings to `take` on the calling thread, one chunk at a time, in
+/// input order. `new` creates the findings of a chunk on the thread that scans it.
 ///
 /// # Errors
-/// The first of `take`, after which nothing more is scanned.
+/// The first error of `take`, which ends the scan.
 pub fn scan<C: Collect>(
     plan: Plan<'_>,
     new: &(dyn Fn() -> C + Sync),
@@ -126,7 +127,7 @@ pub fn scan<C: Collect>(
     }
 }
 
-/// The rest of the input on this thread.
+/// Scans the input from `from` on the calling thread.
 fn scan_alone<C: Collect>(
     plan: Plan<'_>,
     scanner: &mut Scanner,
@@ -153,21 +154,20 @@ fn scan_alone<C: Collect>(
     }
 }
 
-/// A chunk scanned on a guess.
+/// The result of scanning a chunk from a guessed start.
 struct Guessed<C> {
-    /// Where the first event was taken to begin.
     start: u64,
-    /// Where it stands behind the chunk: it goes on if the guess is right.
+    /// Scanner state after the chunk; it continues from here if the guess is right.
     scanner: Scanner,
     status: Status,
     part: C,
 }
 
-/// What a worker makes of a chunk; `None` if there was nothing to guess by.
+/// The result of a worker for a chunk; `None` if no event start was found.
 type Guess<C> = Option<Guessed<C>>;
 
-/// All chunks behind the head: workers take them in order, a bounded number ahead of the proof; this thread proves, and scans again what was
-/// guessed wrong. Ends early if `take` fails: then workers find nobody to hand to.
+/// Scans all chunks after the head. Workers scan ahead; this thread verifies guesses in order and
+/// scans wrong ones again. An error of `take` ends the workers.
 fn scan_chunks<C: Collect>(
     plan: Plan<'_>,
     mut scanner: Scanner,
@@ -181,13 +181,14 @@ fn scan_chunks<C: Collect>(
     let ahead = 2 * plan.threads;
     let (tasks, todo) = bounded::<usize>(ahead);
     let (done, results) = bounded(ahead);
-    // moving the ends of the channels in here ends the workers when this thread is done, early or not
+    // the closure owns the channel ends, so workers end when this thread returns, early or not
     std::thread::scope(move |scope| {
         let start_worker = |_| {
             let (todo, done) = (todo.clone(), done.clone());
             let guess = move |chunk| scan_guess(plan, seed, plan.range(start, chunk), new);
             let work = move || {
-                // who waits for this chunk must hear of a panic; and it ends when nobody takes any more
+                // the thread that waits for this chunk must receive a panic; a closed channel ends
+                // the worker
                 let guess = |chunk| catch_unwind(AssertUnwindSafe(|| guess(chunk)));
                 todo.into_iter().all(|chunk| done.send((chunk, guess(chunk))).is_ok());
             };
@@ -201,7 +202,7 @@ fn scan_chunks<C: Collect>(
         let mut waiting = BTreeMap::new();
         let mut status = Status::Border(start as u64);
         for chunk in 0..chunks {
-            // never more than `ahead` chunks in the channels and on the workers together
+            // at most `ahead` chunks are in the channels and on the workers
             while sent < chunks.min(chunk + ahead) && tasks.send(sent).is_ok() {
                 sent += 1;
             }
@@ -233,7 +234,8 @@ fn scan_chunks<C: Collect>(
     })
 }
 
-/// The guess of a chunk; those of others that come first wait for their turn. A panic of the worker goes on here.
+/// Waits for the result of a chunk and stores results of other chunks that arrive first. Resumes a
+/// panic of the worker.
 fn wait<C>(
     results: &Receiver<(usize, std::thread::Result<Guess<C>>)>,
     waiting: &mut BTreeMap<usize, Guess<C>>,
@@ -248,7 +250,7 @@ fn wait<C>(
     }
 }
 
-/// A chunk on a worker: from the first place that looks like an event on, as if that were right.
+/// Scans a chunk on a worker, from the first position that looks like the start of an event.
 fn scan_guess<C: Collect>(
     plan: Plan<'_>,
     seed: &Scanner,
@@ -274,7 +276,6 @@ mod tests {
     use crate::event::envelope::Envelope;
     use tracemill_tokenizer::Event;
 
-    /// Panics at some event.
     #[derive(Default)]
     struct Bomb(Envelope);
 
@@ -295,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_scanned_behind_a_failure() {
+    fn scan_ends_at_the_first_error_of_take() {
         let events = vec![r#"{"ph":"i","ts":1}"#; 10_000].join(",");
         let text = format!("[{events}]");
         for threads in [1, 2] {
@@ -314,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_a_worker_ends_the_scan() {
+    fn panic_of_a_worker_ends_the_scan() {
         let event = |ts| format!(r#"{{"ph":"i","ts":{ts}}}"#);
         let events: Vec<String> = (0..1000).map(event).collect();
         let text = format!("[{}]", events.join(","));

@@ -1,4 +1,4 @@
-//! One input after the other: opened, scanned, its findings handed on.
+//! Opens and scans inputs one after the other, and passes their chunks to the reader.
 
 use super::expand::{Expand, Expanded, look};
 use super::numbers::EventNumbers;
@@ -36,19 +36,19 @@ pub(super) struct Session<'c> {
     tier: Tier,
     shares: Shares,
     pub(super) read: Inputs,
-    /// What all documents take of the memory.
+    /// Quota for the documents of all inputs and their keys.
     beside: Quota,
     pub(super) expand: &'c mut dyn Expand,
-    /// All of each input if `None`.
+    /// Byte ranges to read; `None` reads each input whole.
     pieces: Option<&'c ChosenPieces>,
-    /// Whether all events of the input at hand are known to be JSON.
+    /// Whether all events of the current input are known to be JSON.
     is_json: bool,
-    /// Why the first file that was left out is no trace.
+    /// Error of the first file that was left out.
     pub(super) left_out: Option<Error>,
 }
 
 impl<'c> Session<'c> {
-    /// To go on behind what was `read`.
+    /// Creates a session that continues after the inputs in `read`.
     pub(super) fn new(
         read: Inputs,
         pieces: Option<&'c ChosenPieces>,
@@ -70,7 +70,7 @@ impl<'c> Session<'c> {
 }
 
 impl Session<'_> {
-    /// Reads one input, which stands behind those before it.
+    /// Reads one input. Its address range begins where the previous input ends.
     pub(super) fn read<R: Reader>(&mut self, input: &Input, reader: &mut R) -> Result<(), Error> {
         let base = self.read.end;
         let Some(opened) = self.open(input)? else { return Ok(()) };
@@ -108,7 +108,7 @@ impl Session<'_> {
                 let retention = Retention { keep, taken: 0 };
                 let read = self.read_stream(stream, base, retention, reader, &mut report);
                 if let Some((original, mapped)) = packed {
-                    // nothing is read from it again
+                    // the packed file is not read again
                     original.check(Some(&mapped))?;
                 }
                 let read = read?;
@@ -142,7 +142,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Leaves out an input that was found in a folder or a list and is no trace; any other error ends the run.
+    /// Leaves out an input from a folder or list that is not a trace. Returns any other error.
     fn leave_out(&mut self, error: Error, input: &Input) -> Result<(), Error> {
         if !input.is_found() || !error.is_no_trace() {
             return Err(error);
@@ -152,7 +152,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Opens an input; `None` if it was found in a folder, and is no trace.
+    /// Opens an input. Returns `None` if it is not a trace and is left out.
     fn open(&mut self, input: &Input) -> Result<Option<OpenedInput>, Error> {
         let opened =
             input::open(input, self.limits).and_then(|opened| self.check_strict(input, opened));
@@ -162,7 +162,7 @@ impl Session<'_> {
         }
     }
 
-    /// A packed input of which pieces are read is a plain one of these.
+    /// Unpacks the chosen byte ranges of a packed input; the input then reads like a plain file.
     fn unpack_pieces(&mut self, input: &Input, opened: OpenedInput) -> Result<OpenedInput, Error> {
         let unpacked = self.pieces.and_then(|chosen| chosen.unpacked.as_ref());
         let Some(unpacking) = unpacked else { return Ok(opened) };
@@ -178,7 +178,7 @@ impl Session<'_> {
         }
     }
 
-    /// Keys of documents without events that are no profiles are proved JSON when that is known.
+    /// Checks that the top-level keys of documents without events that are not profiles are JSON.
     fn prove_plain(
         &self,
         proof: Proof,
@@ -196,8 +196,7 @@ impl Session<'_> {
         }
     }
 
-    /// Reads the events of the profiles `found` in an input that stands from `base` to `next`; returns where the next
-    /// input stands.
+    /// Reads the events of the profiles in `found`. Returns the offset of the next input.
     fn read_profiles<R: Reader>(
         &mut self,
         input: &Input,
@@ -210,7 +209,7 @@ impl Session<'_> {
         let number = self.read.reports.len() - 1;
         let several = found.len() > 1;
         if let (Payload::Empty, [first, ..]) = (&**payload, found) {
-            // only how a stream begins tells whether its bytes are kept
+            // bytes of a stream are kept only if its start looks like a profile
             let at = first.keys.first().map_or(0, |key| key.offset - base);
             self.read.warnings.push(InputWarning::ProfilesBehind {
                 input: input.name(),
@@ -253,7 +252,7 @@ impl Session<'_> {
                 input: report.name.clone(),
                 offset: flaw.offset,
                 problem: kind.sentence().to_owned(),
-                // offsets of a .cpuprofile's own flaws are within it
+                // offsets of flaws in a `.cpuprofile` are relative to the file
                 around: payload.around(flaw.offset),
             }
             .into()),
@@ -261,7 +260,7 @@ impl Session<'_> {
         }
     }
 
-    /// What is to be read behind all inputs.
+    /// Reads the trace that [`Expand::last`] adds after all inputs.
     pub(super) fn read_last<R: Reader>(&mut self, reader: &mut R) -> Result<(), Error> {
         let base = self.read.end;
         let spans = self.read.reports.iter().filter_map(|report| report.span);
@@ -283,7 +282,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// How long a packed input is once it is unpacked, nobody knows: it is left out of what is expected.
+    /// Subtracts a packed input from the expected bytes, because its unpacked length is unknown.
     fn expect_less(&self, input: &Input) {
         let expected = &self.limits.progress.bytes_expected;
         expected.fetch_sub(
@@ -299,7 +298,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// What is done about events that are not JSON; in a strict run there are none any more.
+    /// Returns how events that are not JSON are handled.
     fn proof<R: Reader>(&self, reader: &R) -> Proof {
         match reader.needs().proof && !self.limits.strict {
             _ if self.is_json => Proof::None,
@@ -333,7 +332,7 @@ impl Session<'_> {
             let bytes = pieces.pieces.iter().map(|piece| piece.bytes(mapped.len() as u64)).sum();
             progress.bytes_expected.store(bytes, Ordering::Relaxed);
         }
-        // how long the head is shows when it is read
+        // the length of the head is known only after it is scanned
         let mut is_head = self.pieces.is_some();
         let mut numbers = std::mem::take(&mut self.read.numbers);
         let start = reader.starter();
@@ -355,7 +354,7 @@ impl Session<'_> {
         result
     }
 
-    /// Reads the entries of a mapped list of events instead of the events.
+    /// Indexes a mapped list of events from its entries, without a scan.
     fn read_entries<R: Reader>(
         &mut self,
         entries: &SpilledVec<Entry>,
@@ -364,7 +363,6 @@ impl Session<'_> {
         reader: &mut R,
         report: &mut InputReport,
     ) -> Result<(), Error> {
-        /// Events of a chunk.
         const CHUNK: usize = 1 << 16;
         let mut numbers = std::mem::take(&mut self.read.numbers);
         let current =
@@ -438,7 +436,7 @@ impl Session<'_> {
     }
 }
 
-/// Scans all of an input, or pieces of it.
+/// Scans an input, whole or in the given byte ranges.
 fn read_plan<C: Collect>(
     plan: Plan<'_>,
     pieces: Option<&ChosenPieces>,
@@ -451,20 +449,20 @@ fn read_plan<C: Collect>(
     }
 }
 
-/// Bytes of a file; 0 of what is none.
+/// Returns the size of a file in bytes; 0 if the input is not a file.
 pub(super) fn size_of_input(input: &Input) -> u64 {
     let metadata = input.source.file().and_then(|path| std::fs::metadata(path).ok());
     metadata.map_or(0, |metadata| metadata.len())
 }
 
-/// A document with places in its input instead of among all.
+/// Returns a copy of a document with offsets relative to its input.
 fn within(document: &Document, base: u64) -> Document {
     let mut document = document.clone();
     document.keys.iter_mut().for_each(|key| key.offset -= base);
     document
 }
 
-/// Hands a part on, with its documents and events numbered over all inputs.
+/// Merges a chunk into the reader, and numbers its events and documents across all inputs.
 fn take_part<R: Reader>(
     reader: &mut R,
     mut part: R::Chunk,

@@ -15,16 +15,13 @@ use crate::store::Payload;
 use std::sync::atomic::Ordering;
 use tracemill_tokenizer::Tier;
 
-/// Reads every source to its end, or only `pieces` of a single file (see [`crate::read::pieces`]): then
-/// the report covers what was read, and events have no numbers.
+/// Reads every source to its end, or only `pieces` of a single file (see [`crate::read::pieces`]).
+/// With pieces the report covers only the bytes read, and events have no numbers.
 ///
-/// [`read_more`] must follow: it ends the run. Cost: a look at each byte. Heap: see
-/// [`Limits::memory`].
+/// [`read_more`] must follow, because it completes the run.
 ///
 /// # Errors
-/// [`ErrorKind::Read`], [`ErrorKind::NotATrace`], [`ErrorKind::TooLarge`], [`ErrorKind::Changed`],
-/// [`ErrorKind::Scratch`], [`ErrorKind::Cancelled`]; in a strict run [`ErrorKind::Defect`]; and those
-/// of `reader`.
+/// See [`Scan::run`](crate::observe::Scan::run).
 pub(crate) fn read_sources<R: Reader>(
     sources: &[Source],
     pieces: Option<&ChosenPieces>,
@@ -58,11 +55,11 @@ pub(crate) fn read_sources<R: Reader>(
     Ok(session.read)
 }
 
-/// Reads more sources after those that were `read`, and what `expand` wants to be read last. Progress
-/// does not expect their sizes.
+/// Reads more sources after those in `read`, then the trace of [`Expand::last`]. The progress
+/// counters do not include the sizes of these sources.
 ///
 /// # Errors
-/// As [`read_sources`].
+/// See [`read_sources`].
 pub(crate) fn read_more<R: Reader>(
     read: Inputs,
     sources: &[Source],
@@ -78,11 +75,10 @@ pub(crate) fn read_more<R: Reader>(
     Ok(session.read)
 }
 
-/// Reads synthetic events, which are mapped or none, as an input at `current.base`. No report covers
-/// them.
+/// Reads mapped synthetic events as an input at `current.base`, without a report.
 ///
 /// # Errors
-/// Those of `reader`.
+/// Any error of `reader`.
 pub(crate) fn read_synthetic<R: Reader>(
     text: &Payload,
     limits: &Limits,
@@ -105,7 +101,7 @@ pub(crate) fn read_synthetic<R: Reader>(
     scan(plan, &|| start(&chunk), |part| reader.merge(part, current.base, current))
 }
 
-/// Sums up the sizes of files, for progress.
+/// Adds up the sizes of all files as the expected bytes of the progress.
 fn expect_bytes(inputs: &[Input], limits: &Limits) {
     let bytes = inputs.iter().map(size_of_input).sum();
     limits.progress.bytes_expected.store(bytes, Ordering::Relaxed);

@@ -1,36 +1,36 @@
-//! What the user should know of the inputs of a run.
+//! Warnings about the inputs of a run.
 
 use crate::run::remedy::Remedy;
 use crate::run::words::plural;
 use std::fmt;
 
-/// What the user should know of an input. Its text is a sentence without its full stop.
+/// A warning about an input. Its text is a sentence without the full stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InputWarning {
-    /// Files of folders and lists are no traces.
+    /// Files of folders and lists that are left out because they are not traces.
     LeftOut {
-        /// How many.
+        /// Number of files.
         files: u64,
-        /// The name of the first, and what it is instead.
+        /// Name and actual content of the first file.
         first: String,
     },
-    /// CPU profiles behind something else in a stream, which was not kept for them.
+    /// CPU profiles after other content in a stream, whose bytes were not kept.
     ProfilesBehind {
-        /// The stream.
+        /// Name of the stream.
         input: String,
-        /// How many.
+        /// Number of profiles.
         profiles: usize,
-        /// Where the first begins.
+        /// Offset of the first profile.
         offset: u64,
     },
-    /// Something about a CPU profile that was made into events.
+    /// A note about a CPU profile that was converted to events.
     Profile {
-        /// The input.
+        /// Name of the input.
         input: String,
-        /// Its number among those of the input, from 1, if there are several.
+        /// Number of the profile in the input, from 1, if there are several.
         number: Option<usize>,
-        /// What there is to say.
+        /// The pid and tid that the profile got, and the reason.
         said: ProfilePlace,
     },
 }
@@ -57,7 +57,7 @@ impl fmt::Display for InputWarning {
 }
 
 impl InputWarning {
-    /// Counts a file that is left out: `why` names it. There is one such warning for all of them.
+    /// Counts a file that is left out, in a single warning for all of them. `why` names the file.
     pub fn leave_out(warnings: &mut Vec<InputWarning>, why: String) {
         let known = warnings.iter_mut().find_map(|warning| match warning {
             InputWarning::LeftOut { files, .. } => Some(files),
@@ -69,7 +69,7 @@ impl InputWarning {
         }
     }
 
-    /// What can be done about it, if anything can.
+    /// Returns a suggested remedy, if there is one.
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
             InputWarning::Profile { said: ProfilePlace::Assigned { .. }, .. } => {
@@ -80,22 +80,22 @@ impl InputWarning {
     }
 }
 
-/// Why a CPU profile has a process and thread that its name does not give.
+/// The reason why a CPU profile got a pid and tid other than those in its file name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ProfilePlace {
-    /// Its name says none.
+    /// The file name has no pid and tid.
     Assigned {
-        /// The process that it got.
+        /// Assigned pid.
         pid: u64,
-        /// The thread that it got.
+        /// Assigned tid.
         tid: u64,
     },
-    /// Its thread has a CPU profile already.
+    /// Another CPU profile belongs to the same thread.
     Moved {
-        /// Its process.
+        /// Pid of the profile.
         pid: u64,
-        /// The thread that it got.
+        /// Assigned tid.
         tid: u64,
     },
 }

@@ -1,9 +1,8 @@
-//! The bytes around a place in an input, so that a message can point at what it is about.
-
-/// Bytes kept on each side: as many characters as a line of a terminal takes, whatever their encoding.
+//! Copies the bytes around an offset, so that a message can point at a defect.
+/// Bytes kept on each side: more than a terminal line shows.
 const REACH: usize = 200;
 
-/// Bytes around a place: copied, since the input may be gone when the message is shown.
+/// A copy of the bytes around an offset. The input may be gone when the message is shown.
 ///
 /// ```
 /// use tracemill_trace::run::around::Around;
@@ -14,21 +13,22 @@ const REACH: usize = 200;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Around {
-    /// At most 200 before the place and 200 from it on; as in the input, so they may be anything.
+    /// Up to 200 raw bytes before the offset and 200 from it on.
     pub bytes: Vec<u8>,
-    /// Where among them the place is; their number where the input ends.
+    /// Index of the offset in `bytes`; `bytes.len()` at the end of the input.
     pub at: usize,
-    /// Whether there are more before them.
+    /// Whether the input has bytes before the copied ones.
     pub more_before: bool,
-    /// Whether there are more behind them.
+    /// Whether the input has bytes after the copied ones.
     pub more_behind: bool,
 }
 
 impl Around {
-    /// Bytes on each side that tell all of it: whether there are more too.
+    /// Number of bytes needed on each side: the copied bytes, and one to see whether there are
+    /// more.
     pub const TOLD_BY: u64 = REACH as u64 + 1;
 
-    /// Around the byte `at` in `bytes`, or around their end.
+    /// Copies the bytes around offset `at`, or around the end if `at` is beyond it.
     pub fn of(bytes: &[u8], at: usize) -> Self {
         let at = at.min(bytes.len());
         let (from, to) = (at.saturating_sub(REACH), (at + REACH).min(bytes.len()));
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ends_may_be_near() {
+    fn around_stops_at_the_ends_of_the_input() {
         let around = Around::of(b"abc", 1);
         assert_eq!((&*around.bytes, around.at), (&b"abc"[..], 1));
         assert!(!around.more_before && !around.more_behind);

@@ -1,8 +1,7 @@
-//! The one error type: what failed, where, and what to do about it.
+//! The error type of all libraries: failure, location and suggested fix.
 //!
-//! Texts are lower case without a full stop and name the file; the caller adds the program's name. [`Error::class`]
-//! determines the exit code. No text names a flag: [`Remedy`] names what can be done, and each program
-//! has its own words for it.
+//! Texts are lower case without a full stop and name the file. [`Error::class`] determines the exit
+//! code. Texts name no flags: programs translate the [`Remedy`].
 //!
 //! ```
 //! use tracemill_trace::run::error::ErrorClass;
@@ -18,173 +17,173 @@
 //! assert_eq!(&around.bytes[around.at..], b"2}]");
 //! ```
 //!
-//! Damage of inputs is no error unless the run is strict: see [`crate::run::losses`].
+//! Damage of inputs is an error only in a strict run; otherwise see [`crate::run::losses`].
 
 use crate::run::around::Around;
 use crate::run::remedy::Remedy;
 use std::path::Path;
 use std::{fmt, io};
 
-/// Why a run could not finish. Boxed, so that results stay small.
+/// The reason why a run failed. Boxed to keep results small.
 #[derive(Debug)]
 pub struct Error(Box<ErrorKind>);
 
-/// The facts of an [`Error`].
+/// The kind of an [`Error`] with its details.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// An input cannot be opened or read.
     Read {
-        /// The input.
+        /// Name of the input.
         input: String,
-        /// The error of the system.
+        /// Error of the system.
         source: io::Error,
     },
     /// An input is not a trace.
     NotATrace {
-        /// The input.
+        /// Name of the input.
         input: String,
         /// Offset of the byte that proves it.
         offset: u64,
-        /// What it is instead, and what to do.
+        /// Actual content of the input, and a suggestion.
         found: String,
-        /// The bytes there, if they help.
+        /// Bytes around the offset, if they help.
         around: Option<Around>,
     },
     /// No CPU profile to extract, or none that matches the request.
     Profiles {
-        /// What was found instead.
+        /// Description of the profiles found.
         found: String,
-        /// What can be done, if anything can.
+        /// Suggested fix, if there is one.
         remedy: Option<Remedy>,
     },
     /// Options that exclude each other, or that name something that does not exist.
     Usage {
-        /// Which, and why.
+        /// The wrong options, and the reason.
         problem: String,
-        /// What can be done, if anything can.
+        /// Suggested fix, if there is one.
         remedy: Option<Remedy>,
     },
     /// A trace cannot be split as requested: two parts with the same name, too many parts.
     Parts {
-        /// The obstacle, and what to do.
+        /// The reason, and a suggestion.
         found: String,
     },
-    /// A strict run met a defect.
+    /// A strict run found a defect.
     Defect {
-        /// The input.
+        /// Name of the input.
         input: String,
         /// Offset of the defect.
         offset: u64,
-        /// What is wrong.
+        /// Description of the defect.
         problem: String,
-        /// The bytes around it, if they are at hand.
+        /// Bytes around the defect, if they are available.
         around: Option<Around>,
     },
     /// An input changed while it was read.
     Changed {
-        /// The input.
+        /// Name of the input.
         input: String,
-        /// What happened to it.
+        /// Description of the change.
         how: String,
     },
     /// A temporary file cannot be written or read.
     Scratch {
-        /// The folder of temporary files.
+        /// Folder of temporary files.
         folder: String,
-        /// The error of the system.
+        /// Error of the system.
         source: io::Error,
     },
     /// The output is one of the inputs.
     OutputIsInput {
-        /// The output's path.
+        /// Path of the output.
         path: String,
     },
-    /// The output lies in a folder whose files are the inputs.
+    /// The output is in a folder whose files are the inputs.
     OutputInFolder {
-        /// The output's path.
+        /// Path of the output.
         path: String,
-        /// The folder, as it was named.
+        /// Folder as given by the user.
         folder: String,
     },
     /// The output exists and may not be replaced.
     OutputExists {
-        /// The output's path.
+        /// Path of the output.
         path: String,
     },
-    /// Output cannot be written.
+    /// An output cannot be written.
     Write {
-        /// What was being written.
+        /// Name of the output.
         path: String,
-        /// The error of the system.
+        /// Error of the system.
         source: io::Error,
     },
-    /// The reader of the output has gone.
+    /// The program that reads the output closed the pipe.
     BrokenPipe,
-    /// The caller ended the run.
+    /// The caller cancelled the run.
     Cancelled,
-    /// The memory budget is too small for anything.
+    /// The memory budget is below the minimum.
     Budget {
-        /// Bytes given.
+        /// Given budget in bytes.
         given: u64,
-        /// Bytes needed at the least.
+        /// Minimum budget in bytes.
         least: u64,
     },
-    /// Data that must stay in memory exceeds the budget.
+    /// Data that cannot spill to disk exceeds the memory budget.
     Exceeded {
-        /// What it is, and what to do other than giving more memory.
+        /// Description of the data, and a fix other than more memory.
         what: String,
-        /// Bytes of the budget.
+        /// Budget in bytes.
         given: u64,
     },
     /// A single compressed block of an input is too large to seek inside it.
     OnePiece {
-        /// The input.
+        /// Name of the input.
         input: String,
-        /// Largest number of bytes of text that are decompressed at a time.
+        /// Maximum size of a seekable block in bytes of text.
         most: u64,
     },
-    /// More input than offsets can address.
+    /// The inputs are larger than the address space.
     TooLarge {
-        /// Bytes of input.
+        /// Size of the inputs in bytes.
         bytes: u64,
-        /// The limit in bytes.
+        /// Limit in bytes.
         most: u64,
     },
     /// A time window that cannot contain any event.
     Window {
-        /// What was found instead.
+        /// Description of the invalid window.
         found: String,
     },
 }
 
-/// What an error means to the caller.
+/// The class of an error, for exit codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorClass {
-    /// Called wrongly.
+    /// Invalid options.
     Usage,
-    /// The input cannot be used.
+    /// Unusable input.
     Input,
-    /// The system failed, or the budget is impossible.
+    /// A failure of the system, or an impossible budget.
     System,
-    /// The reader of the output has gone: no message is needed.
+    /// The program that reads the output closed the pipe; no message is needed.
     BrokenPipe,
-    /// The caller ended the run.
+    /// The caller cancelled the run.
     Cancelled,
 }
 
 impl Error {
-    /// The facts.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> &ErrorKind {
         &self.0
     }
 
-    /// Whether an input is not a trace.
+    /// Returns whether the error says that an input is not a trace.
     pub fn is_no_trace(&self) -> bool {
         matches!(self.kind(), ErrorKind::NotATrace { .. })
     }
 
-    /// Returns what it means to the caller.
+    /// Returns the class of the error.
     pub fn class(&self) -> ErrorClass {
         match *self.0 {
             ErrorKind::Read { .. } | ErrorKind::NotATrace { .. } | ErrorKind::Defect { .. } => {
@@ -208,7 +207,7 @@ impl Error {
         }
     }
 
-    /// Returns the bytes around the place that it names. Its text leaves them out.
+    /// Returns the bytes around the reported offset. The error text omits them.
     pub fn around(&self) -> Option<&Around> {
         match &*self.0 {
             ErrorKind::NotATrace { around, .. } | ErrorKind::Defect { around, .. } => {
@@ -218,7 +217,7 @@ impl Error {
         }
     }
 
-    /// Returns what can be done about it, beyond what its text says. The text names no flags.
+    /// Returns the suggested fix, if there is one.
     pub fn remedy(&self) -> Option<Remedy> {
         match *self.0 {
             ErrorKind::Profiles { remedy, .. } | ErrorKind::Usage { remedy, .. } => remedy,
@@ -232,13 +231,14 @@ impl Error {
         }
     }
 
-    /// Returns an error about wrong options.
+    /// Creates an error about wrong options.
     #[cold]
     pub fn usage(problem: impl Into<String>, remedy: Option<Remedy>) -> Self {
         ErrorKind::Usage { problem: problem.into(), remedy }.into()
     }
 
-    /// Returns a failed write to `path`; a closed pipe is [`ErrorKind::BrokenPipe`].
+    /// Creates an error for a failed write to `path`; a closed pipe becomes
+    /// [`ErrorKind::BrokenPipe`].
     #[cold]
     pub fn write(path: impl fmt::Display, source: io::Error) -> Self {
         if source.kind() == io::ErrorKind::BrokenPipe {
@@ -247,13 +247,13 @@ impl Error {
         ErrorKind::Write { path: path.to_string(), source }.into()
     }
 
-    /// Returns a failure of temporary files in `folder`.
+    /// Creates an error for temporary files in `folder`.
     #[cold]
     pub fn scratch(folder: &Path, source: io::Error) -> Self {
         ErrorKind::Scratch { folder: folder.display().to_string(), source }.into()
     }
 
-    /// Returns a failed read of `input`.
+    /// Creates an error for a failed read of `input`.
     #[cold]
     pub fn read(input: impl fmt::Display, source: io::Error) -> Self {
         ErrorKind::Read { input: input.to_string(), source }.into()
@@ -271,7 +271,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.0 {
             ErrorKind::Read { input, source } => write!(f, "cannot read {input}: {source}"),
-            // such as a folder: no byte is at fault
+            // no byte is at fault, for example in a folder
             ErrorKind::NotATrace { input, offset: 0, found, around: None } => {
                 write!(f, "{input} is not a trace: {found}")
             }
@@ -305,7 +305,7 @@ impl fmt::Display for Error {
             ErrorKind::OutputExists { path } => {
                 write!(f, "the output {path} exists already")
             }
-            // files are created when they are written: only the folder can be missing
+            // a write creates the file, so only its folder can be missing
             ErrorKind::Write { path, source } if source.kind() == io::ErrorKind::NotFound => {
                 write!(f, "cannot write {path}: its folder does not exist")
             }

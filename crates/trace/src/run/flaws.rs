@@ -1,6 +1,6 @@
-//! What is wrong with a CPU profile, counted by kind with the first place of each.
+//! Counts flaws of a CPU profile by kind, with the first offset of each kind.
 //!
-//! A flaw costs what it touches and no more: the rest of the profile is saved, other streams do not see it.
+//! A flaw affects only the data it touches: the rest of the profile and other streams are kept.
 //!
 //! ```
 //! use tracemill_trace::run::flaws::{FlawKind, Flaws};
@@ -15,55 +15,55 @@
 
 use serde::{Serialize, Serializer};
 
-/// Kinds of flaws.
+/// A kind of flaw in a CPU profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FlawKind {
-    /// No `Profile` event: thread and start are guessed from the chunks.
+    /// No `Profile` event: the thread and the start are guessed from the chunks.
     NoProfile,
     /// More than one `Profile` event: the last one counts, as in DevTools.
     TwoProfiles,
-    /// In no order of the chunks do all refer to earlier nodes: order of time was kept.
+    /// No order of the chunks defines every node before its use; chunks stay in time order.
     Unordered,
-    /// The start is missing or no number.
+    /// The start time is missing or not a number.
     NoStart,
-    /// Something that should be an object or array and is not.
+    /// A value that should be an object or array and is not.
     Shape,
     /// A node without a usable id.
     Node,
-    /// A node whose id an earlier one has: what follows it means the later one.
+    /// A node with the id of an earlier node: later references mean the later node.
     Repeated,
-    /// A node whose parent does not exist: it hangs below the root.
+    /// A node whose parent does not exist: moved below the root.
     Orphan,
-    /// A list of children that names no node, or one that has another parent: one of the two was taken.
+    /// A child that does not exist or has two parents: one parent was kept.
     Child,
-    /// A node that is its own ancestor: it hangs below the root.
+    /// A node that is its own ancestor: moved below the root.
     Cycle,
-    /// A sample that names no node: its time was added to the next one.
+    /// A sample of a node that does not exist: its time was added to the next sample.
     Sample,
-    /// Samples without times or times without samples.
+    /// Samples without times, or times without samples.
     Unpaired,
-    /// No times at all: samples were spread evenly between start and end.
+    /// A profile without times: samples were spread evenly between start and end.
     Untimed,
-    /// A time step that is no number or longer than 292 years; it counts as 0.
+    /// A time step that is not a number or longer than 292 years: counted as 0.
     Delta,
-    /// A time finer than a nanosecond, cut off there.
+    /// A time finer than a nanosecond: rounded down.
     Rounded,
-    /// `lines` or `columns` of another length than the samples, cut or filled with 0.
+    /// `lines` or `columns` whose length differs from the samples: cut, or filled with 0.
     Lines,
-    /// An entry of `trace_ids` that names no node.
+    /// An entry of `trace_ids` for a node that does not exist.
     TraceId,
-    /// A key that chunks of one profile give different values: the first was kept.
+    /// A key with different values in several chunks: the first was kept.
     Key,
-    /// Text that is not JSON; odd bytes were escaped, odd words replaced by null.
+    /// Text that is not JSON: bad bytes were escaped, bad words replaced by null.
     Text,
-    /// Ids that readers in JavaScript cannot tell apart: nodes were numbered anew.
+    /// Node ids too large for JavaScript to distinguish: nodes were renumbered.
     Renumbered,
 }
 
 impl FlawKind {
-    /// How many there are.
+    /// Number of kinds.
     pub const COUNT: usize = FlawKind::ALL.len();
-    /// All of them, in the order of their numbers.
+    /// All kinds, in the order of their discriminants.
     pub const ALL: [FlawKind; 20] = [
         FlawKind::NoProfile,
         FlawKind::TwoProfiles,
@@ -87,7 +87,7 @@ impl FlawKind {
         FlawKind::Renumbered,
     ];
 
-    /// Its name in reports.
+    /// Returns the name of the kind in reports.
     pub fn name(self) -> &'static str {
         match self {
             FlawKind::NoProfile => "no-profile-event",
@@ -113,7 +113,7 @@ impl FlawKind {
         }
     }
 
-    /// What it is and what became of it, for a user.
+    /// Returns a description of the flaw and its treatment for users.
     pub fn sentence(self) -> &'static str {
         match self {
             FlawKind::NoProfile => {
@@ -155,7 +155,7 @@ impl FlawKind {
         }
     }
 
-    /// Whether something of the profile is gone or guessed, so that the status says so.
+    /// Returns whether data is lost or guessed, which changes the exit status.
     pub fn is_loss(self) -> bool {
         !matches!(
             self,
@@ -168,31 +168,29 @@ impl FlawKind {
     }
 }
 
-/// How often a kind occurs, and where first.
+/// The flaws of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flaw {
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
-    /// Offset of the first one, in the decoded input.
+    /// Offset of the first occurrence, in the decoded input.
     pub offset: u64,
-    /// The input it is in; empty where there is only one.
+    /// Name of the input; empty if there is only one.
     pub input: String,
 }
 
-/// All flaws of one profile; takes no room as long as there is none.
-///
-/// Serialized: a list of `{kind, count, lost, input, offset}`.
+/// All flaws of one profile; allocates only if there are any.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flaws(Option<Box<[Flaw; FlawKind::COUNT]>>);
 
 impl Flaws {
-    /// Counts one more at `offset`.
+    /// Counts a flaw at `offset`.
     #[cold]
     pub fn add(&mut self, kind: FlawKind, offset: u64) {
         self.add_many(kind, offset, 1);
     }
 
-    /// Counts several of a kind, the first of which stands at `offset`.
+    /// Counts `count` flaws of a kind, the first at `offset`.
     pub fn add_many(&mut self, kind: FlawKind, offset: u64, count: u64) {
         if count == 0 {
             return;
@@ -204,30 +202,30 @@ impl Flaws {
         flaw.count += count;
     }
 
-    /// Takes over what a later part has.
+    /// Adds the flaws of a later part of the profile.
     pub fn append(&mut self, later: &Flaws) {
         for (kind, flaw) in later.iter() {
             self.add_many(kind, flaw.offset, flaw.count);
         }
     }
 
-    /// Kinds of which there is any.
+    /// Returns the kinds that occur.
     pub fn iter(&self) -> impl Iterator<Item = (FlawKind, &Flaw)> {
         let flaws = self.0.iter().flat_map(|flaws| flaws.iter());
         FlawKind::ALL.into_iter().zip(flaws).filter(|(_, flaw)| flaw.count > 0)
     }
 
-    /// Pieces lost or guessed.
+    /// Returns the number of flaws that are losses.
     pub fn lost(&self) -> u64 {
         self.iter().filter(|(kind, _)| kind.is_loss()).map(|(_, flaw)| flaw.count).sum()
     }
 
-    /// Whether there is none at all.
+    /// Returns whether there are no flaws.
     pub fn is_empty(&self) -> bool {
         self.iter().next().is_none()
     }
 
-    /// Names the places: offsets of all inputs together become offsets in one of them.
+    /// Converts address-space offsets to input names and offsets in the input.
     pub fn locate(&mut self, locate: impl Fn(u64) -> (String, u64)) {
         let flaws = self.0.iter_mut().flat_map(|flaws| flaws.iter_mut());
         for flaw in flaws.filter(|flaw| flaw.count > 0) {
@@ -262,7 +260,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flaws_are_counted_by_kind_with_the_first_place() {
+    fn flaws_keep_count_and_first_offset_per_kind() {
         let mut flaws = Flaws::default();
         flaws.add(FlawKind::Sample, 7);
         flaws.add(FlawKind::Repeated, 1);

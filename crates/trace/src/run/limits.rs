@@ -1,4 +1,4 @@
-//! What a run may take: threads, memory, disk. These change its cost but never its answer.
+//! Resource limits of a run: threads, memory, disk. They affect cost, never results.
 //!
 //! ```
 //! use tracemill_trace::{ErrorKind, Limits, Source, Trace};
@@ -21,66 +21,65 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use tracemill_tokenizer::Tier;
 
-/// Limits of a run, and how its inputs are read.
+/// Limits of a run, and options for reading its inputs.
 ///
-/// | of [`Limits::memory`] | for | what is more |
+/// | share of [`Limits::memory`] | use | beyond it |
 /// |--:|---|---|
-/// | a quarter | bytes of pipes and packed inputs | goes to [`Limits::tmp_dir`] as they are |
-/// | a quarter | entries and other records of events, 8 to 40 bytes each | goes there as records, or sorted runs |
-/// | a quarter | what workers find in their chunks: 64 KiB to 8 MiB of text at a time each | waits: chunks are as small as that takes |
-/// | the rest | what is made of it, and what must stay in memory | |
+/// | a quarter | bytes of pipes and packed inputs | spills to [`Limits::tmp_dir`] |
+/// | a quarter | entries and other event records, 8 to 40 bytes each | spills as sorted runs |
+/// | a quarter | findings of workers, in chunks of 64 KiB to 8 MiB of text | chunks get smaller |
+/// | the rest | results, and data that must stay in memory | |
 ///
-/// What must stay in memory (threads, names, what is open at one time) is held to a [`Quota`]. Plain files are mapped: they take none of it, and no
-/// disk.
+/// Data that must stay in memory (threads, names, open slices) has a [`Quota`]. Plain files are
+/// mapped.
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// Worker threads, at least 1.
+    /// Number of worker threads, at least 1.
     pub threads: usize,
-    /// The most heap the run may take, in bytes; mapped files do not count.
+    /// Maximum heap of the run in bytes, without mapped files.
     pub memory: u64,
-    /// What of the memory is leased.
+    /// The memory of the run, from which lists take leases.
     pub budget: MemoryBudget,
-    /// Folder for spilled runs and spooled pipes.
+    /// Folder for temporary files.
     pub tmp_dir: PathBuf,
-    /// Instruction set of the scan; the best one if `None`.
+    /// Instruction set of the scan; `None` selects the best.
     pub tier: Option<Tier>,
-    /// The most bytes that one read from a pipe takes. No answer depends on it.
+    /// Maximum bytes per read from a pipe. Results do not depend on it.
     pub read_size: usize,
-    /// Stop at the first defect, and check every byte.
+    /// Whether to check every byte and fail at the first defect.
     pub strict: bool,
-    /// Write what is not JSON, but for lapses with one meaning, as JSON.
+    /// Whether to repair text that is not JSON in the output.
     pub repair: bool,
-    /// Have outputs on disk before they get their names, so that they survive a power cut.
+    /// Whether to flush outputs to disk, so that they survive a power cut.
     pub sync: bool,
-    /// Counters that another thread may watch.
+    /// Progress counters for another thread to read.
     pub progress: Arc<Progress>,
-    /// Ends the run when it is told to, from any thread.
+    /// Flag that cancels the run from any thread.
     pub cancel: Cancel,
-    /// How the memory is shared out, if not as [`Shares::of`] has it: for tests that want a spill after a few events.
+    /// Memory shares for tests that spill after a few events.
     #[doc(hidden)]
     pub shares: Option<Shares>,
 }
 
-/// Bytes that a worker finds in each byte of a chunk, and that the allocator keeps for it, at most.
+/// Maximum bytes of findings per byte of a chunk, including allocator overhead.
 const FOUND: u64 = 8;
 
-/// How the memory budget is shared out. What is left is for buffers, buckets and the stack.
+/// The division of the memory budget. The rest is for buffers, buckets and the stack.
 #[doc(hidden)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shares {
-    /// Bytes of pipes and packed inputs kept in memory; the rest is spooled to disk.
+    /// Bytes of pipes and packed inputs in memory; the rest spills to disk.
     pub payload: u64,
     /// Bytes of index entries; a bucket may take as much again.
     pub index: u64,
-    /// Bytes that a worker scans at a time.
+    /// Bytes per chunk.
     pub chunk: usize,
-    /// Bytes of a segment of a stream.
+    /// Bytes per segment of a stream.
     pub segment: usize,
 }
 
 impl Shares {
-    /// The shares of a budget for so many threads. What a worker finds in a chunk, and what the allocator keeps for it, may
-    /// take [`FOUND`] times the chunk: all workers have a quarter of the memory.
+    /// Divides a budget. The findings of all chunks, [`FOUND`] times their length, get a quarter.
     pub fn of(memory: u64, threads: usize) -> Self {
         let quarter = Share::of(1, 4).bytes(memory);
         let of_worker = |workers: usize| Share::of(1, FOUND).divided(workers).bytes(quarter);
@@ -94,10 +93,11 @@ impl Shares {
 }
 
 impl Limits {
-    /// The smallest budget that everything works within.
+    /// The smallest budget within which every verb works.
     pub const MEMORY_MIN: u64 = 32 << 20;
 
-    /// `threads` workers, `memory` bytes of heap and `tmp_dir` for what exceeds them; damaged inputs are saved.
+    /// Creates limits with `threads` workers, `memory` bytes of heap, and temporary files in
+    /// `tmp_dir`. Damaged inputs are salvaged.
     pub fn new(threads: usize, memory: u64, tmp_dir: impl Into<PathBuf>) -> Self {
         Limits {
             threads,
@@ -115,27 +115,27 @@ impl Limits {
         }
     }
 
-    /// How many there may be at once of what takes so many bytes of the budget each; 0 if not even one.
+    /// Returns the number of items of `each` bytes that the memory holds; 0 if none.
     pub fn room_for(&self, each: u64) -> usize {
         usize::try_from(self.memory / each.max(1)).unwrap_or(usize::MAX)
     }
 
-    /// Returns the quota of tables that stay while inputs are read: half of the memory.
+    /// Returns the quota for tables that exist while inputs are read: half of the memory.
     pub fn table_quota(&self) -> Quota {
         self.quota("tables of what is read", Share::of(1, 2))
     }
 
-    /// The quota of begins that are open at one time: half of the memory, most of which workers and pipes have while inputs are read.
+    /// Returns the quota for open begin events: half of the memory, mostly free after reading.
     pub fn open_quota(&self) -> Quota {
         self.quota("begins that are open", Share::of(1, 2))
     }
 
-    /// A quota for what cannot be on disk.
+    /// Creates a quota for data that cannot spill to disk.
     pub fn quota(&self, name: &'static str, share: Share) -> Quota {
         Quota::new(self, name, self.bytes(share))
     }
 
-    /// Leases a share of the memory, or what is left of it.
+    /// Leases a share of the memory, or the unleased rest.
     pub fn lease(&self, name: &'static str, share: Share) -> Lease {
         self.lease_bytes(name, self.bytes(share))
     }
@@ -147,19 +147,19 @@ impl Limits {
         }
     }
 
-    /// Leases what `workers` find in chunks that they scan at one time, and what the allocator keeps for it.
+    /// Leases the memory for findings of `workers` concurrent chunks.
     pub(crate) fn scan_lease(&self, chunk: usize, workers: usize) -> Lease {
         let bytes = FOUND * chunk as u64 * workers as u64;
         self.lease_bytes("what workers find in chunks", bytes)
     }
 
-    /// The same run with a share of its memory, for a run inside of it.
+    /// Returns limits for a nested run with a share of the memory.
     #[must_use]
     pub fn within(&self, share: Share) -> Self {
         Limits { memory: self.bytes(share).max(Self::MEMORY_MIN), ..self.clone() }
     }
 
-    /// The bytes of a share.
+    /// Returns the bytes of a share.
     pub fn bytes(&self, share: Share) -> u64 {
         share.bytes(match share.whole {
             ShareBase::Memory => self.memory,
@@ -168,12 +168,12 @@ impl Limits {
         })
     }
 
-    /// How the memory is shared out.
+    /// Returns the division of the memory.
     pub fn shares(&self) -> Shares {
         self.shares.unwrap_or_else(|| Shares::of(self.memory, self.threads))
     }
 
-    /// Checks the limits.
+    /// Checks that the limits are sufficient.
     ///
     /// # Errors
     /// [`ErrorKind::Budget`] if the memory is below [`Limits::MEMORY_MIN`].
@@ -186,10 +186,9 @@ impl Limits {
     }
 }
 
-/// Counts the bytes of what has to stay in memory, against the most that it may take.
+/// Counts the bytes of data that must stay in memory, and limits them.
 ///
-/// Lists that can go to disk have a share of the budget; what cannot (threads, names, begins that are open at one time) has
-/// a quota, and a run that needs more of it ends with an error instead of growing beyond the budget.
+/// Data that can spill has a lease instead. A run that exceeds a quota ends with an error.
 ///
 /// ```
 /// use tracemill_trace::run::limits::Limits;
@@ -206,18 +205,15 @@ impl Limits {
 /// ```
 #[derive(Debug)]
 pub struct Quota {
-    /// Bytes that were taken.
     used: AtomicU64,
-    /// Bytes that may be.
     most: u64,
-    /// The whole budget.
+    /// Memory budget of the run in bytes.
     given: u64,
-    /// Bytes that are leased, up to the next step, and their lease.
+    /// Leased bytes, a multiple of `STEP` or the limit.
     leased: AtomicU64,
     lease: Mutex<Growing>,
 }
 
-/// Bytes by which the lease of a quota grows.
 const STEP: u64 = 128 << 10;
 
 impl Quota {
@@ -231,19 +227,19 @@ impl Quota {
         }
     }
 
-    /// Counts `bytes` more; from any thread.
+    /// Adds `bytes`. Callable from any thread.
     ///
     /// # Errors
-    /// [`ErrorKind::Exceeded`] if that is too much; `what` says what takes them.
+    /// [`ErrorKind::Exceeded`] beyond the limit; `what` describes the data.
     pub fn take(&self, bytes: u64, what: &str) -> Result<(), Error> {
         let used = self.used.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.check(used, what)
     }
 
-    /// The same for what takes `bytes` in all.
+    /// Checks data that takes `bytes` in total.
     ///
     /// # Errors
-    /// As [`Quota::take`].
+    /// See [`Quota::take`].
     #[inline]
     pub fn check(&self, bytes: u64, what: &str) -> Result<(), Error> {
         if bytes > self.leased.load(Ordering::Relaxed) { self.grow(bytes, what) } else { Ok(()) }
@@ -267,7 +263,7 @@ impl Quota {
     }
 }
 
-/// The part of a [`Quota`] that one holder takes, which changes as the holder grows.
+/// The bytes that one growing holder takes of a [`Quota`].
 #[derive(Debug)]
 pub struct Holding {
     quota: Arc<Quota>,
@@ -275,15 +271,15 @@ pub struct Holding {
 }
 
 impl Holding {
-    /// Creates an empty one. Those of one quota share its limit.
+    /// Creates an empty holding. Holdings of a quota share its limit.
     pub fn new(quota: &Arc<Quota>) -> Self {
         Holding { quota: Arc::clone(quota), bytes: 0 }
     }
 
-    /// Changes the size to `bytes`, which `what` takes.
+    /// Sets the size of the holding to `bytes`; `what` describes the data.
     ///
     /// # Errors
-    /// [`ErrorKind::Exceeded`] if all holdings of the quota together exceed it.
+    /// [`ErrorKind::Exceeded`] if all holdings of the quota together exceed its limit.
     #[inline]
     pub fn resize(&mut self, bytes: u64, what: &str) -> Result<(), Error> {
         let used = self.quota.used.fetch_sub(self.bytes, Ordering::Relaxed) - self.bytes + bytes;
@@ -293,57 +289,57 @@ impl Holding {
     }
 }
 
-/// Ends runs that have a copy of it: they fail with [`ErrorKind::Cancelled`] and leave outputs as they were.
+/// A flag that cancels all runs with a copy of it. They fail with [`ErrorKind::Cancelled`] and
+/// leave outputs unchanged.
 ///
-/// Looked at between portions of work: some MiB of input, or a bucket of some 16,000 events of output.
+/// Runs check it between units of work: some MiB of input, or some 16,000 events of output.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// From now on runs end.
+    /// Cancels the runs.
     pub fn cancel(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether to go on.
+    /// Checks that the run is not cancelled.
     ///
     /// # Errors
-    /// [`ErrorKind::Cancelled`] if not.
+    /// [`ErrorKind::Cancelled`] if it is cancelled.
     pub fn check(&self) -> Result<(), Error> {
         if self.0.load(Ordering::Relaxed) { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
     }
 }
 
-/// What a run has done so far. Written with relaxed ordering: for showing, not for deciding.
+/// Progress of a run. Relaxed ordering: for display, not for decisions.
 ///
-/// The caller keeps a copy of [`Limits::progress`] and looks at it from another thread. All counters begin at 0 and only grow; a copy
-/// that several runs share counts all of them.
+/// Another thread reads a copy of [`Limits::progress`]. Runs that share a copy are added up.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Bytes of input there will be, as far as known (pipes are not).
+    /// Expected bytes of input, without pipes.
     pub bytes_expected: AtomicU64,
-    /// Bytes of input scanned.
+    /// Bytes of input scanned so far.
     pub bytes_scanned: AtomicU64,
-    /// Bytes of output there will be; 0 while not known.
+    /// Expected bytes of output; 0 while unknown.
     pub bytes_to_write: AtomicU64,
-    /// Bytes of output written.
+    /// Written bytes of output.
     pub bytes_written: AtomicU64,
 }
 
 impl Progress {
-    /// Adds to a counter.
+    /// Adds `bytes` to a counter.
     pub fn add(counter: &AtomicU64, bytes: u64) {
         counter.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Sets the counters to zero, for a second run that begins to read.
+    /// Resets the counters of input and of written bytes for a second run.
     pub fn restart(&self) {
         for counter in [&self.bytes_expected, &self.bytes_scanned, &self.bytes_written] {
             counter.store(0, Ordering::Relaxed);
         }
     }
 
-    /// Says how long an output will be, if not more was said before: of several outputs the whole was.
+    /// Raises the expected bytes of output to at least `bytes`.
     pub(crate) fn will_write(&self, bytes: u64) {
         self.bytes_to_write.fetch_max(bytes, Ordering::Relaxed);
     }

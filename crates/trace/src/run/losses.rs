@@ -1,4 +1,4 @@
-//! What was lost of the inputs, counted by kind with its places, and what is told of each input.
+//! Counts losses of inputs by kind, with examples, and reports on each input.
 //!
 //! ```
 //! use tracemill_trace::{Limits, Source, Trace};
@@ -19,36 +19,34 @@ use crate::run::flaws::Flaws;
 use serde::{Deserialize, Serialize, Serializer};
 use tracemill_tokenizer::{Damage, DamageKind, Lapse};
 
-/// Bytes of an excerpt at most.
 const EXCERPT: usize = 60;
-/// Examples kept of each kind of damage in each input.
 const EXAMPLES: usize = 3;
 
-/// One place where something was lost. Offsets are those in the input, unpacked, and so count from its first byte.
+/// An example of a loss. Offsets are relative to the decoded input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Example {
-    /// Offset of the first lost byte, in the decoded input.
+    /// Offset of the first lost byte.
     pub offset: u64,
-    /// Offset at which it was noticed.
+    /// Offset at which the damage was noticed.
     pub noticed: u64,
-    /// How many bytes were lost.
+    /// Number of lost bytes.
     pub bytes: u64,
-    /// The first of them, made printable.
+    /// First lost bytes, made printable.
     pub excerpt: String,
 }
 
-/// All losses, or lapses, of one kind in one input.
+/// All losses or lapses of one kind in one input.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LossTally {
-    /// Stretches of bytes, most often an event each.
+    /// Number of lost byte ranges, most often one event each.
     pub count: u64,
-    /// Their bytes.
+    /// Total bytes.
     pub bytes: u64,
-    /// The first few.
+    /// The first few examples.
     pub examples: Vec<Example>,
 }
 
-/// Tallies of `N` kinds; takes no room as long as there is nothing to count.
+/// Tallies of `N` kinds; allocates only if there is something to count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct KindTallies<const N: usize>(Option<Box<[LossTally; N]>>);
 
@@ -63,7 +61,6 @@ impl<const N: usize> KindTallies<N> {
         self.0.get_or_insert_with(|| Box::new(std::array::from_fn(|_| LossTally::default())))
     }
 
-    /// Counts `bytes`, which stand at `offset`.
     fn add(&mut self, kind: usize, offset: u64, noticed: u64, bytes: &[u8]) {
         let tally = &mut self.all()[kind];
         tally.count += 1;
@@ -84,7 +81,6 @@ impl<const N: usize> KindTallies<N> {
         }
     }
 
-    /// Those of which there is any, beside `kinds` in the same order.
     fn iter<K>(&self, kinds: [K; N]) -> impl Iterator<Item = (K, &LossTally)> {
         let tallies = self.0.iter().flat_map(|tallies| tallies.iter());
         kinds.into_iter().zip(tallies).filter(|(_, tally)| tally.count > 0)
@@ -95,17 +91,17 @@ impl<const N: usize> KindTallies<N> {
     }
 }
 
-/// All losses of one input, by kind in the order of [`DamageKind::ALL`].
+/// All losses of one input, in the order of [`DamageKind::ALL`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Losses(KindTallies<{ DamageKind::ALL.len() }>);
 
 impl Losses {
-    /// Counts one more.
+    /// Counts a loss.
     pub fn add(&mut self, damage: &Damage<'_>) {
         self.0.add(damage.kind as usize, damage.offset, damage.noticed, damage.lost);
     }
 
-    /// Losses that were counted before: one tally a kind.
+    /// Creates losses from one tally per kind.
     pub fn of(tallies: impl IntoIterator<Item = (DamageKind, LossTally)>) -> Self {
         let mut losses = Losses::default();
         for (kind, tally) in tallies {
@@ -114,14 +110,14 @@ impl Losses {
         losses
     }
 
-    /// Counts a packing that breaks off.
+    /// Counts packed data that breaks off.
     pub(crate) fn add_broken(&mut self, example: Example) {
         let tally = &mut self.0.all()[DamageKind::Truncated as usize];
         tally.count += 1;
         tally.examples.push(example);
     }
 
-    /// Takes over what a later part of the same input lost.
+    /// Adds the losses of a later part of the same input.
     pub fn append(&mut self, later: Losses) {
         self.0.append(later.0);
     }
@@ -131,12 +127,12 @@ impl Losses {
         self.0.iter(DamageKind::ALL)
     }
 
-    /// Stretches lost in all.
+    /// Returns the number of lost byte ranges.
     pub fn count(&self) -> u64 {
         self.0.count()
     }
 
-    /// The loss that stands first in the input: what a strict run ends with.
+    /// Returns the loss with the smallest offset, at which a strict run fails.
     pub fn first(&self) -> Option<(DamageKind, &Example)> {
         self.iter()
             .filter_map(|(kind, tally)| Some((kind, tally.examples.first()?)))
@@ -156,7 +152,6 @@ impl Serialize for Lapses {
     }
 }
 
-/// A row of a report.
 #[derive(Serialize)]
 struct TallyRow<'t> {
     kind: &'static str,
@@ -171,21 +166,22 @@ impl<'t> TallyRow<'t> {
     }
 }
 
-/// The events, and keys beside them, of one input that are not JSON but for a [`Lapse`], each by its first one.
+/// Events and top-level values of one input that deviate from JSON only by a [`Lapse`], counted
+/// under their first lapse.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Lapses {
     tallies: KindTallies<{ Lapse::ALL.len() }>,
-    /// Whether the output has them as JSON; else it has them as they stand.
+    /// Whether the output has these events and values repaired instead of unchanged.
     pub mended: bool,
 }
 
 impl Lapses {
-    /// Counts one more, of an event or value that stands at `offset`.
+    /// Counts an event or value at `offset`.
     pub(crate) fn add(&mut self, lapse: Lapse, offset: u64, noticed: u64, bytes: &[u8]) {
         self.tallies.add(lapse as usize, offset, noticed, bytes);
     }
 
-    /// Takes over those of a later part of the same input.
+    /// Adds the lapses of a later part of the same input.
     pub(crate) fn append(&mut self, later: Lapses) {
         self.tallies.append(later.tallies);
     }
@@ -195,18 +191,18 @@ impl Lapses {
         self.tallies.iter(Lapse::ALL)
     }
 
-    /// Events and keys in all.
+    /// Returns the number of events and values.
     pub fn count(&self) -> u64 {
         self.tallies.count()
     }
 
-    /// Those that are in the output as they stand, so that it is no JSON.
+    /// Returns the number of lapses in the output, which make it invalid JSON.
     pub fn kept(&self) -> u64 {
         if self.mended { 0 } else { self.count() }
     }
 }
 
-/// The first 60 bytes of a stretch on one line, with what cannot be printed escaped.
+/// Returns up to 60 bytes as one printable line, with control bytes escaped.
 ///
 /// ```
 /// use tracemill_trace::run::losses::excerpt;
@@ -217,7 +213,7 @@ impl Lapses {
 pub fn excerpt(bytes: &[u8]) -> String {
     let cut = bytes.len() > EXCERPT;
     let mut text = bytes[..bytes.len().min(EXCERPT)].escape_ascii().to_string();
-    // quotes and backslashes read better as they stand
+    // quotes and backslashes are more readable without escapes
     text = text.replace("\\\"", "\"").replace("\\'", "'").replace("\\\\", "\\");
     if cut {
         text.push('…');
@@ -225,38 +221,40 @@ pub fn excerpt(bytes: &[u8]) -> String {
     text
 }
 
-/// One input of a run.
+/// The report on one input of a run.
 ///
-/// Serialized: losses and lapses as lists of `{kind, count, bytes, examples}`, flaws as [`Flaws`] says.
+/// Serialized: losses and lapses as lists of `{kind, count, bytes, examples}`, flaws like
+/// [`Flaws`].
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct InputReport {
-    /// Its path, or `standard input`.
+    /// Path of the input, or `standard input`.
     pub name: String,
-    /// Bytes after decoding.
+    /// Number of bytes after decoding.
     pub bytes: u64,
-    /// Events read.
+    /// Number of events read.
     pub events: u64,
-    /// How it was packed: `gzip`, `zstd`, `utf-16`, if it was.
+    /// Encoding of the input, if any: `gzip`, `zstd`, `utf-16`.
     pub encoding: Option<&'static str>,
-    /// What was lost.
+    /// Bytes lost to damage.
     pub losses: Losses,
-    /// What is not JSON and was kept, since it is clear what was meant. Only verbs that write a trace look for it.
+    /// Events and values that are not JSON and were kept. Only verbs that write a trace look for
+    /// them.
     pub lapses: Lapses,
-    /// Documents without their closing brackets, which the format allows.
+    /// Number of documents without closing brackets, which the format allows.
     pub unclosed: u64,
-    /// Missing or surplus commas between events, by which nothing is lost.
+    /// Number of missing or extra commas between events, which lose nothing.
     pub odd_separators: u64,
-    /// CPU profiles (`.cpuprofile`) in it.
+    /// Number of CPU profiles (`.cpuprofile`) in the input.
     pub profiles: u64,
-    /// What is wrong with those.
+    /// Flaws of these CPU profiles.
     pub flaws: Flaws,
-    /// Least and greatest time of its events, in nanoseconds, where the verb sorts them; before it is moved.
+    /// First and last time in nanoseconds, before clock offsets, if the verb reads times.
     #[serde(skip)]
     pub span: Option<(i64, i64)>,
 }
 
 impl InputReport {
-    /// Pieces lost.
+    /// Returns the number of losses.
     pub fn lost(&self) -> u64 {
         self.losses.count() + self.flaws.lost()
     }

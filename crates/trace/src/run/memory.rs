@@ -1,4 +1,4 @@
-//! The memory of a run as leases: each list, sorter and buffer that may grow with the input leases its bytes by name, so that they can be added up.
+//! Accounts for the memory of a run with named leases for everything that can grow.
 //!
 //! ```
 //! use tracemill_trace::Limits;
@@ -14,12 +14,14 @@
 //! # Ok::<(), tracemill_trace::Error>(())
 //! ```
 //!
-//! A lease is an upper bound: its holder goes to disk beyond it. All clones of a run's [`Limits`](super::limits::Limits) share one budget. Making a list never fails: where
-//! less is left than is asked for, the lease has what is left (but never less than a sixteenth, with which every holder still works), and
-//! [`Leased::short`] says how much it is short of. No verb comes to that: a test adds up the leases of each.
+//! A lease is an upper bound: its holder spills to disk beyond it. All clones of a run's
+//! [`Limits`](super::limits::Limits) share one budget. Creating a lease never fails. If memory is
+//! short, the lease gets the rest, but at least a sixteenth of the request; [`Leased::short`]
+//! reports the shortfall. A test checks that no verb falls short.
 //!
-//! What cannot go to disk has a [`Quota`](super::limits::Quota): a cap beyond which the run ends. It leases what it has come to, in steps of 128 KiB.
-//! Tests that set [`Limits::shares`](super::limits::Limits) have leases of the sizes they ask for, which are not added up.
+//! Data that cannot spill has a [`Quota`](super::limits::Quota), which leases memory in steps of
+//! Data that cannot spill has a [`Quota`](super::limits::Quota). Tests that set
+//! [`Limits::shares`](super::limits::Limits) get leases outside the budget.
 //!
 #![doc = include_str!("leases.md")]
 
@@ -27,10 +29,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The least part of its request that a lease has.
+/// Minimum of a lease, as a share of its request.
 const LEAST: Share = Share::of(1, 16);
 
-/// The base of a share.
+/// The quantity that a share is a fraction of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ShareBase {
     Memory,
@@ -47,35 +49,36 @@ pub struct Share {
 }
 
 impl Share {
-    /// `parts` in `of` of the memory.
+    /// Creates the share `parts / of` of the memory.
     pub const fn of(parts: u64, of: u64) -> Self {
         Share { whole: ShareBase::Memory, parts, of }
     }
 
-    /// The same of the quarter of the memory that entries and other records of events have.
+    /// Creates the share `parts / of` of the quarter of memory for entries and other event records.
     pub const fn of_index(parts: u64, of: u64) -> Self {
         Share { whole: ShareBase::Index, parts, of }
     }
 
-    /// The same of the quarter of the memory that the bytes of pipes and packed inputs have.
+    /// Creates the share `parts / of` of the quarter of memory for bytes of pipes and packed
+    /// inputs.
     pub const fn of_payload(parts: u64, of: u64) -> Self {
         Share { whole: ShareBase::Payload, parts, of }
     }
 
-    /// The share of one of `holders` that work side by side.
+    /// Returns the share of one of `holders` concurrent holders.
     #[must_use]
     pub fn divided(self, holders: usize) -> Self {
         Share { of: self.of * holders.max(1) as u64, ..self }
     }
 
-    /// The share of so many bytes.
+    /// Returns the bytes of the share of `of` bytes.
     pub fn bytes(self, of: u64) -> u64 {
         let bytes = u128::from(of) * u128::from(self.parts) / u128::from(self.of);
         u64::try_from(bytes).unwrap_or(u64::MAX)
     }
 }
 
-/// The memory of a run, and its leases. Clones are one budget.
+/// The memory of a run and its leases. Clones share one budget.
 #[derive(Clone, Debug)]
 pub struct MemoryBudget(Arc<Budget>);
 
@@ -92,14 +95,14 @@ struct Leases {
     by_name: BTreeMap<&'static str, (u64, Leased)>,
 }
 
-/// The use of the leases of one name.
+/// Statistics of the leases with one name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Leased {
-    /// Their name.
+    /// Name of the leases.
     pub name: &'static str,
-    /// The most bytes of them at one time.
+    /// Maximum of bytes leased at one time.
     pub most: u64,
-    /// The most bytes by which one was smaller than its request.
+    /// Largest difference in bytes between a request and its lease.
     pub short: u64,
 }
 
@@ -109,12 +112,12 @@ impl MemoryBudget {
         MemoryBudget(Arc::new(Budget { memory, leases: Mutex::default() }))
     }
 
-    /// Returns the most bytes that were leased at one time.
+    /// Returns the maximum of bytes leased at one time.
     pub fn most(&self) -> u64 {
         self.leases().most
     }
 
-    /// Returns the use of all leases, by name.
+    /// Returns the statistics of all leases, by name.
     pub fn report(&self) -> Vec<Leased> {
         self.leases().by_name.values().map(|(_, leased)| leased.clone()).collect()
     }
@@ -123,7 +126,7 @@ impl MemoryBudget {
         self.0.leases.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Leases `asked` bytes, or what is left; of more than `least` it may be less.
+    /// Leases `asked` bytes or the unleased rest, but at least `least`.
     fn take(&self, name: &'static str, asked: u64, least: u64) -> u64 {
         let mut leases = self.leases();
         let bytes = asked.min(self.0.memory.saturating_sub(leases.now)).max(least);
@@ -137,13 +140,13 @@ impl MemoryBudget {
         bytes
     }
 
-    /// Creates an empty lease that grows: see [`Growing::reach`].
+    /// Creates an empty lease that can grow, see [`Growing::reach`].
     pub(super) fn growing(&self, name: &'static str) -> Growing {
         Growing { budget: self.clone(), name, bytes: 0 }
     }
 }
 
-/// Bytes of a budget under one name, given back when it is dropped.
+/// Leased bytes of a budget under one name, released on drop.
 #[derive(Debug)]
 pub(super) struct Growing {
     budget: MemoryBudget,
@@ -152,7 +155,7 @@ pub(super) struct Growing {
 }
 
 impl Growing {
-    /// Leases what is missing to `bytes`, as far as it is left.
+    /// Grows the lease towards `bytes`, as far as memory is left.
     pub(super) fn reach(&mut self, bytes: u64) {
         self.bytes += self.budget.take(self.name, bytes.saturating_sub(self.bytes), 0);
     }
@@ -168,18 +171,18 @@ impl Drop for Growing {
     }
 }
 
-/// Bytes that a holder may take, and the folder for what exceeds them. Its parts and its clones hold the whole lease: the bytes are given back when
-/// the last of them is dropped.
+/// Permission to use a number of bytes, and the folder for data beyond them. The bytes are released
+/// with the last clone or part.
 #[derive(Clone, Debug)]
 pub struct Lease {
     bytes: u64,
     tmp_dir: Arc<PathBuf>,
-    /// `None` if it is not added up.
+    /// `None` for a lease outside any budget.
     _held: Option<Arc<Growing>>,
 }
 
 impl Lease {
-    /// `asked` bytes of `budget`, or what is left.
+    /// Leases `asked` bytes of `budget`, or the unleased rest.
     pub(super) fn new(
         budget: &MemoryBudget,
         name: &'static str,
@@ -191,38 +194,38 @@ impl Lease {
         Lease { _held: held, ..Lease::alone(bytes, tmp_dir) }
     }
 
-    /// `bytes` of no budget.
+    /// Creates a lease of `bytes` outside any budget.
     pub fn alone(bytes: u64, tmp_dir: impl Into<PathBuf>) -> Self {
         Lease { bytes, tmp_dir: Arc::new(tmp_dir.into()), _held: None }
     }
 
-    /// The bytes.
+    /// Returns the leased bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// How many values of a type they are.
+    /// Returns the number of values of type `T` that fit.
     pub(crate) fn room_for<T>(&self) -> usize {
         usize::try_from(self.bytes).unwrap_or(usize::MAX) / size_of::<T>().max(1)
     }
 
-    /// The folder for what exceeds them.
+    /// Returns the folder for data beyond the lease.
     pub fn tmp_dir(&self) -> &Path {
         &self.tmp_dir
     }
 
-    /// A part of it, whatever else is taken of it: who divides a lease sees all its parts at one place.
+    /// Returns a part of the lease. The caller must not lend more than the whole.
     #[must_use]
     pub fn part(&self, share: Share) -> Self {
         Lease { bytes: share.bytes(self.bytes), ..self.clone() }
     }
 
-    /// The same lease, for a holder whose bytes are counted elsewhere.
+    /// Returns the lease without a limit, for a holder whose bytes are counted elsewhere.
     pub(crate) fn unbounded(&self) -> Self {
         Lease { bytes: u64::MAX, ..self.clone() }
     }
 
-    /// The part of one of `holders`.
+    /// Returns the part for one of `holders` equal holders.
     #[must_use]
     pub fn divided(&self, holders: usize) -> Self {
         self.part(Share::of(1, 1).divided(holders))
@@ -235,7 +238,7 @@ mod tests {
     use crate::Limits;
 
     #[test]
-    fn no_more_is_leased_than_there_is() {
+    fn leases_get_what_the_budget_has_left() {
         let limits = Limits::new(2, 64 << 20, std::env::temp_dir());
         let clone = limits.clone();
         let most = limits.lease("much", Share::of(7, 8));

@@ -1,4 +1,4 @@
-//! What a run may take, and what it reports: limits, threads, losses, errors.
+//! Limits of a run, and its reports: threads, memory, losses, errors.
 
 pub mod around;
 pub mod error;

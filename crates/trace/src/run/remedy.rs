@@ -1,39 +1,39 @@
-//! What can be done about an error or a warning.
-
-/// What can be done about it: whoever has flags, buttons or calls says which.
+//! Suggested fixes for errors and warnings.
+/// A suggested fix for an error or a warning. Programs translate it to their flags, buttons or
+/// calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Remedy {
-    /// Read without [`crate::Limits::strict`]: the rest is then saved.
+    /// Read without [`crate::Limits::strict`], which salvages damaged inputs.
     Lenient,
-    /// Name another [`crate::Limits::tmp_dir`].
+    /// Set another [`crate::Limits::tmp_dir`].
     OtherTmpDir,
-    /// Allow the existing file to be replaced.
+    /// Allow replacing the existing file.
     Replace,
-    /// Allow at least so many bytes of [`crate::Limits::memory`].
+    /// Allow at least this many bytes of [`crate::Limits::memory`].
     MoreMemory(u64),
-    /// Allow more bytes of [`crate::Limits::memory`]; how many is not known.
+    /// Allow more [`crate::Limits::memory`]; the required bytes are unknown.
     RaiseMemory,
-    /// Say which process and thread a CPU profile is of.
+    /// Name the process and thread of a CPU profile.
     NameThread,
-    /// Write the object form, which has a place for keys beside the events.
+    /// Write the object form, which has top-level keys.
     ObjectForm,
-    /// Have the clocks of the inputs aligned.
+    /// Align the clocks of the inputs.
     Align,
     /// Write for DevTools, which then shows the profiles.
     ForDevtools,
-    /// Write less, or several parts; of a slice of so many milliseconds the text would be about so many bytes.
+    /// Write less, or several parts.
     Smaller {
-        /// Milliseconds and bytes, if the times are known.
+        /// Suggested slice in milliseconds and its approximate bytes, if the times are known.
         slice: Option<(u64, u64)>,
     },
-    /// Look at the names of the events.
+    /// List the names of the events.
     ListNames,
-    /// Look at the list of CPU profiles.
+    /// List the CPU profiles.
     ListProfiles,
-    /// Choose one CPU profile, or write to a folder.
+    /// Select one CPU profile, or write to a folder.
     ChooseProfile,
-    /// Pack the trace anew, in parts that can be unpacked by themselves.
+    /// Recompress the trace in independent frames or members.
     PackInParts,
     /// Number the files of CPU profiles.
     NumberFiles,

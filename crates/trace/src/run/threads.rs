@@ -1,4 +1,4 @@
-//! Work on several threads, as many of them as can be had.
+//! Runs tasks on several threads.
 //!
 //! ```
 //! use tracemill_trace::run::threads::try_each;
@@ -9,11 +9,10 @@
 //! assert_eq!(failed, Err("the eighth"));
 //! ```
 //!
-//! The threads are those of a pool for each number of threads, which is made when it is first needed, and kept. Work that is shared out here never
-//! waits for other work: what waits for a turn or a channel has threads of its own ([`on_dedicated_threads`], or a scope).
+//! Threads come from a pool per thread count, created on first use. Tasks in a pool never wait for
+//! each other; work that waits has its own threads ([`on_dedicated_threads`], or a scope).
 //!
-//! Where the system has no further thread (a limit on processes, no room for a stack) work goes on with those there are, at the least with the one
-//! that asked.
+//! If the system refuses more threads, work continues on the existing ones.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
@@ -22,7 +21,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 
-/// The pool of so many threads; of fewer where there are no more, and `None` for one.
+/// Returns the shared pool of `threads` threads, or fewer if the system refuses; `None` for one
+/// thread.
 ///
 /// ```
 /// use rayon::slice::ParallelSliceMut;
@@ -54,13 +54,13 @@ pub fn pool(threads: usize) -> Option<Arc<ThreadPool>> {
     Some(built)
 }
 
-/// What `work` gives on each of at most `count` threads, of which this is one; its own comes last. If one panics, so does
-/// this.
+/// Runs `work` on at most `count` threads, including the calling thread, whose result is last.
+/// Propagates panics.
 pub fn on_threads<T: Send>(count: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
     at_most(count, count, work)
 }
 
-/// As [`on_threads`], on `count` of the threads of the pool of `threads`.
+/// Runs `work` like [`on_threads`], on `count` threads of the pool of `threads`.
 fn at_most<T: Send>(threads: usize, count: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
     let shared = if count > 1 { pool(threads) } else { None };
     let Some(pool) = shared else { return vec![work()] };
@@ -79,7 +79,8 @@ fn at_most<T: Send>(threads: usize, count: usize, work: impl Fn() -> T + Sync) -
     all
 }
 
-/// As [`on_threads`], for work that waits for that of the other threads: they are started for it and end with it.
+/// Runs `work` like [`on_threads`], on new threads that end with it, for work that waits for other
+/// threads.
 pub fn on_dedicated_threads<T: Send>(count: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {
         let start = |_| Builder::new().spawn_scoped(scope, &work).ok();
@@ -91,10 +92,10 @@ pub fn on_dedicated_threads<T: Send>(count: usize, work: impl Fn() -> T + Sync) 
     })
 }
 
-/// Does tasks `0..tasks` on at most `threads` threads, each when a thread is free for it; answers in their order.
+/// Runs tasks `0..tasks` on at most `threads` threads. Returns the results in task order.
 ///
 /// # Errors
-/// That of the first task that failed; once one has, none is begun any more.
+/// The error of the first failed task. No task starts after a failure.
 pub fn try_each<T: Send, E: Send>(
     threads: usize,
     tasks: usize,
@@ -120,7 +121,7 @@ pub fn try_each<T: Send, E: Send>(
     done.into_iter().map(|(_, answer)| answer).collect()
 }
 
-/// Does both of two things, at one time if there is a second thread; if one panics, so does this.
+/// Runs two closures, concurrently if there is a second thread. Propagates panics.
 ///
 /// ```
 /// use tracemill_trace::run::threads::both;
@@ -157,14 +158,14 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_of_another_thread_goes_on_here() {
+    fn panic_of_a_thread_reaches_the_caller() {
         let this = std::thread::current().id();
         let work = || assert_eq!(std::thread::current().id(), this, "elsewhere");
         assert!(std::panic::catch_unwind(|| on_threads(2, work)).is_err());
     }
 
     #[test]
-    fn answers_come_in_the_order_of_tasks_whoever_has_done_them() {
+    fn results_come_in_task_order() {
         for threads in [1, 3] {
             let all = try_each(threads, 100, |task| Ok::<_, ()>(task * task));
             assert_eq!(all, Ok((0..100).map(|task| task * task).collect()));
@@ -173,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn two_things_are_done_once_with_one_thread_or_two() {
+    fn both_runs_each_closure_once() {
         for threads in [0, 1, 2, 7] {
             let done = AtomicUsize::new(0);
             let count = |more: usize| done.fetch_add(more, Ordering::Relaxed);
@@ -185,14 +186,14 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_begun_behind_a_failure() {
+    fn no_task_starts_after_a_failure() {
         let begun = AtomicUsize::new(0);
         let failed: Result<Vec<()>, usize> = try_each(1, 100, |task| {
             begun.fetch_add(1, Ordering::Relaxed);
             if task < 7 { Ok(()) } else { Err(task) }
         });
         assert_eq!((failed, begun.into_inner()), (Err(7), 8));
-        // all fail: it is the first that is told
+        // all fail; the first task's error is returned
         assert_eq!(try_each(4, 4, Err::<(), _>), Err(0));
     }
 }

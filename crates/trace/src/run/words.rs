@@ -1,4 +1,4 @@
-//! Numbers as people write them in sentences, and words as shells read them.
+//! Formats numbers and nouns for sentences, and quotes words for shells.
 //!
 //! ```
 //! use tracemill_trace::run::words::{grouped, plural, shell_word};
@@ -7,8 +7,7 @@
 //! assert_eq!(plural(2, "address"), "2 addresses");
 //! assert_eq!(shell_word("a trace.json"), "'a trace.json'");
 //! ```
-
-/// `1,234,567`.
+/// Formats a number with thousands separators: `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -21,7 +20,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// `1 event`, `2 events`, `2 addresses`.
+/// Formats a number with its noun: `1 event`, `2 events`, `2 addresses`.
 pub fn plural(number: u64, noun: &str) -> String {
     let ending = match number {
         1 => "",
@@ -31,7 +30,7 @@ pub fn plural(number: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", grouped(number))
 }
 
-/// A word as a shell takes it: as it stands, or quoted; control characters as bash and zsh have them.
+/// Quotes a word for a shell if necessary; control characters in the notation of bash and zsh.
 pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@%+,-".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -71,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn shells_read_words_as_they_are() {
+    fn bash_reads_quoted_words_back() {
         let words =
             ["a", "", "it's", "a b", "$x", "(anonymous)", "tab\tend", "é", "a\\b\n'", "--name=^x$"];
         let line: Vec<String> = words.iter().map(|word| shell_word(word)).collect();

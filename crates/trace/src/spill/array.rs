@@ -1,4 +1,4 @@
-//! Records that are changed where they stand: in memory or, beyond a limit, in the pages of a file.
+//! A mutable array of records, in memory or in the pages of a file.
 //!
 //! ```
 //! use tracemill_trace::run::memory::Lease;
@@ -18,46 +18,45 @@ use crate::os::ScratchMap;
 use crate::run::error::Error;
 use crate::run::memory::Lease;
 
-/// Bytes that the file has at first.
 const FIRST: usize = 256 << 10;
 
-/// A `Vec` that as a whole goes to a file when it takes more than its limit.
+/// A `Vec` that moves to a file as a whole when it exceeds its lease.
 ///
-/// A record in memory is changed in place; one of the file is decoded, changed and encoded again. The file grows by
-/// doubling and is looked at as a map: pages that are not used cost no memory. Records of the file are read and changed in any order.
+/// Records in the file are decoded, changed and encoded again. The file doubles when full and is
+/// mapped; unused pages take no memory.
 pub struct SpillArray<R> {
     memory: Vec<R>,
-    /// All records, once there is a file, and how many it has.
+    /// Pages of all records, once there is a file.
     pages: Option<ScratchMap>,
     len: usize,
-    /// How many may be in memory.
+    /// Maximum number of records in memory.
     most: usize,
     lease: Lease,
 }
 
 impl<R: Record> SpillArray<R> {
-    /// None yet; if they take more heap than the lease has they go to a file.
+    /// Creates an empty array that moves to a file beyond its lease.
     pub fn new(lease: Lease) -> Self {
         SpillArray { memory: Vec::new(), pages: None, len: 0, most: lease.room_for::<R>(), lease }
     }
 
-    /// How many there are.
+    /// Returns the number of records.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns whether the array is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Bytes in memory.
+    /// Returns the heap use in bytes.
     pub fn heap(&self) -> u64 {
         (self.memory.capacity() * size_of::<R>()) as u64
     }
 
-    /// Bytes of its file.
+    /// Returns the size of the file in bytes.
     pub fn spilled_bytes(&self) -> u64 {
         self.pages.as_ref().map_or(0, |pages| pages.bytes().len() as u64)
     }
@@ -65,7 +64,7 @@ impl<R: Record> SpillArray<R> {
     /// Appends a record.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch), with the folder, if the disk does not take it.
+    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     #[inline]
     pub fn push(&mut self, record: R) -> Result<(), Error> {
         if self.pages.is_none() && self.len < self.most {
@@ -82,7 +81,7 @@ impl<R: Record> SpillArray<R> {
         Ok(())
     }
 
-    /// Takes the last record away.
+    /// Removes and returns the last record.
     pub fn pop(&mut self) -> Option<R> {
         let last = self.get(self.len.checked_sub(1)?)?;
         self.len -= 1;
@@ -90,10 +89,10 @@ impl<R: Record> SpillArray<R> {
         Some(last)
     }
 
-    /// Makes them so many: with more of `record`, or without the last ones.
+    /// Changes the length: appends copies of `record`, or removes the last records.
     ///
     /// # Errors
-    /// As [`SpillArray::push`].
+    /// See [`SpillArray::push`].
     pub fn resize(&mut self, len: usize, record: R) -> Result<(), Error> {
         if self.pages.is_none() && len <= self.most {
             self.memory.reserve_exact(len.saturating_sub(self.len));
@@ -106,7 +105,7 @@ impl<R: Record> SpillArray<R> {
         Ok(())
     }
 
-    /// The record of a number; `None` if there are not so many.
+    /// Returns the record at an index.
     #[inline]
     pub fn get(&self, number: usize) -> Option<R> {
         match &self.pages {
@@ -118,7 +117,7 @@ impl<R: Record> SpillArray<R> {
         }
     }
 
-    /// Changes the record of a number, if there is one.
+    /// Changes the record at an index, if it exists.
     #[inline]
     pub fn update(&mut self, number: usize, change: impl FnOnce(&mut R)) {
         match &mut self.pages {
@@ -137,18 +136,18 @@ impl<R: Record> SpillArray<R> {
         }
     }
 
-    /// Puts a record in the place of another, if there is one.
+    /// Replaces the record at an index, if it exists.
     #[inline]
     pub fn set(&mut self, number: usize, record: R) {
         self.update(number, |own| *own = record);
     }
 
-    /// How many at the begin are `before` something, if those are all that are. Cost: a binary search.
+    /// Returns the number of leading records for which `before` is true, by binary search.
     pub fn partition_point(&self, before: impl Fn(&R) -> bool) -> usize {
         partition_point(self.len(), |at| self.get(at).is_some_and(|record| before(&record)))
     }
 
-    /// In their order.
+    /// Returns the records in order.
     pub fn iter(&self) -> ArrayIter<'_, R> {
         ArrayIter { array: self, next: 0 }
     }
@@ -159,7 +158,7 @@ impl<R: Record> SpillArray<R> {
         }
     }
 
-    /// Has a file with room for so many records, and all that there are in it.
+    /// Grows the file to `len` records; a new file receives the records in memory.
     #[cold]
     fn move_to_file(&mut self, len: usize) -> Result<(), Error> {
         let failed = |e| Error::scratch(self.lease.tmp_dir(), e);
@@ -189,7 +188,7 @@ impl<R: Record> SpillArray<R> {
     }
 }
 
-/// None, and as many as come stay in memory.
+/// Creates an empty array without a memory limit.
 impl<R: Record> Default for SpillArray<R> {
     fn default() -> Self {
         Vec::new().into()
@@ -197,14 +196,14 @@ impl<R: Record> Default for SpillArray<R> {
 }
 
 impl<R: Record> From<Vec<R>> for SpillArray<R> {
-    /// They stay in memory, and so do those that are appended.
+    /// Creates an array without a memory limit.
     fn from(memory: Vec<R>) -> Self {
         let len = memory.len();
         SpillArray { memory, pages: None, len, most: usize::MAX, lease: Lease::alone(u64::MAX, "") }
     }
 }
 
-/// The records of a [`SpillArray`], one after the other.
+/// An iterator over the records of a [`SpillArray`].
 pub struct ArrayIter<'a, R> {
     array: &'a SpillArray<R>,
     next: usize,
@@ -230,7 +229,7 @@ impl<R: Record> Iterator for ArrayIter<'_, R> {
 mod tests {
     use super::*;
 
-    /// Does with an array and with a list what a number asks for.
+    /// Applies the operation that `number` encodes to an array and a list.
     fn step(array: &mut SpillArray<u64>, list: &mut Vec<u64>, number: u64) {
         let at = number as usize % (list.len() + 3);
         match number >> 8 & 7 {
@@ -261,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn an_array_is_a_list_wherever_it_is() {
+    fn array_behaves_like_a_vec_in_memory_and_on_disk() {
         for limit in [0, 800, u64::MAX] {
             let mut array = SpillArray::new(Lease::alone(limit, std::env::temp_dir()));
             let (mut list, mut number) = (Vec::new(), 7u64);
@@ -277,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_named() {
+    fn error_names_the_missing_folder() {
         let mut array = SpillArray::new(Lease::alone(8, "/no/such/folder"));
         array.push(1u64).expect("no file yet");
         let error = array.push(2).expect_err("no folder").to_string();

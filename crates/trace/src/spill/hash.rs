@@ -1,8 +1,7 @@
-//! Tables looked up by hash, with the hash of the library foldhash.
+//! Hash maps with foldhash and a fixed seed.
 //!
-//! Keys are names, numbers of threads and ids, a few bytes each, and there may be as many as events: the hash of `std` takes
-//! longer than all the rest of such a look-up. It is the same in each run, so no answer can depend on a seed. What it does
-//! not resist is a trace whose names were made to collide.
+//! There may be as many short keys as events, for which the hash of `std` is too slow. The fixed
+//! seed makes results reproducible, but does not resist names chosen to collide.
 //!
 //! ```
 //! use tracemill_trace::spill::hash::HashMap;
@@ -14,13 +13,14 @@
 
 use foldhash::fast::FixedState;
 
-/// A map by hash.
+/// A hash map with foldhash.
 pub type HashMap<K, V> = std::collections::HashMap<K, V, FixedState>;
 
-/// A set by hash.
+/// A hash set with foldhash.
 pub type HashSet<K> = std::collections::HashSet<K, FixedState>;
 
-/// Mixes two words: the halves of their product. By hand, for hashes that reach an output or a file.
+/// Mixes two words with a multiplication. Independent of any library, for hashes in outputs and
+/// files.
 #[inline(always)]
 pub fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a ^ 0x9E37_79B9_7F4A_7C15) * u128::from(b ^ 0xD6E8_FEB8_6659_FD93);

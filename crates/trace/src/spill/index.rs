@@ -1,4 +1,4 @@
-//! Numbers by the hash of what they stand for: in memory or, beyond a limit, in the pages of a file.
+//! A hash index from hashes to numbers, in memory or in the pages of a file.
 //!
 //! ```
 //! use tracemill_trace::run::memory::Lease;
@@ -18,38 +18,37 @@ use super::array::SpillArray;
 use crate::run::error::Error;
 use crate::run::memory::Lease;
 
-/// Slots at first.
 const FIRST: usize = 64;
 
-/// A table of 32 bits of a hash and a number: what a number stands for is kept, and compared, by who asks.
+/// A hash table of numbers with 32 bits of their hash. The caller stores and compares the keys.
 ///
-/// A slot is 8 bytes, 0 if it is free. Where a search begins follows from the highest bits of the hash, and it goes on from slot to
-/// slot; so a table of twice the size is filled from front to back.
+/// A slot has 8 bytes, 0 if free. A search begins at the slot given by the highest bits of the hash
+/// and continues slot by slot.
 ///
 /// ```text
 ///   slot    hash, high half │ number + 1        a third of them is free at least
 /// ```
 ///
-/// Cost: a few slots a search, most often in one page; `is_it` is asked only where 32 bits of the hash are equal.
+/// Cost: a few slots per search, mostly in one page. `is_it` is called only where 32 bits of the
+/// hash match.
 pub struct SpillIndex {
-    /// See above; none before the first number.
     slots: SpillArray<u64>,
     len: usize,
     lease: Lease,
 }
 
 impl SpillIndex {
-    /// Empty; if slots take more heap than the lease has they go to a file.
+    /// Creates an empty index that moves to a file beyond its lease.
     pub fn new(lease: Lease) -> Self {
         SpillIndex { slots: SpillArray::new(lease.clone()), len: 0, lease }
     }
 
-    /// Bytes in memory.
+    /// Returns the heap use in bytes.
     pub fn heap(&self) -> u64 {
         self.slots.heap()
     }
 
-    /// The number of this hash for which `is_it` says so.
+    /// Returns the number with this hash that `is_it` accepts.
     #[inline]
     pub fn find(&self, hash: u64, mut is_it: impl FnMut(u32) -> bool) -> Option<u32> {
         if self.len == 0 {
@@ -66,10 +65,10 @@ impl SpillIndex {
         }
     }
 
-    /// Enters a number below 2³² − 1, which is not there yet.
+    /// Inserts a number below 2³² − 1 that is not in the index.
     ///
     /// # Errors
-    /// As [`SpillArray::push`].
+    /// See [`SpillArray::push`].
     pub fn insert(&mut self, hash: u64, number: u32) -> Result<(), Error> {
         if (self.len + 1) * 3 > self.slots.len() * 2 {
             self.grow()?;
@@ -88,19 +87,18 @@ impl SpillIndex {
         Ok(())
     }
 
-    /// Forgets all numbers.
+    /// Removes all numbers.
     pub fn clear(&mut self) {
         (self.slots, self.len) = (SpillArray::new(self.lease.clone()), 0);
     }
 }
 
-/// Where the search for a hash begins.
+/// Returns the first slot to search for a hash.
 #[inline]
 fn first(hash: u64, slots: usize) -> usize {
     (((hash >> 32) * slots as u64) >> 32) as usize
 }
 
-/// The slot behind another.
 #[inline]
 fn next(at: usize, slots: usize) -> usize {
     if at + 1 == slots { 0 } else { at + 1 }
@@ -120,8 +118,8 @@ mod tests {
     use crate::spill::hash::mix;
 
     #[test]
-    fn numbers_are_found_by_what_they_stand_for() {
-        // hashes that are spread, that begin alike, that are equal, and that begin at the last slot
+    fn numbers_are_found_by_hash_and_comparison() {
+        // spread hashes, hashes with equal low bits, equal hashes, and hashes of the last slots
         let hashes: [fn(u32) -> u64; 4] =
             [|n| mix(u64::from(n), 1), |n| u64::from(n) << 32, |_| 5 << 40, |n| !u64::from(n)];
         for (hash, count) in hashes.into_iter().zip([5000u32, 5000, 300, 300]) {

@@ -1,5 +1,5 @@
-//! Lists of records of one width that grow side by side and are read from front to back: in memory, and beyond their share
-//! of the budget in one unlinked file.
+//! Many growing lists of records of one size, read from front to back. Beyond their lease they
+//! share one unlinked file.
 //!
 //! ```text
 //!   share is used up      1st time     2nd time     │ since then
@@ -27,8 +27,7 @@
 //! # Ok::<(), tracemill_trace::Error>(())
 //! ```
 //!
-//! One file for all, however many there are: no descriptors are spent on lists. It is read as a map, which takes no heap,
-//! and in long stretches, since what goes to it at a time is as much as the share.
+//! The file is mapped and read in long ranges, because each spill writes as much as the lease.
 
 use super::record::{Record, records};
 use super::scratch::Scratch;
@@ -37,11 +36,11 @@ use crate::run::memory::Lease;
 use std::ops::Range;
 use tracemill_tokenizer::Mapped;
 
-/// One of the lists.
+/// A growing list of records, which shares its file with other lists.
 pub struct SpillList<R> {
-    /// Bytes of the file.
+    /// Byte ranges of the list in the file.
     pieces: Vec<Range<u64>>,
-    /// Those behind the ones on disk.
+    /// Records after those on disk.
     memory: Vec<R>,
 }
 
@@ -57,22 +56,22 @@ impl<R: Record> SpillList<R> {
         self.memory.push(record);
     }
 
-    /// Makes room in memory for so many more, which spares moving what is there.
+    /// Reserves memory for `more` records.
     pub fn reserve(&mut self, more: usize) {
         self.memory.reserve_exact(more);
     }
 
-    /// Bytes in memory, but for a little room for more.
+    /// Returns the bytes of records in memory.
     pub fn heap(&self) -> u64 {
         (self.memory.len() * size_of::<R>()) as u64
     }
 
-    /// Takes over records that come behind its own.
+    /// Appends the records of a later list.
     pub fn append(&mut self, later: SpillList<R>) {
         debug_assert!(self.memory.is_empty() || later.pieces.is_empty(), "all spill at one time");
         self.pieces.extend(later.pieces);
         let more = later.memory.len();
-        // doubling would leave half of the memory unused: what is moved now and then costs less
+        // growing by an eighth wastes less memory than doubling
         if self.memory.capacity() - self.memory.len() < more {
             self.memory.reserve_exact(more.max(self.memory.len() / 8));
         }
@@ -90,61 +89,61 @@ impl<R: Record> SpillList<R> {
         Ok(())
     }
 
-    /// To be read, given the file that [`SpillLists::finish`] left.
+    /// Returns the records, given the file from [`SpillLists::finish`].
     pub fn records<'s>(&'s self, file: &'s [u8]) -> Records<'s, R> {
         Records { list: self, file }
     }
 }
 
-/// What lists share: their memory, and the file.
+/// The shared memory lease and file of several lists.
 pub struct SpillLists {
-    /// Bytes of all lists in memory, which whoever fills them counts, and how many there may be.
+    /// Bytes of all lists in memory. Code that fills lists directly must update it.
     pub heap: u64,
     lease: Lease,
     file: Scratch,
 }
 
 impl SpillLists {
-    /// None yet; what takes more heap than the lease has goes to a file.
+    /// Creates an empty set of lists that spills beyond its lease.
     pub fn new(lease: Lease) -> Self {
         SpillLists { heap: 0, file: Scratch::new(lease.tmp_dir()), lease }
     }
 
-    /// Appends to a list.
+    /// Appends a record to a list.
     pub fn push<R: Record>(&mut self, list: &mut SpillList<R>, record: R) {
         list.push(record);
         self.heap += size_of::<R>() as u64;
     }
 
-    /// Bytes that there is room for in memory.
+    /// Returns the bytes left in memory.
     pub fn room(&self) -> u64 {
         self.lease.bytes().saturating_sub(self.heap)
     }
 
-    /// Whether there is more than may be in memory: then every list is to be spilled.
+    /// Returns whether the lists exceed the lease, so that every list must spill.
     pub fn is_full(&self) -> bool {
         self.heap > self.lease.bytes()
     }
 
-    /// Writes what a list has in memory.
+    /// Writes the records of a list in memory to the file.
     ///
     /// # Errors
-    /// As [`Scratch::write`].
+    /// See [`Scratch::write`].
     pub fn spill<R: Record>(&mut self, list: &mut SpillList<R>) -> Result<(), Error> {
         self.heap -= list.heap();
         list.spill(&mut self.file)
     }
 
-    /// All lists are complete: the file, if anything went to it.
+    /// Returns the file after the last write, if there is one.
     ///
     /// # Errors
-    /// As [`Scratch::write`].
+    /// See [`Scratch::write`].
     pub fn finish(&mut self) -> Result<Option<Mapped>, Error> {
         self.file.take().into_mapped()
     }
 }
 
-/// The records of a list, in order.
+/// The records of a list.
 pub struct Records<'s, R> {
     list: &'s SpillList<R>,
     file: &'s [u8],
@@ -159,19 +158,18 @@ impl<R> Clone for Records<'_, R> {
 impl<R> Copy for Records<'_, R> {}
 
 impl<'s, R: Record> Records<'s, R> {
-    /// How many there are.
+    /// Returns the number of records.
     pub fn count(self) -> u64 {
         let bytes = self.list.pieces.iter().map(|piece| piece.end - piece.start).sum::<u64>();
         bytes / R::BYTES as u64 + self.list.memory.len() as u64
     }
 
-    /// The first record.
+    /// Returns the first record.
     pub fn first(self) -> Option<R> {
         self.iter().next()
     }
 
-    /// The record of a number, if there are so many. Cost: a step for each piece on disk, of which there is one for each time that the share was
-    /// used up.
+    /// Returns the record at an index. Cost: one step per spill of the list.
     pub fn get(self, number: usize) -> Option<R> {
         let mut left = number;
         for piece in &self.list.pieces {
@@ -185,7 +183,7 @@ impl<'s, R: Record> Records<'s, R> {
         self.list.memory.get(left).copied()
     }
 
-    /// All records in order.
+    /// Returns all records in order.
     pub fn iter(self) -> impl DoubleEndedIterator<Item = R> + 's {
         let pieces = self.list.pieces.iter();
         let bytes = pieces.map(move |piece| &self.file[piece.start as usize..piece.end as usize]);
@@ -203,9 +201,8 @@ mod tests {
         Entry { time: number - 50, place: Place::new(number as u64 * 7, 5, 3) }
     }
 
-    /// Whatever goes to disk between, all come back, both ways round.
     #[test]
-    fn records_come_back_from_memory_and_disk() {
+    fn lists_return_their_records_from_memory_and_disk() {
         for limit in [0, 100, 3000, u64::MAX] {
             let mut lists = SpillLists::new(Lease::alone(limit, std::env::temp_dir()));
             let mut all: [SpillList<Entry>; 3] = Default::default();
@@ -224,7 +221,7 @@ mod tests {
             }
             let [first, second, last] = &mut all;
             if limit < u64::MAX {
-                // of lists that are joined, none but the last has anything in memory
+                // of joined lists, only the last may have records in memory
                 [&mut *first, second].into_iter().try_for_each(|own| lists.spill(own)).unwrap();
             }
             first.append(std::mem::take(second));

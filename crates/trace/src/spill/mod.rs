@@ -1,19 +1,20 @@
-//! What grows beyond memory: records of fixed size in memory, and beyond a limit in files.
+//! Containers for records of fixed size that spill from memory to files.
 //!
-//! Each container takes a [`Lease`](crate::run::memory::Lease): bytes of heap, and a folder. What is more goes to files that have no names, so nothing stays behind
-//! whatever ends the run; they are read as maps, which take no heap.
+//! Each container takes a [`Lease`](crate::run::memory::Lease): bytes of heap, and a folder. Data
+//! beyond the lease goes to unlinked files, which vanish however the run ends. Files are mapped,
+//! which takes no heap.
 //!
-//! | container | holds | on disk |
-//! |---|---|---|
-//! | [`SpillVec`] | records in the order in which they come | one file |
-//! | [`SpillArray`] | records that are changed where they stand | one file |
-//! | [`SpillIndex`] | numbers by hash | one file |
-//! | [`SpillLists`] | many lists of records that grow side by side | one file for all |
-//! | [`RunFile`] | runs of bytes, each written at once | one file |
-//! | [`Scratch`] | bytes | always |
-//! | [`ExternalSorter`](crate::order::ExternalSorter) | records by a key, then by the order of their events | sorted runs, merged by a loser tree |
-//! | [`Sorter`](crate::order::Sorter) | entries of events, in the order of the output | the same |
-//! | [`PartitionSpill`](crate::order::PartitionSpill) | entries of many partitions, each in that order | one file, of each partition a run each time |
+//! | container | holds |
+//! |---|---|
+//! | [`SpillVec`] | records in insertion order |
+//! | [`SpillArray`] | records that can be changed |
+//! | [`SpillIndex`] | numbers by hash |
+//! | [`SpillLists`] | many lists of records, in one file |
+//! | [`RunFile`] | runs of bytes, in one file |
+//! | [`Scratch`] | bytes, always in a file |
+//! | [`ExternalSorter`](crate::order::ExternalSorter) | records by key and event order |
+//! | [`Sorter`](crate::order::Sorter) | entries in output order |
+//! | [`PartitionSpill`](crate::order::PartitionSpill) | entries of many partitions, in one file |
 //!
 //! ```
 //! use tracemill_trace::run::memory::Lease;

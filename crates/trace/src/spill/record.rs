@@ -1,8 +1,8 @@
-//! Records of fixed size, as they stand on disk: what all lists and sorters are made of.
-
-/// What can be put on disk and read back: numbers, and structs of them that [`record!`](crate::record) declares.
+//! Records of fixed size in files.
+/// A value that can be written to disk and read back: a number, or a struct of records that
+/// [`record!`](crate::record) declares.
 ///
-/// Files are read by the process that wrote them, so the form is free; by convention numbers are little-endian.
+/// Only the process that wrote a file reads it. By convention numbers are little-endian.
 ///
 /// ```
 /// use tracemill_trace::record;
@@ -23,20 +23,22 @@
 /// # Ok::<(), tracemill_trace::Error>(())
 /// ```
 pub trait Record: Copy + Send {
-    /// Bytes of one on disk.
+    /// Size of a record on disk in bytes.
     const BYTES: usize;
 
-    /// Writes the record to `bytes`, of which there are [`Record::BYTES`]: all of them, since they may hold another record.
+    /// Writes the record to `bytes`, whose length is [`Record::BYTES`]. Must set every byte.
     fn encode(&self, bytes: &mut [u8]);
 
-    /// Reads what [`Record::encode`] wrote.
+    /// Reads a record that [`Record::encode`] wrote.
     fn decode(bytes: &[u8]) -> Self;
 }
 
-/// Declares a struct whose fields are [records](crate::spill::Record), and makes it one: its fields stand one behind the other.
+/// Declares a struct of [records](crate::spill::Record) and makes it a record, with its fields in
+/// order.
 ///
-/// `record! { impl Pair { 0: u32, 1: u64 } }` makes a struct a record that is declared elsewhere (`impl<R: Record> Pair { … }` one of a parameter), and `record! { enum Side { Left, Right } }` an enum
-/// without data, by the numbers of its variants in their order.
+/// Types declared elsewhere become records too: structs with `record! { impl Pair { 0: u32, 1: u64
+/// } }`, which may have a type parameter, and enums without data with `record! { enum Side { Left,
+/// Right } }`, variants in order.
 #[macro_export]
 macro_rules! record {
     (impl $(<$parameter:ident: $bound:ident>)? $name:ident { $($field:tt: $type:ty),+ $(,)? }) => {
@@ -179,7 +181,7 @@ impl<A: Record, B: Record> Record for (A, B) {
     }
 }
 
-/// How many of `len` records at the begin fulfil a condition, asked by their numbers, if those are all that do.
+/// Returns the number of leading indices below `len` that fulfil a condition, by binary search.
 pub(super) fn partition_point(len: usize, fulfils: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (0, len);
     while low < high {
@@ -192,7 +194,7 @@ pub(super) fn partition_point(len: usize, fulfils: impl Fn(usize) -> bool) -> us
     low
 }
 
-/// Makes `bytes` those of some records.
+/// Replaces `bytes` by the encoded records.
 pub(super) fn encode_all<R: Record>(records: &[R], bytes: &mut Vec<u8>) {
     bytes.clear();
     bytes.resize(records.len() * R::BYTES, 0);
@@ -201,7 +203,7 @@ pub(super) fn encode_all<R: Record>(records: &[R], bytes: &mut Vec<u8>) {
     }
 }
 
-/// The records in some bytes.
+/// Decodes the records in `bytes`.
 pub(crate) fn records<R: Record>(bytes: &[u8]) -> impl DoubleEndedIterator<Item = R> {
     bytes.chunks_exact(R::BYTES).map(R::decode)
 }

@@ -1,6 +1,5 @@
-//! How reports are serialized that no derive can tell: what has a name by its name.
-
-/// Serializes types as what their method `name` says.
+//! A macro to serialize types by name in reports.
+/// Implements `Serialize` for types as the text that their method `name` returns.
 ///
 /// ```
 /// enum Side {

@@ -1,4 +1,4 @@
-//! Runs in one file: stretches of bytes, each written at once and read by itself.
+//! Writes runs of bytes to one file, and reads each run separately.
 //!
 //! ```
 //! use tracemill_trace::spill::RunFile;
@@ -19,26 +19,25 @@ use std::ops::Range;
 use std::path::Path;
 use tracemill_tokenizer::Mapped;
 
-/// Runs that are being written, one behind the other. One file, however many there are: no descriptors are spent on runs.
+/// Runs being written, all in one file to save descriptors.
 pub struct RunFile {
     scratch: Scratch,
     ranges: Vec<Range<usize>>,
-    /// Where the current run begins.
     start: usize,
 }
 
 impl RunFile {
-    /// No runs yet; they go to a file in `dir`.
+    /// Creates an empty file in `dir`.
     pub fn new(dir: &Path) -> Self {
         RunFile { scratch: Scratch::new(dir), ranges: Vec::new(), start: 0 }
     }
 
-    /// Whether nothing was written yet.
+    /// Returns whether nothing was written.
     pub fn is_empty(&self) -> bool {
         self.scratch.is_empty()
     }
 
-    /// How many runs are complete.
+    /// Returns the number of complete runs.
     pub fn count(&self) -> usize {
         self.ranges.len()
     }
@@ -46,7 +45,7 @@ impl RunFile {
     /// Appends bytes to the current run.
     ///
     /// # Errors
-    /// As [`Scratch::write`].
+    /// See [`Scratch::write`].
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.scratch.write(bytes)
     }
@@ -54,12 +53,12 @@ impl RunFile {
     /// Appends records to the current run.
     ///
     /// # Errors
-    /// As [`Scratch::write`].
+    /// See [`Scratch::write`].
     pub fn write_records<R: Record>(&mut self, records: &[R]) -> Result<(), Error> {
         self.scratch.write_records(records)
     }
 
-    /// Ends the current run; one without bytes is none.
+    /// Ends the current run; an empty run is dropped.
     pub fn end_run(&mut self) {
         let end = self.scratch.len() as usize;
         if end > self.start {
@@ -68,16 +67,16 @@ impl RunFile {
         self.start = end;
     }
 
-    /// Ends writing.
+    /// Returns the complete runs.
     ///
     /// # Errors
-    /// As [`Scratch::write`].
+    /// See [`Scratch::write`].
     pub fn finish(self) -> Result<DiskRuns, Error> {
         Ok(DiskRuns { mapped: self.scratch.into_mapped()?, ranges: self.ranges })
     }
 }
 
-/// Runs that were written.
+/// Complete runs on disk.
 #[derive(Default)]
 pub struct DiskRuns {
     mapped: Option<Mapped>,
@@ -85,22 +84,22 @@ pub struct DiskRuns {
 }
 
 impl DiskRuns {
-    /// How many runs there are.
+    /// Returns the number of runs.
     pub fn count(&self) -> usize {
         self.ranges.len()
     }
 
-    /// Bytes of all runs.
+    /// Returns the total bytes of all runs.
     pub fn bytes(&self) -> u64 {
         self.mapped.as_ref().map_or(0, |mapped| mapped.len() as u64)
     }
 
-    /// The bytes of a run, by its number.
+    /// Returns the bytes of a run by its index.
     pub fn run(&self, number: usize) -> &[u8] {
         &self.mapped.as_deref().unwrap_or_default()[self.ranges[number].clone()]
     }
 
-    /// The bytes of each run.
+    /// Returns the bytes of each run.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.count()).map(|number| self.run(number))
     }

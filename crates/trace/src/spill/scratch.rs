@@ -1,10 +1,11 @@
-//! Bytes that go to disk and come back as memory.
+//! Writes bytes to a temporary file, and maps them for reading.
 //!
 //! ```text
 //!   write ─> buffer, 256 KiB ─> unlinked file ─ into_mapped ─> a map: pages that the kernel may drop, no heap
 //! ```
 //!
-//! Nothing is made before the first 256 KiB are full, so what stays small costs no file and no call of the system until it is read.
+//! The file is created after the first 256 KiB, so short data makes no system calls before it is
+//! read.
 
 use super::record::{Record, encode_all};
 use crate::os::Temporary;
@@ -13,32 +14,30 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use tracemill_tokenizer::Mapped;
 
-/// Bytes that are collected before they go to the file.
 const BUFFER: usize = 256 * 1024;
-/// Records that are encoded at a time.
 const BLOCK: usize = 1024;
 
-/// A temporary file without a name that grows and is then read as memory. It is made with its first bytes.
+/// An unlinked temporary file that grows and is then mapped. Created on the first write.
 pub struct Scratch {
     file: Option<Temporary>,
-    /// Behind what is in the file.
+    /// Bytes after those in the file.
     buffer: Vec<u8>,
     len: u64,
     dir: PathBuf,
 }
 
 impl Scratch {
-    /// Nothing yet; bytes go to a file in `dir`.
+    /// Creates an empty scratch with a file in `dir`.
     pub fn new(dir: &Path) -> Self {
         Scratch { file: None, buffer: Vec::new(), len: 0, dir: dir.to_owned() }
     }
 
-    /// Bytes written.
+    /// Returns the number of bytes written.
     pub fn len(&self) -> u64 {
         self.len
     }
 
-    /// Whether nothing was written yet.
+    /// Returns whether nothing was written.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -46,7 +45,7 @@ impl Scratch {
     /// Appends `bytes`.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch), with the folder, if the disk does not take them.
+    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.len += bytes.len() as u64;
         if self.buffer.len() + bytes.len() > BUFFER {
@@ -59,10 +58,10 @@ impl Scratch {
         append(&mut self.file, &self.dir, bytes)
     }
 
-    /// Appends records, [`Record::BYTES`] each.
+    /// Appends records of [`Record::BYTES`] each.
     ///
     /// # Errors
-    /// As [`Scratch::write`].
+    /// See [`Scratch::write`].
     pub fn write_records<R: Record>(&mut self, records: &[R]) -> Result<(), Error> {
         let mut bytes = Vec::new();
         records.chunks(BLOCK).try_for_each(|block| {
@@ -80,16 +79,16 @@ impl Scratch {
         Ok(())
     }
 
-    /// What was written so far; then it begins anew.
+    /// Returns the bytes written so far, and resets this scratch.
     pub(super) fn take(&mut self) -> Scratch {
         let anew = Scratch::new(&self.dir);
         std::mem::replace(self, anew)
     }
 
-    /// Ends writing: all bytes as memory; `None` if nothing was written.
+    /// Maps all written bytes; `None` if nothing was written.
     ///
     /// # Errors
-    /// As [`Scratch::write`].
+    /// See [`Scratch::write`].
     pub fn into_mapped(mut self) -> Result<Option<Mapped>, Error> {
         self.flush()?;
         let mapped = self.file.as_ref().map_or(Ok(None), Temporary::map);
@@ -97,7 +96,6 @@ impl Scratch {
     }
 }
 
-/// Appends to the file, which is made if there is none.
 fn append(file: &mut Option<Temporary>, dir: &Path, bytes: &[u8]) -> Result<(), Error> {
     let failed = |e| Error::scratch(dir, e);
     let file = match file {
@@ -112,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_come_back_whatever_their_pieces_were() {
+    fn written_bytes_are_read_back_for_any_write_size() {
         let all: Vec<u8> = (0..3 * BUFFER as u32).map(|n| ((n * 7) >> 3) as u8).collect();
         for piece in [1000, BUFFER - 1, BUFFER, BUFFER + 1, 3 * BUFFER] {
             let mut scratch = Scratch::new(&std::env::temp_dir());
@@ -126,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_named() {
+    fn error_names_the_missing_folder() {
         let mut scratch = Scratch::new(Path::new("/no/such/folder"));
         scratch.write(b"few bytes wait").expect("no file yet");
         let error = scratch.into_mapped().expect_err("no folder").to_string();

@@ -1,4 +1,4 @@
-//! A count, with the first places of what is counted.
+//! Counts occurrences and keeps the smallest offsets.
 //!
 //! ```
 //! use tracemill_trace::spill::tally::Tally;
@@ -8,18 +8,16 @@
 //! assert_eq!(tally.count, 4);
 //! assert!(tally.offsets().eq([10, 30, 50]), "the first places, whatever came first");
 //! ```
-
-/// Places kept of each kind.
+/// Number of offsets kept.
 pub const PLACES: usize = 3;
-/// No place: offsets are below it.
 const NONE: u64 = u64::MAX;
 
-/// How often something was found, and the least offsets at which.
+/// A count of occurrences, with the smallest offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tally {
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
-    /// Ascending; [`NONE`] where there are fewer.
+    /// Ascending offsets, padded with [`NONE`].
     offsets: [u64; PLACES],
 }
 
@@ -30,7 +28,7 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// One more, at `offset` among all inputs.
+    /// Counts an occurrence at `offset` in the address space.
     #[inline]
     pub fn add(&mut self, offset: u64) {
         self.count += 1;
@@ -47,13 +45,13 @@ impl Tally {
         self.offsets.sort_unstable();
     }
 
-    /// The sum of two, whichever comes first.
+    /// Adds the count and offsets of another tally. The order does not matter.
     pub fn append(&mut self, other: &Tally) {
         self.count += other.count;
         other.offsets().for_each(|offset| self.keep(offset));
     }
 
-    /// The first places, ascending.
+    /// Returns the smallest offsets, ascending.
     pub fn offsets(&self) -> impl Iterator<Item = u64> {
         self.offsets.into_iter().filter(|&offset| offset != NONE)
     }
@@ -64,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_places_are_kept_in_whatever_order_they_come() {
+    fn smallest_offsets_are_kept_in_any_order_of_arrival() {
         let mut all = Tally::default();
         [9, 4, 7, 1, 8].into_iter().for_each(|offset| all.add(offset));
         let (mut a, mut b) = (Tally::default(), Tally::default());

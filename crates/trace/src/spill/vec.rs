@@ -1,4 +1,4 @@
-//! Records in the order in which they come: in memory or, beyond a limit, on disk.
+//! A growing list of records, in memory or on disk.
 
 use super::record::{Record, partition_point, records};
 use super::scratch::Scratch;
@@ -7,10 +7,9 @@ use crate::run::memory::Lease;
 use std::ops::Range;
 use tracemill_tokenizer::Mapped;
 
-/// Records that are decoded at a time.
 const BLOCK: usize = 8 * 1024;
 
-/// Collects records: a `Vec` whose first part goes to disk.
+/// Collects records in a `Vec` whose first part goes to disk.
 ///
 /// ```text
 ///   ███████████████████████████│██████
@@ -18,20 +17,20 @@ const BLOCK: usize = 8 * 1024;
 /// ```
 pub struct SpillVec<R> {
     memory: Vec<R>,
-    /// How many may be in memory.
+    /// Maximum number of records in memory.
     most: usize,
     scratch: Scratch,
     lease: Lease,
 }
 
 impl<R: Record> SpillVec<R> {
-    /// None yet; what takes more heap than the lease has goes to a file.
+    /// Creates an empty list that spills to a file beyond its lease.
     pub fn new(lease: Lease) -> Self {
         let (most, scratch) = (lease.room_for::<R>(), Scratch::new(lease.tmp_dir()));
         SpillVec { memory: Vec::new(), most, scratch, lease }
     }
 
-    /// The same, with memory for `expected` records at once, as far as the limit allows.
+    /// Reserves memory for `expected` records at once, within the lease.
     #[must_use]
     pub fn with_room_for(mut self, expected: u64) -> Self {
         self.memory.reserve_exact(self.most.min(usize::try_from(expected).unwrap_or(usize::MAX)));
@@ -41,7 +40,7 @@ impl<R: Record> SpillVec<R> {
     /// Appends a record.
     ///
     /// # Errors
-    /// As [`Scratch::write`].
+    /// See [`Scratch::write`].
     #[inline]
     pub fn push(&mut self, record: R) -> Result<(), Error> {
         if self.memory.len() >= self.most {
@@ -57,7 +56,7 @@ impl<R: Record> SpillVec<R> {
     /// Appends records.
     ///
     /// # Errors
-    /// As [`Scratch::write`].
+    /// See [`Scratch::write`].
     pub fn extend(&mut self, records: &[R]) -> Result<(), Error> {
         if records.len() > self.most.saturating_sub(self.memory.len()) {
             self.spill()?;
@@ -70,10 +69,10 @@ impl<R: Record> SpillVec<R> {
         Ok(())
     }
 
-    /// Takes over records: without a copy if they are the first, and not too many.
+    /// Appends records. Avoids a copy if the list is empty and they fit in memory.
     ///
     /// # Errors
-    /// As [`Scratch::write`].
+    /// See [`Scratch::write`].
     pub fn take_over(&mut self, records: Vec<R>) -> Result<(), Error> {
         if self.is_empty() && records.len() <= self.most {
             self.memory = records;
@@ -82,7 +81,6 @@ impl<R: Record> SpillVec<R> {
         self.extend(&records)
     }
 
-    /// Makes room for more: twice the memory, but not beyond the limit.
     fn grow(&mut self, more: usize) {
         let len = self.memory.len();
         if self.memory.capacity() - len < more {
@@ -91,7 +89,7 @@ impl<R: Record> SpillVec<R> {
         }
     }
 
-    /// Moves what is in memory behind what is on disk.
+    /// Moves the records in memory to the file.
     #[cold]
     pub(crate) fn spill(&mut self) -> Result<(), Error> {
         self.scratch.write_records(&self.memory)?;
@@ -99,12 +97,12 @@ impl<R: Record> SpillVec<R> {
         Ok(())
     }
 
-    /// How many there are.
+    /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.on_disk() + self.memory.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -113,52 +111,53 @@ impl<R: Record> SpillVec<R> {
         self.scratch.len() as usize / R::BYTES
     }
 
-    /// The record of a number, to be changed; `None` if it is on disk, where what stands there stays as it is, or if there is none.
+    /// Returns the record at an index for changing; `None` if it is on disk or does not exist.
     pub fn in_memory(&mut self, number: usize) -> Option<&mut R> {
         let on_disk = self.on_disk();
         self.memory.get_mut(number.checked_sub(on_disk)?)
     }
 
-    /// Ends collecting.
+    /// Returns the collected records.
     ///
     /// # Errors
-    /// As [`Scratch::write`].
+    /// See [`Scratch::write`].
     pub fn finish(mut self) -> Result<SpilledVec<R>, Error> {
         self.take()
     }
 
-    /// What was collected; then it begins anew.
+    /// Returns the collected records, and empties the list.
     ///
     /// # Errors
-    /// As [`Scratch::write`].
+    /// See [`Scratch::write`].
     pub fn take(&mut self) -> Result<SpilledVec<R>, Error> {
         let (memory, _lease) = (std::mem::take(&mut self.memory), Some(self.lease.clone()));
         Ok(SpilledVec { mapped: self.scratch.take().into_mapped()?, memory, _lease })
     }
 
-    /// Gives all records to `visit`, in their order, and forgets them; memory stays for the next ones, unless some went to disk.
+    /// Passes all records to `visit` in order, and empties the list. Keeps the allocation unless
+    /// records were on disk.
     ///
     /// # Errors
-    /// Those of `visit`, and as [`Scratch::write`].
+    /// Any error of `visit`, and those of [`Scratch::write`].
     pub fn drain(&mut self, visit: impl FnMut(R) -> Result<(), Error>) -> Result<(), Error> {
         match self.scratch.is_empty() {
-            // without giving up the allocation
+            // keeps the allocation
             true => self.memory.drain(..).try_for_each(visit),
             false => self.take()?.iter().try_for_each(visit),
         }
     }
 
-    /// Forgets all records.
+    /// Removes all records.
     pub fn clear(&mut self) {
         self.memory.clear();
         self.scratch.take();
     }
 }
 
-/// Records that were collected, to be read as often as needed.
+/// Collected records, readable any number of times.
 pub struct SpilledVec<R> {
     mapped: Option<Mapped>,
-    /// Those behind the ones on disk.
+    /// Records after those on disk.
     memory: Vec<R>,
     _lease: Option<Lease>,
 }
@@ -176,17 +175,17 @@ impl<R> From<Vec<R>> for SpilledVec<R> {
 }
 
 impl<R: Record> SpilledVec<R> {
-    /// Whether there are no records.
+    /// Returns whether there are no records.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes on disk.
+    /// Returns the number of bytes on disk.
     pub fn spilled_bytes(&self) -> u64 {
         self.bytes().len() as u64
     }
 
-    /// Bytes in memory.
+    /// Returns the bytes of records in memory.
     pub fn heap(&self) -> u64 {
         size_of_val(&*self.memory) as u64
     }
@@ -195,12 +194,12 @@ impl<R: Record> SpilledVec<R> {
         self.mapped.as_deref().unwrap_or_default()
     }
 
-    /// How many there are.
+    /// Returns the number of records.
     pub fn len(&self) -> usize {
         self.bytes().len() / R::BYTES + self.memory.len()
     }
 
-    /// The record of a number.
+    /// Returns the record at an index.
     #[inline]
     pub fn get(&self, number: usize) -> Option<R> {
         let start = number * R::BYTES;
@@ -210,12 +209,12 @@ impl<R: Record> SpilledVec<R> {
         }
     }
 
-    /// In the order in which they came.
+    /// Returns the records in order.
     pub fn iter(&self) -> SpilledIter<'_, R> {
         self.range(0..self.len())
     }
 
-    /// Those of these numbers, in the order in which they came.
+    /// Returns a range of the records, in order.
     pub fn range(&self, numbers: Range<usize>) -> SpilledIter<'_, R> {
         let count = self.bytes().len() / R::BYTES;
         let [start, end] = [numbers.start, numbers.end].map(|at| at.min(count) * R::BYTES);
@@ -224,10 +223,10 @@ impl<R: Record> SpilledVec<R> {
         SpilledIter { disk, memory: self.memory[own].iter() }
     }
 
-    /// Hands on all records, in order, some thousand at a time.
+    /// Passes all records to `take` in order, in blocks of some thousand.
     ///
     /// # Errors
-    /// Those of `take`.
+    /// Any error of `take`.
     pub fn blocks<E>(&self, mut take: impl FnMut(&[R]) -> Result<(), E>) -> Result<(), E> {
         let mut block = Vec::new();
         for bytes in self.bytes().chunks(BLOCK * R::BYTES) {
@@ -238,13 +237,13 @@ impl<R: Record> SpilledVec<R> {
         self.memory.chunks(BLOCK).try_for_each(take)
     }
 
-    /// How many at the begin are `before` something, if those are all that are. Cost: a binary search.
+    /// Returns the number of leading records for which `before` is true, by binary search.
     pub fn partition_point(&self, before: impl Fn(&R) -> bool) -> usize {
         partition_point(self.len(), |at| self.get(at).is_some_and(|record| before(&record)))
     }
 }
 
-/// The records of a [`SpilledVec`], one after the other.
+/// An iterator over the records of a [`SpilledVec`].
 pub struct SpilledIter<'v, R> {
     disk: std::slice::ChunksExact<'v, u8>,
     memory: std::slice::Iter<'v, R>,
@@ -283,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn records_come_back_as_they_came_from_memory_and_disk() {
+    fn list_returns_its_records_from_memory_and_disk() {
         let numbers: Vec<i64> = (0..100).map(|n| n * n - 700).collect();
         for limit in [0, 500, u64::MAX] {
             let mut spill = SpillVec::new(Lease::alone(limit, std::env::temp_dir()));
@@ -332,7 +331,6 @@ mod tests {
         }
     }
 
-    /// What a list takes is what it was given, whatever comes at a time.
     #[test]
     fn memory_stays_within_its_limit() {
         for step in [1, 3, 100, 999, 1000, 1001, 5000] {

@@ -1,11 +1,12 @@
-//! What was looked up last, by the bytes of short values: most events have the process and thread of some few others.
+//! A small cache of recent lookups with short keys, since most events come from a few threads.
 //!
 //! ```text
 //!   pid 4711, tid 12  ─ two words ─ hash ─> slot 0 … 63 ─ same words? ─> number
 //!                       7 bytes, length                 └ no ─> the table that knows all, then put
 //! ```
 //!
-//! It stands before a table and never in place of one: it forgets. Cost of a hit: a multiplication and a comparison; 1.5 KiB in all.
+//! The cache forgets keys, so a full table must back it. Cost of a hit: a multiplication and a
+//! comparison.
 //!
 //! ```
 //! use tracemill_trace::store::direct_mapped::{DirectMappedCache, SmallKey};
@@ -21,21 +22,20 @@
 
 use crate::spill::hash::mix;
 
-/// Places in the table.
 const SLOTS: usize = 64;
 
-/// Two values of up to seven bytes with their lengths, or one and a number.
+/// Two values of up to seven bytes with their lengths, or one value and a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SmallKey(u64, u64);
 
 impl SmallKey {
-    /// `None` if a value is longer.
+    /// Creates a key from two values; `None` if one has more than seven bytes.
     #[inline(always)]
     pub fn of(first: &[u8], second: &[u8]) -> Option<Self> {
         Some(SmallKey(word(first)?, word(second)?))
     }
 
-    /// `None` if the value is longer.
+    /// Creates a key from a value and a number; `None` if the value has more than seven bytes.
     #[inline(always)]
     pub fn numbered(value: &[u8], number: usize) -> Option<Self> {
         Some(SmallKey(word(value)?, number as u64))
@@ -47,31 +47,31 @@ impl SmallKey {
     }
 }
 
-/// The numbers of values seen last; two whose slot is the same take turns.
+/// The numbers of recent keys. A key replaces another key in the same slot.
 pub struct DirectMappedCache([(SmallKey, usize); SLOTS]);
 
 impl Default for DirectMappedCache {
     fn default() -> Self {
-        // no value is that
+        // no key has these words
         DirectMappedCache([(SmallKey(u64::MAX, u64::MAX), 0); SLOTS])
     }
 }
 
 impl DirectMappedCache {
-    /// The number of values, if they are among those seen last.
+    /// Returns the number of a key, if it is cached.
     #[inline(always)]
     pub fn get(&self, words: SmallKey) -> Option<usize> {
         let slot = self.0[words.slot()];
         (slot.0 == words).then_some(slot.1)
     }
 
-    /// Notes the number of a value.
+    /// Caches the number of a key.
     pub fn put(&mut self, words: SmallKey, number: usize) {
         self.0[words.slot()] = (words, number);
     }
 }
 
-/// Up to seven bytes and their number as one word.
+/// Packs up to seven bytes and their length into a word.
 #[inline(always)]
 fn word(bytes: &[u8]) -> Option<u64> {
     let len = bytes.len();
@@ -79,7 +79,7 @@ fn word(bytes: &[u8]) -> Option<u64> {
         return None;
     }
     let text = match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        // the last four and the first four lie over each other
+        // the first four and the last four bytes overlap
         (Some(&first), Some(&last)) => {
             let [first, last] = [first, last].map(|word| u64::from(u32::from_le_bytes(word)));
             first | last << (8 * (len - 4))
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_found_is_what_was_put_last() {
+    fn cache_returns_the_last_number_put() {
         let values = ["", "0", "00", "1234567", "\"a\"", "12345678"].map(str::as_bytes);
         let pairs = || values.iter().flat_map(|a| values.map(|b| (*a, b)));
         let mut recent = DirectMappedCache::default();

@@ -1,4 +1,5 @@
-//! What stays of a timed event in the index: 16 bytes, whose order is nearly that of the output (see [`crate::order`]).
+//! The index entry of a timed event: 16 bytes, whose order nearly equals output order (see
+//! [`crate::order`]).
 //!
 //! ```text
 //!   bytes   0 ────── 7   8 ────────────────────── 15
@@ -24,19 +25,19 @@ use std::cmp::Ordering;
 use tracemill_tokenizer::Nanos;
 
 record! {
-    /// A timed event in the index. Ordered by time, then by place: right as far as ranks tell ([`says_all`]), and settled by
-    /// [`Order::resolve_ties`](crate::order::Order::resolve_ties) beyond.
+    /// A timed event in the index, ordered by time, then by place. Ranks that are not exact
+    /// ([`says_all`]) leave ties to [`Order::resolve_ties`](crate::order::Order::resolve_ties).
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Entry {
-        /// Nanoseconds, rounded down.
+        /// Time in nanoseconds, rounded down.
         pub time: i64,
-        /// Where it stands, and how it ranks at that time.
+        /// Position of the event, and the rank of its duration.
         pub place: Place,
     }
 }
 
 impl Entry {
-    /// The entry as one number in the same order: comparing that takes no branch.
+    /// Returns the entry as one number in the same order, for comparison without branches.
     #[inline(always)]
     fn key(self) -> u128 {
         let time = self.time as u64 ^ 1 << 63;
@@ -65,22 +66,22 @@ impl Ord for Entry {
 
 const _: () = assert!(size_of::<Entry>() == 16);
 
-/// The rank of events whose order 16 bytes cannot hold: a time finer than a nanosecond, a negative duration.
+/// Rank of events whose order needs more than 16 bytes: times finer than a nanosecond, or a
+/// negative duration.
 pub const EXACT: u16 = Place::RANK_MAX;
 
-/// Up to this many microseconds whole durations have a rank of their own: most events are that short, and so most ties
-/// need no look at the file.
+/// Durations of whole microseconds below this have a rank of their own. Most events are that short,
+/// so few ties need the file.
 const LINEAR: u64 = 384;
 
-/// Ranks durations: 0 for none, longer durations never lower; [`EXACT`] where the time itself must be compared.
+/// Returns the rank of a duration: 0 for none, never lower for longer durations, [`EXACT`] if the
+/// times must be compared.
 ///
 /// | duration | rank |
 /// |---|---|
 /// | k µs, k < 384 | 2 k |
 /// | between k and k + 1 µs | 2 k + 1 |
 /// | above | 768 and on, by a quarter of an octave |
-///
-/// Most events are that short, and traces of most producers have whole microseconds: so few ties need a look at the file.
 #[inline]
 pub fn rank(time: Nanos, dur: Option<Nanos>) -> u16 {
     let dur = match dur {
@@ -100,7 +101,7 @@ pub fn rank(time: Nanos, dur: Option<Nanos>) -> u16 {
     (2 * LINEAR + 4 * u64::from(octave - LINEAR.ilog2()) + quarter) as u16
 }
 
-/// A duration in nanoseconds that events of this rank never exceed; `None` for [`EXACT`].
+/// Returns the longest duration of this rank in nanoseconds; `None` for [`EXACT`].
 pub fn longest(rank: u16) -> Option<i64> {
     if rank == EXACT {
         return None;
@@ -116,7 +117,7 @@ pub fn longest(rank: u16) -> Option<i64> {
     Some(i64::try_from(micros.saturating_mul(1000)).unwrap_or(i64::MAX))
 }
 
-/// Whether events of one time and this rank have the same duration, so that their order is that of their offsets.
+/// Returns whether all durations of this rank are equal, so that offsets decide ties.
 pub fn says_all(rank: u16) -> bool {
     u64::from(rank) < 2 * LINEAR && rank.is_multiple_of(2)
 }

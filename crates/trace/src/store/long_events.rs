@@ -1,4 +1,5 @@
-//! Lengths of events that have no room for them in their [`Place`](crate::store::place::Place): in memory or, beyond a share of the budget, on disk.
+//! Lengths of events that are too long for their [`Place`](crate::store::place::Place), in memory
+//! or on disk.
 //!
 //! ```
 //! use tracemill_trace::Limits;
@@ -21,35 +22,35 @@ use crate::store::place::Long;
 
 /// Offsets and lengths of events of 16 KiB and more, by offset.
 ///
-/// A text may consist of such events, and each takes 16 bytes: so the list is a 1024th of the text at most, and no budget
-/// holds that of any text. It can be asked while it grows.
+/// Each takes 16 bytes, so the list has at most a 1024th of the text. It can be searched while it
+/// grows.
 #[derive(Default)]
 pub struct LongEvents(SpillArray<Long>);
 
 impl LongEvents {
-    /// None yet, with the share of the budget that all verbs give them: a 64th of that of entries.
+    /// Creates an empty list that spills beyond a 64th of the memory for entries.
     pub fn new(limits: &Limits) -> Self {
         let lease = limits.lease("lengths of long events", Share::of_index(1, 64));
         LongEvents::within(lease)
     }
 
-    /// None yet; what takes more heap than the lease has goes to a file.
+    /// Creates an empty list that spills beyond its lease.
     pub fn within(lease: Lease) -> Self {
         LongEvents(SpillArray::new(lease))
     }
 
-    /// Takes events that stand behind those it has, ascending.
+    /// Appends events, ascending by offset and after all present events.
     ///
     /// # Errors
-    /// As [`SpillArray::push`].
+    /// See [`SpillArray::push`].
     pub fn append(&mut self, later: &[Long]) -> Result<(), Error> {
         later.iter().try_for_each(|own| self.push(*own))
     }
 
-    /// Takes an event that stands behind those it has.
+    /// Appends an event after all present events.
     ///
     /// # Errors
-    /// As [`SpillArray::push`].
+    /// See [`SpillArray::push`].
     pub fn push(&mut self, long: Long) -> Result<(), Error> {
         debug_assert!(
             self.0
@@ -62,24 +63,24 @@ impl LongEvents {
         self.0.push(long)
     }
 
-    /// The length of the event at an offset, if it is one of them. Cost: a binary search.
+    /// Returns the length of the long event at an offset. Cost: a binary search.
     pub fn len_at(&self, offset: u64) -> Option<u64> {
         let at = self.0.partition_point(|(own, _)| *own < offset);
         self.0.get(at).filter(|(own, _)| *own == offset).map(|(_, len)| len)
     }
 
-    /// Bytes in memory.
+    /// Returns the heap use in bytes.
     pub fn heap(&self) -> u64 {
         self.0.heap()
     }
 
-    /// Bytes of its file.
+    /// Returns the size of the file in bytes.
     pub fn spilled_bytes(&self) -> u64 {
         self.0.spilled_bytes()
     }
 }
 
-/// Those of a chunk, or of what was made in memory: as many as there, and in any order.
+/// Creates the list of a chunk, or of synthetic events, in any order and without a memory limit.
 impl From<Vec<Long>> for LongEvents {
     fn from(mut all: Vec<Long>) -> Self {
         all.sort_unstable();
@@ -91,9 +92,8 @@ impl From<Vec<Long>> for LongEvents {
 mod tests {
     use super::*;
 
-    /// However many there are, no more of them than the share is in memory, and each is found, also while more come.
     #[test]
-    fn memory_of_long_events_does_not_grow_with_them() {
+    fn memory_of_long_events_stays_within_its_share() {
         const EACH: u64 = 20_000;
         let limits = Limits::new(1, 32 << 20, std::env::temp_dir());
         let mut long = LongEvents::new(&limits);
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn those_of_a_chunk_come_in_any_order() {
+    fn long_events_of_a_chunk_may_come_in_any_order() {
         let long = LongEvents::from(vec![(70_000, 100_000), (5, 16_383)]);
         assert_eq!([5, 70_000, 6].map(|at| long.len_at(at)), [Some(16_383), Some(100_000), None]);
     }

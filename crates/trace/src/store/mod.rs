@@ -1,9 +1,9 @@
-//! All inputs as one address space, and where each event stands in it.
+//! All inputs as one address space, in which every event has an offset.
 //!
-//! Inputs stand behind each other in command-line order, so that comparing places compares (file, position). What an
-//! input's bytes lie in (a map, memory segments, a spooled file) is known here only. Segments of a pipe overlap: an item
-//! that was cut by the end of one is copied to the start of the next, so every item lies in one piece. What lies between
-//! items may lie in several.
+//! Inputs follow each other in command-line order, so comparing places compares (file, position).
+//! Only this module knows where bytes are stored: in a map, in memory segments or in a spooled
+//! file. Segments of a pipe overlap: an item cut at the end of a segment is repeated at the start
+//! of the next, so every item is contiguous. Bytes between items may not be.
 
 pub mod direct_mapped;
 pub mod entry;
@@ -19,19 +19,18 @@ use std::ops::Range;
 use std::sync::Arc;
 use tracemill_tokenizer::{Mapped, prefetch};
 
-/// How many events before its turn the bytes of an event are asked for, where events are visited out of order.
+/// Number of events to prefetch ahead when events are visited out of order.
 pub const PREFETCH_AHEAD: usize = 12;
 
-/// Bytes of an event that are asked for.
 const PREFETCHED: usize = 256;
 
 /// The bytes of one input.
 pub enum Payload {
-    /// Nothing at all.
+    /// No bytes.
     Empty,
-    /// A file, or a pipe that was spooled to one.
+    /// A mapped file, or a pipe spooled to a file.
     Mapped(Arc<Mapped>),
-    /// A pipe that fits into memory.
+    /// A pipe in memory.
     Segments(Vec<Segment>),
 }
 
@@ -42,7 +41,7 @@ impl From<Option<Mapped>> for Payload {
 }
 
 impl Payload {
-    /// How many bytes there are, wherever they lie.
+    /// Returns the length of the input in bytes.
     pub fn len(&self) -> u64 {
         match self {
             Payload::Empty => 0,
@@ -53,17 +52,17 @@ impl Payload {
         }
     }
 
-    /// Whether there are no bytes.
+    /// Returns whether the input is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The bytes around an offset, if they are kept.
+    /// Returns the bytes around an offset, if they are kept.
     pub fn around(&self, offset: u64) -> Option<Around> {
         Store::of_one(self).around(offset, 0..self.len())
     }
 
-    /// Bytes of heap.
+    /// Returns the heap use in bytes.
     pub fn heap(&self) -> u64 {
         match self {
             Payload::Segments(segments) => segments.iter().map(|s| s.bytes.len() as u64).sum(),
@@ -72,18 +71,18 @@ impl Payload {
     }
 }
 
-/// A stretch of a pipe, in memory.
+/// A part of a pipe, in memory.
 pub struct Segment {
-    /// Offset in the input of the first byte.
+    /// Offset of the first byte in the input.
     pub base: u64,
     /// Memory of the segment.
     pub bytes: MmapMut,
-    /// Bytes of it that are in use.
+    /// Number of bytes in use.
     pub filled: usize,
 }
 
 impl Segment {
-    /// The bytes that were read.
+    /// Returns the bytes in use.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[..self.filled]
     }
@@ -94,9 +93,9 @@ struct StorePiece<'p> {
     bytes: &'p [u8],
 }
 
-/// The address space over the payloads of all inputs. References only: it is made where it is needed, in the time that it takes to list the pieces.
+/// The address space over all inputs. Creating one costs a reference per file or pipe segment.
 ///
-/// Offsets are 40 bits: 1 TiB of input. Cost of a look: a binary search over the pieces (one a file, one a segment of a pipe).
+/// Offsets have 40 bits: 1 TiB of input. Cost of an access: a binary search over the pieces.
 ///
 /// ```
 /// use tracemill_trace::{EventOrder, Limits, Source, Trace};
@@ -111,25 +110,25 @@ struct StorePiece<'p> {
 /// # Ok::<(), tracemill_trace::Error>(())
 /// ```
 pub struct Store<'p> {
-    /// By their starts, ascending: a file each, or a segment of a pipe, which may overlap the one before.
+    /// Pieces by ascending start: files, or segments, which may overlap the previous one.
     pieces: Vec<StorePiece<'p>>,
-    /// A few lists: of what was read, and of what was made.
+    /// Lists of long events, for inputs and for synthetic events.
     long: Vec<&'p LongEvents>,
-    /// What is done to the times in it.
+    /// Clock offsets and factors to apply to times.
     shifts: Option<Arc<Shifts>>,
 }
 
 impl<'p> Store<'p> {
-    /// Bytes of input that places can address.
+    /// Maximum bytes of input that places can address.
     pub const MOST: u64 = MOST;
 
-    /// A store of no inputs, at any time: for sorters that look at no event.
+    /// Creates a store without inputs, for sorters that read no events.
     pub const fn none() -> Self {
         Store { pieces: Vec::new(), long: Vec::new(), shifts: None }
     }
 
-    /// `inputs` are payloads with the offset at which each stands, ascending. Events of 16 KiB and more have no length until
-    /// [`Store::with_long`] gives them one.
+    /// Creates a store of payloads with ascending start offsets. [`Store::with_long`] adds the
+    /// lengths of events of 16 KiB and more.
     pub fn new(inputs: impl Iterator<Item = (u64, &'p Payload)>) -> Self {
         let mut pieces = Vec::new();
         for (start, payload) in inputs {
@@ -144,34 +143,34 @@ impl<'p> Store<'p> {
         Store { pieces, long: Vec::new(), shifts: None }
     }
 
-    /// With the lengths of long events, beside those that it knows.
+    /// Adds the lengths of long events.
     #[must_use]
     pub fn with_long(mut self, long: &'p LongEvents) -> Self {
         self.long.push(long);
         self
     }
 
-    /// With times that change: whoever compares them by their digits is to know.
+    /// Sets the factors and offsets of times, so that comparisons use the changed times.
     pub fn with_shifts(self, shifts: Option<Arc<Shifts>>) -> Self {
         Store { shifts, ..self }
     }
 
-    /// What is done to the times of an event.
+    /// Returns the factor and offset for the times of an event.
     pub fn shift_of(&self, place: Place) -> Option<&Shift> {
         self.shifts.as_ref()?.at(place.offset()).map(|shift| &**shift)
     }
 
-    /// A store of one input alone: places are offsets in it.
+    /// Creates a store of one input, whose offsets begin at 0.
     pub fn of_one(payload: &'p Payload) -> Self {
         Store::new(std::iter::once((0, payload)))
     }
 
-    /// A store of one map alone: places are offsets in it.
+    /// Creates a store of one map, whose offsets begin at 0.
     pub fn of_map(bytes: &'p Mapped) -> Self {
         Store::with_map(std::iter::empty(), 0, bytes)
     }
 
-    /// As [`Store::new`], with a map behind all others.
+    /// Creates a store of payloads like [`Store::new`], followed by a map.
     pub fn with_map(
         before: impl Iterator<Item = (u64, &'p Payload)>,
         start: u64,
@@ -182,34 +181,34 @@ impl<'p> Store<'p> {
         store
     }
 
-    /// The same with a payload behind all others, and the long events in it.
+    /// Adds a payload after all others, with its long events.
     pub fn and(mut self, start: u64, payload: &'p Payload, long: &'p LongEvents) -> Self {
         self.pieces.extend(Store::new(std::iter::once((start, payload))).pieces);
         self.with_long(long)
     }
 
-    /// The same with a payload before all others, which stand behind its end, and the long events in it.
+    /// Adds a payload before all others, with its long events.
     pub fn with_first(mut self, payload: &'p Payload, long: &'p LongEvents) -> Self {
         self.pieces.splice(..0, Store::of_one(payload).pieces);
         self.with_long(long)
     }
 
-    /// Behind all that it holds.
+    /// Returns the offset after the last byte.
     pub fn end(&self) -> u64 {
         self.pieces.last().map_or(0, |piece| piece.start + piece.bytes.len() as u64)
     }
 
-    /// The bytes from `offset` to the end of the piece that holds the item there.
+    /// Returns the bytes from `offset` to the end of the piece that contains the item there.
     ///
     /// # Panics
-    /// If the store has nothing at that offset or before it.
+    /// Panics if the store has no bytes at or before `offset`.
     pub fn from(&self, offset: u64) -> &'p [u8] {
         let after = self.pieces.partition_point(|piece| piece.start <= offset);
         let piece = &self.pieces[after - 1];
         &piece.bytes[(offset - piece.start) as usize..]
     }
 
-    /// The bytes of a range, whatever pieces they lie in; fewer where what is at hand ends.
+    /// Copies a range, across pieces; shorter if the bytes end earlier.
     pub fn copy(&self, range: Range<u64>) -> Vec<u8> {
         let (mut bytes, mut at) = (Vec::new(), range.start);
         while at < range.end {
@@ -226,7 +225,7 @@ impl<'p> Store<'p> {
         bytes
     }
 
-    /// The bytes around `offset` in an input, given by its places, if they are at hand.
+    /// Returns the bytes around `offset` in an input with the address range `input`, if available.
     pub fn around(&self, offset: u64, input: Range<u64>) -> Option<Around> {
         let from = offset.saturating_sub(Around::TOLD_BY).max(input.start);
         let to = (offset + Around::TOLD_BY).min(input.end);
@@ -234,12 +233,12 @@ impl<'p> Store<'p> {
         (at <= bytes.len()).then(|| Around::of(&bytes, at))
     }
 
-    /// The bytes of one item: an event, or a value beside the events. Empty where the store does not reach.
+    /// Returns the bytes of one item: an event, or the value of a top-level key.
     pub fn slice(&self, offset: u64, len: u64) -> &'p [u8] {
         &self.from(offset)[..len as usize]
     }
 
-    /// Asks for the bytes of an event that is copied soon: of the first 256, beyond which the processor asks by itself.
+    /// Prefetches the first 256 bytes of an event, beyond which the processor prefetches by itself.
     #[inline]
     pub fn prefetch(&self, place: Place) {
         let bytes = self.from(place.offset());
@@ -247,15 +246,16 @@ impl<'p> Store<'p> {
         prefetch(&bytes[..len.min(bytes.len())]);
     }
 
-    /// The bytes of an event, from `{` to `}`.
+    /// Returns the bytes of an event, from `{` to `}`.
     ///
     /// # Panics
-    /// If it is an event of 16 KiB or more that the store was not told of ([`Store::with_long`]), or one of another store.
+    /// Panics for an event of another store, or an event of 16 KiB or more without a length
+    /// ([`Store::with_long`]).
     pub fn event(&self, place: Place) -> &'p [u8] {
         self.slice(place.offset(), self.len(place))
     }
 
-    /// How many bytes an event has. Cost: none, or for an event of 16 KiB and more a binary search.
+    /// Returns the length of an event. Cost: a binary search for events of 16 KiB and more.
     pub fn len(&self, place: Place) -> u64 {
         match place.0 & LONG {
             LONG => self.long_len(place.offset()),
@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_events_are_looked_up() {
+    fn length_of_long_events_is_looked_up() {
         let lists = [vec![(70_000, 100_000)], vec![(5, 16_383)]].map(LongEvents::from);
         let store = Store::new(std::iter::empty()).with_long(&lists[0]).with_long(&lists[1]);
         assert_eq!(store.len(Place::new(5, 16_383, 0)), 16_383);

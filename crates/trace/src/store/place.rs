@@ -1,4 +1,4 @@
-//! Where an event stands among all inputs, in eight bytes.
+//! The position of an event among all inputs, in eight bytes.
 //!
 //! ```
 //! use tracemill_trace::store::place::Place;
@@ -10,28 +10,30 @@
 
 use crate::record;
 
-/// Bits of a place that hold the offset: 1 TiB of input.
+/// Number of bits of the offset: 1 TiB of input.
 const OFFSET_BITS: u32 = 40;
-/// Bytes of input that places can address.
+/// Maximum bytes of input that places can address.
 pub const MOST: u64 = 1 << OFFSET_BITS;
 const LEN_BITS: u32 = 14;
-/// The length in a place that says: look it up.
+/// Length value that means a lookup in the list of long events.
 pub const LONG: u64 = (1 << LEN_BITS) - 1;
 
-/// Where an event stands, and how it ranks among events of one time: [`Place::RANK_MAX`] − rank, offset, length, from the top bits down.
+/// The position of an event and the rank of its duration. From the top bits down:
+/// [`Place::RANK_MAX`] − rank, offset, length.
 ///
-/// The order of places is the order of the output at equal times, as far as ranks tell (see [`crate::store::entry`]).
+/// The order of places is the output order at equal times, as far as ranks are exact (see
+/// [`crate::store::entry`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place(pub u64);
 
 record! { impl Place { 0: u64 } }
 
 impl Place {
-    /// The highest rank: what is left beside offset and length.
+    /// Highest rank: the largest number that fits in the bits left by offset and length.
     pub const RANK_MAX: u16 = (1 << (64 - OFFSET_BITS - LEN_BITS)) - 1;
 
-    /// The place of an event of `len` bytes at `offset`, which must be below [`MOST`]. A length of [`LONG`] and more does not fit: the
-    /// store must be told of it ([`LongEvents`](crate::store::long_events::LongEvents)).
+    /// Creates the place of an event of `len` bytes at `offset`, below [`MOST`]. Lengths of
+    /// [`LONG`] and more must be added to [`LongEvents`](crate::store::long_events::LongEvents).
     #[inline]
     pub fn new(offset: u64, len: usize, rank: u16) -> Self {
         debug_assert!(offset < MOST);
@@ -41,53 +43,53 @@ impl Place {
         )
     }
 
-    /// Where it begins among all inputs.
+    /// Returns the offset of the event in the address space.
     pub fn offset(self) -> u64 {
         self.0 >> LEN_BITS & ((1 << OFFSET_BITS) - 1)
     }
 
-    /// How it ranks among events of one time: see [`crate::store::entry::rank`].
+    /// Returns the rank of the duration, see [`crate::store::entry::rank`].
     pub fn rank(self) -> u16 {
         Self::RANK_MAX - (self.0 >> (OFFSET_BITS + LEN_BITS)) as u16
     }
 
-    /// The place that is `base` behind this one, with the same rank and length.
+    /// Returns the place moved by `base` bytes, with the same rank and length.
     #[inline]
     pub fn behind(self, base: u64) -> Self {
         debug_assert!(self.offset() + base < MOST);
         Place(self.0 + (base << LEN_BITS))
     }
 
-    /// The same place with the least rank.
+    /// Returns the place with rank 0.
     pub fn without_rank(self) -> Self {
         let rank_bits = u64::from(Self::RANK_MAX) << (OFFSET_BITS + LEN_BITS);
         Place(self.0 | rank_bits)
     }
 
-    /// The same with the offset in the highest bits, so that it sorts by that.
+    /// Returns the bits rotated so that the offset is highest and decides the order.
     pub fn offset_first(self) -> u64 {
         self.0.rotate_left(64 - OFFSET_BITS - LEN_BITS)
     }
 
-    /// The place of which [`Place::offset_first`] gave `turned`.
+    /// Returns the place from the bits that [`Place::offset_first`] returned.
     pub fn of_offset_first(turned: u64) -> Self {
         Place(turned.rotate_right(64 - OFFSET_BITS - LEN_BITS))
     }
 
-    /// The length, unless it is to be looked up.
+    /// Returns the length; `None` if it must be looked up.
     #[inline]
     pub fn short_len(self) -> Option<u64> {
         Some(self.0 & LONG).filter(|&len| len != LONG)
     }
 
-    /// Whether an event of this length needs an entry in [`Long`].
+    /// Returns whether an event of this length needs an entry in [`Long`].
     #[inline]
     pub fn is_long(len: usize) -> bool {
         len as u64 >= LONG
     }
 }
 
-/// An event of 16 KiB or more: its offset and length.
+/// The offset and length of an event of 16 KiB or more.
 pub type Long = (u64, u64);
 
 #[cfg(test)]
@@ -95,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_keep_what_they_are_made_of_and_order_by_rank_first() {
+    fn places_keep_their_parts_and_order_by_rank_first() {
         let place = Place::new(MOST - 1, 77, 9);
         assert_eq!((place.offset(), place.rank(), place.0 & LONG), (MOST - 1, 9, 77));
         assert_eq!(Place::new(5, 1 << 20, 0).0 & LONG, LONG);

@@ -11,44 +11,46 @@
 //! assert!(start < end && start.floor() == end.floor());
 //! ```
 //!
-//! Why not floats: 1712195495533685.11 µs has more digits than a double keeps. Why not nanoseconds: producers write quotients such as
-//! `0.30000000000000004`, and a window may end between two times of one nanosecond.
+//! Doubles have too few digits for 1712195495533685.11 µs. Nanoseconds are too coarse for quotients
+//! such as `0.30000000000000004`.
 //!
-//! Text is microseconds, as in traces; edges of windows are nanoseconds. Digits below an attosecond are cut off, towards minus infinity: they stay in
-//! the bytes of an event that is not changed, and no order depends on them.
+//! Text is in microseconds; edges of windows are in nanoseconds. Digits below an attosecond are
+//! truncated towards minus infinity. Unchanged events keep them.
 
 use crate::json::{push_integer, push_micros};
 use std::ops::{Add, Sub};
 use tracemill_tokenizer::{Nanos, Number, nanos, number_text};
 
-/// Attoseconds of a nanosecond.
+/// Attoseconds per nanosecond.
 pub(crate) const NANO: i128 = 1_000_000_000;
 
-/// Decimals of an attosecond in a number of microseconds.
+/// Number of decimals of an attosecond in microseconds.
 pub(crate) const OF_MICROS: u32 = 12;
 
-/// A point in time or a length of time.
+/// A point in time or a duration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Attos(i128);
 
 impl Attos {
-    /// No time at all.
+    /// The time zero.
     pub const ZERO: Attos = Attos(0);
 
-    /// The largest magnitude that is read: 3 × 10¹¹ years. Sums of a few such times do not overflow.
+    /// Largest magnitude that can be read: 3 × 10¹¹ years. Sums of a few such times do not
+    /// overflow.
     pub const MAX: i128 = 1 << 123;
 
-    /// Whole nanoseconds.
+    /// Converts whole nanoseconds.
     pub const fn from_nanos(ns: i64) -> Attos {
         Attos(ns as i128 * NANO)
     }
 
-    /// Reads a JSON value: a number of microseconds, or a string that holds one. `None` if it is none, or beyond ±[`Attos::MAX`].
+    /// Parses a JSON value in microseconds: a number, or a string with one. Returns `None` for
+    /// other values, and beyond ±[`Attos::MAX`].
     pub fn of(value: &[u8]) -> Option<Attos> {
         Self::of_text(number_text(value, &mut Vec::new())?)
     }
 
-    /// Reads the text of a JSON number, as [`Attos::of`].
+    /// Parses the text of a JSON number, like [`Attos::of`].
     pub fn of_text(text: &[u8]) -> Option<Attos> {
         if let Some(Nanos { floor, exact: true }) = nanos(text) {
             return Some(Self::from_nanos(floor));
@@ -56,7 +58,8 @@ impl Attos {
         Self::from_units(Number::parse(text)?.scaled(OF_MICROS)?.0)
     }
 
-    /// Reads the value of a field for comparisons: what is no number is 0, and beyond the range is the largest there is.
+    /// Parses the value of a field for comparisons. Values that are not numbers are 0; the range is
+    /// saturated.
     pub(crate) fn saturated(value: Option<&[u8]>) -> Attos {
         let mut scratch = Vec::new();
         let Some(text) = value.and_then(|value| number_text(value, &mut scratch)) else {
@@ -66,23 +69,23 @@ impl Attos {
         Self::of_text(text).unwrap_or(Attos(beyond))
     }
 
-    /// What 128 bits have of a time that was calculated; `None` beyond ±[`Attos::MAX`].
+    /// Converts attoseconds; `None` beyond ±[`Attos::MAX`].
     pub(crate) fn from_units(units: i128) -> Option<Attos> {
         (units.abs() <= Self::MAX).then_some(Attos(units))
     }
 
-    /// Whole attoseconds.
+    /// Returns the attoseconds.
     pub(crate) const fn units(self) -> i128 {
         self.0
     }
 
-    /// Whole nanoseconds, rounded down; ±[`Nanos::MAX`] beyond that.
+    /// Returns whole nanoseconds, rounded down; ±[`Nanos::MAX`] beyond that range.
     pub fn floor(self) -> i64 {
         let limit = i128::from(Nanos::MAX);
         self.0.div_euclid(NANO).clamp(-limit, limit) as i64
     }
 
-    /// Appends it as microseconds, without zeros at the end of the decimals: [`Attos::of`] reads the same back.
+    /// Appends the time in microseconds without trailing zeros. [`Attos::of`] reads the same value.
     pub fn push(self, out: &mut Vec<u8>) {
         match i64::try_from(self.0 / NANO) {
             Ok(ns) if self.0 % NANO == 0 => push_micros(ns, out),
@@ -107,7 +110,8 @@ impl Sub for Attos {
     }
 }
 
-/// Appends ±`units` × 10^-`decimals`, of which there are at most 18, with as many of them as it needs and at least `least`.
+/// Appends `units` × 10^-`decimals` with up to 18 decimals: as many as needed, and at least
+/// `least`.
 pub(crate) fn push_units(units: i128, decimals: u32, least: u32, out: &mut Vec<u8>) {
     let (magnitude, scale) = (units.unsigned_abs(), 10u64.pow(decimals));
     let (whole, mut rest) = match u64::try_from(magnitude) {

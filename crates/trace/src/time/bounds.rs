@@ -1,4 +1,4 @@
-//! When a trace begins and ends.
+//! Computes the start and end of a trace.
 //!
 //! ```text
 //!   0        first                        last    end
@@ -7,20 +7,21 @@
 //!   X  a moment at 0 of a clock that began long before the trace: no start
 //! ```
 //!
-//! Workers add up the times of their stretches, and sums are united in any order: the result is the same. Cost: a few comparisons an event.
+//! Workers collect the times of their chunks; sums can be merged in any order. Cost: a few
+//! comparisons per event.
 
 use tracemill_tokenizer::{Event, Nanos};
 
-/// What is known of the times of a trace: nanoseconds, rounded down.
+/// The times of a trace in nanoseconds, rounded down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Where the trace begins: what times relative to the start count from.
+    /// Trace start, to which relative times refer.
     pub start: i64,
-    /// The least time; less than `start` if events at 0 do not count, see [`Times::bounds`].
+    /// Least time; before `start` if events at 0 do not count, see [`Times::bounds`].
     pub first: i64,
-    /// The greatest time.
+    /// Greatest time.
     pub last: i64,
-    /// The greatest end of an event.
+    /// Greatest end of an event.
     pub end: i64,
 }
 
@@ -41,16 +42,16 @@ pub fn widen(times: &mut Option<(i64, i64)>, least: i64, greatest: i64) {
     *times = Some((low.min(least), high.max(greatest)));
 }
 
-/// What stands at time 0, to the last digit.
+/// The kinds of events at exactly time 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum AtZero {
     Nothing,
-    /// Only events that take no time and open nothing.
+    /// Only instants and slices without a duration.
     Moments,
     Others,
 }
 
-/// Times of events that are no metadata, added up.
+/// The collected times of events other than metadata.
 ///
 /// ```
 /// use tracemill_trace::time::bounds::Times;
@@ -73,11 +74,11 @@ enum AtZero {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
-    /// Nanoseconds; the least of those that are not 0.
+    /// Least nonzero time in nanoseconds.
     first: i64,
     last: i64,
     end: i64,
-    /// What there is at 0 that may not count.
+    /// Kinds of events at time 0, which may not count for the start.
     at_zero: AtZero,
 }
 
@@ -88,14 +89,15 @@ impl Default for Times {
 }
 
 impl Times {
-    /// The times of no events: what others are added to.
+    /// No times: the start of a sum.
     pub const NONE: Times =
         Times { first: i64::MAX, last: i64::MIN, end: i64::MIN, at_zero: AtZero::Nothing };
 
-    /// What lies further from 0 than this, in nanoseconds, is told by a clock that began long before the trace.
+    /// Minimum time, in nanoseconds, that indicates a clock started long before the trace.
     const FAR: i64 = 1_000_000_000;
 
-    /// Adds an event that is no metadata, with its time and its end in nanoseconds, which is its time if it takes none.
+    /// Adds an event other than metadata, with its time and end in nanoseconds. Without a duration
+    /// both are equal.
     #[inline(always)]
     pub fn note(&mut self, event: &Event<'_>, ts: Nanos, end: i64) {
         self.last = self.last.max(ts.floor);
@@ -113,7 +115,7 @@ impl Times {
         self.at_zero = self.at_zero.max(if is_moment { AtZero::Moments } else { AtZero::Others });
     }
 
-    /// The times of both.
+    /// Merges the times of two sets of events.
     #[inline]
     #[must_use]
     pub fn unite(self, other: Times) -> Times {
@@ -125,7 +127,7 @@ impl Times {
         }
     }
 
-    /// The same after all of them moved by so many nanoseconds; what stood at 0 stands somewhere else then, like any other.
+    /// Adds a clock offset in nanoseconds to all times. Events at 0 then count like all others.
     #[must_use]
     pub fn moved(self, by: i64) -> Times {
         if by == 0 || self.last == i64::MIN {
@@ -136,12 +138,12 @@ impl Times {
         Times { first, last, end, at_zero: AtZero::Nothing }
     }
 
-    /// The bounds of all these events; `None` if there are none.
+    /// Returns the bounds of the events; `None` if there are none.
     ///
-    /// A trace starts at the least time of its events. Producers whose clock began long before the trace write 0 for a time that
-    /// they do not have: events at 0 do not count for the start if they take no time, and all others begin a second or more
-    /// behind 0, and further from it than from the last of them. (DevTools never counts what stands at 0, which would cut what
-    /// begins there from traces that count from their own start.)
+    /// The trace starts at the least time. But some producers write 0 for a missing time, although
+    /// their clock began long before. So instants and empty slices at 0 do not count if all other
+    /// events begin at least a second after 0, and farther from 0 than from the last event.
+    /// DevTools never counts events at 0.
     pub fn bounds(self) -> Option<Bounds> {
         let Times { first, last, end, at_zero } = self;
         let least = if at_zero == AtZero::Nothing { first } else { first.min(0) };
@@ -151,7 +153,7 @@ impl Times {
     }
 }
 
-/// Whether this is 0 to the last digit.
+/// Returns whether a time is exactly 0.
 #[inline(always)]
 pub fn is_zero(time: Nanos) -> bool {
     time.floor == 0 && time.exact
@@ -182,7 +184,7 @@ mod tests {
     const LATER: &str = r#"{"ph":"X","ts":9000000,"dur":4}"#;
 
     #[test]
-    fn moments_at_zero_far_before_all_others_do_not_count() {
+    fn instants_at_zero_far_before_other_events_do_not_count() {
         assert_eq!(start(&[]), None);
         assert_eq!(start(&[ZERO]), Some(0));
         assert_eq!(start(&[ZERO, LATE, LATER]), Some(5_000_000_000));
@@ -192,8 +194,8 @@ mod tests {
     }
 
     #[test]
-    fn what_begins_at_zero_counts() {
-        // it lasts, is not quite 0, or is not far from all others
+    fn slices_at_zero_count() {
+        // has a duration, is not exactly 0, or is close to the other events
         for event in [
             r#"{"ph":"B","ts":0}"#,
             r#"{"ph":"b","ts":0}"#,
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_add_up_in_any_order() {
+    fn bounds_do_not_depend_on_merge_order() {
         let all = [ZERO, LATE, LATER, r#"{"ph":"B","ts":0}"#, r#"{"ph":"I","ts":-7}"#];
         for set in 0..1 << all.len() {
             let of = |from, to| {

@@ -1,9 +1,9 @@
-//! What the times of an input are multiplied by.
+//! Factors for the times of an input.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A decimal above 0 of up to 18 digits, kept to its last one.
+/// An exact decimal factor above 0 with up to 18 digits.
 ///
 /// ```
 /// use tracemill_trace::time::factor::Factor;
@@ -15,23 +15,22 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Factor {
-    /// Not divisible by 10 if there are decimals.
+    /// Digits without the point; not divisible by 10 if there are decimals.
     digits: u64,
     decimals: u32,
 }
 
 impl Factor {
-    /// Digits that one may have.
     const DIGITS: usize = 18;
 
-    /// Whether it changes nothing.
+    /// Returns whether the factor is 1.
     pub fn is_one(self) -> bool {
         self == Factor { digits: 1, decimals: 0 }
     }
 
-    /// A product, rounded down; `None` if 128 bits do not hold it.
+    /// Multiplies and rounds down; `None` if the product exceeds 128 bits.
     pub(crate) fn times(self, units: i128) -> Option<i128> {
-        // 18 digits by 18 digits are less than 128 bits: the part below the point takes no more
+        // 18 digits by 18 digits fit in 128 bits
         let (scale, digits) = (10i128.pow(self.decimals), i128::from(self.digits));
         let whole = units.div_euclid(scale).checked_mul(digits)?;
         whole.checked_add(units.rem_euclid(scale) * digits / scale)
@@ -41,7 +40,8 @@ impl Factor {
 impl FromStr for Factor {
     type Err = String;
 
-    /// Reads digits with at most one point among them, and no sign or exponent; anything else is an error that says what was expected.
+    /// Parses digits with at most one point, without sign or exponent. The error states the
+    /// expected form.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("expected a factor above 0 such as 1000 or 1.000012: {text}");
         let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));

@@ -1,4 +1,4 @@
-//! Times and durations as users write them: `1500`, `1.5ms`, `@522975000000`. One grammar for all verbs.
+//! Parses times and durations written by users: `1500`, `1.5ms`, `@522975000000`.
 //!
 //! ```text
 //!   time = ["-" | "+"] part {" " part}      part = digits ["." digits] [" "] [unit]
@@ -15,8 +15,8 @@
 //! assert!(parse_time("1 fortnight").is_err());
 //! ```
 //!
-//! Exact: no float on the way, and nothing is rounded. In front of a point in time an `@` says that it is one of the
-//! trace's own clock.
+//! Parsing is exact: no floats, no rounding. A leading `@` marks a time stamp of the trace's own
+//! clock.
 
 pub mod attos;
 pub mod bounds;
@@ -26,7 +26,6 @@ pub mod windows;
 
 use std::str::FromStr;
 
-/// Units and their nanoseconds.
 const UNITS: [(&str, i128); 10] = [
     ("", 1000),
     ("ns", 1),
@@ -40,12 +39,12 @@ const UNITS: [(&str, i128); 10] = [
     ("d", 86_400_000_000_000),
 ];
 
-/// A point in time: relative to the start of the trace, or as time stamps have it.
+/// A point in time, relative to the trace start or absolute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimePoint {
-    /// Nanoseconds behind the start of the trace: see [`Times`](crate::time::bounds::Times).
+    /// Nanoseconds after the trace start, see [`Times`](crate::time::bounds::Times).
     Relative(i64),
-    /// Nanoseconds on the trace's own clock.
+    /// Nanoseconds of the trace's own clock.
     Absolute(i64),
 }
 
@@ -60,7 +59,7 @@ impl FromStr for TimePoint {
     }
 }
 
-/// A length of time in nanoseconds, not negative.
+/// A nonnegative duration in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Duration(pub i64);
 
@@ -75,10 +74,11 @@ impl FromStr for Duration {
     }
 }
 
-/// Reads a time, without `@`, as nanoseconds.
+/// Parses a time without `@` into nanoseconds.
 ///
 /// # Errors
-/// What was expected instead: another form, no digits below a nanosecond, or a time within 292 years.
+/// A message with the expected form, if the text is malformed, finer than a nanosecond, or beyond
+/// 292 years.
 pub fn parse_time(text: &str) -> Result<i64, String> {
     let plain = text.trim();
     let (sign, mut rest) = match plain.strip_prefix(['-', '\u{2212}']) {
@@ -106,7 +106,8 @@ fn too_far(text: &str) -> String {
     format!("expected a time within 292 years: {text}")
 }
 
-/// Reads a number and its unit: nanoseconds, the unit, and what follows it. `text` is the whole time, for messages.
+/// Parses a number and its unit. Returns nanoseconds, the unit, and the rest. `text` is the whole
+/// time, for messages.
 fn part<'t>(rest: &'t str, text: &str) -> Result<(i128, &'t str, &'t str), String> {
     let is_digit = |c: char| c.is_ascii_digit() || c == '.';
     let (number, rest) = rest.split_at(rest.find(|c| !is_digit(c)).unwrap_or(rest.len()));
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_told_from_what_is_too_fine_or_too_far() {
+    fn errors_name_malformed_too_fine_and_too_large_times() {
         for text in [
             "", "-", "+", ".", "s", "x", "1.2.3", "1,5s", "1e3", "--1", "+-1", "@5", "5w", "5  s",
             "1 2s",
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn points_have_a_clock_and_durations_a_direction() {
+    fn points_have_a_clock_and_durations_are_not_negative() {
         assert_eq!("-1ms".parse(), Ok(TimePoint::Relative(-1_000_000)));
         assert_eq!("@1s".parse(), Ok(TimePoint::Absolute(1_000_000_000)));
         assert!("@".parse::<TimePoint>().is_err() && "@@1".parse::<TimePoint>().is_err());

@@ -25,71 +25,70 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tracemill_tokenizer::{Event, Field, Nanos, Number, nanos, number_text};
 
-/// What a value is.
+/// The kind of a time value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeKind {
-    /// A point in time, in microseconds.
+    /// Point in time in microseconds.
     Micros,
-    /// A point in time, in seconds.
+    /// Point in time in seconds.
     Seconds,
-    /// A length of time in any unit: only factors change it.
+    /// Duration in any unit; only factors change it.
     Length,
 }
 
 impl TimeKind {
-    /// Decimals of 10⁻¹⁸ s in its unit; of lengths as if they were microseconds.
+    /// Returns the number of decimals of 10⁻¹⁸ s in the unit; durations count as microseconds.
     fn decimals(self) -> u32 {
         if self == TimeKind::Seconds { OF_MICROS + 6 } else { OF_MICROS }
     }
 }
 
-/// How the times of an input change. Offsets are whole nanoseconds.
+/// A factor and an offset for the times of an input. Offsets are whole nanoseconds.
 #[derive(Debug, Default)]
 pub struct Shift {
-    /// Nanoseconds.
     offset: i64,
-    /// None if lengths stay.
     factor: Option<Factor>,
-    /// Whether there was a time that could not be moved to its last digit.
+    /// Whether a time could not be changed exactly.
     inexact: AtomicBool,
 }
 
 impl Shift {
-    /// `None` if nothing changes.
+    /// Creates a shift; `None` if it changes nothing.
     pub fn new(offset: i64, factor: Option<&Factor>) -> Option<Self> {
         let factor = factor.filter(|factor| !factor.is_one()).copied();
         let changes = offset != 0 || factor.is_some();
         changes.then(|| Shift { offset, factor, inexact: AtomicBool::new(false) })
     }
 
-    /// Nanoseconds that are added.
+    /// Returns the offset in nanoseconds.
     pub fn offset(&self) -> i64 {
         self.offset
     }
 
-    /// Whether lengths change too.
+    /// Returns whether durations change too.
     pub fn scales(&self) -> bool {
         self.factor.is_some()
     }
 
-    /// Whether a time had digits below 10⁻¹⁸ s, which were cut off, or lay beyond the range and stayed: the caller tells the user.
+    /// Returns whether a time was truncated below 10⁻¹⁸ s, or stayed unchanged beyond the range.
+    /// Callers warn the user.
     pub fn is_inexact(&self) -> bool {
         self.inexact.load(Ordering::Relaxed)
     }
 
-    /// A point in time, in microseconds, where it is moved to; as it is if that is beyond the range.
+    /// Returns the changed point in time. The factor is skipped if the product exceeds the range.
     pub fn point(&self, time: Attos) -> Attos {
         self.length(time) + Attos::from_nanos(self.offset)
     }
 
-    /// A length of time, in microseconds, as it is in the clock of the output.
+    /// Returns the changed duration, or the same duration if the product exceeds the range.
     pub fn length(&self, length: Attos) -> Attos {
         let scaled = self.factor.and_then(|factor| factor.times(length.units()));
         scaled.and_then(Attos::from_units).unwrap_or(length)
     }
 
-    /// Appends what takes the place of a JSON value: a number becomes a number, a string a string; false, and nothing is
-    /// appended, if it stays, since it is no number or does not change.
+    /// Appends the changed JSON value, as a number or string like the original. Returns `false` and
+    /// appends nothing if the value is not a number or does not change.
     pub fn write(&self, value: &[u8], kind: TimeKind, out: &mut Vec<u8>) -> bool {
         if kind == TimeKind::Length && self.factor.is_none() {
             return false;
@@ -111,7 +110,8 @@ impl Shift {
         true
     }
 
-    /// A plain number of whole nanoseconds and at most 3 decimals, to which only an offset is added: nearly all are, and 64 bits hold them.
+    /// Appends the changed value if it is a plain number with at most 3 decimals; the common case.
+    /// Only an offset is added. Returns whether it did.
     fn write_nanos(&self, value: &[u8], out: &mut Vec<u8>) -> bool {
         let Some(Nanos { floor, exact: true }) = nanos(value) else { return false };
         let digits = value.strip_prefix(b"-").unwrap_or(value);
@@ -128,7 +128,8 @@ impl Shift {
         decimals <= 3
     }
 
-    /// As [`Shift::write`], of the text of a number; `None`, and nothing is appended, beyond the range.
+    /// Appends the changed text of a number, like [`Shift::write`]. Returns `None` beyond the
+    /// range.
     fn write_number(&self, text: &[u8], kind: TimeKind, out: &mut Vec<u8>) -> Option<()> {
         let (number, decimals) = (Number::parse(text)?, kind.decimals());
         let given = (number.decimals.len() as i64).saturating_sub(number.exponent);
@@ -138,7 +139,7 @@ impl Shift {
         let offset = if kind == TimeKind::Length { 0 } else { i128::from(self.offset) * NANO };
         let moved = scaled.checked_add(offset)?;
         push_units(moved, decimals, least, out);
-        // what stands below is the same before and after, if nothing is multiplied and both are above zero
+        // finer digits do not change if only an offset is added and both values are positive
         let below = number.decimals.get(decimals as usize..).unwrap_or_default();
         if self.factor.is_none() && number.exponent == 0 && units.min(moved) >= 0 {
             out.extend_from_slice(below);
@@ -148,39 +149,39 @@ impl Shift {
         Some(())
     }
 
-    /// The time stamp and the duration that an event has then.
+    /// Returns the changed `ts` and `dur` of an event.
     pub fn times(&self, event: &Event<'_>) -> Option<(Nanos, Option<Nanos>)> {
         let ts = self.nanos(event.field(Field::Ts)?, TimeKind::Micros)?;
         Some((ts, event.field(Field::Dur).and_then(|dur| self.nanos(dur, TimeKind::Length))))
     }
 
-    /// A value as it is then; one that stays is as it was.
+    /// Returns a changed value in nanoseconds, or the original value if it stays.
     fn nanos(&self, value: &[u8], kind: TimeKind) -> Option<Nanos> {
         let mut new = Vec::new();
         let value = if self.write(value, kind, &mut new) { &new } else { value };
         nanos(number_text(value, &mut Vec::new())?)
     }
 
-    /// A time in nanoseconds, to which only the offset is due.
+    /// Adds the offset to a time in nanoseconds.
     pub fn moved(&self, time: i64) -> i64 {
         time.saturating_add(self.offset)
     }
 }
 
-/// What is done to the times of each input, by place.
+/// The shifts of all inputs, by address range.
 #[derive(Clone, Debug, Default)]
 pub struct Shifts {
-    /// By the places from which on they count, ascending.
+    /// Start offsets of address ranges, ascending, with their shifts.
     by_place: Vec<(u64, Option<Arc<Shift>>)>,
 }
 
 impl Shifts {
-    /// `by_place` has the places from which on each counts, ascending.
+    /// Creates the shifts from ascending start offsets of address ranges.
     pub fn new(by_place: Vec<(u64, Option<Arc<Shift>>)>) -> Self {
         Shifts { by_place }
     }
 
-    /// What is done to the times of what stands at a place; `None` if they stay.
+    /// Returns the shift at an offset of the address space; `None` if times stay.
     pub fn at(&self, offset: u64) -> Option<&Arc<Shift>> {
         let after = self.by_place.partition_point(|(base, _)| *base <= offset);
         self.by_place[after.checked_sub(1)?].1.as_ref()
@@ -237,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn the_short_way_is_the_long_one() {
+    fn fast_path_equals_the_general_path() {
         for offset in [1, -1, 10, 999, 1000, -1500, 123_456_789, i64::MAX - 5, i64::MIN + 1] {
             let shift = Shift::new(offset, None).unwrap();
             for value in ["0", "-0", "7", "-7", "999999999999999", "1.5", "-1.25", "99.990"] {

@@ -28,40 +28,40 @@ use crate::time::parse_time;
 use serde::Serialize;
 use std::str::FromStr;
 
-/// A moment in a trace, in nanoseconds. Which time that is depends on the trace: see [`Windows::of`].
+/// A point in time of a window, in nanoseconds. [`Windows::of`] resolves it for a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
-    /// After the start of the trace.
+    /// Time after the trace start.
     FromStart(i64),
-    /// Before the greatest end of an event that is no metadata.
+    /// Time before the greatest end of an event other than metadata.
     BeforeEnd(i64),
-    /// As it is written in the trace.
+    /// Absolute time, as in the trace.
     At(i64),
 }
 
-/// A window of time, half open: what happens at `to` is behind it.
+/// A half-open time window: it contains `from` but not `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeWindow {
-    /// Its first moment; there is no limit if `None`.
+    /// Start of the window; `None` for no limit.
     pub from: Option<Moment>,
-    /// The moment behind it; there is no limit if `None`.
+    /// End of the window, exclusive; `None` for no limit.
     pub to: Option<Moment>,
 }
 
-/// What becomes of that which an edge of a window cuts.
+/// Treatment of slices cut by an edge of a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Edges {
-    /// It is cut too, and stays well-formed.
+    /// Shorten cut slices to the window; they stay well-formed.
     #[default]
     Clip,
-    /// It is kept whole.
+    /// Keep cut slices whole.
     Keep,
-    /// It is dropped.
+    /// Drop cut slices.
     Drop,
 }
 
 impl Edges {
-    /// Its name: `clip`, `keep` or `drop`.
+    /// Returns the name: `clip`, `keep` or `drop`.
     pub fn name(self) -> &'static str {
         match self {
             Edges::Clip => "clip",
@@ -76,7 +76,7 @@ crate::serialize_by_name!(Edges);
 impl FromStr for Moment {
     type Err = String;
 
-    /// `1.5s` counts from the start of the trace, `@1.5s` is the time itself.
+    /// Parses a time: `1.5s` is relative to the trace start, `@1.5s` absolute.
     fn from_str(text: &str) -> Result<Self, String> {
         match text.strip_prefix('@') {
             Some(time) => parse_time(time).map(Moment::At),
@@ -86,13 +86,13 @@ impl FromStr for Moment {
 }
 
 impl TimeWindow {
-    /// Returns whether its times are those of the trace, whatever its bounds are.
+    /// Returns whether both edges are absolute, so that no bounds are needed.
     pub fn is_absolute(&self) -> bool {
         let mut moments = [self.from, self.to].into_iter().flatten();
         moments.all(|moment| matches!(moment, Moment::At(_)))
     }
 
-    /// Whether it is known before any trace is read that nothing can lie in it.
+    /// Returns whether the window is empty for every trace.
     fn is_empty(&self) -> bool {
         match (self.from, self.to) {
             (Some(Moment::FromStart(from)), Some(Moment::FromStart(to)))
@@ -103,10 +103,10 @@ impl TimeWindow {
     }
 }
 
-/// Checks windows as far as they can be checked without a trace.
+/// Checks windows as far as possible without a trace.
 ///
 /// # Errors
-/// [`ErrorKind::Window`] if there is none, or one that ends before it begins.
+/// [`ErrorKind::Window`] if there is no window, or one ends before it begins.
 pub fn check(windows: &[TimeWindow]) -> Result<(), Error> {
     let found = match windows.iter().position(TimeWindow::is_empty) {
         None if windows.is_empty() => "no window was given".to_owned(),
@@ -117,7 +117,7 @@ pub fn check(windows: &[TimeWindow]) -> Result<(), Error> {
     Err(ErrorKind::Window { found }.into())
 }
 
-/// A stretch of time from the first to before the second nanosecond.
+/// A half-open time range in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(into = "(i64, i64)")]
 pub struct TimeSpan {
@@ -146,20 +146,20 @@ impl From<TimeSpan> for (i64, i64) {
     }
 }
 
-/// Windows as stretches: not empty, in order, none touching the next.
+/// Time ranges: not empty, ascending, not touching each other.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Windows(pub Vec<TimeSpan>);
 
 impl Windows {
-    /// One window that holds every time.
+    /// Returns one window that contains every time.
     pub fn all() -> Self {
         Windows(vec![TimeSpan::new(i64::MIN, i64::MAX)])
     }
 
-    /// Windows on a trace with these bounds.
+    /// Resolves windows for a trace with these bounds.
     ///
     /// # Errors
-    /// [`ErrorKind::Window`] if one ends before it begins.
+    /// [`ErrorKind::Window`] if a window ends before it begins.
     pub fn of(windows: &[TimeWindow], bounds: Bounds) -> Result<Self, Error> {
         let time = |moment| match moment {
             Moment::FromStart(after) => bounds.start.saturating_add(after),
@@ -168,7 +168,7 @@ impl Windows {
         };
         let mut spans = Vec::with_capacity(windows.len());
         for window in windows {
-            // found by the soak: one that begins behind all times still has the last nanosecond, or ends before, the first
+            // windows outside all times keep the last or the first nanosecond
             let from = window.from.map_or(i64::MIN, time).min(i64::MAX - 1);
             let to = window.to.map_or(i64::MAX, time).max(i64::MIN + 1);
             if from >= to {
@@ -186,7 +186,7 @@ impl Windows {
         Ok(Windows::united(spans))
     }
 
-    /// Spans, none of them empty, in order; those that overlap or touch are one.
+    /// Sorts nonempty ranges, and joins ranges that overlap or touch.
     fn united(mut spans: Vec<TimeSpan>) -> Self {
         spans.sort_unstable();
         let mut united: Vec<TimeSpan> = Vec::with_capacity(spans.len());
@@ -199,7 +199,7 @@ impl Windows {
         Windows(united)
     }
 
-    /// The number of the window that a time, rounded down, lies in. Cost: a binary search.
+    /// Returns the index of the window that contains a time. Cost: a binary search.
     #[inline]
     pub fn at(&self, time: i64) -> Option<usize> {
         let after = self.0.partition_point(|window| window.from <= time);
@@ -207,24 +207,24 @@ impl Windows {
         (time < self.0[number].to).then_some(number)
     }
 
-    /// Whether any window and the times from `first` to `last`, both with them, have one in common. Cost: a binary search.
+    /// Returns whether a window overlaps the inclusive range `first..=last`. Cost: a binary search.
     #[inline]
     pub fn touch(&self, first: i64, last: i64) -> bool {
         let after = self.0.partition_point(|window| window.from <= last);
         after.checked_sub(1).is_some_and(|number| self.0[number].to > first)
     }
 
-    /// The time of the first window's edge; the greatest there is without windows.
+    /// Returns the start of the first window; [`i64::MAX`] without windows.
     pub fn begin(&self) -> i64 {
         self.0.first().map_or(i64::MAX, |window| window.from)
     }
 
-    /// The time behind the last window; the least there is without windows.
+    /// Returns the end of the last window; [`i64::MIN`] without windows.
     pub fn end(&self) -> i64 {
         self.0.last().map_or(i64::MIN, |window| window.to)
     }
 
-    /// Whether nothing of a trace lies outside.
+    /// Returns whether one window contains the whole trace.
     pub fn hold(&self, bounds: Bounds) -> bool {
         let window = self.at(bounds.first);
         window.is_some_and(|number| {
@@ -238,13 +238,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn moments_have_a_clock() {
+    fn at_sign_makes_a_time_absolute() {
         assert_eq!("@5".parse(), Ok(Moment::At(5000)));
         assert_eq!("5".parse(), Ok(Moment::FromStart(5000)));
     }
 
     #[test]
-    fn windows_are_put_in_order_and_united() {
+    fn windows_are_sorted_and_merged() {
         let window =
             |from, to| TimeWindow { from: Some(Moment::At(from)), to: Some(Moment::At(to)) };
         let windows = [window(50, 60), window(10, 20), window(15, 30), window(30, 40)];
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_behind_all_times_have_the_last_nanosecond() {
+    fn windows_after_all_times_keep_the_last_nanosecond() {
         let behind = TimeWindow { from: Some(Moment::FromStart(i64::MAX - 1)), to: None };
         let bounds = Bounds { start: 900, first: 900, last: 900, end: 900 };
         assert!(!behind.is_absolute());
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_that_hold_nothing_are_refused() {
+    fn empty_windows_are_refused() {
         let window = |from, to| TimeWindow { from: Some(from), to: Some(to) };
         assert!(check(&[]).is_err());
         assert!(check(&[window(Moment::At(5), Moment::At(5))]).is_err());

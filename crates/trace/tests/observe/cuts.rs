@@ -1,4 +1,4 @@
-//! However an input is cut and spilled, observers see the same and the index keeps the same.
+//! Results of observers and index do not depend on chunk borders or spills.
 
 use super::{EveryNth, Recorder, limits, tiny};
 use tracemill_testkit::generate::{TraceShape, trace};
@@ -16,20 +16,17 @@ use tracemill_trace::run::limits::Limits;
 use tracemill_trace::run::memory::{Lease, Share};
 use tracemill_trace::store::place::Place;
 
-/// A small trace without damage.
 fn text_of(seed: u64) -> Vec<u8> {
     let shape = TraceShape { events: 60, big: false, ..TraceShape::arbitrary(&mut Rng::new(seed)) };
     trace(seed, &shape)
 }
 
-/// A text as a file.
 fn file_of(folder: &tempfile::TempDir, text: &[u8]) -> Source {
     let path = folder.path().join("a.json");
     std::fs::write(&path, text).expect("the folder takes files");
     Source::Path(path)
 }
 
-/// A text as a pipe, which can be read once.
 fn pipe_of(text: &[u8]) -> Source {
     Source::bytes("a.json", text.to_vec())
 }
@@ -46,7 +43,7 @@ fn run<K: Keep, O: Observer>(
 }
 
 #[test]
-fn observers_see_events_in_input_order_however_they_are_cut() {
+fn observers_see_events_in_input_order_for_any_cuts() {
     let folder = tempfile::tempdir().expect("a folder");
     for seed in seeds(0, 30) {
         let text = text_of(seed);
@@ -68,7 +65,7 @@ fn observers_see_events_in_input_order_however_they_are_cut() {
     }
 }
 
-/// Bytes of all timed events and of those in lists, in no particular order.
+/// Returns the bytes of all timed and listed events, in any order.
 fn texts(sorted: Sorted, store: &tracemill_trace::store::Store<'_>) -> Vec<Vec<u8>> {
     let (runs, lists): (EntryRuns, Lists) = sorted.into_entries().finish(store).expect("disk");
     let lists = lists.iter().map(|place| store.event(place).to_vec());
@@ -110,7 +107,7 @@ fn kept_events_do_not_depend_on_cuts_or_memory() {
 }
 
 #[test]
-fn all_that_read_times_read_the_same() {
+fn all_indexes_read_the_same_times() {
     for seed in seeds(0, 20) {
         let text = || pipe_of(&text_of(seed));
         let sorted = Sorted::new(limits().lease("entries", Share::of(1, 64)));
@@ -126,14 +123,13 @@ fn all_that_read_times_read_the_same() {
     }
 }
 
-/// Checks what a chunk says about documents and keys against all that came before.
+/// Checks the documents and keys of a chunk against all earlier chunks.
 #[derive(Default)]
 struct DocumentCheck {
     keys: u64,
     documents: u64,
 }
 
-/// Counts keys and documents of a chunk.
 impl Look for DocumentCheck {
     fn event(&mut self, _: &Event<'_>, _: &tracemill_trace::observe::EventRef) -> bool {
         true
@@ -187,7 +183,7 @@ fn each_chunk_has_the_documents_and_keys_that_begin_in_it() {
 }
 
 #[test]
-fn events_of_16_kib_are_recorded_whether_they_are_kept_or_not() {
+fn long_events_are_recorded_even_if_dropped() {
     let long = format!(r#"{{"ts":1,"args":"{}"}}"#, "x".repeat(20_000));
     let text = format!(r#"[{{"ts":0}},{long},{{"ts":2}}]"#);
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! Several inputs, synthetic events, and inputs that are read while output is written.
+//! Several inputs, synthetic events, and inputs read while output is written.
 
 use super::{Recorder, TEXT, limits, scan};
 use std::io::{self, Cursor, Read};
@@ -23,7 +23,7 @@ use tracemill_trace::store::entry::{Entry, rank};
 use tracemill_trace::store::place::Place;
 use tracemill_trace::time::shift::Shift;
 
-/// Makes two events from each document that has `nodes`.
+/// Derives two events from each document with `nodes`.
 struct NodesToEvents;
 
 const SYNTHETIC: &str = r#"[{"ph":"P","ts":1},{"ph":"P","ts":2}]"#;
@@ -49,7 +49,6 @@ impl Expand for NodesToEvents {
     }
 }
 
-/// Counts events per input.
 #[derive(Default)]
 struct Counts {
     counts: PerInput<u64>,
@@ -81,7 +80,7 @@ impl Observer for Counts {
 }
 
 #[test]
-fn synthetic_events_are_an_input_of_their_own_with_the_number_of_theirs() {
+fn synthetic_events_share_the_number_of_their_input() {
     let sources = [
         Source::bytes("a.json", TEXT),
         Source::bytes("b.cpuprofile", r#"{"nodes":[]}"#),
@@ -106,7 +105,7 @@ fn synthetic_events_are_an_input_of_their_own_with_the_number_of_theirs() {
     let reports: Vec<(&str, u64)> =
         inputs.reports.iter().map(|report| (&*report.name, report.events)).collect();
     assert_eq!(reports, [("a.json", 4), ("b.cpuprofile", 2), ("c.json", 1), ("last", 1)]);
-    // every chunk says which report covers it, and the bytes of its events are there
+    // each chunk names its report, and the bytes of its events can be read
     for (number, base) in &recorder.chunks {
         let held = inputs.payloads.iter().find(|held| held.base == *base);
         assert!(held.is_none_or(|held| held.input == *number), "{number} at {base}");
@@ -115,16 +114,16 @@ fn synthetic_events_are_an_input_of_their_own_with_the_number_of_theirs() {
     for (offset, bytes) in &recorder.seen.events {
         assert_eq!(store.slice(*offset, bytes.len() as u64), bytes);
     }
-    // the document of the profile itself has no events
+    // the profile document itself has no events
     let per_input: Vec<u64> = counts.counts.into_iter().map(|(_, count)| count).collect();
     assert_eq!(per_input, [4, 0, 2, 1, 1]);
     assert_eq!(counts.ended, [4, 0, 2, 1]);
 }
 
 #[test]
-fn an_input_that_is_left_out_takes_no_number() {
+fn left_out_input_takes_no_number() {
     let folder = tempfile::tempdir().expect("a folder");
-    // the text of the second could be that of a trace until all of it is read
+    // the second text may be a trace until all of it is read
     for (name, text) in
         [("1.json", TEXT), ("2.json", r#"{"of":"ph"}"#), ("3.json", r#"[{"ph":"i"}]"#)]
     {
@@ -142,7 +141,7 @@ fn an_input_that_is_left_out_takes_no_number() {
 }
 
 #[test]
-fn a_scan_goes_on_with_more_sources_and_fewer_observers() {
+fn scan_continues_with_more_sources_and_fewer_observers() {
     let (limits, sources) = (limits(), [Source::bytes("a.json", TEXT)]);
     let keep = InputOrder::new(limits.lease("places", Share::of(1, 64)), 0);
     let mut expand = NodesToEvents;
@@ -182,7 +181,7 @@ fn synthetic_events_of_a_verb_are_indexed_at_their_base() {
     assert_eq!((added.events, inputs.reports[0].events), (2, 4));
 }
 
-/// Gives the first part of a text, and the second only after something was merged.
+/// Returns the first part of a text, and the rest only after a merge.
 struct Waiting {
     parts: Vec<String>,
     merged: Receiver<()>,
@@ -206,7 +205,7 @@ impl Read for Waiting {
     }
 }
 
-/// Needs chunks at once, and says when it has one.
+/// Requests chunks at once, and reports each chunk.
 struct Hurried(Mutex<Sender<()>>, u64);
 
 impl Observer for Hurried {
@@ -222,7 +221,7 @@ impl Observer for Hurried {
 
     fn merge(&mut self, found: Count, _: &SealedChunk<'_>) -> Result<(), Error> {
         self.1 += found.0;
-        // nobody waits any more once the input has ended
+        // fails after the end of the input, when no reader waits
         let sender = self.0.lock().expect("no thread panics");
         if found.0 > 0 {
             _ = sender.send(());
@@ -232,9 +231,9 @@ impl Observer for Hurried {
 }
 
 #[test]
-fn chunks_of_a_pipe_that_waits_are_merged_at_once_if_output_is_streamed() {
+fn streamed_output_merges_chunks_of_a_waiting_pipe_at_once() {
     let (sender, merged) = channel();
-    // more than is looked at to find out what a pipe holds
+    // more than the first bytes that are inspected
     let first = format!("[{}", "{\"ts\":1},".repeat(2000));
     let input = Waiting { parts: vec![first, "{\"ts\":3}]".to_owned()], merged };
     let sources = [Source::reader("pipe", input)];
@@ -244,7 +243,7 @@ fn chunks_of_a_pipe_that_waits_are_merged_at_once_if_output_is_streamed() {
     assert_eq!(scan.run().expect("the input does not fail").observed.1, 2001);
 }
 
-/// Ignores plain events, and counts those that it sees.
+/// Ignores plain events, and counts the events that it sees.
 #[derive(Default)]
 struct Ignoring(u64);
 
@@ -265,7 +264,7 @@ impl Observer for Ignoring {
     }
 }
 
-/// A draft of three plain events, and the texts of these by time.
+/// Creates a draft of three plain events, and returns their texts by time.
 fn plain_events() -> (Source, [&'static str; 3]) {
     let limits = limits();
     let draft = Draft::new(&limits.tmp_dir).expect("a file");
@@ -293,7 +292,7 @@ fn plain_events() -> (Source, [&'static str; 3]) {
 fn entries_of_plain_events_are_indexed_without_a_scan() {
     let (source, by_time) = plain_events();
     let limits = limits();
-    // an observer that looks at plain events has them scanned, and so has a factor of times
+    // an observer of plain events, or a factor of times, requires a scan
     let half =
         || Some(Arc::new(Shift::new(0, Some(&"0.5".parse().expect("a factor"))).expect("not 1")));
     for (looks, scales) in [(false, false), (true, false), (false, true)] {

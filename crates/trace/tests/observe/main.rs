@@ -1,4 +1,4 @@
-//! Tests of the one door: what observers see, and what the index keeps, however the inputs are cut.
+//! Tests of scans: what observers receive and the index keeps, for all ways to cut inputs.
 
 mod cuts;
 mod inputs;
@@ -13,12 +13,10 @@ use tracemill_trace::read::TracesOnly;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::{Limits, Shares};
 
-/// Everything that one observer can see, in the order in which it merges.
+/// Everything that an observer receives, in merge order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Seen {
-    /// Offsets of events, and their bytes.
     events: Vec<(u64, Vec<u8>)>,
-    /// Times of events, if the index reads them.
     times: Vec<Option<i64>>,
     documents: u64,
     keys: Vec<Vec<u8>>,
@@ -55,13 +53,12 @@ impl Look for Seen {
     }
 }
 
-/// Records everything, and the starts of inputs.
 #[derive(Debug, Default)]
 struct Recorder {
     seen: Seen,
-    /// Name, number, and whether it is synthetic.
+    /// Name, number, and whether the events are synthetic.
     starts: Vec<(String, usize, bool)>,
-    /// Input and base of each chunk.
+    /// Input index and base of each chunk.
     chunks: Vec<(usize, u64)>,
     kept: u64,
     needs: Needs,
@@ -125,7 +122,7 @@ fn limits() -> Limits {
     Limits::new(1, 64 << 20, std::env::temp_dir())
 }
 
-/// Limits that cut inputs into chunks of 64 bytes, and spill after a few events.
+/// Creates limits with chunks of 64 bytes, which spill after a few events.
 fn tiny(threads: usize) -> Limits {
     let shares = Shares { payload: 300, index: 200, chunk: 64, segment: 100 };
     Limits { shares: Some(shares), ..Limits::new(threads, 64 << 20, std::env::temp_dir()) }
@@ -144,7 +141,7 @@ const TEXT: &str = concat!(
 );
 
 #[test]
-fn every_look_sees_every_event_and_the_index_keeps_what_all_keep() {
+fn looks_see_every_event_and_the_index_keeps_those_all_accept() {
     let observers =
         (Recorder::default(), EveryNth(7), Some(EveryNth(3)), ((), Recorder::default()));
     let scanned = scan(TEXT, Nothing, observers);
@@ -159,7 +156,7 @@ fn every_look_sees_every_event_and_the_index_keeps_what_all_keep() {
 }
 
 #[test]
-fn an_absent_observer_changes_nothing() {
+fn absent_observer_changes_nothing() {
     let absent: Option<EveryNth> = None;
     let scanned = scan(TEXT, Nothing, (absent, Recorder::default()));
     let alone = scan(TEXT, Nothing, Recorder::default());
@@ -170,14 +167,14 @@ fn an_absent_observer_changes_nothing() {
 }
 
 #[test]
-fn a_borrowed_observer_stays_with_its_owner() {
+fn borrowed_observer_keeps_its_findings() {
     let mut recorder = Recorder::default();
     scan(TEXT, Nothing, (&mut recorder, ()));
     assert_eq!((recorder.seen.events.len(), recorder.starts.len()), (4, 1));
 }
 
 #[test]
-fn needs_are_joined() {
+fn needs_of_observers_are_combined() {
     let proof =
         Recorder { needs: Needs { proof: true, reserved: 7, ..Needs::NONE }, ..Default::default() };
     let bytes = Recorder {
@@ -187,7 +184,7 @@ fn needs_are_joined() {
     let both = (proof, (Some(bytes), None::<Recorder>, ()));
     let expected = Needs { proof: true, input_bytes: true, reserved: 9, ..Needs::NONE };
     assert_eq!(both.needs(), expected);
-    // the reserved bytes come before the first input
+    // reserved bytes precede the first input
     let scanned = scan("[{}]", Nothing, both);
     assert_eq!(scanned.observed.0.seen.events[0].0, 10);
 }
@@ -209,7 +206,7 @@ fn looks_see_damage_notes_documents_and_keys() {
 }
 
 #[test]
-fn an_error_of_an_observer_ends_the_scan() {
+fn observer_error_ends_the_scan() {
     struct Failing;
 
     impl Observer for Failing {

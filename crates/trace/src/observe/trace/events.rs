@@ -1,4 +1,4 @@
-//! The events of a trace, one after the other.
+//! Iterates over the events of a trace.
 
 use super::opened::Trace;
 use crate::order::{METADATA, Order, TimedEntries, UNTIMED};
@@ -9,25 +9,28 @@ use std::ops::Range;
 use std::sync::PoisonError;
 use tracemill_tokenizer::{Event, FieldSpans, fields_of};
 
-/// Entries taken from runs on disk at a time.
+/// Number of entries read from runs on disk per batch.
 const BATCH: usize = 8 * 1024;
 
-/// In which order events come.
+/// The order in which events are returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventOrder {
-    /// Metadata, events without a time, then by time; at one time the longer one first, then in input order. A merge writes
-    /// them so too, but for chunks of a CPU profile that time would put before their predecessor: those it holds back.
+    /// Metadata first, then events without a time, then by time. At equal times the longer event is
+    /// first, then input order decides.
+    ///
+    /// A merge writes this order too, except that it delays chunks of a CPU profile that time would
+    /// put before their predecessor.
     Time,
-    /// Input after input, as they stand.
+    /// Input after input, in file order.
     Input,
 }
 
 /// An event of an opened trace.
 #[derive(Clone, Copy, Debug)]
 pub struct TraceEvent<'t> {
-    /// From `{` to `}`, to the byte as it was read.
+    /// The unchanged bytes of the event, from `{` to `}`.
     pub bytes: &'t [u8],
-    /// Where it begins among all inputs; [`Trace::locate`] says in which.
+    /// Offset of the event in the address space; [`Trace::locate`] finds its input.
     pub offset: u64,
     spans: FieldSpans,
 }
@@ -38,32 +41,30 @@ impl<'t> TraceEvent<'t> {
         TraceEvent { bytes, offset: place.offset(), spans: fields_of(bytes) }
     }
 
-    /// Its fields: time, duration, phase, name, ids, args. Where they stand was found when the event was reached; values are decoded as they
-    /// are asked for.
+    /// Returns the fields of the event: time, duration, phase, name, ids, args. Values are decoded
+    /// on access.
     pub fn fields(&self) -> Event<'_> {
         self.spans.of(self.bytes)
     }
 }
 
-/// Iterator over the events of a trace.
+/// An iterator over the events of a trace.
 ///
-/// Cost: an event is looked at when it is asked for. By time 16,000 entries are sorted at a time, or taken from runs on
-/// disk that are merged.
+/// Cost: each event is read when it is reached. Order by time sorts some 16,000 entries at once, or
+/// takes them from merged runs on disk.
 pub struct Events<'t> {
     trace: &'t Trace,
     store: Store<'t>,
-    /// Events that come before those with a time; in input order all.
+    /// Places returned before the timed events; in input order, the places of all events.
     places: Box<dyn Iterator<Item = Place> + 't>,
     timed: Option<TimedEntries<'t>>,
-    /// The bucket that comes next, of runs in memory.
     bucket: usize,
     batch: Vec<Entry>,
-    /// How much of the batch was given.
     next: usize,
 }
 
 impl Trace {
-    /// Its events, each once.
+    /// Returns an iterator over all events, each once.
     ///
     /// ```
     /// use tracemill_trace::{EventOrder, Limits, Source, Trace};
@@ -93,9 +94,10 @@ impl<'t> Events<'t> {
         Events { trace, store, places, timed, bucket: 0, batch: Vec::new(), next: 0 }
     }
 
-    /// Only those whose time, in nanoseconds rounded down, lies in `window`, by time.
+    /// Restricts the iterator to events whose time, in nanoseconds rounded down, lies in `window`,
+    /// by time.
     ///
-    /// Cost: two binary searches a run of the index; nothing outside of the window is looked at.
+    /// Cost: two binary searches per run of the index; events outside the window are not read.
     #[must_use]
     pub fn within(self, window: Range<i64>) -> Self {
         let timed = Some(self.trace.timed.timed_in(window, Order(&self.store)));
@@ -103,7 +105,7 @@ impl<'t> Events<'t> {
         Events { timed, places, bucket: 0, batch: Vec::new(), next: 0, ..self }
     }
 
-    /// Fills the batch with what comes next; none if that is all.
+    /// Fills the batch with the next entries; leaves it empty at the end.
     fn fill(&mut self) {
         self.batch.clear();
         self.next = 0;

@@ -1,4 +1,4 @@
-//! An opened trace: one object over any number of inputs. It never changes after it was opened.
+//! An opened trace: one immutable object over any number of inputs.
 //!
 //! ```text
 //!   entries   time, place      16 bytes per event, sorted by time        ┐
@@ -7,8 +7,8 @@
 //!   threads, documents with their keys                                   in memory
 //! ```
 //!
-//! The index has a quarter of the memory: entries and lists half of it, places a quarter. The bytes of
-//! events stay in mapped files, or in what was kept of streams.
+//! The index may take a quarter of the memory: entries and lists half of it, places a quarter. The
+//! bytes of events stay in mapped files, or in the kept bytes of streams.
 
 mod events;
 mod opened;

@@ -1,4 +1,4 @@
-//! The opened trace itself.
+//! Opens a trace, and answers questions about its inputs and documents.
 
 use super::threads::{Thread, ThreadList};
 use crate::event::envelope::{Document, values_of};
@@ -15,14 +15,14 @@ use crate::store::Store;
 use crate::store::long_events::LongEvents;
 use crate::store::place::Place;
 
-/// Traces that were read: where their events stand, their order and their threads.
+/// One or more inputs read as one trace: its events, their order, and its threads.
 pub struct Trace {
     inputs: Inputs,
     documents: Vec<Document>,
-    /// Every event.
+    /// Places of all events in input order.
     pub(super) in_input_order: SpilledVec<Place>,
     pub(super) timed: EntryRuns,
-    /// Metadata, and events without a time.
+    /// Places of metadata events and of events without a time.
     pub(super) lists: Lists,
     long_events: LongEvents,
     threads: ThreadList,
@@ -33,11 +33,11 @@ pub struct Trace {
 impl Trace {
     /// Reads `sources` to their end, as one trace.
     ///
-    /// Damaged inputs are saved as far as they can be, unless [`Limits::strict`]: what was lost is in [`Trace::inputs`].
-    /// CPU profiles by themselves (`.cpuprofile`) are no traces here: `tracemill-cpuprofile` opens those too.
+    /// Damaged inputs are salvaged, unless [`Limits::strict`]; [`Trace::inputs`] reports the
+    /// losses. Separate `.cpuprofile` files are opened only by `tracemill-cpuprofile`.
     ///
-    /// Cost: one scan of the inputs on [`Limits::threads`] threads. 24 bytes of heap an event, which beyond a quarter of
-    /// [`Limits::memory`] go to [`Limits::tmp_dir`]; beside that what threads there are, and each event of 16 KiB and more.
+    /// Cost: one scan of the inputs on [`Limits::threads`] threads. Heap: 24 bytes per event,
+    /// beyond a quarter of [`Limits::memory`] on disk; plus threads and events of 16 KiB and more.
     ///
     /// # Errors
     /// See [`ErrorKind`](crate::run::error::ErrorKind).
@@ -45,8 +45,8 @@ impl Trace {
         Trace::observe(sources, limits, &mut TracesOnly, ())
     }
 
-    /// As [`Trace::open`], with an observer that looks at every event in the same scan, and with
-    /// events that `expand` makes from inputs that are no traces.
+    /// Opens a trace like [`Trace::open`], with an observer that sees every event in the same scan,
+    /// and with the events that `expand` derives from inputs that are not traces.
     ///
     /// ```
     /// use tracemill_trace::observe::{EventRef, Look, Observer, SealedChunk, Starter};
@@ -85,7 +85,7 @@ impl Trace {
     /// ```
     ///
     /// # Errors
-    /// As [`Trace::open`], and those of the observer.
+    /// The same as [`Trace::open`], and any error of the observer.
     pub fn observe<O: Observer>(
         sources: &[Source],
         limits: &Limits,
@@ -116,37 +116,39 @@ impl Trace {
         })
     }
 
-    /// How many events it has.
+    /// Returns the number of events.
     pub fn len(&self) -> u64 {
         self.events
     }
 
-    /// Whether it has no events.
+    /// Returns whether the trace has no events.
     pub fn is_empty(&self) -> bool {
         self.events == 0
     }
 
-    /// The number of a thread among [`Trace::threads`], by its ids as written. Cost: one look-up by hash.
+    /// Returns the index in [`Trace::threads`] of the thread with these ids, as written.
     pub fn thread_number(&self, pid: &[u8], tid: &[u8]) -> Option<usize> {
         self.threads.find(pid, tid)
     }
 
-    /// Its threads, in the order of their first events.
+    /// Returns the threads, in the order of their first events.
     pub fn threads(&self) -> &[Thread] {
         self.threads.all()
     }
 
-    /// First and last time of an event, in nanoseconds rounded down; `None` if none has a time.
+    /// Returns the first and last time of an event, in nanoseconds rounded down; `None` if no event
+    /// has a time.
     pub fn span(&self) -> Option<(i64, i64)> {
         self.inputs.span()
     }
 
-    /// What was read, by input: bytes, events, what was lost.
+    /// Returns a report per input: bytes, events, losses.
     pub fn inputs(&self) -> &[InputReport] {
         &self.inputs.reports
     }
 
-    /// Documents of all inputs with what stands beside their events; values by place, see [`Trace::store`].
+    /// Returns the documents of all inputs with their top-level keys. Values are positions in
+    /// [`Trace::store`].
     ///
     /// ```
     /// use tracemill_trace::{Limits, Source, Trace};
@@ -177,12 +179,12 @@ impl Trace {
         values_of(&self.documents, self.store(), name)
     }
 
-    /// The bytes of all inputs as one address space. Cost: a reference for each file, and for each segment of a pipe.
+    /// Returns the bytes of all inputs as one address space.
     pub fn store(&self) -> Store<'_> {
         self.inputs.store().with_long(&self.long_events)
     }
 
-    /// The input, and the place in it, of a place among all: its name is that of its [`Source`].
+    /// Returns the name of the input at an address space offset, and the offset in that input.
     ///
     /// ```
     /// use tracemill_trace::{EventOrder, Limits, Source, Trace};
@@ -197,23 +199,24 @@ impl Trace {
         self.inputs.locate(offset)
     }
 
-    /// Where the input begins, among all inputs, that a place lies in.
+    /// Returns the start of the input that contains `offset`, in the address space.
     pub fn input_start(&self, offset: u64) -> u64 {
         let payloads = &self.inputs.payloads;
         let after = payloads.partition_point(|held| held.base <= offset);
         after.checked_sub(1).map_or(0, |at| payloads[at].base)
     }
 
-    /// The limits that it was opened with.
+    /// Returns the limits that the trace was opened with.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Whether every file is still what it was when it was opened, and so are the temporary ones: ask this when all is read, before results count.
+    /// Checks that every file is unchanged and temporary files are intact. Call this after all
+    /// reads, before results are used.
     ///
     /// # Errors
-    /// [`ErrorKind::Changed`](crate::run::error::ErrorKind::Changed) for the first that is not; [`ErrorKind::Scratch`](crate::run::error::ErrorKind::Scratch) if a
-    /// temporary file is lost.
+    /// * [`Changed`](crate::run::error::ErrorKind::Changed) for the first changed file;
+    /// * [`Scratch`](crate::run::error::ErrorKind::Scratch) if a temporary file is lost.
     pub fn check_unchanged(&self) -> Result<(), Error> {
         crate::os::check_temporary()?;
         self.inputs.check_unchanged()

@@ -1,7 +1,7 @@
-//! The threads of a trace, and what they are called.
+//! Collects the threads of a trace and their names.
 //!
-//! A thread is a pid and a tid as they are written: `7` and `"7"` are two, and so are `7` and `7.0`. Names come from metadata events wherever those
-//! stand, so threads get theirs when all is read.
+//! A thread is a pid and a tid as written: `7`, `"7"` and `7.0` are three different ids. Names are
+//! assigned after the scan, because metadata events may be anywhere.
 
 use crate::event::metadata::MetadataNames;
 use crate::event::thread_table::ThreadTable;
@@ -12,15 +12,15 @@ use tracemill_tokenizer::{Event, Field};
 /// A thread that has events other than metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
-    /// Its process, as written: a number or a string in quotes; empty if its events have none.
+    /// Pid as written: a number or a quoted string; empty if the events have no pid.
     pub pid: Box<[u8]>,
-    /// The thread, as written; empty if its events have none.
+    /// Tid as written; empty if the events have no tid.
     pub tid: Box<[u8]>,
-    /// What its process is called, if that is said: the last name counts.
+    /// Name of the process; the last metadata event with a name counts.
     pub process_name: Option<String>,
-    /// What it is called, if that is said: the last name counts.
+    /// Name of the thread; the last metadata event with a name counts.
     pub name: Option<String>,
-    /// Its events, less metadata.
+    /// Number of events of the thread, without metadata.
     pub events: u64,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct ThreadList {
 }
 
 impl ThreadList {
-    /// All of them.
+    /// Returns all threads.
     pub(super) fn all(&self) -> &[Thread] {
         &self.all
     }
@@ -48,12 +48,12 @@ impl ThreadList {
         number
     }
 
-    /// The number of a thread, by its ids as written.
+    /// Returns the index of the thread with these ids, as written.
     pub(super) fn find(&self, pid: &[u8], tid: &[u8]) -> Option<usize> {
         self.table.find(pid, tid)
     }
 
-    /// Gives every thread its name.
+    /// Sets the names of all threads.
     pub(super) fn finish(&mut self) {
         for thread in &mut self.all {
             thread.process_name = self.names.process(&thread.pid);
