@@ -1,4 +1,4 @@
-//! CPU profiles: out of traces, into traces.
+//! Reads CPU profiles from traces and `.cpuprofile` files, and writes them as `.cpuprofile`.
 //!
 //! ```text
 //!   trace ─ scan ─> router ─> streams ─ order ─> assemble ─> Profile ─> write ─> .cpuprofile
@@ -26,40 +26,40 @@
 //!
 //! # What is read
 //!
-//! | event | ph | what it says |
+//! | event | ph | contents |
 //! |---|---|---|
-//! | `Profile` | P | pid, id, and in `tid` the thread that was sampled; its `ts` is where times begin |
+//! | `Profile` | P | pid, id, the sampled thread in `tid`, and the start of the profile in `ts` |
 //! | `ProfileChunk` | P | from any thread: `args.data` with `cpuProfile.nodes`, `cpuProfile.samples`, `timeDeltas`, and `lines` or `columns` |
 //! | `CpuProfile` | X | a whole profile in `args.data.cpuProfile` |
 //!
-//! Events of one profile have pid and id in common, nothing else: see [`stream_key`]. Text has microseconds with up to any number of digits;
-//! here times are nanoseconds, rounded down ([`FlawKind::Rounded`](tracemill_trace::run::flaws::FlawKind::Rounded) counts where that loses
-//! something), in the clock of the events. Offsets are bytes among all inputs, which stand behind each other.
+//! Events belong to the same profile if their pid and id are equal: see [`stream_key`]. Times are
+//! nanoseconds, rounded down from the microseconds of the text
+//! ([`FlawKind::Rounded`](tracemill_trace::run::flaws::FlawKind::Rounded) counts inexact ones).
+//! Offsets are byte offsets in the concatenated inputs.
 //!
-//! Where rules come from: the layout of events from V8 (`CpuProfile::StreamPendingTraceEvents`), that of `.cpuprofile` files from the type
-//! `Profiler.Profile` of the Chrome DevTools Protocol, and what a profile means (which event counts, which tree, which order) from how
-//! DevTools reads one (`CPUProfileDataModel` and its handler of samples). Where we differ, since DevTools would lose something, it is counted.
+//! Sources: V8 (`CpuProfile::StreamPendingTraceEvents`) for events, the Chrome DevTools Protocol
+//! (`Profiler.Profile`) for `.cpuprofile`, and DevTools (`CPUProfileDataModel`, samples handler)
+//! for which event counts, which tree, and which order. Data that DevTools would lose is kept, and
+//! the difference is counted.
 //!
 //! # Damage and memory
 //!
-//! What is damaged costs what it touches and no more: a chunk that is no JSON, a sample without a node, times that run backwards. Each is
-//! counted by kind with its place ([`tracemill_trace::run::flaws`]), the rest of the profile is put together. Memory is bounded: 36 bytes of heap
-//! for each node of a call tree, everything else goes to disk beyond its share of [`Limits::memory`](tracemill_trace::Limits::memory).
+//! Damage such as an invalid chunk, a sample without a node, or a negative time step affects only
+//! that element. It is counted by kind and offset ([`tracemill_trace::run::flaws`]). A call tree
+//! takes about 36 bytes of heap per node; everything else spills to disk beyond its share of
+//! [`Limits::memory`](tracemill_trace::Limits::memory).
 //!
 //! # Modules
 //!
-//! A `.cpuprofile` becomes the events that V8 would have streamed, on its way in: so every verb takes it, and there is
-//! one way to read a profile.
-//!
 //! | module | job |
 //! |---|---|
-//! | `chunk` | the args of one event: decoded to columns, skimmed for times, kept within a budget |
-//! | `streams` | routes events to streams by (pid, id), puts chunks in order, collects profiles in parallel |
-//! | `tree` | chunks to one profile with its call tree |
-//! | `write` | a profile to `.cpuprofile` |
-//! | `events` | `.cpuprofile` to events |
-//! | `window` | windows of a profile, for `slice` |
-//! | `profiles` | all profiles of a trace: [`open`] |
+//! | `chunk` | decodes the args of one event into columns, or reads only their times |
+//! | `streams` | routes events to streams by (pid, id), orders chunks, collects profiles in parallel |
+//! | `tree` | builds one profile with its call tree from chunks |
+//! | `write` | writes a profile as `.cpuprofile` |
+//! | `events` | converts a `.cpuprofile` to events |
+//! | `window` | cuts windows out of a profile, for `slice` |
+//! | `profiles` | opens all profiles of a trace: [`open`] |
 #![forbid(unsafe_code)]
 
 mod chunk;

@@ -1,11 +1,11 @@
-//! Opened traces with their CPU profiles, for programs that need no verbs.
+//! Opens traces together with their CPU profiles.
 //!
 //! ```text
 //!   open ─> ProfiledTrace ─ profiles ─> Profiles ─ iter ─> CpuProfile ─ hot ─> HotFunction, …
 //!           events, threads, keys       decodes chunks     assembles one        sums by function
 //! ```
 //!
-//! One profile is in memory at a time, unless the caller keeps several.
+//! Only one profile is in memory at a time, unless the caller keeps several.
 
 use super::write::CallFrame;
 use crate::chunk::source::ProfileSource;
@@ -30,19 +30,20 @@ use tracemill_trace::spill::{SpillVec, SpilledVec};
 use tracemill_trace::store::Store;
 use tracemill_trace::store::place::Place;
 
-/// Events that are decoded before the memory budget is checked again.
+/// Number of events decoded between two checks of the memory budget.
 const AT_ONCE: usize = 1024;
 
-/// Opens traces and `.cpuprofile` files; the events of these are what V8 would have streamed.
+/// Opens traces and `.cpuprofile` files.
 ///
-/// Content decides what a document is, never its name: an object that is no trace and has `nodes`, or
-/// `head` as old ones do, is a profile. The file name that Node gives it has its process and thread;
-/// without one it gets unused numbers, see [`Identities`](crate::Identities).
+/// A `.cpuprofile` is read as the events that V8 would have streamed. It is recognized by its
+/// content: an object that is not a trace and has the key `nodes`, or `head` in the old format.
+/// Process and thread come from the file name if Node chose it; see
+/// [`Identities`](crate::Identities).
 ///
-/// Cost: as [`Trace::open`]. The places of profile events are kept too, 8 bytes each.
+/// Cost: as [`Trace::open`], and 8 bytes for each profile event.
 ///
 /// # Errors
-/// As [`Trace::open`].
+/// Returns the errors of [`Trace::open`].
 ///
 /// ```
 /// use tracemill_trace::{EventOrder, Limits, Source};
@@ -68,17 +69,15 @@ pub fn open(sources: &[Source], limits: &Limits) -> Result<ProfiledTrace, Error>
     Ok(ProfiledTrace { trace, places: places.0.finish()? })
 }
 
-/// An opened trace, and the places of its profile events.
+/// An opened trace and the locations of its profile events.
 pub struct ProfiledTrace {
-    /// Events, threads and top-level keys.
+    /// Events, threads and top-level keys of the trace.
     pub trace: Trace,
     places: SpilledVec<Place>,
 }
 
-/// Observes where profile events are.
 struct ProfilePlaces(SpillVec<Place>);
 
-/// The places of profile events in one chunk.
 #[derive(Default)]
 struct ProfilePlacesLook(Vec<Place>);
 
@@ -105,10 +104,11 @@ impl Observer for ProfilePlaces {
 }
 
 impl ProfiledTrace {
-    /// Finds the CPU profiles: decodes every chunk once, and looks at no other event.
+    /// Finds the CPU profiles by decoding each of their chunks once.
     ///
     /// # Errors
-    /// [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if a temporary file cannot be written.
+    /// Returns [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if a temporary file
+    /// cannot be written.
     pub fn profiles(&self) -> Result<Profiles<'_>, Error> {
         let (store, limits) = (self.trace.store(), self.trace.limits());
         let mut collector = Collector::new(limits);
@@ -132,10 +132,10 @@ impl ProfiledTrace {
     }
 }
 
-/// The CPU profiles of a trace. Each is assembled when the iterator reaches it.
+/// The CPU profiles of a trace; the iterator assembles each one when it reaches it.
 ///
-/// Decoded chunks are kept within an eighth of [`Limits::memory`]. Others are decoded again when their
-/// profile is assembled.
+/// Decoded chunks are kept in up to about an eighth of [`Limits::memory`]. Others are decoded again
+/// when their profile is assembled.
 pub struct Profiles<'t> {
     store: Store<'t>,
     collector: Collector,
@@ -143,20 +143,22 @@ pub struct Profiles<'t> {
 }
 
 impl<'t> Profiles<'t> {
-    /// Number of profiles: one for each process and stream id, unless later inputs have a profile of the same ids, which is then
-    /// another one.
+    /// Returns the number of profiles.
+    ///
+    /// There is one per process and stream id. A later input that has a `Profile` event for the
+    /// same ids adds another one.
     pub fn count(&self) -> usize {
         self.collector.streams.groups().len()
     }
 
-    /// The profiles, in the order in which their streams begin, each put together when it is its turn.
+    /// Returns an iterator that assembles the profiles in the order in which their streams begin.
     ///
-    /// Cost: about 1 ns for each byte of a profile's data, and the memory of its call tree; its samples take a quarter of the
-    /// budget for streams at most, the rest goes to disk.
+    /// Cost: about 1 ns per byte of a profile's data, and the memory of its call tree. The samples
+    /// take at most 5/48 of [`Limits::memory`]; the rest goes to disk.
     ///
     /// # Errors
-    /// An item is one if the disk does not take what exceeds the memory ([`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch)). Damage is
-    /// none: see [`CpuProfile::flaws`].
+    /// An item is [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if a temporary file
+    /// cannot be written. Damage is not an error: see [`CpuProfile::flaws`].
     pub fn iter(&self) -> impl Iterator<Item = Result<CpuProfile<'_, 't>, Error>> + '_ {
         let lease = self.limits.lease("samples of a profile", Share::of_payload(5, 12));
         self.collector.streams.groups().into_iter().map(move |group| {
@@ -167,63 +169,73 @@ impl<'t> Profiles<'t> {
     }
 }
 
-/// One CPU profile: a call tree, and samples that name its nodes. Times are nanoseconds in the clock of the trace.
+/// A CPU profile: a call tree, and samples that refer to its nodes.
+///
+/// Times are nanoseconds in the clock of the trace.
 pub struct CpuProfile<'c, 't> {
     group: ProfileGroup<'c>,
     whole: PlacedProfile<'c, 't>,
 }
 
 impl CpuProfile<'_, '_> {
-    /// Process id as JSON, as the trace has it: `4711`, or `"a"` with its quotes. Empty if its events have none.
+    /// Returns the process id as JSON: `4711`, or `"a"` with quotes; empty if the events have none.
     pub fn pid(&self) -> String {
         to_text(&self.group.owner.pid)
     }
 
-    /// Thread id of the profiled thread, as JSON like [`CpuProfile::pid`]. It is that of the `Profile` event, since V8 writes chunks
-    /// from a thread of its own.
+    /// Returns the id of the sampled thread as JSON, like [`CpuProfile::pid`].
+    ///
+    /// It comes from the `Profile` event, since V8 writes chunks from another thread.
     pub fn tid(&self) -> String {
         to_text(self.group.tid())
     }
 
-    /// Id of the stream of its events, as JSON: `"0x1"` with its quotes. V8 counts up from 1 in each process, so it tells nothing
-    /// without [`CpuProfile::pid`].
+    /// Returns the id of the profile's stream as JSON: `"0x1"` with quotes.
+    ///
+    /// V8 counts from 1 in each process, so the id is unique only together with
+    /// [`CpuProfile::pid`].
     pub fn id(&self) -> String {
         to_text(&self.group.owner.id)
     }
 
-    /// What asked V8 for the profile, if its events or its name say so.
+    /// Returns the API that recorded the profile, if the events or the profile's name report it.
     pub fn source(&self) -> Option<ProfileSource> {
         source_of(&self.whole, self.group)
     }
 
-    /// First and last moment, in nanoseconds of the trace's clock. The first is the time of the `Profile` event, or guessed where there is
-    /// none; the last is that of the latest sample, or the `endTime` that the profile has, if that is later.
+    /// Returns the start and end of the profile, in nanoseconds of the trace's clock.
+    ///
+    /// The start is the time of the `Profile` event, or a guess without one. The end is the time of
+    /// the latest sample, or the profile's `endTime` if that is later.
     pub fn span(&self) -> (i64, i64) {
         (self.whole.start, self.whole.bounds.end)
     }
 
-    /// Number of samples that name a node of the call tree; others are counted in [`CpuProfile::flaws`].
+    /// Returns the number of samples that refer to an existing node; [`CpuProfile::flaws`] counts
+    /// the others.
     pub fn samples(&self) -> u64 {
         self.whole.profile.extent.samples
     }
 
-    /// Number of nodes in its call tree.
+    /// Returns the number of nodes in the call tree.
     pub fn nodes(&self) -> u64 {
         self.whole.profile.tree.len() as u64
     }
 
-    /// Defects found in it, by kind. Offsets are bytes of all inputs behind each other: [`Trace::locate`] says in which input that is.
+    /// Returns the defects of the profile, by kind.
+    ///
+    /// Offsets are in the concatenated inputs; [`Trace::locate`] finds the input of one.
     pub fn flaws(&self) -> &Flaws {
         &self.whole.profile.flaws
     }
 
-    /// Functions by self time in nanoseconds, the longest first. A sample counts until the next one, the last until the end.
-    /// Functions of one name, script and line are one.
+    /// Returns the functions by self time in nanoseconds, longest first; ties are sorted by name.
     ///
-    /// All samples count, also those of `(program)` and `(idle)`, so the times add up to that from the first sample to the end. Rows of
-    /// one time are in order of their names.
+    /// A sample counts until the next one, the last one until the end of the profile. Functions
+    /// with the same name, script and line are one entry. `(program)` and `(idle)` are included, so
+    /// the times add up to that from the first sample to the end.
     ///
-    /// Cost: one pass over the samples, and the call frame of each node that has time of its own is taken apart; 8 bytes of heap a node.
+    /// Cost: one pass over the samples, and 8 bytes of heap per node.
     pub fn hot(&self) -> Vec<HotFunction> {
         let profile = &self.whole.profile;
         let mut own = vec![0i64; profile.tree.len()];
@@ -262,15 +274,17 @@ impl CpuProfile<'_, '_> {
     }
 }
 
-/// A function of a CPU profile. Its texts are without JSON's quotes and escapes; what is no UTF-8 in them is U+FFFD.
+/// A function of a CPU profile.
+///
+/// Its strings have no JSON quotes or escapes; invalid UTF-8 is replaced by U+FFFD.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HotFunction {
-    /// Its name; empty for functions that have none.
+    /// Name of the function; empty for anonymous functions.
     pub name: String,
-    /// Its script; empty where there is none.
+    /// URL of the script; empty if there is none.
     pub url: String,
-    /// Its line, from 0 on, as V8 counts; `None` where the profile has none, −1 for what has no place in a script.
+    /// Line, counted from 0 as in V8; −1 outside scripts, `None` if the profile has none.
     pub line: Option<i64>,
-    /// Time in the function itself, without what it called, in nanoseconds.
+    /// Time in the function itself, without its callees, in nanoseconds.
     pub self_ns: i64,
 }

@@ -1,4 +1,4 @@
-//! A profile as V8 writes it to a `.cpuprofile`: nodes first, with `children` and `hitCount` filled in.
+//! Writes a profile as a `.cpuprofile` in V8's format: nodes first, with `children` and `hitCount`.
 //!
 //! ```text
 //! {"nodes":[{"id":1,"callFrame":{"functionName":…,"scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},
@@ -7,16 +7,16 @@
 //!  "startTime":…,"endTime":…,"samples":[…],"timeDeltas":[…]}
 //! ```
 //!
-//! `"nodes":[` comes first because older DevTools know a profile by that. Missing parts of a call frame are filled in, since
-//! VS Code and speedscope expect them: url `""`, line and column −1 and `scriptId` as a string as DevTools does it for
-//! streams; a missing name is `""`, a missing `scriptId` `"0"`. Everything else a node or profile had is kept behind: `codeType`, `positionTicks`, `lines`, `trace_ids` …
+//! `"nodes":[` comes first because older DevTools recognize a profile by that. Missing parts of a
+//! call frame are filled in for VS Code and speedscope: url `""`, line and column −1, name `""`,
+//! `scriptId` `"0"`. Other keys are kept after them: `codeType`, `positionTicks`, `lines`,
+//! `trace_ids` …
 //!
-//! Numbers are those that were read: times as microseconds with as many digits as they need, ids as they are unless two nodes have the same one.
-//! What is written is JSON whatever was read: text that is none is mended and counted
-//! ([`FlawKind::Text`]), and so are values of another type than readers expect ([`FlawKind::Shape`]).
+//! Numbers keep their value and digits; ids change only if two nodes share one. The output is
+//! always JSON: invalid text is repaired and counted ([`FlawKind::Text`]), and so are values of an
+//! unexpected type ([`FlawKind::Shape`]).
 //!
-//! Columns are written one after the other, since that is how the file has them: each takes a pass of its own. Heap: 8 bytes a node for the
-//! lists of children, and 128 KiB.
+//! Cost: one pass per column, 8 bytes of heap per node, and 128 KiB.
 
 use crate::tree::assembled::{Profile, SampleColumn};
 use crate::tree::{Children, hits};
@@ -28,22 +28,21 @@ use tracemill_trace::output::Batch;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
 
-/// When a profile began and ended, in the clock of the events.
+/// Start and end of a profile, in the clock of the events.
 #[derive(Clone, Debug)]
 pub struct ProfileBounds {
-    /// Microseconds as they are written in the trace, digit by digit: nanoseconds might not hold them.
+    /// Start in microseconds, as written in the trace, which may be finer than nanoseconds.
     pub start: Vec<u8>,
-    /// Nanoseconds.
+    /// End in nanoseconds.
     pub end: i64,
 }
 
-/// Bytes gathered before they are handed on.
+/// Bytes buffered before they are passed to the output.
 const GATHER: usize = 64 * 1024;
 
 struct FileWriter<'b, 'o> {
     batch: &'b mut Batch<'o>,
     buffer: Vec<u8>,
-    /// Values that had to be changed.
     flaws: Flaws,
 }
 
@@ -69,12 +68,12 @@ impl FileWriter<'_, '_> {
         Ok(())
     }
 
-    /// Appends text that needs no look.
+    /// Appends text that is known to be valid JSON.
     fn push(&mut self, text: &str) {
         self.buffer.extend_from_slice(text.as_bytes());
     }
 
-    /// A member of the profile itself.
+    /// Writes a key of the profile and the value, repaired if invalid.
     fn member(&mut self, key: &[u8], value: &[u8], offset: u64) {
         let key = !push_sound_key(key, &mut self.buffer);
         self.push(":");
@@ -83,12 +82,13 @@ impl FileWriter<'_, '_> {
     }
 }
 
-/// Writes a profile as a `.cpuprofile`. Cost: a few ns for each sample and for each byte of the nodes.
+/// Writes a profile as a `.cpuprofile`. Cost: a few ns per sample and per byte of the nodes.
 ///
-/// What could not be written as it stands is added to the flaws of the profile: look at them behind this.
+/// Values that had to be changed are added to the flaws of the profile.
 ///
 /// # Errors
-/// [`Write`](tracemill_trace::run::error::ErrorKind::Write) and [`BrokenPipe`](tracemill_trace::run::error::ErrorKind::BrokenPipe) of the output.
+/// Returns [`Write`](tracemill_trace::run::error::ErrorKind::Write) or
+/// [`BrokenPipe`](tracemill_trace::run::error::ErrorKind::BrokenPipe) if the output fails.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -149,7 +149,7 @@ fn write_nodes(profile: &Profile<'_, '_>, writer: &mut FileWriter<'_, '_>) -> Re
     writer.push("{\"nodes\":[");
     let children = profile.tree.children();
     let root = profile.tree.root;
-    // the root first, whatever came first: readers take it for the root
+    // readers take the first node for the root
     let others = (0..profile.tree.len() as u32).filter(|&node| node != root);
     for node in (!profile.tree.ids.is_empty()).then_some(root).into_iter().chain(others) {
         if node != root {
@@ -161,8 +161,9 @@ fn write_nodes(profile: &Profile<'_, '_>, writer: &mut FileWriter<'_, '_>) -> Re
     Ok(())
 }
 
-/// A node as V8 has it: its id, its call frame, its hits (its own number, else that of its samples), the ids of its children if it has any; then
-/// what else it had.
+/// Writes a node in V8's order: id, call frame, hit count, ids of its children, other keys.
+///
+/// The hit count is the node's own number, or the number of its samples without one.
 fn write_node(
     profile: &Profile<'_, '_>,
     children: &Children,
@@ -194,30 +195,26 @@ fn write_node(
     writer.push("}");
 }
 
-/// Keys and values as they are written.
 type Members<'t> = Vec<(&'t [u8], &'t [u8])>;
 
-/// The call frame of a node, taken apart: places of values, none of them decoded or copied. The text is proven once; where it is JSON, as
-/// nearly always, values are written as they stand.
+/// The call frame of a node, parsed into the text of its values; nothing is decoded or copied.
 #[derive(Default)]
 pub(crate) struct CallFrame<'t> {
     pub(crate) function: Option<&'t [u8]>,
     script: Option<&'t [u8]>,
     pub(crate) url: Option<&'t [u8]>,
-    /// Line and column, as they are written.
     pub(crate) position: [Option<&'t [u8]>; 2],
-    /// In the old form lines and columns count from 1.
+    /// Whether lines and columns count from 1, as in the old format.
     pub(crate) from_one: bool,
-    /// What else the call frame has.
     others: Members<'t>,
-    /// What else the node has, beside its call frame.
     others_of_node: Members<'t>,
-    /// Whether all of it is JSON, so that no value needs a look.
+    /// Whether the whole text is valid JSON, so that values need no validation.
     sound: bool,
 }
 
 impl<'t> CallFrame<'t> {
-    /// What a node's object says of its function: in its `callFrame`, or in the node itself as old profiles have it.
+    /// Parses the call frame of a node, from `callFrame` or, in the old format, from the node
+    /// itself.
     pub(crate) fn of(node: &'t [u8]) -> Self {
         let sound = validate(node).is_ok();
         let mut frame = CallFrame { from_one: true, sound, ..CallFrame::default() };
@@ -243,7 +240,6 @@ impl<'t> CallFrame<'t> {
         frame
     }
 
-    /// Takes the members of a `callFrame`.
     fn read(&mut self, object: &'t [u8]) {
         let mut cursor = Cursor::new(object);
         if !cursor.enter(b'{') {
@@ -256,7 +252,8 @@ impl<'t> CallFrame<'t> {
         }
     }
 
-    /// Takes a member if the call frame has a place for it; of one that comes twice the last counts.
+    /// Stores the value of a known key and returns true; a repeated key overwrites the earlier
+    /// value.
     fn take(&mut self, key: &[u8], value: &'t [u8]) -> bool {
         let own = match key {
             b"functionName" => &mut self.function,
@@ -270,7 +267,7 @@ impl<'t> CallFrame<'t> {
         true
     }
 
-    /// Appends the call frame as an object, of all five members that readers expect, then what else there was.
+    /// Appends the call frame as an object: the five keys that readers expect, then other keys.
     pub(crate) fn write(&self, out: &mut Vec<u8>, changed: &mut Changed) {
         for (key, value) in [
             ("{\"functionName\":", self.function),
@@ -309,11 +306,11 @@ impl<'t> CallFrame<'t> {
         out.push(b'}');
     }
 
-    /// Appends what else the node has, each with a comma before it.
+    /// Appends the other keys of the node, each after a comma.
     pub(crate) fn write_others(&self, out: &mut Vec<u8>, changed: &mut Changed) {
         self.push_members(&self.others_of_node, out, changed);
         if !self.sound && changed.text + changed.types == 0 {
-            // there was something between the members that is none
+            // the invalid text is between the members
             changed.text = 1;
         }
     }
@@ -339,29 +336,29 @@ impl<'t> CallFrame<'t> {
     }
 }
 
-/// What of a node could not be written as it stands.
+/// Counts of a node's values that had to be changed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Changed {
-    /// Values that are no sound JSON.
+    /// Number of values that are not valid JSON.
     text: u64,
-    /// Values of another type than the key has.
+    /// Number of values whose type does not fit their key.
     types: u64,
 }
 
 impl Changed {
-    /// A value that is not of its key's type; none, and `null`, may be missing.
+    /// Counts a value whose type does not fit the key; missing values and `null` are allowed.
     fn note_type(&mut self, value: Option<&[u8]>) {
         self.types += u64::from(value.is_some_and(|value| value != b"null"));
     }
 
-    /// Counts it for the node at `offset`.
+    /// Adds the counts to the flaws of the node at `offset`.
     pub(crate) fn note(self, offset: u64, flaws: &mut Flaws) {
         flaws.add_many(FlawKind::Text, offset, self.text);
         flaws.add_many(FlawKind::Shape, offset, self.types);
     }
 }
 
-/// A line or column: a whole number, possibly in quotes.
+/// Parses a line or column: a whole number, possibly in quotes.
 fn position(value: &[u8]) -> Option<i64> {
     Cursor::new(value).integer().or_else(|| {
         let mut scratch = Vec::new();
@@ -369,7 +366,7 @@ fn position(value: &[u8]) -> Option<i64> {
     })
 }
 
-/// A key, the same as it is written with its quotes, and its value.
+/// A member of an object: key, key as written with quotes, and value.
 type WrittenMember<'t> = (std::borrow::Cow<'t, [u8]>, &'t [u8], &'t [u8]);
 
 fn next_member<'t>(cursor: &mut Cursor<'t>) -> Option<WrittenMember<'t>> {
@@ -378,7 +375,7 @@ fn next_member<'t>(cursor: &mut Cursor<'t>) -> Option<WrittenMember<'t>> {
     Some((key, written, cursor.value()))
 }
 
-/// Samples and what runs beside them, one list after the other.
+/// Writes the samples and their parallel lists, one list after the other.
 fn write_samples(profile: &Profile<'_, '_>, writer: &mut FileWriter<'_, '_>) -> Result<(), Error> {
     let [lines, columns] = profile.has_positions();
     let lists = [
@@ -394,7 +391,7 @@ fn write_samples(profile: &Profile<'_, '_>, writer: &mut FileWriter<'_, '_>) -> 
         if !write_plain_list(profile, wanted, writer)? {
             write_list(profile, wanted, writer)?;
         }
-        // each element brought a comma
+        // each element ends with a comma
         if writer.buffer.last() == Some(&b',') {
             writer.buffer.pop();
         }
@@ -403,7 +400,7 @@ fn write_samples(profile: &Profile<'_, '_>, writer: &mut FileWriter<'_, '_>) -> 
     Ok(())
 }
 
-/// A list as its column has it; false if samples must be looked at one by one.
+/// Writes a list directly from the column; returns false if samples must be checked one by one.
 fn write_plain_list(
     profile: &Profile<'_, '_>,
     wanted: SampleColumn,
@@ -431,7 +428,7 @@ fn write_plain_list(
     Ok(true)
 }
 
-/// A list of samples looked at one by one: those that name no node are left out.
+/// Writes a list sample by sample, without the samples that refer to no node.
 fn write_list(
     profile: &Profile<'_, '_>,
     wanted: SampleColumn,
@@ -448,7 +445,7 @@ fn write_list(
     Ok(())
 }
 
-/// A line or column as an element of a list.
+/// Appends a line or column as a list element, with a comma.
 #[inline]
 fn push_position(position: i64, out: &mut Vec<u8>) {
     match u64::try_from(position) {
@@ -460,7 +457,7 @@ fn push_position(position: i64, out: &mut Vec<u8>) {
     }
 }
 
-/// What is in no column: ids of samples that programs name, then members that mean nothing here, as they stand.
+/// Writes `trace_ids` (samples named by programs), then all unknown keys, unchanged.
 fn write_rest(profile: &Profile<'_, '_>, writer: &mut FileWriter<'_, '_>) -> Result<(), Error> {
     let mut separator = ",\"trace_ids\":{";
     for &(key, node) in &profile.trace_ids {

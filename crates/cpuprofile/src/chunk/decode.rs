@@ -1,11 +1,12 @@
-//! One piece of a profile, decoded: the args of a `ProfileChunk` or `CpuProfile` event, or a whole `.cpuprofile`.
+//! Decodes the args of a `ProfileChunk` or `CpuProfile` event, or a whole `.cpuprofile`, to
+//! columns.
 //!
-//! Numbers go into columns; text (call frames, unknown keys) stays where it stands in the input and is referred to by
-//! place. Both ways to write a tree are read, `parent` and `children`, and the old one with nodes inside nodes (`head`),
-//! without recursion. What is no profile data is counted as a flaw at its place.
+//! Numbers go into columns; text (call frames, unknown keys) stays in the input and is referred to
+//! by its range. A tree may be given by `parent`, by `children`, or in the old format by nested
+//! nodes (`head`). Invalid data is counted as a flaw at its offset.
 //!
-//! Source of the layout: `V8` (`CpuProfile::StreamPendingTraceEvents`), checked against the corpus. Decoded with our own
-//! [`Cursor`] instead of serde: one `NaN` or raw byte costs its element there, the whole chunk with serde_json.
+//! Source of the layout: V8 (`CpuProfile::StreamPendingTraceEvents`). With our own [`Cursor`]
+//! instead of serde, a `NaN` costs one element and not the chunk.
 
 use crate::chunk::numbers::{NO_ID, double, odd_id, whole_nanos};
 use crate::chunk::source::ProfileSource;
@@ -14,94 +15,103 @@ use std::ops::Range;
 use tracemill_tokenizer::Cursor;
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
 
-/// No hit count of its own.
+/// Value of [`Node::hits`] for nodes without a hit count.
 pub(crate) const NO_HITS: u32 = u32::MAX;
 
-/// A node of the call tree, as it is written.
+/// A node of the call tree, as written.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Its id, as the producer numbered it.
+    /// Id of the node given by the producer.
     pub id: u64,
-    /// Id of its parent; [`NO_ID`] if it names none.
+    /// Id of the parent; [`NO_ID`] if there is none.
     pub parent: u64,
-    /// Where its object stands, from `{` to `}`.
+    /// Range of the node's object, from `{` to `}`.
     pub text: TextSpan,
-    /// Its `hitCount`; [`NO_HITS`] if it has none.
+    /// Value of `hitCount`; [`NO_HITS`] without the key.
     pub hits: u32,
-    /// Its `children`, in [`Chunk::children`]; `None` if it has no such key.
+    /// Range of the node's `children` in [`Chunk::children`]; `None` without the key.
     pub children: Option<Range<u32>>,
 }
 
-/// An entry of `trace_ids`.
+/// An entry of `trace_ids`: the id of a sample, and its node.
 #[derive(Clone, Copy, Debug)]
 pub struct TraceId {
-    /// The id of the sample, with its quotes.
+    /// Id of the sample, including quotes.
     pub key: TextSpan,
-    /// Id of the node that the sample names.
+    /// Id of the sample's node.
     pub node: u64,
 }
 
 /// An unknown key of a profile.
 #[derive(Clone, Debug)]
 pub struct Extra {
-    /// The key, with its quotes.
+    /// Text of the key, including quotes.
     pub key: TextSpan,
-    /// Its value.
+    /// Text of the value.
     pub value: TextSpan,
 }
 
-/// A piece of a profile, in columns; [`decode_into`](crate::decode_into) fills it. Times are nanoseconds.
+/// An event of a CPU profile, decoded to columns; times are nanoseconds.
+///
+/// [`decode_into`](crate::decode_into) fills it.
 #[derive(Clone, Debug, Default)]
 pub struct Chunk {
     /// New nodes of the call tree.
     pub nodes: Vec<Node>,
-    /// Ids of children, of all nodes that list them, one list behind the other: `children` of nodes are ranges of it.
+    /// Ids of the children of all nodes that list them; `Node::children` are ranges of this list.
     pub children: Vec<u64>,
-    /// Ids of the nodes that samples name; [`NO_ID`] where one names none.
+    /// Ids of the samples' nodes; [`NO_ID`] for samples without one.
     pub samples: Vec<u64>,
-    /// Nanoseconds from the sample before to each, of the first from the last one of the chunk before; negative where a clock ran backwards.
+    /// Nanoseconds from the previous sample to each; negative where the clock ran backwards.
+    ///
+    /// The first step counts from the last sample of the previous chunk.
     pub deltas: Vec<i64>,
-    /// Steps that are written finer than that: their index in `deltas`, ascending, and the double nearest to their microseconds.
+    /// Steps finer than a nanosecond: index in `deltas` (ascending) and the nearest double, in
+    /// microseconds.
     pub finer: Vec<(u32, f64)>,
-    /// Lines of samples, 0 where one is no number; `None` without the key. They may be more than `samples`, or fewer.
+    /// Lines of samples, 0 for invalid ones; `None` without the key. The length may differ from
+    /// `samples`.
     pub lines: Option<Vec<i64>>,
-    /// Columns of samples, as `lines`.
+    /// Columns of samples, like `lines`.
     pub columns: Option<Vec<i64>>,
-    /// Ids of samples that programs name.
+    /// Entries of `trace_ids`: ids that programs gave to samples.
     pub trace_ids: Vec<TraceId>,
-    /// Members of the data or of its `cpuProfile` that mean nothing here, in the order in which they came: they are kept.
+    /// Unknown keys of the data or of its `cpuProfile`, in input order; they are kept.
     pub extras: Vec<Extra>,
     /// Start of the recording, in nanoseconds.
     pub start: Option<i64>,
     /// End of the recording, in nanoseconds.
     pub end: Option<i64>,
-    /// What made it.
+    /// API that recorded the profile, if known.
     pub source: Option<ProfileSource>,
     /// Text that is not in the input as it is meant: [`TextSpan::decoded_at`] are ranges of it.
     pub decoded_text: Vec<u8>,
-    /// Absolute times of the old form, which become deltas, and where their list begins.
+    /// Absolute times of the old format, to be converted to `deltas`, and the offset of their list.
     timestamps: Option<(Vec<i64>, u64)>,
-    /// What is wrong with it, by kind, with offsets among all inputs.
+    /// Defects by kind, with offsets in the concatenated inputs.
     pub flaws: Flaws,
 }
 
 impl Chunk {
-    /// Adds the args that `args` begins with, which stand at `base` among all inputs. Cost: one pass over them, about 1 ns a byte.
+    /// Decodes the args at the start of `args`, whose offset in the concatenated inputs is `base`.
+    ///
+    /// Cost: one pass, about 1 ns per byte.
     pub fn read_args(&mut self, args: &[u8], base: u64) {
         Decoder::new(args, base, self).args();
     }
 
-    /// The same without samples, their times, lines and columns, which are most of a chunk and go by at a tenth of the cost.
+    /// Like [`Chunk::read_args`], but skips samples, times, lines and columns, at a tenth of the
+    /// cost.
     pub(crate) fn read_args_but_samples(&mut self, args: &[u8], base: u64) {
         Decoder { with_samples: false, ..Decoder::new(args, base, self) }.args();
     }
 
-    /// The sum of its steps in nanoseconds, which ends at the bounds of 64 bits.
+    /// Returns the sum of the steps in nanoseconds, saturating at 64 bits.
     pub fn duration(&self) -> i64 {
         self.deltas.iter().fold(0, |sum: i64, &delta| sum.saturating_add(delta))
     }
 
-    /// Forgets everything, but keeps the memory for the next chunk.
+    /// Clears the chunk, but keeps its memory for the next one.
     pub fn clear(&mut self) {
         let own = std::mem::take(self);
         *self = Chunk {
@@ -117,14 +127,15 @@ impl Chunk {
         };
     }
 
-    /// Decodes one member of a whole profile, such as its nodes without its samples.
+    /// Decodes one key of a whole profile, such as `nodes`.
     pub fn read_member(&mut self, key: &[u8], value: &[u8], base: u64) {
         let mut decoder = Decoder::new(value, base, self);
         decoder.profile_member(key);
         decoder.note_passed();
     }
 
-    /// Reads nodes of an array, from inside it, that stands at `base`, until there are `most`; returns the bytes used.
+    /// Reads nodes from inside an array at offset `base` until there are `most`; returns the bytes
+    /// used.
     pub fn read_nodes(&mut self, rest: &[u8], base: u64, most: usize) -> usize {
         self.read_list(rest, base, |own| {
             while own.chunk.nodes.len() < most && own.cursor.next_element() {
@@ -133,12 +144,12 @@ impl Chunk {
         })
     }
 
-    /// The same for ids of samples.
+    /// Reads sample ids from inside an array, like [`Chunk::read_nodes`].
     pub fn read_samples(&mut self, rest: &[u8], base: u64, most: usize) -> usize {
         self.read_list(rest, base, |own| own.sample_ids(most))
     }
 
-    /// The same for steps of time.
+    /// Reads time steps from inside an array, like [`Chunk::read_nodes`].
     pub fn read_deltas(&mut self, rest: &[u8], base: u64, most: usize) -> usize {
         self.read_list(rest, base, |own| own.deltas(most))
     }
@@ -155,7 +166,9 @@ impl Chunk {
         decoder.cursor.offset()
     }
 
-    /// The old form has absolute times, and start and end in seconds, often whole: the times decide, as in DevTools.
+    /// Converts the absolute times of the old format to steps, start and end.
+    ///
+    /// `startTime` and `endTime` are ignored, as in DevTools: they are in seconds and often whole.
     pub fn finish(&mut self) {
         let Some((times, at)) = self.timestamps.take() else { return };
         self.start = times.first().copied();
@@ -178,9 +191,8 @@ fn emptied<T>(mut list: Vec<T>) -> Vec<T> {
 
 pub(crate) struct Decoder<'b, 'c> {
     pub cursor: Cursor<'b>,
-    /// What the cursor goes over.
     bytes: &'b [u8],
-    /// Where that begins among all inputs.
+    /// Offset of `bytes` in the concatenated inputs.
     base: u64,
     pub chunk: &'c mut Chunk,
     with_samples: bool,
@@ -201,14 +213,15 @@ impl<'b, 'c> Decoder<'b, 'c> {
         self.chunk.flaws.add(kind, here);
     }
 
-    /// Counts what was stepped over.
+    /// Counts the invalid text that the cursor skipped.
     fn note_passed(&mut self) {
         if let Some((count, at)) = self.cursor.passed() {
             self.chunk.flaws.add_many(FlawKind::Text, self.base + at as u64, count);
         }
     }
 
-    /// Enters the bracket that belongs here; counts anything else but `null`, and takes it.
+    /// Enters the expected bracket; skips any other value, and counts a flaw unless the value is
+    /// `null`.
     pub(crate) fn expect(&mut self, bracket: u8) -> bool {
         if self.cursor.enter(bracket) {
             return true;
@@ -220,7 +233,6 @@ impl<'b, 'c> Decoder<'b, 'c> {
         false
     }
 
-    /// Reads args to their end.
     fn args(mut self) {
         if self.expect(b'{') {
             while let Some(key) = self.cursor.next_key() {
@@ -266,7 +278,8 @@ impl<'b, 'c> Decoder<'b, 'c> {
         }
     }
 
-    /// A key of a profile, or of the data that hold it: producers differ in where they put some of them.
+    /// Reads a key of a profile, or of the data around a profile, since producers put some keys in
+    /// either.
     fn profile_member(&mut self, key: &[u8]) {
         match key {
             b"nodes" => self.nodes(),
@@ -296,7 +309,6 @@ impl<'b, 'c> Decoder<'b, 'c> {
         }
     }
 
-    /// The text that begins at `at`, as far as the cursor has come.
     fn text_from(&self, at: u64) -> TextSpan {
         let start = (at - self.base) as usize;
         let text = self.bytes[start..self.cursor.offset()].trim_ascii_end();
@@ -309,7 +321,6 @@ impl<'b, 'c> Decoder<'b, 'c> {
         self.chunk.extras.push(Extra { key, value });
     }
 
-    /// The last key, as it is written.
     fn key(&self) -> TextSpan {
         let (key, at) = self.cursor.key();
         TextSpan { offset: self.base + at as u64, len: key.len() as u64 }
@@ -351,7 +362,7 @@ impl<'b, 'c> Decoder<'b, 'c> {
         self.chunk.nodes.push(node);
     }
 
-    /// A node id: a whole number that is not negative, of up to 64 bits, possibly in quotes.
+    /// Reads a node id: a non-negative integer of up to 64 bits, possibly in quotes.
     #[inline]
     pub(crate) fn id(&mut self) -> Option<u64> {
         match self.cursor.integer() {
@@ -360,7 +371,7 @@ impl<'b, 'c> Decoder<'b, 'c> {
         }
     }
 
-    /// `null` is no parent; what is no id names a node that does not exist.
+    /// Reads a parent id: `null` is no parent, an invalid value becomes an id that no node has.
     fn parent(&mut self) -> u64 {
         if self.cursor.peek() == b'n' {
             self.cursor.value();
@@ -394,9 +405,9 @@ impl<'b, 'c> Decoder<'b, 'c> {
         Some(start..self.chunk.children.len() as u32)
     }
 
-    /// Elements of a list that was entered, until there are `most`.
+    /// Reads sample ids from the entered list until the chunk has `most`.
     fn sample_ids(&mut self, most: usize) {
-        // what is no id still has a time: it is counted when it is found to name nobody
+        // an invalid id still has a time; it is counted later, as a sample without a node
         while self.chunk.samples.len() < most {
             let samples = &mut self.chunk.samples;
             self.cursor.integers(|id| {
@@ -411,7 +422,7 @@ impl<'b, 'c> Decoder<'b, 'c> {
         }
     }
 
-    /// The same for steps of time.
+    /// Reads time steps from the entered list until the chunk has `most`.
     fn deltas(&mut self, most: usize) {
         let mut deltas = std::mem::take(&mut self.chunk.deltas);
         let mut finer = std::mem::take(&mut self.chunk.finer);
@@ -419,7 +430,8 @@ impl<'b, 'c> Decoder<'b, 'c> {
         (self.chunk.deltas, self.chunk.finer) = (deltas, finer);
     }
 
-    /// The same for times in nanoseconds; `finer` is told the number and the microseconds of each that they do not hold.
+    /// Reads times in nanoseconds; calls `finer` with the index and the microseconds of each
+    /// inexact one.
     fn times(&mut self, out: &mut Vec<i64>, most: usize, mut finer: impl FnMut(usize, f64)) {
         while out.len() < most {
             self.cursor.integers(|micros| {
@@ -438,7 +450,7 @@ impl<'b, 'c> Decoder<'b, 'c> {
         }
     }
 
-    /// Microseconds to nanoseconds; `finer` is told those that nanoseconds do not hold.
+    /// Reads microseconds as nanoseconds; calls `finer` with the microseconds if that is inexact.
     #[inline]
     fn time(&mut self, finer: impl FnOnce(f64)) -> Option<i64> {
         if let Some(micros) = self.cursor.integer() {

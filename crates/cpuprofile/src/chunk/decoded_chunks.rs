@@ -1,4 +1,4 @@
-//! Decoded chunks of a stretch of an input, in columns side by side, so that a chunk costs no allocation.
+//! Stores decoded chunks of an input range in shared columns, so that a chunk costs no allocation.
 //!
 //! ```text
 //!   samples  3 2 3 3 1 2 │ 1 1 1 4 │ 2 …
@@ -6,53 +6,51 @@
 //!   marks                ^         ^           where each chunk ends, in every column
 //! ```
 //!
-//! Numbers take four bytes here, since memory that was never used before is what keeping costs: a chunk with numbers that
-//! do not fit is not kept, but decoded again. So is one with flaws, whose list of them is long. A chunk is found again by
-//! the place of its event: they are kept in the order of the input.
-//!
-//! Measured: with a box and a list a column for each chunk, making and freeing them took a tenth of `profile extract`.
+//! Numbers take four bytes. A chunk with larger numbers or with flaws is not stored; it is decoded
+//! again instead. Chunks are in input order and found by the offset of their event.
 
 use crate::chunk::source::ProfileSource;
 use crate::chunk::{Chunk, Extra, NO_ID, Node, TraceId};
 use std::ops::Range;
 use tracemill_trace::run::flaws::Flaws;
 
-/// A piece of a profile, wherever its columns stand. See [`Chunk`] for what they are: [`Chunk::view`] makes one of it, and
-/// [`DecodedChunks::get`] one of what was kept.
+/// A borrowed view of the columns of a decoded chunk; see [`Chunk`] for the fields.
+///
+/// [`Chunk::view`] and [`DecodedChunks::get`] return it.
 #[derive(Clone, Copy)]
 pub struct ChunkRef<'c> {
     /// New nodes of the call tree.
     pub nodes: &'c [Node],
-    /// Ids of children, of all nodes that list them.
+    /// Ids of the children of all nodes that list them.
     pub children: &'c [u64],
-    /// Ids of nodes, one a sample.
+    /// Node ids, one per sample.
     pub samples: &'c [u64],
-    /// Nanoseconds between samples.
+    /// Time steps in nanoseconds.
     pub deltas: &'c [i64],
-    /// Which of these are written finer than that, ascending, and what they are in microseconds.
+    /// Steps finer than a nanosecond: index in `deltas` (ascending) and microseconds.
     pub finer: &'c [(u32, f64)],
     /// Lines of samples.
     pub lines: Option<&'c [i64]>,
     /// Columns of samples.
     pub columns: Option<&'c [i64]>,
-    /// Ids of samples that programs name.
+    /// Entries of `trace_ids`: ids that programs gave to samples.
     pub trace_ids: &'c [TraceId],
-    /// Members that mean nothing to us.
+    /// Unknown keys, which are kept.
     pub extras: &'c [Extra],
-    /// Text that is not in the input as it is meant.
+    /// Text built while decoding.
     pub decoded_text: &'c [u8],
     /// Start of the recording, in nanoseconds.
     pub start: Option<i64>,
     /// End of the recording, in nanoseconds.
     pub end: Option<i64>,
-    /// What made it.
+    /// API that recorded the profile, if known.
     pub source: Option<ProfileSource>,
-    /// What is wrong with it.
+    /// Defects by kind.
     pub flaws: &'c Flaws,
 }
 
 impl Chunk {
-    /// The chunk as its columns stand. Cost: none, nothing is copied.
+    /// Returns a view of the columns, without copying.
     pub fn view(&self) -> ChunkRef<'_> {
         ChunkRef {
             nodes: &self.nodes,
@@ -73,11 +71,12 @@ impl Chunk {
     }
 }
 
-/// No sample, in four bytes.
+/// Marks a missing id in four bytes, like [`NO_ID`].
 const NO_SAMPLE: u32 = u32::MAX;
 
-/// Appends numbers in four bytes each; false, and none appended, if one does not fit. In two passes that a compiler can
-/// make vectors of.
+/// Appends numbers in four bytes each; returns false and appends none if one does not fit.
+///
+/// Two passes, so that the compiler can vectorize both.
 fn narrow<W: Copy, N>(
     from: &[W],
     to: &mut Vec<N>,
@@ -91,13 +90,13 @@ fn narrow<W: Copy, N>(
     all
 }
 
-/// Where a chunk ends in each column, and what of it needs no column.
+/// The ends of a chunk in all columns, and the chunk's values that have no column.
 struct ChunkEnd {
     nodes: u32,
     children: u32,
     samples: u32,
     deltas: u32,
-    /// Lines and columns, if it has them at all.
+    /// Whether the chunk has lines or columns, and where they end.
     positions: [(bool, u32); 2],
     trace_ids: u32,
     extras: u32,
@@ -107,7 +106,7 @@ struct ChunkEnd {
     source: Option<ProfileSource>,
 }
 
-/// Chunks of a stretch of an input, by the places of their events.
+/// Decoded chunks of an input range, found by the offsets of their events.
 ///
 /// ```
 /// use tracemill_cpuprofile::{Chunk, DecodedChunks};
@@ -127,34 +126,32 @@ struct ChunkEnd {
 pub struct DecodedChunks {
     nodes: Vec<Node>,
     children: Vec<u64>,
-    /// [`NO_SAMPLE`] where there is none.
+    /// Node ids; [`NO_SAMPLE`] where a sample has none.
     samples: Vec<u32>,
-    /// Nanoseconds.
     deltas: Vec<i32>,
-    /// Lines and columns of chunks that have them.
     positions: [Vec<i32>; 2],
     trace_ids: Vec<TraceId>,
     extras: Vec<Extra>,
     decoded_text: Vec<u8>,
-    /// One a chunk.
     marks: Vec<ChunkEnd>,
-    /// Where the events of the chunks begin, ascending.
     offsets: Vec<u64>,
 }
 
 impl DecodedChunks {
-    /// Whether there is room for more: beyond 1 GiB, columns might hold more numbers than a mark can tell.
+    /// Whether there is room for another chunk: columns beyond 1 GiB could exceed the 32 bits of a
+    /// mark.
     pub fn has_room(&self) -> bool {
         self.heap() < 1 << 30
     }
 
-    /// Whether nothing is kept.
+    /// Whether no chunk is stored.
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()
     }
 
-    /// Keeps a copy of a chunk, of the event at `offset`, which is behind all others; unless it has flaws, or numbers of more than four
-    /// bytes.
+    /// Copies a chunk, unless the chunk has flaws or numbers of more than four bytes.
+    ///
+    /// `offset` is the offset of the event, greater than all earlier ones.
     pub fn push(&mut self, chunk: &Chunk, offset: u64) {
         if !chunk.flaws.is_empty() {
             return;
@@ -191,9 +188,11 @@ impl DecodedChunks {
         });
     }
 
-    /// Adds the columns of numbers; false if one of them does not fit, and then some may have been added.
+    /// Appends the columns of numbers; returns false if a number needs more than four bytes.
+    ///
+    /// Some columns may have been appended then.
     fn push_numbers(&mut self, chunk: &Chunk) -> bool {
-        // no id at all becomes no sample
+        // `NO_ID` becomes `NO_SAMPLE`
         let is_id = |id: u64| id < u64::from(NO_SAMPLE) || id == NO_ID;
         let is_small = |number: i64| i64::from(number as i32) == number;
         let small = |number: i64| number as i32;
@@ -204,14 +203,15 @@ impl DecodedChunks {
             && narrow(chunk.columns.as_deref().unwrap_or_default(), columns, is_small, small)
     }
 
-    /// Whether a chunk of an event at `offset` would be behind the first.
+    /// Whether the first chunk begins at or before `offset`.
     pub fn begins_before(&self, offset: u64) -> bool {
         self.offsets.first().is_some_and(|&first| first <= offset)
     }
 
-    /// The number of the chunk of the event at `offset`, which is probably `likely` or a little behind it; `None` if it was not kept.
+    /// Returns the index of the chunk whose event is at `offset`; `None` if it was not stored.
     ///
-    /// Cost: a search that doubles its steps, so the logarithm of how far `likely` is off; of all chunks if it is too great.
+    /// `likely` is a guess, at or a little before the result. Cost: an exponential search from the
+    /// guess, or from the start if the guess is too great.
     pub fn number_of(&self, offset: u64, likely: usize) -> Option<usize> {
         let (mut from, mut step) = (likely, 1);
         if self.offsets.get(from).is_none_or(|&own| own > offset) {
@@ -226,11 +226,12 @@ impl DecodedChunks {
         found.ok().map(|at| from + at)
     }
 
-    /// The chunk of this number; its numbers are unfolded into `scratch`, which loses what it had. It is without
-    /// [`ChunkRef::finer`]: a chunk with finer times has flaws, and is not kept.
+    /// Returns the chunk at an index; widens the numbers into `scratch`, which is overwritten.
+    ///
+    /// [`ChunkRef::finer`] is empty, since a chunk with finer times has flaws and is not stored.
     ///
     /// # Panics
-    /// If there is no such chunk: ask [`DecodedChunks::number_of`].
+    /// Panics if there is no such chunk; [`DecodedChunks::number_of`] returns valid indices.
     pub fn get<'c>(&'c self, number: usize, scratch: &'c mut Chunk) -> ChunkRef<'c> {
         let mark = &self.marks[number];
         let before = number.checked_sub(1).map(|before| &self.marks[before]);
@@ -261,7 +262,7 @@ impl DecodedChunks {
         }
     }
 
-    /// Bytes of heap, with what is reserved for more.
+    /// Returns the bytes of heap, including unused capacity.
     pub fn heap(&self) -> usize {
         let [lines, columns] = &self.positions;
         let fours = self.samples.capacity()
@@ -289,9 +290,8 @@ mod tests {
         chunk
     }
 
-    /// Every column, with and without each, comes back as it was.
     #[test]
-    fn chunks_come_back_as_they_were() {
+    fn stored_chunks_equal_decoded_ones() {
         let texts = [
             r#"{"data":{"cpuProfile":{"nodes":[{"id":1,"children":[2,3]},{"id":2}],"samples":[1,2]},"timeDeltas":[5,6]}}"#,
             r#"{}"#,

@@ -1,22 +1,25 @@
-//! The sample in force where a window begins: the last one before it, whose stack runs until the next sample comes.
+//! Finds the sample in force at the start of a window: the last one before it.
 //!
 //! ```text
 //!   samples   f         f         g         g          the window has no sample of its own, and f runs in all of it
 //!                            │window│
 //! ```
 //!
-//! It is in force if no sample stands at the window's first moment and the profile goes on behind that. Of samples at one time
-//! the one that comes last in the stream counts, as for DevTools, which sorts them by time. Cost: two binary searches over
-//! the windows a sample.
+//! A sample is in force if no sample is exactly at the window's start and the profile goes on after
+//! that. Of samples at the same time the last one in the stream counts, as in DevTools, which sorts
+//! them by time. Cost: two binary searches over the windows per sample.
 
 use tracemill_trace::time::windows::Windows;
 
-/// Finds what is in force at the start of each window: `T` is whatever tells a sample from others. Heap: some 16 bytes and a `T` a window.
+/// Finds the sample in force at the start of each window; `T` identifies a sample.
+///
+/// Heap: about 16 bytes and a `T` per window.
 pub(crate) struct InForce<'w, T> {
     windows: &'w Windows,
-    /// For each window the latest sample before it that is not before the start of the one before.
+    /// For each window, the latest sample before it that is not before the start of the previous
+    /// window.
     before: Vec<Option<(i64, T)>>,
-    /// Whether a sample stands at its first moment.
+    /// For each window, whether a sample is exactly at its start.
     exact: Vec<bool>,
 }
 
@@ -26,7 +29,6 @@ impl<'w, T: Copy> InForce<'w, T> {
         InForce { windows, before: vec![None; count], exact: vec![false; count] }
     }
 
-    /// Takes a sample, in the order of the stream.
     #[inline]
     pub(crate) fn note(&mut self, time: i64, sample: T) {
         let windows = &self.windows.0;
@@ -41,7 +43,8 @@ impl<'w, T: Copy> InForce<'w, T> {
         }
     }
 
-    /// What is in force at the start of each window, in a profile whose latest sample is of the time `last`.
+    /// Returns the sample in force at the start of each window; `last` is the time of the latest
+    /// sample.
     pub(crate) fn finish(self, last: i64) -> Vec<Option<T>> {
         let mut latest = None;
         let windows = self.windows.0.iter();

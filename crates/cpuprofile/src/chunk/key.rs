@@ -1,7 +1,7 @@
-//! What tells streams apart: (pid, id), types strict, as in DevTools; where there is no `id`, `id2` takes its place (DevTools
-//! would fuse all streams of the process).
+//! Keys of streams: (pid, id) with strict types, as in DevTools.
 //!
-//! A key is made of its values in an order, each closed by a zero byte:
+//! Without an `id`, the key uses `id2`; DevTools would merge all such streams of a process. A key
+//! is the concatenation of its values, each closed by a zero byte:
 //!
 //! ```text
 //!   pid 7, id "0x1"      # 7 ␀  " 03 00 00 00 00 00 00 00 0x1 ␀       a string has its length first
@@ -9,21 +9,21 @@
 //!   pid 7, no id         # 7 ␀  - ␀
 //! ```
 //!
-//! So equal bytes mean equal keys, and whoever compares or hashes keys need not know what is in them.
+//! So keys are equal exactly if their bytes are.
 
 use tracemill_tokenizer::{Event, Field, canonical, unescape};
 use tracemill_trace::spill::hash::HashMap;
 
-/// A value as it is written.
+/// Text of a value as written in the input.
 pub(crate) type Written = Box<[u8]>;
 
-/// (pid, id), canonical and joined: see [`stream_key`]. Its bytes are for comparing and hashing, not for reading.
+/// The key (pid, id) of a stream in canonical form, for comparing and hashing; see [`stream_key`].
 pub type StreamKey = Vec<u8>;
 
-/// The key of an event's stream: equal for two events exactly if they are of one process and one `id`.
+/// Returns the key of an event's stream: equal for events of the same process and `id`.
 ///
-/// `7` is not `"7"`, since DevTools holds both in a `Map` of JavaScript; `7.0` is `7`, and escapes in strings are resolved. An event without
-/// ids has a key too, that of all such events. Cost: a copy of both values.
+/// `7` differs from `"7"`, as in the JavaScript `Map` of DevTools. `7.0` equals `7`, and escapes in
+/// strings are resolved. All events without ids share one key. Cost: a copy of both values.
 ///
 /// ```
 /// use tracemill_cpuprofile::stream_key;
@@ -48,10 +48,10 @@ pub fn stream_key(event: &Event<'_>) -> StreamKey {
     key
 }
 
-/// Numbers of streams, in the order of their first events.
+/// Assigns numbers to streams, in the order of their first events.
 ///
-/// Those of the last events are known by their ids as they are written: who asks for the stream of chunk after chunk need not make its key
-/// for each, since few streams take turns. Cost: a comparison of ids with those of up to 16 streams, else a key and a look-up.
+/// Cost: a comparison with the ids of up to 16 recent streams, as written; otherwise building a key
+/// and a hash lookup.
 ///
 /// ```
 /// use tracemill_cpuprofile::{StreamNumbers, stream_key};
@@ -72,14 +72,14 @@ pub struct StreamNumbers {
     by_key: HashMap<StreamKey, usize>,
 }
 
-/// pid, id, id2
+/// Values of pid, id and id2, as written.
 type WrittenIds = [Option<Written>; 3];
 
-/// Streams that are known by their ids as written: a few are recorded at one time.
+/// Number of recent streams that are compared by their ids as written; few are recorded at a time.
 const RECENT: usize = 16;
 
 impl StreamNumbers {
-    /// The number of the stream of an event that is part of one; if it is the first of it, `new` is given the key.
+    /// Returns the number of an event's stream; calls `new` with the key if the stream is new.
     pub fn of_event(&mut self, event: &Event<'_>, new: impl FnOnce(StreamKey)) -> usize {
         let ids = [Field::Pid, Field::Id, Field::Id2].map(|field| event.field(field));
         let same = |(own, _): &&(WrittenIds, usize)| own.each_ref().map(Option::as_deref) == ids;
@@ -94,7 +94,8 @@ impl StreamNumbers {
         number
     }
 
-    /// The number of the stream of a key, which is given to `new` if it was not seen before.
+    /// Returns the number of the stream with this key; calls `new` with the key if the stream is
+    /// new.
     pub fn of_key(&mut self, key: StreamKey, new: impl FnOnce(StreamKey)) -> usize {
         if let Some(&number) = self.by_key.get(&key) {
             return number;
@@ -106,11 +107,10 @@ impl StreamNumbers {
     }
 }
 
-/// Appends a form of a value that is the same for equal values of one type only, and ends where it can be seen: so forms behind
-/// each other are equal if and only if all values are.
+/// Appends a canonical, self-delimiting form of a JSON value; `None` is a missing value.
 ///
-/// `value` is the text of a JSON value, `None` one that is missing. Numbers are compared by what they are, strings without their escapes,
-/// anything else by its bytes.
+/// Concatenated forms are equal exactly if all values are equal and of the same type. Numbers are
+/// compared by value, strings without their escapes, other values by their bytes.
 ///
 /// ```
 /// use tracemill_cpuprofile::push_canonical;
@@ -130,7 +130,7 @@ pub fn push_canonical(value: Option<&[u8]>, key: &mut Vec<u8>) {
             key.push(*quote);
             let mut text = Vec::new();
             unescape(content, &mut text);
-            // the length keeps ("a", "b") and ("a\0b", …) apart
+            // the length distinguishes ("a", "b") from ("a\0b", …)
             key.extend_from_slice(&(text.len() as u64).to_le_bytes());
             key.extend_from_slice(&text);
         }

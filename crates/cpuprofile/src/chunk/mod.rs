@@ -1,4 +1,4 @@
-//! The args of one event of a CPU profile: decoded to columns, skimmed for their times, kept within a budget.
+//! Decodes the args of one event of a CPU profile to columns, or reads only their times.
 
 mod decode;
 pub(crate) mod decoded_chunks;

@@ -1,22 +1,21 @@
-//! Numbers that are no plain integers.
+//! Parses numbers that are not plain integers.
 
 use tracemill_tokenizer::{Nanos, nanos, number_text, parse};
 
-/// Stands for a missing id: ids are below it.
+/// Marks a missing id; real ids are smaller.
 pub const NO_ID: u64 = u64::MAX;
 
-/// A time in nanoseconds, and whether that is all of it; `None` if it is no number or centuries away.
+/// Parses a time as nanoseconds, and whether that is exact; `None` if invalid or centuries away.
 pub(crate) fn whole_nanos(value: &[u8]) -> Option<(i64, bool)> {
     let Nanos { floor, exact } = nanos(number_text(value, &mut Vec::new())?)?;
     (floor.abs() < Nanos::MAX).then_some((floor, exact))
 }
 
-/// The double nearest to a number.
 pub(crate) fn double(value: &[u8]) -> Option<f64> {
     parse(number_text(value, &mut Vec::new())?)
 }
 
-/// An id that is no plain integer: up to 20 digits, another way to write it, or a number in quotes.
+/// Parses an id that is not a plain integer: up to 20 digits, another notation, or in quotes.
 #[cold]
 pub(crate) fn odd_id(value: &[u8]) -> Option<u64> {
     let mut scratch = Vec::new();

@@ -1,17 +1,15 @@
-//! A look at a chunk of a CPU profile that finds its times and the ids of its nodes, and leaves the rest: what a window
-//! of time needs of the chunks outside it.
+//! Skims a chunk of a CPU profile: finds its times and node ids without decoding the rest.
 //!
-//! It reads what V8 writes, key by key, and nothing else:
+//! Skimming accepts exactly what V8 writes; any other chunk is decoded in full:
 //!
 //! ```text
 //!   {"data":{"columns":[…],"cpuProfile":{"nodes":[…],"samples":[…]},"lines":[…],"source":"Internal","timeDeltas":[…]}}
 //!            ^ may be missing            ^ may be missing           ^ any order, timeDeltas must be there, columns may
 //! ```
 //!
-//! A list ends at the next `]`: lists of numbers hold no other, and one in a name or in a list of children makes what
-//! follows something else, so that the chunk is decoded in full. So is any that is not quite so.
+//! A list ends at the next `]`; after a nested list, or a `]` in a name, the text fails to match.
 //!
-//! Cost: 0.2 ns a byte; decoding takes 1 ns.
+//! Cost: 0.2 ns per byte; decoding takes 1 ns.
 
 use crate::chunk::Chunk;
 use memchr::{memchr, memmem};
@@ -20,7 +18,8 @@ use std::sync::LazyLock;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::record;
 
-/// Nanoseconds (73 years) up to which times, and sums of steps, are summed in any grouping: no sum of two of them overflows.
+/// Greatest distance from 0, in nanoseconds (73 years), at which the sum of two times cannot
+/// overflow.
 pub const FARTHEST: i64 = 1 << 61;
 
 /// Whether a time, or a sum of steps, is farther from 0 than [`FARTHEST`].
@@ -29,7 +28,7 @@ pub fn is_far(time: i64) -> bool {
 }
 
 record! {
-    /// What was found of a chunk: 48 bytes in memory, 44 on disk.
+    /// The times and node ids of a chunk: 48 bytes in memory, 44 on disk.
     ///
     /// ```
     /// use tracemill_cpuprofile::Skim;
@@ -45,20 +44,22 @@ record! {
     /// ```
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Skim {
-        /// How many samples there are, and the sum of the steps in nanoseconds.
         count: u64,
         duration: i64,
-        /// The least and the greatest time of a sample, in nanoseconds since the last sample of the chunk before; 0 if there
-        /// are no samples.
+        /// Least time of a sample, in nanoseconds since the last sample of the previous chunk.
+        ///
+        /// 0 without samples.
         pub low: i64,
-        /// See `low`.
+        /// Greatest time of a sample, in nanoseconds since the last sample of the previous chunk.
         pub high: i64,
-        /// Ids of all nodes lie between these; the first is greater if there are no nodes. The second may stand for all that
-        /// are greater still.
+        /// Least and greatest node id; the first is greater if there are no nodes.
+        ///
+        /// A greatest id of `u32::MAX` means any greater id too.
         ids: (u32, u32),
-        /// Whether it has lines, and columns.
+        /// Whether the chunk has lines, and whether it has columns.
         pub positions: [bool; 2],
-        /// Whether it says to be of a trace ([`ProfileSource::Internal`](crate::chunk::source::ProfileSource)).
+        /// Whether Chrome's tracing recorded it
+        /// ([`ProfileSource::Internal`](crate::chunk::source::ProfileSource)).
         pub is_internal: bool,
         form: SkimForm,
     }
@@ -66,11 +67,11 @@ record! {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SkimForm {
-    /// As V8 writes it: all of it is known.
+    /// Written as V8 does: everything is known.
     Plain,
-    /// Another than those read here: only its steps are known.
+    /// Written in another way: only the steps are known.
     Other,
-    /// Another, with more steps than samples, or fewer.
+    /// Written in another way, and the numbers of steps and samples differ.
     Uneven,
 }
 
@@ -78,21 +79,25 @@ record! { enum SkimForm { Plain, Other, Uneven } }
 
 const _: () = assert!(size_of::<Skim>() == 48);
 
-/// Digits of a number that is read here.
+/// Greatest number of digits that skimming accepts.
 const DIGITS: usize = 12;
 
 impl Skim {
-    /// The least and the greatest time of a sample, where the last sample of the chunk before is `before`: nanoseconds.
+    /// Returns the least and greatest time of a sample, in nanoseconds.
+    ///
+    /// `before` is the time of the last sample of the previous chunk.
     pub fn times(&self, before: i64) -> (i64, i64) {
         (before.saturating_add(self.low), before.saturating_add(self.high))
     }
 
-    /// Skims the args of a `ProfileChunk` event; `None` if they must be decoded. What it finds is what decoding would find: anything that could
-    /// make a difference (white space, a fraction, a second list, lists of other lengths) is `None`.
+    /// Skims the args of a `ProfileChunk` event; returns `None` if the chunk must be decoded.
+    ///
+    /// The result always equals that of decoding. Anything that V8 does not write is `None`: white
+    /// space, fractions, repeated lists, lists of different lengths.
     pub fn of(event: &Event<'_>) -> Option<Skim> {
         let args = event.field_and_rest(Field::Args)?;
         let mut rest = args.strip_prefix(b"{\"data\":{")?;
-        // how many lines and columns there are
+        // number of lines, and of columns
         let mut counts = [None; 2];
         while let Some((which, numbers)) = position(rest.strip_prefix(b"\"")?) {
             let (numbers, behind) = list(numbers)?;
@@ -144,7 +149,6 @@ impl Skim {
         ends.then_some(skim)
     }
 
-    /// Reads as many steps as there are samples; returns their sum.
     fn steps(&mut self, deltas: &[u8], count: u64) -> Option<i64> {
         let (mut sum, mut found) = (0i64, 0);
         (self.low, self.high) = (i64::MAX, i64::MIN);
@@ -170,7 +174,7 @@ impl Skim {
             found += 1;
             rest = match &digits[len..] {
                 [] => &[],
-                // a comma stands between two numbers
+                // a comma must be followed by a number
                 [b',', more @ ..] if !more.is_empty() => more,
                 _ => return None,
             };
@@ -181,8 +185,10 @@ impl Skim {
         (found == count).then_some(sum)
     }
 
-    /// What skimming would have found of a chunk that had to be decoded: its times. Ids of nodes and the rest are not told, and it
-    /// [is another](Skim::is_other): so who needs them decodes it once more.
+    /// Returns the times of a decoded chunk as a skim.
+    ///
+    /// [`Skim::is_other`] is true, since node ids and other values are missing; callers that need
+    /// them decode the chunk again.
     pub fn of_decoded(chunk: &Chunk) -> Skim {
         let mut sum = 0_i64;
         let (mut low, mut high) = (0, 0);
@@ -207,17 +213,19 @@ impl Skim {
         }
     }
 
-    /// Number of its samples.
+    /// Returns the number of samples.
     pub fn samples(&self) -> u64 {
         self.count
     }
 
-    /// The sum of the steps in nanoseconds: the time of its last sample since the last one of the chunk before.
+    /// Returns the sum of the time steps in nanoseconds.
+    ///
+    /// That is the time from the last sample of the previous chunk to the last sample of this one.
     pub fn duration(&self) -> i64 {
         self.duration
     }
 
-    /// Whether it is another than those read here: then only its steps are known.
+    /// Whether the chunk is not written as V8 does, so that only its steps are known.
     pub fn is_other(&self) -> bool {
         self.form != SkimForm::Plain
     }
@@ -227,19 +235,21 @@ impl Skim {
         self.form != SkimForm::Uneven
     }
 
-    /// Whether nodes were found in it.
+    /// Whether the chunk has nodes.
     pub fn has_nodes(&self) -> bool {
         self.ids.0 <= self.ids.1
     }
 
-    /// Where the ids of its nodes lie, if it has any ([`Skim::has_nodes`]); an empty range if not. Ids beyond 32 bits make it open at the end.
+    /// Returns a range that contains all node ids; empty if the chunk has no nodes.
+    ///
+    /// If an id exceeds 32 bits, the range has no upper limit.
     pub fn ids(&self) -> RangeInclusive<u64> {
         let (least, greatest) = self.ids;
         u64::from(least)..=if greatest == u32::MAX { u64::MAX } else { greatest.into() }
     }
 }
 
-/// Bits of what a chunk is.
+/// Bits of the first number of [`Skim::numbers`].
 mod bits {
     pub(super) const POSITIONS: [u64; 2] = [1, 2];
     pub(super) const OTHER: u64 = 4;
@@ -247,8 +257,10 @@ mod bits {
 }
 
 impl Skim {
-    /// It as numbers that mostly are small, for who writes them down: what it is, samples, sum of the steps, least time, that sum less
-    /// the greatest time, least id, and how many ids there are up to the greatest. Of chunks with as many steps as samples.
+    /// Returns the skim as mostly small numbers, for compact storage.
+    ///
+    /// They are: kind bits, samples, sum of the steps, least time, that sum minus the greatest
+    /// time, least id, and the size of the id range. The chunk must have as many steps as samples.
     pub fn numbers(&self) -> [u64; 7] {
         let [lines, columns] = bits::POSITIONS;
         let bit = |has: bool, bit: u64| if has { bit } else { 0 };
@@ -268,7 +280,7 @@ impl Skim {
         ]
     }
 
-    /// What has these numbers, see [`Skim::numbers`]; `None` if nothing can have them.
+    /// Returns the skim with these numbers (see [`Skim::numbers`]); `None` if they are invalid.
     pub fn of_numbers([kind, count, duration, low, rest, least, ids]: [u64; 7]) -> Option<Skim> {
         let greatest = least.checked_add(ids)?.saturating_sub(1);
         let ids = match ids {
@@ -288,19 +300,19 @@ impl Skim {
     }
 }
 
-/// A list from behind its bracket to the next `]`, and what follows.
+/// Splits text after a `[` at the next `]`.
 pub(super) fn list(rest: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = memchr(b']', rest)?;
     Some((&rest[..end], &rest[end + 1..]))
 }
 
-/// Which of lines and columns a member holds, and its list from behind the bracket.
+/// Returns 0 for `lines` or 1 for `columns`, and the text after the bracket.
 fn position(member: &[u8]) -> Option<(usize, &[u8])> {
     let lines = member.strip_prefix(b"lines\":[").map(|list| (0, list));
     lines.or_else(|| Some((1, member.strip_prefix(b"columns\":[")?)))
 }
 
-/// How many whole numbers there are in a list of nothing else.
+/// Counts the numbers in a list; `None` if it has anything but whole numbers.
 fn count(list: &[u8]) -> Option<u64> {
     let (Some(first), Some(last)) = (list.first(), list.last()) else { return Some(0) };
     let (mut commas, mut odd) = (0u64, *first == b',' || *last == b',');
@@ -313,7 +325,7 @@ fn count(list: &[u8]) -> Option<u64> {
     (!odd).then_some(commas + 1)
 }
 
-/// The least and the greatest id of nodes; all there can be if one is not plain.
+/// Finds the least and greatest id of nodes; the full range if an id is not plain.
 fn ids_of(nodes: &[u8]) -> (u32, u32) {
     const ANY: (u32, u32) = (0, u32::MAX);
     static KEY: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("\"id\""));
@@ -345,9 +357,8 @@ mod tests {
     use tracemill_tokenizer::fields_of;
     use tracemill_trace::spill::Record;
 
-    /// What V8 writes is read at a glance, and so it is what decoding finds.
     #[test]
-    fn chunks_as_v8_writes_them_need_not_be_decoded() {
+    fn skimming_v8_chunks_equals_decoding_them() {
         let nodes = "\"nodes\":[{\"id\":4},{\"id\":9,\"parent\":4}],";
         let lists = "\"lines\":[7,8],\"columns\":[1,2],\"timeDeltas\":[5,-7]";
         let modern = "\"lines\":[7,8],\"source\":\"Internal\",\"timeDeltas\":[5,-7]";
@@ -376,7 +387,7 @@ mod tests {
             let mut bytes = [0; Skim::BYTES];
             skim.encode(&mut bytes);
             assert_eq!(Skim::decode(&bytes), skim, "{text}");
-            // another number of columns, a second source, or one that is not of a trace: left to who decodes
+            // a different number of columns, a second source, or another source must be decoded
             for (from, to) in [
                 ("[1,2]", "[1]"),
                 ("\"source\"", "\"source\":\"Internal\",\"source\""),

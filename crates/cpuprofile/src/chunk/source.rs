@@ -1,25 +1,23 @@
-//! Who recorded a profile.
-//!
-//! V8 writes it as `source` into the data of a `Profile` event and of chunks. Of several profiles of one thread DevTools shows one, and
-//! chooses it by this: a trace that was recorded while somebody profiled by hand may have two.
-
-/// Who recorded a profile, as its events say; of several profiles of one thread DevTools chooses by it.
+//! The API that recorded a profile.
+/// The API that recorded a profile, according to the profile's events.
 ///
-/// Source of the names: V8's enumeration `CpuProfileSource`. Older V8 writes none, so most places have an `Option` of it.
+/// DevTools shows one profile per thread and selects it by this. Source of the names: V8's
+/// enumeration `CpuProfileSource`. Older V8 does not write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProfileSource {
-    /// Chrome's tracing itself.
+    /// Recorded by Chrome's tracing.
     Internal,
-    /// The inspector protocol.
+    /// Recorded through the inspector protocol.
     Inspector,
-    /// The JS self-profiling API.
+    /// Recorded through the JS self-profiling API.
     SelfProfiling,
 }
 
 tracemill_trace::serialize_by_name!(ProfileSource);
 
 impl ProfileSource {
-    /// Of the text of a JSON value; `None` for any other, which is then counted as a flaw.
+    /// Parses the name of a source, in quotes; `None` for other values, which are counted as a
+    /// flaw.
     pub(super) fn of(value: &[u8]) -> Option<Self> {
         match value {
             b"\"Internal\"" => Some(ProfileSource::Internal),
@@ -29,7 +27,7 @@ impl ProfileSource {
         }
     }
 
-    /// Its name, as traces have it.
+    /// Returns the name of the source in traces.
     ///
     /// ```
     /// assert_eq!(tracemill_cpuprofile::ProfileSource::SelfProfiling.name(), "SelfProfiling");

@@ -1,8 +1,7 @@
-//! Text of a profile, by its place.
+//! Text of a profile, stored as a range of the input.
 //!
-//! Call frames and unknown members are most of a profile's bytes, and nobody needs them before the profile is written. So they stay in the
-//! input: 16 bytes say where. Where the input does not say them as they are meant (nodes inside nodes of the old form), decoding makes their
-//! text and keeps it beside the columns.
+//! Only writing a profile needs its call frames and unknown keys, most of its bytes, so they stay
+//! in the input. For nested nodes of the old format, text is built while decoding:
 //!
 //! ```text
 //!   offset   0 ───────────────────── 2⁶³ ─────────────────────
@@ -24,20 +23,20 @@ use std::ops::Range;
 pub struct TextSpan {
     /// Where it stands among all inputs; with [`TextSpan::DECODED`], in decoded text.
     pub offset: u64,
-    /// Bytes of it.
+    /// Length in bytes.
     pub len: u64,
 }
 
 impl TextSpan {
-    /// The bit of an offset that says: in decoded text.
+    /// Bit of an offset that marks decoded text.
     pub const DECODED: u64 = 1 << 63;
 
-    /// The text at a range of the decoded text.
+    /// Returns the text at a range of the decoded text.
     pub fn decoded(range: Range<usize>) -> Self {
         TextSpan { offset: range.start as u64 | Self::DECODED, len: range.len() as u64 }
     }
 
-    /// Its range in the decoded text, if it is there.
+    /// Returns the range in the decoded text; `None` for text in the inputs.
     pub fn decoded_at(self) -> Option<Range<usize>> {
         let start = (self.offset & !Self::DECODED) as usize;
         (self.offset & Self::DECODED != 0).then_some(start..start + self.len as usize)
@@ -49,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_as_long_as_it_is() {
+    fn decoded_text_may_exceed_four_gibibytes() {
         let long = 7..(5 << 30);
         assert_eq!(TextSpan::decoded(long.clone()).decoded_at(), Some(long));
         assert_eq!(size_of::<TextSpan>(), 16, "a tree has one a node");

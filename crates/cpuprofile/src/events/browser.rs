@@ -1,7 +1,8 @@
-//! Events by which DevTools takes profiles for those of a browser, and shows the main thread first and open.
+//! Adds events that make DevTools treat profiles as a browser trace, with the main thread first and
+//! open.
 //!
-//! With a `TracingStartedInBrowser` a trace is no longer generic: processes without a page vanish, so each gets a
-//! `CommitLoad`. The range begins at `TracingStartedInBrowser`, so it comes first.
+//! With a `TracingStartedInBrowser` event DevTools hides processes without a page, so each gets a
+//! `CommitLoad`. The displayed range begins at that event, so it is the earliest.
 //!
 //! ```text
 //!   M thread_name CrRendererMain      the main thread is found by that name
@@ -9,26 +10,28 @@
 //!   X CommitLoad                      one for each process: gives it a frame, and a URL that says what it is
 //! ```
 //!
-//! Source: DevTools' handler of metadata (`MetaHandler`). Cost: three short events, and one for each further process.
+//! Source: DevTools' `MetaHandler`. Cost: three short events, and one for each further process.
 
 use std::collections::BTreeSet;
 use tracemill_trace::json::{push_integer, push_micros};
 
-/// What the input is called that is made for DevTools.
+/// Name of the synthetic input with the events for DevTools.
 pub const FOR_DEVTOOLS: &str = "--for devtools";
 
-/// A profile that was read.
+/// Identity and start of a profile that was read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StartedProfile {
     pub pid: u64,
     pub tid: u64,
-    /// Whether it is to be the main thread; if none is, the first one takes its place.
+    /// Whether DevTools shows the thread as main thread; by default that of the first profile.
     pub is_main: bool,
-    /// Nanoseconds.
+    /// Start in nanoseconds.
     pub start: i64,
 }
 
-/// A trace of these events; `first` is the earliest time of all inputs, in nanoseconds. `None` without profiles.
+/// Returns a trace of the events; `None` without profiles.
+///
+/// `first` is the earliest time of all inputs, in nanoseconds.
 pub(crate) fn browser_events(profiles: &[StartedProfile], first: Option<i64>) -> Option<Vec<u8>> {
     let main = profiles.iter().find(|p| p.is_main).or(profiles.first())?;
     let earliest = profiles.iter().map(|profile| profile.start).chain(first).min()?;
@@ -53,19 +56,18 @@ pub(crate) fn browser_events(profiles: &[StartedProfile], first: Option<i64>) ->
             url(profile.pid),
         );
         out.extend_from_slice(b",\n");
-        // when the page was loaded nobody asks; clocks of profiles may be moved toward each other yet
+        // no reader uses the load time, and the clocks of profiles may still be aligned
         push_event(&mut out, &load, profile, earliest);
     }
     out.extend_from_slice(b"]\n");
     Some(out)
 }
 
-/// The id of the one frame of a process.
 fn frame(pid: u64) -> String {
     format!("FRAME{pid}")
 }
 
-/// Something that parses as a URL, as DevTools demands, and is read as what it stands for.
+/// Returns text that parses as a URL, as DevTools requires, and names the process.
 fn url(pid: u64) -> String {
     format!("process:{pid}")
 }

@@ -1,36 +1,34 @@
-//! Which process and thread a `.cpuprofile` is of, and what its stream is called: the file itself does not say.
+//! Assigns a process, thread and stream id to each `.cpuprofile`, which contains none of them.
 //!
-//! | what | from |
+//! | value | source |
 //! |---|---|
-//! | pid, tid, sequence | [`ProfileInputs::pid_tid`]; else the name that Node and bun give: `CPU.20250510.134625.51430.1.001.cpuprofile` (date, time, pid, tid, sequence), with any prefix; else that of deno: `CPU.1795226386217.2810.cpuprofile` (ms since 1970, pid; the thread is 0) |
-//! | pid where there is none | 10,000,000 and on, which no Linux or macOS gives out |
-//! | tid where another profile has it | the same for tids: DevTools draws one profile per thread, so each gets a lane |
-//! | stream id | a hash of what tells profiles apart, so that outputs of several merges can be merged again |
+//! | pid, tid, sequence | [`ProfileInputs::pid_tid`]; else a name of Node or bun: `CPU.20250510.134625.51430.1.001.cpuprofile` (date, time, pid, tid, sequence; any prefix); else of deno: `CPU.1795226386217.2810.cpuprofile` (ms since 1970, pid; thread 0) |
+//! | pid without those | 10,000,000 and up, which Linux and macOS never use |
+//! | tid that is taken | the same for tids, since DevTools draws one profile per thread |
+//! | stream id | a hash of the profile, so that outputs of several merges can be merged again |
 //!
-//! Where all profiles are one process, they are threads of the first, which is the earliest by name.
-//!
-//! All names are looked at before the first profile is read, so what is assigned depends on the inputs and their order alone, and collides with
-//! nothing that a later name claims. Heap: some dozen bytes an input.
+//! With one process for all, every profile is a thread of the process with the earliest name. All
+//! names are read before the first profile, so assigned ids depend only on the inputs and their
+//! order, and never collide with ids in names.
 
 use std::path::{Path, PathBuf};
 use tracemill_trace::read::ProfilePlace;
 use tracemill_trace::spill::hash::HashSet;
 
-/// What `.cpuprofile` inputs become on their way in, where the user says so.
+/// Options for reading `.cpuprofile` inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProfileInputs {
-    /// Process and thread of single files, by path or file name: of several for one file the first counts.
+    /// Path or file name, pid and tid; the first entry for a file counts.
     pub pid_tid: Vec<(PathBuf, u64, u64)>,
 }
 
-/// The first number that is assigned.
+/// First process or thread id that is assigned.
 const ASSIGNED: u64 = 10_000_000;
 
-/// What the name of a `.cpuprofile` says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NameParts {
     prefix: String,
-    /// Date and time, or milliseconds, as numbers that grow with time.
+    /// Date and time, or milliseconds since 1970.
     time: (u64, u64),
     pid: u64,
     tid: u64,
@@ -38,7 +36,7 @@ pub(crate) struct NameParts {
 }
 
 impl NameParts {
-    /// Takes a file's name apart; `None` if it is not made like one of the table.
+    /// Parses the name of a file written by Node, bun or deno; `None` for other names.
     pub(crate) fn parse(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         let name =
@@ -73,27 +71,27 @@ impl NameParts {
     }
 }
 
-/// Who a profile is: what its events say of process and thread.
+/// Process, thread and stream of the events of a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// The process its events are of.
+    /// Process id.
     pub pid: u64,
-    /// The thread its events are of.
+    /// Thread id.
     pub tid: u64,
-    /// Id of its stream: 48 bits in hexadecimal digits, with the `0x` that V8 writes.
+    /// Stream id: 48 bits in hexadecimal, after `0x` as in V8.
     pub id: String,
-    /// What the process is called.
+    /// Name of the process.
     pub process_name: String,
-    /// What the thread is called.
+    /// Name of the thread.
     pub thread_name: String,
-    /// Whether DevTools is to show it as the main thread.
+    /// Whether DevTools shows the thread as the main thread.
     pub is_main: bool,
-    /// What the user should know of it: that pid and tid were assigned, or changed, since another profile has them. `None` if they are those
-    /// of the name.
+    /// Notice for the user if pid or tid were assigned or changed; `None` if a name or option
+    /// states them.
     pub said: Option<ProfilePlace>,
 }
 
-/// Gives out identities; knows the names of all inputs beforehand, so that what is assigned collides with none.
+/// Assigns identities to profiles; knows all input names, so that no assigned id collides.
 ///
 /// ```
 /// use std::path::Path;
@@ -110,21 +108,20 @@ pub struct Identity {
 pub struct Identities {
     options: ProfileInputs,
     one_process: bool,
-    /// Pairs that names claim.
+    /// (pid, tid) pairs stated by options or names.
     claimed: HashSet<(u64, u64)>,
-    /// Pairs that were given out.
     taken: HashSet<(u64, u64)>,
-    /// Ids of streams that were given out.
     ids: HashSet<u64>,
-    /// The process of the earliest name.
+    /// The (pid, tid) of the earliest name.
     main: Option<(u64, u64)>,
-    /// What is assigned next, unless it is claimed or taken.
+    /// Next process id to assign, unless a name claims it.
     next_pid: u64,
     next_tid: u64,
 }
 
 impl Identities {
-    /// For the inputs of a run, by path; with `one_process` all profiles are threads of the earliest.
+    /// Reads the names of all inputs; with `one_process`, profiles become threads of the earliest
+    /// one.
     pub fn new<'i>(
         inputs: impl Iterator<Item = &'i Path>,
         options: &ProfileInputs,
@@ -152,14 +149,14 @@ impl Identities {
         }
         this.main = earliest.map(|(_, pair)| pair);
         if let (true, Some((pid, _))) = (this.one_process, this.main) {
-            // so few lanes are needed that small numbers do
+            // few threads are needed, so small numbers suffice
             let own = this.claimed.iter().filter(|(claimed, _)| *claimed == pid);
             this.next_tid = own.map(|(_, tid)| tid + 1).max().unwrap_or(1);
         }
         this
     }
 
-    /// What flags or the name say.
+    /// Returns the (pid, tid) that the options or the name state.
     fn stated(&self, path: &Path, parts: Option<&NameParts>) -> Option<(u64, u64)> {
         let given = self.options.pid_tid.iter().find(|(file, _, _)| {
             file == path || path.file_name().is_some_and(|name| name == file.as_os_str())
@@ -167,8 +164,10 @@ impl Identities {
         given.map(|&(_, pid, tid)| (pid, tid)).or(parts.map(|parts| (parts.pid, parts.tid)))
     }
 
-    /// The identity of the next profile, of the input `path`; `content` is what tells it from others (see [`content`](crate::content)). The
-    /// same profiles in the same order get the same identities.
+    /// Returns the identity of the next profile, from the input `path`.
+    ///
+    /// `content` distinguishes it from other profiles (see [`content`](crate::content)). The same
+    /// profiles in the same order get the same identities.
     pub fn next(&mut self, path: &Path, content: &[u8]) -> Identity {
         let parts = NameParts::parse(path);
         let stated = self.stated(path, parts.as_ref());
@@ -208,13 +207,13 @@ impl Identities {
         }
     }
 
-    /// 48 bits of FNV-1a, never given twice in a run.
+    /// Returns 48 bits of FNV-1a, unique within the run.
     fn stream_id(&mut self, content: &[u8], pid: u64, tid: u64) -> String {
         let numbers = [pid.to_le_bytes(), tid.to_le_bytes()].concat();
         let hash = numbers.iter().chain(content).fold(0xCBF2_9CE4_8422_2325_u64, |hash, &byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
         });
-        // above what V8 counts to
+        // greater than the ids that V8 counts
         let mut id = hash >> 16 | 1 << 47;
         while !self.ids.insert(id) {
             id += 1;
@@ -223,7 +222,6 @@ impl Identities {
     }
 }
 
-/// Names of process and thread.
 fn names(path: &Path, parts: Option<&NameParts>, pid: u64, tid: u64) -> (String, String) {
     let process = match parts {
         Some(parts) if parts.prefix != "CPU" => format!("{} {pid}", parts.prefix),
@@ -254,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_producers() {
+    fn parses_file_names_of_node_and_deno() {
         let cpu = |pid, tid, sequence: Option<&str>| {
             Some(("CPU".to_owned(), pid, tid, sequence.map(str::to_owned)))
         };
@@ -291,7 +289,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_profile_gets_a_lane_and_an_id_of_its_own() {
+    fn every_profile_gets_its_own_thread_and_stream_id() {
         let all = run(&NAMES, &ProfileInputs::default(), false);
         let pairs: Vec<_> = all.iter().map(|i| (i.pid, i.tid)).collect();
         assert_eq!(pairs, [(20, 0), (10, 0), (10, 1), (10, ASSIGNED), (ASSIGNED, 0)]);
@@ -309,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn one_process_for_all() {
+    fn one_process_option_moves_profiles_into_one_process() {
         let all = run(&NAMES, &ProfileInputs::default(), true);
         let pairs: Vec<_> = all.iter().map(|i| (i.pid, i.tid)).collect();
         assert_eq!(pairs, [(10, 2), (10, 0), (10, 1), (10, 3), (10, 4)]);
@@ -318,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_overrule_names() {
+    fn pid_tid_option_overrides_file_names() {
         let options =
             ProfileInputs { pid_tid: vec![(NAMES[4].into(), 20, 3), (NAMES[0].into(), 7, 8)] };
         let all = run(&NAMES, &options, false);

@@ -1,4 +1,4 @@
-//! `.cpuprofile` inputs of a run: which documents they are, and as which process and thread their events come in.
+//! Reads the `.cpuprofile` inputs of a run as trace events.
 //!
 //! ```text
 //!   input ─ scan ─> document ─ takes? ─ no ──> a trace, or nothing
@@ -6,7 +6,8 @@
 //!                                           └ at the end: events for DevTools, if wanted (`browser`)
 //! ```
 //!
-//! The session of [`tracemill_trace::read`] asks for all of that through [`Expand`], and knows nothing of profiles.
+//! The session of [`tracemill_trace::read`] calls this through [`Expand`] and knows nothing of
+//! profiles.
 
 use crate::events::browser::{FOR_DEVTOOLS, StartedProfile, browser_events};
 use crate::events::identity::{Identities, ProfileInputs};
@@ -18,7 +19,7 @@ use tracemill_trace::read::{Expand, Expanded};
 use tracemill_trace::run::flaws::Flaws;
 use tracemill_trace::store::{Payload, Store};
 
-/// Keys that profiles begin with: a pipe that begins otherwise is no profile, and need not be kept until that is known.
+/// First keys of profiles; pipes with another first key are not buffered as profiles.
 const KEYS: [&[u8]; 10] = [
     b"\"nodes\"",
     b"\"head\"",
@@ -32,10 +33,11 @@ const KEYS: [&[u8]; 10] = [
     b"\"$vscode\"",
 ];
 
-/// Reads CPU profiles as the events that V8 would have streamed: for [`Trace::observe`](tracemill_trace::Trace::observe) and
-/// [`Scan`](tracemill_trace::observe::Scan).
+/// Reads CPU profiles as the events that V8 would have streamed.
 ///
-/// One serves one run. Heap: 60 bytes a node of the profile that is being read, and some dozen bytes a profile.
+/// Pass it to [`Trace::observe`](tracemill_trace::Trace::observe) or
+/// [`Scan`](tracemill_trace::observe::Scan), one per run. Heap: 60 bytes per node of the current
+/// profile, and a few dozen per profile.
 ///
 /// ```
 /// use tracemill_trace::{EventOrder, Limits, Source, Trace};
@@ -55,13 +57,14 @@ pub struct ProfileReader {
     one_process: bool,
     for_devtools: bool,
     identities: Option<Identities>,
-    /// The profiles read so far.
     started: Vec<StartedProfile>,
 }
 
 impl ProfileReader {
-    /// With `one_process` all are threads of the earliest; `for_devtools` adds the events by which DevTools shows the main
-    /// thread of the profiles as such.
+    /// Creates a reader for the `.cpuprofile` inputs of a run.
+    ///
+    /// With `one_process`, profiles become threads of the earliest one. `for_devtools` adds events
+    /// that make DevTools show their main thread.
     pub fn new(rules: &ProfileInputs, one_process: bool, for_devtools: bool) -> Self {
         let rules = rules.clone();
         ProfileReader { rules, one_process, for_devtools, identities: None, started: Vec::new() }

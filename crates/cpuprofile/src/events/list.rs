@@ -1,28 +1,28 @@
-//! Arrays of a `.cpuprofile` that stay in the input and are read from front to back, however long they are.
+//! Reads arrays of a `.cpuprofile` from the input, part by part, in constant memory.
 //!
-//! A list remembers where it was left; reading goes on there, and nothing of it is kept. So the lists of a profile (samples, times, lines, columns)
-//! are read side by side, a chunk's worth of each at a time, in the memory of a few numbers each.
+//! A list remembers its position, so the samples, times, lines and columns of a profile can be read
+//! in parallel, one chunk at a time.
 
 use crate::chunk::numbers::whole_nanos;
 use tracemill_tokenizer::Cursor;
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
 use tracemill_trace::store::Store;
 
-/// A value in the input.
+/// Offset and length of a value in the input.
 pub(super) type ValueSpan = (u64, u64);
 
-/// An array that is read from front to back.
+/// An array that is read part by part.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ArrayReader {
-    /// What is left of it; empty if there is none.
+    /// The unread rest; empty without an array.
     pub(super) rest: ValueSpan,
-    /// Whether there was one, and where its first element stands.
+    /// Whether there is an array; `start` is the offset of its first element.
     pub(super) given: bool,
     pub(super) start: u64,
 }
 
 impl ArrayReader {
-    /// The list that stands at `span`, from its first element on; what is no array is a flaw, and no list.
+    /// Opens the array at `span`; any other value is a flaw and an empty list.
     pub(super) fn new(span: Option<ValueSpan>, store: &Store<'_>, flaws: &mut Flaws) -> Self {
         let Some((offset, len)) = span else { return ArrayReader::default() };
         let mut cursor = Cursor::new(store.slice(offset, len));
@@ -34,7 +34,7 @@ impl ArrayReader {
         ArrayReader { rest: (offset + at, len - at), given: true, start: offset + at }
     }
 
-    /// Reads elements as long as `take` wants more; it takes one from the cursor and is told its offset.
+    /// Calls `take` with the cursor and the offset of each element, until `take` returns false.
     pub(super) fn read(
         &mut self,
         store: &Store<'_>,
@@ -54,7 +54,7 @@ impl ArrayReader {
         self.rest = (offset + used, len - used);
     }
 
-    /// How many elements are left. Cost: a pass over them; the list stays where it is.
+    /// Counts the unread elements without reading past them; costs a pass over them.
     pub(super) fn count(&self, store: &Store<'_>) -> u64 {
         let mut count = 0;
         { *self }.read(store, |cursor, _| {
@@ -66,18 +66,18 @@ impl ArrayReader {
     }
 }
 
-/// Where the steps of time come from.
+/// The key that has the times of samples.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Steps {
-    /// `timeDeltas`
+    /// `timeDeltas`: steps from sample to sample.
     Deltas,
-    /// `timestamps` of the old form, with the last one.
+    /// `timestamps` of the old format, with the last one read.
     Times(Option<i64>),
-    /// There are none: this many samples share the time.
+    /// No times: `count` samples are spread evenly over the profile, and `taken` were read.
     Even { taken: u64, count: u64 },
 }
 
-/// Microseconds to nanoseconds, and whether that is exact; takes the value whatever it is.
+/// Reads microseconds as nanoseconds, and whether that is exact; skips any other value.
 pub(super) fn time(cursor: &mut Cursor<'_>) -> Option<(i64, bool)> {
     if let Some(micros) = cursor.integer() {
         return Some((micros.checked_mul(1000)?, true));

@@ -1,4 +1,4 @@
-//! A `.cpuprofile` as the trace events that V8 would have streamed.
+//! Converts a `.cpuprofile` to the trace events that V8 would have streamed.
 //!
 //! ```text
 //! process_name, thread_name
@@ -9,12 +9,12 @@
 //! I CpuProfiler::StopProfiling
 //! ```
 //!
-//! 10,000, because DevTools fails on chunks of 125,000. The instants are there because
-//! DevTools shows a thread only if its process has any event but P. Nodes keep their order and ids, so what is
-//! extracted from the events again is what went in.
+//! DevTools fails on chunks of 125,000. It shows a thread only if its process has an event other
+//! than P, hence the instants. Nodes keep their order and ids, so extracting the profile again
+//! returns the input.
 //!
-//! The events are made on demand, as a stream that the scanner reads like a pipe. Of the profile only the call tree is
-//! in memory (about 60 bytes a node); samples and times are read from the input as they are needed:
+//! The events are generated on demand, and the scanner reads them like a pipe. Only the call tree
+//! is in memory (about 60 bytes per node):
 //!
 //! ```text
 //!   input   {"nodes":[…],"startTime":…,"samples":[9,9,4,…],"timeDeltas":[5,7,6,…]}
@@ -23,8 +23,8 @@
 //!               tree ── nodes that a chunk is the first to need ──┘
 //! ```
 //!
-//! What is wrong with the profile is counted where it is found, by its place in the input, in flaws that the session shares: so a stream that is
-//! read to its end has told all. A profile without a start gets one by a guess, which is counted; one without an end ends with its latest sample.
+//! Defects are counted by their offset when the stream reaches them. A missing start is guessed,
+//! and counted; a missing end is the time of the latest sample.
 
 pub(crate) mod browser;
 pub(crate) mod identity;
@@ -50,70 +50,65 @@ use tracemill_tokenizer::{nanos, number_text, string_is};
 use tracemill_trace::event::envelope::Document;
 use tracemill_trace::store::{Payload, Store};
 
-/// Samples, and nodes, of a chunk at most.
+/// Maximum number of samples, and of nodes, in a chunk.
 const MOST: usize = 10_000;
-/// The start of a profile that does not say: DevTools overlooks events at 0.
+/// Start, in nanoseconds, of profiles without one; not 0, since DevTools ignores events at 0.
 const START: i64 = 1000;
-/// The category of the events of a stream.
+/// Category of `Profile` and `ProfileChunk` events.
 const PROFILER: &str = "disabled-by-default-v8.cpu_profiler";
 
-/// Which event comes next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NextEvent {
-    /// What stands before all chunks.
     Opening,
     Samples,
-    /// Nodes that no sample needed.
+    /// Write the nodes that no sample needs.
     Nodes,
-    /// What stands behind all chunks.
     Closing,
     Done,
 }
 
-/// Makes the events of one profile; see the module doc.
+/// Generates the events of one profile; see the module docs.
 pub(crate) struct ProfileEvents {
     payload: Arc<Payload>,
     identity: Identity,
     tree: Tree,
     decoded_text: Vec<u8>,
     trace_ids: Vec<TraceId>,
-    /// Nodes in the order in which they are sent, and where each stands in it; `None` if that is how they came.
+    /// Nodes in the order in which they are sent, and each node's position; `None` for input order.
     order: Option<(Vec<u32>, Vec<u32>)>,
-    /// How many nodes were sent, in that order.
     sent: usize,
     samples: ArrayReader,
     steps: Steps,
     times: ArrayReader,
     positions: [ArrayReader; 2],
-    /// Keys with no other place: key and value.
     extras: Vec<(Box<[u8]>, ValueSpan)>,
-    /// As it is written.
     start: Box<[u8]>,
     start_ns: i64,
     end: Option<(Box<[u8]>, i64)>,
-    /// Nanoseconds: of the sample before, of the last event, of the latest sample.
+    /// Time of the previous sample in nanoseconds; `ts` is that of the last event, `last` that of
+    /// the latest sample.
     time: i64,
-    /// Steps of samples that name no node: they belong to the next one.
+    /// Time steps of samples without a node, to be added to the next one.
     carried: i64,
-    /// Samples without times.
+    /// Number of samples without times.
     surplus: u64,
     ts: i64,
     last: i64,
     stage: NextEvent,
     out: Vec<u8>,
-    /// How much of `out` was read.
     at: usize,
     flaws: Arc<Mutex<Flaws>>,
 }
 
-/// Whether a document of the plain form is a CPU profile.
+/// Whether a document is a CPU profile: no trace, and with the key `nodes` or `head`.
 pub(crate) fn is_profile(document: &Document) -> bool {
     document.form == tracemill_tokenizer::Form::Plain
         && document.keys.iter().any(|k| string_is(&k.key, b"nodes") || string_is(&k.key, b"head"))
 }
 
-/// What tells a profile from others, for its stream's id: its short members with their keys, and how long all of them are. Cost: some hundred
-/// bytes; lists are not looked at.
+/// Returns bytes that distinguish a profile from others: its short members, and all lengths.
+///
+/// Cost: a few hundred bytes; lists are not read.
 pub fn content(document: &Document, store: &Store<'_>) -> Vec<u8> {
     let short = document.keys.iter().filter(|key| key.len < 64);
     let mut content: Vec<u8> =
@@ -123,7 +118,7 @@ pub fn content(document: &Document, store: &Store<'_>) -> Vec<u8> {
 }
 
 impl ProfileEvents {
-    /// For the profile `document` of an input; offsets are those of the input. Cost: one pass over the nodes.
+    /// Reads the nodes of the profile `document`; offsets are within the input.
     pub(crate) fn new(
         payload: Arc<Payload>,
         document: &Document,
@@ -193,23 +188,22 @@ impl ProfileEvents {
         this
     }
 
-    /// The node that is sent as number `at`.
     fn node(&self, at: usize) -> u32 {
         self.order.as_ref().map_or(at as u32, |(order, _)| order[at])
     }
 
-    /// As which number a node is sent.
+    /// Returns the position at which a node is sent.
     fn position(&self, node: u32) -> usize {
         self.order.as_ref().map_or(node, |(_, position)| position[node as usize]) as usize
     }
 
-    /// Bytes of heap that it takes as long as it lives.
+    /// Returns the bytes of heap of the tree and of texts.
     pub(crate) fn heap(&self) -> u64 {
         let order = self.order.as_ref().map_or(0, |(order, _)| 8 * order.len());
         (self.tree.heap() + order + self.decoded_text.capacity()) as u64
     }
 
-    /// What the others need to know of it.
+    /// Returns identity and start for [`browser_events`](browser::browser_events).
     pub(crate) fn started(&self) -> StartedProfile {
         let Identity { pid, tid, is_main, .. } = self.identity;
         StartedProfile { pid, tid, is_main, start: self.start_ns }
@@ -219,7 +213,7 @@ impl ProfileEvents {
         self.flaws.lock().unwrap_or_else(PoisonError::into_inner).append(flaws);
     }
 
-    /// Start and end as they are written, or guessed.
+    /// Sets start and end as written, or guesses them.
     fn find_bounds(
         &mut self,
         start: Option<ValueSpan>,
@@ -234,7 +228,7 @@ impl ProfileEvents {
             Some((Box::<[u8]>::from(text), nanos(text)?))
         };
         if matches!(self.steps, Steps::Times(_)) {
-            // start and end are in seconds, often whole: the times decide, as in DevTools
+            // the old format has seconds, often whole; the times decide, as in DevTools
             let mut times = self.times;
             let mut first = None;
             times.read(store, |cursor, _| {
@@ -248,7 +242,7 @@ impl ProfileEvents {
             match number(start) {
                 Some((text, start)) => {
                     self.start = text;
-                    // what is later than this must not come before it
+                    // rounded up, so that later events do not precede it
                     self.start_ns = start.floor + i64::from(!start.exact);
                 }
                 None => {
@@ -259,14 +253,14 @@ impl ProfileEvents {
                 }
             }
         }
-        // without an end nothing tells how long they took: they are counted when they find no time
+        // without an end the samples get no time, and are counted later
         if let (Steps::Even { count: 1.., .. }, Some(_)) = (self.steps, &self.end) {
             flaws.add(FlawKind::Untimed, self.samples.start);
         }
         (self.time, self.ts, self.last) = (self.start_ns, self.start_ns, self.start_ns);
     }
 
-    /// The end less all steps, if there is an end.
+    /// Guesses the start: the end minus all steps, if there is an end.
     fn guess_start(&self, store: &Store<'_>) -> i64 {
         let Some((_, end)) = self.end else { return START };
         let (mut times, mut sum) = (self.times, 0i64);
@@ -277,7 +271,6 @@ impl ProfileEvents {
         end.saturating_sub(sum)
     }
 
-    /// Appends the next event, or few.
     fn make(&mut self) {
         match self.stage {
             NextEvent::Opening => {
@@ -312,8 +305,7 @@ impl Read for ProfileEvents {
     }
 }
 
-/// The tree of the nodes in `chunk` and those in the list, of which only some are in memory at a time: as they come 10,000 are decoded, and go
-/// into the tree's columns.
+/// Builds the tree from the nodes in `chunk` and in the list, decoding 10,000 at a time.
 fn tree_of(
     chunk: &mut Chunk,
     mut nodes: ArrayReader,
@@ -339,7 +331,7 @@ fn tree_of(
     }
 }
 
-/// Keys that the events have no other place for.
+/// Returns the unknown keys of a profile with their values.
 fn extras(document: &Document) -> Vec<(Box<[u8]>, ValueSpan)> {
     const KNOWN: [&[u8]; 11] = [
         b"nodes",

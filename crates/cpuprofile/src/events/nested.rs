@@ -1,28 +1,28 @@
-//! The old form of a profile's tree: nodes inside the `children` of nodes, without recursion.
+//! Reads the old format of a call tree, nodes inside the `children` of nodes, without recursion.
 //!
 //! ```text
 //!   "head":{"functionName":"(root)","id":1,…,"children":[{"functionName":"f","id":2,…,"children":[]}, …]}
 //!                                                        ^ becomes a node below 1, of the text {"functionName":"f",…}
 //! ```
 //!
-//! Such a node has the call frame's fields as its own, and lines and columns count from 1. Its text, without its children
-//! and what only the tree needs, is made here, since in the input it may hold the whole tree.
+//! A node has the fields of its call frame, and lines and columns count from 1. Its text is copied
+//! here without its children, since in the input it contains them.
 //!
-//! Nodes come out in the order in which they begin, so parents come before their children. Depth is bounded by the heap alone: an open node
-//! costs 8 bytes, and a file of brackets overflows no stack. Cost: one pass, and a second copy of the text of nodes that have children.
+//! Nodes come in the order in which they begin, parents first. Depth is limited only by the heap, 8
+//! bytes per open node. Cost: one pass, and a second copy of the text of nodes with children.
 
 use crate::chunk::text::TextSpan;
 use crate::chunk::{Decoder, NO_HITS, NO_ID, Node};
 use tracemill_trace::run::flaws::FlawKind;
 
 impl Decoder<'_, '_> {
-    /// The old form: nodes inside the `children` of nodes, of any depth.
+    /// Reads the nested nodes of `head`, of any depth.
     pub(crate) fn head(&mut self) {
         if !self.expect(b'{') {
             return;
         }
         let first = self.chunk.nodes.len();
-        // per open node its own number and that of its parent among the new ones
+        // open nodes, and the parent of each new node, as indices of new nodes
         let mut open = vec![self.open_nested()];
         let mut parents = vec![None];
         while let Some(&number) = open.last() {
@@ -53,7 +53,6 @@ impl Decoder<'_, '_> {
         self.chunk.flaws.add_many(FlawKind::Node, here, lost as u64);
     }
 
-    /// A new node, in the order in which nodes begin.
     fn open_nested(&mut self) -> usize {
         let text = TextSpan::decoded(0..0);
         self.chunk.nodes.push(Node {
@@ -66,7 +65,7 @@ impl Decoder<'_, '_> {
         self.chunk.nodes.len() - 1
     }
 
-    /// Whether there is another object in the array of children.
+    /// Enters the next object in the array of children; returns false at the end of the array.
     fn next_nested(&mut self) -> bool {
         while self.cursor.next_element() {
             if self.cursor.enter(b'{') {
@@ -78,8 +77,9 @@ impl Decoder<'_, '_> {
         false
     }
 
-    /// A key of a nested node; the text of all that is kept grows in `Chunk::decoded_text` if nothing came between, and is
-    /// gathered anew behind the children otherwise.
+    /// Reads a key of a nested node and appends it to the node's text in `Chunk::decoded_text`.
+    ///
+    /// If other text was appended since, the node's text is copied to the end first.
     fn nested_member(&mut self, number: usize, key: &[u8]) {
         match key {
             b"id" => self.chunk.nodes[number].id = self.id().unwrap_or(NO_ID),
@@ -105,7 +105,9 @@ impl Decoder<'_, '_> {
         }
     }
 
-    /// The end of a node: its text gets its last brace, at the end of all decoded text, and is copied there if others came between.
+    /// Ends a node: appends the last brace to the node's text.
+    ///
+    /// The text is copied to the end of all decoded text first, if other text was appended since.
     fn close_nested(&mut self, number: usize) {
         let decoded_text = &mut self.chunk.decoded_text;
         let text = self.chunk.nodes[number].text.decoded_at().unwrap_or_default();

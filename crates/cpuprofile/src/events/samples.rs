@@ -1,4 +1,4 @@
-//! Samples, times and positions of a profile, read from the input a chunk at a time.
+//! Reads samples, times and positions of a profile from the input, one chunk at a time.
 //!
 //! ```text
 //!   samples      9    9    ?    4              ? names no node
@@ -7,7 +7,7 @@
 //!                5    7         9
 //! ```
 //!
-//! Samples without times, and times without samples, are counted at the end, and left out.
+//! Samples without times, and times without samples, are counted and left out.
 
 use super::list::{Steps, time};
 use super::{MOST, ProfileEvents};
@@ -15,20 +15,18 @@ use crate::chunk::numbers::odd_id;
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
 use tracemill_trace::store::Store;
 
-/// Samples of a chunk: lists of one length, of at most [`MOST`].
+/// Samples of a chunk in lists of equal length, at most [`MOST`].
 #[derive(Default)]
 pub(super) struct SampleBatch {
-    /// Numbers of nodes in the tree.
     pub(super) nodes: Vec<u32>,
-    /// Nanoseconds since the sample before.
+    /// Nanoseconds from the previous sample to each.
     pub(super) deltas: Vec<i64>,
     pub(super) positions: [Vec<i64>; 2],
-    /// Time of the first of them.
     pub(super) first: i64,
 }
 
 impl ProfileEvents {
-    /// Reads the next samples that name a node; false if those were the last.
+    /// Reads the next samples, except those of unknown nodes; returns false after the last ones.
     pub(super) fn read_samples(&mut self, store: &Store<'_>, batch: &mut SampleBatch) -> bool {
         let mut flaws = Flaws::default();
         let mut ids = Vec::with_capacity(MOST);
@@ -70,7 +68,7 @@ impl ProfileEvents {
         more
     }
 
-    /// The steps of the next `count` samples, as many as there are.
+    /// Reads the time steps of up to `count` samples.
     fn read_steps(&mut self, store: &Store<'_>, count: usize, flaws: &mut Flaws) -> Vec<i64> {
         let mut steps = Vec::with_capacity(count);
         if count == 0 {
@@ -116,7 +114,7 @@ impl ProfileEvents {
         steps
     }
 
-    /// Lines and columns of the next `count` samples.
+    /// Reads lines and columns of the next `count` samples.
     fn read_positions(
         &mut self,
         store: &Store<'_>,

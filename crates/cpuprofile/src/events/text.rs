@@ -1,7 +1,8 @@
-//! What the events say: the text of each.
+//! Writes the text of each generated event.
 //!
-//! Keys of an event stand in one order: `args`, `cat`, `name`, `ph`, `id` or `s`, `pid`, `tid`, `ts`. Start and end are written digit by digit as the file has them, other times as the fewest digits that
-//! say the nanoseconds. What was no JSON in the file is mended, and counted, so that events are JSON whatever the file is.
+//! Keys are in the order `args`, `cat`, `name`, `ph`, `id` or `s`, `pid`, `tid`, `ts`. Start and
+//! end are written as in the file, other times with as few digits as possible. Invalid text is
+//! repaired and counted, so the events are always valid JSON.
 
 use super::samples::SampleBatch;
 use super::{MOST, NextEvent, PROFILER, ProfileEvents};
@@ -16,7 +17,7 @@ use tracemill_trace::run::flaws::{FlawKind, Flaws};
 use tracemill_trace::store::Store;
 
 impl ProfileEvents {
-    /// The events before all chunks: names, the instant that makes DevTools show the thread, and the `Profile` event.
+    /// Writes the events before all chunks: names, the instant, and the `Profile` event.
     pub(super) fn open(&mut self) {
         self.out.extend_from_slice(b"{\"traceEvents\":[\n");
         let names = [self.identity.process_name.clone(), self.identity.thread_name.clone()];
@@ -35,7 +36,7 @@ impl ProfileEvents {
         }
     }
 
-    /// Begins an event, which is not the first of all.
+    /// Begins an event with `text`, after a comma if it is not the first event.
     fn begin(&mut self, text: &str) {
         if self.out.last() != Some(&b'\n') {
             self.out.extend_from_slice(b",\n");
@@ -43,7 +44,7 @@ impl ProfileEvents {
         self.out.extend_from_slice(text.as_bytes());
     }
 
-    /// Ends an event: what closes its args, and the envelope.
+    /// Ends an event: closes its args and writes the other keys.
     fn end(&mut self, close: &str, cat: &str, name: &str, phase: &str, ts: &[u8]) {
         let out = &mut self.out;
         out.extend_from_slice(close.as_bytes());
@@ -64,7 +65,7 @@ impl ProfileEvents {
         out.push(b'}');
     }
 
-    /// One chunk of samples, behind chunks of nodes where it needs many.
+    /// Writes one chunk of samples, preceded by chunks of nodes if the samples need many.
     pub(super) fn make_samples(&mut self) {
         let payload = Arc::clone(&self.payload);
         let store = Store::of_one(&payload);
@@ -103,7 +104,7 @@ impl ProfileEvents {
         self.end("}}", PROFILER, "ProfileChunk", "P", &ts);
     }
 
-    /// Chunks of nodes alone, up to the node before `end`.
+    /// Writes chunks with nodes only, up to position `end`.
     pub(super) fn send_nodes(&mut self, end: usize) {
         while self.sent < end {
             self.begin("{\"args\":{\"data\":{\"cpuProfile\":{");
@@ -113,7 +114,6 @@ impl ProfileEvents {
         }
     }
 
-    /// The nodes before `end` that were not sent yet.
     fn push_nodes(&mut self, end: usize) {
         if self.sent == end {
             return;
@@ -147,8 +147,9 @@ impl ProfileEvents {
         self.note(&flaws);
     }
 
-    /// The events behind all chunks: the end with what has no other place, and the last instant. No time runs backwards: the end of a
-    /// profile may lie before its last sample.
+    /// Writes the events after all chunks: the end with all unknown keys, and the last instant.
+    ///
+    /// Timestamps never decrease, even if the profile ends before its last sample.
     pub(super) fn close(&mut self) {
         let payload = Arc::clone(&self.payload);
         let store = Store::of_one(&payload);
@@ -202,7 +203,7 @@ impl ProfileEvents {
     }
 }
 
-/// Appends `open` and the items, each as `push` writes it, with commas between them and a bracket behind.
+/// Appends `open`, the comma-separated items as written by `push`, and a bracket.
 fn push_list<T>(
     open: &str,
     items: &[T],

@@ -1,12 +1,12 @@
-//! CPU profiles for `check`: each put together, and what is wrong with it by reader.
+//! Checks CPU profiles for `check`: assembles each one and collects its defects.
 //!
 //! ```text
 //!   Streams ─> Suspects ─ judge(0), judge(1), … ─> Judged, Judged, … ─ verdict ─> Verdict
 //!              (finished)  on any threads            in their order                offsets to tell
 //! ```
 //!
-//! Profiles are judged each by itself, so threads can share them out as they like; only whether two profiles are of one thread needs
-//! all of them. A profile is put together without its samples ([`Assembly::Tree`]): they are looked at, and forgotten.
+//! Profiles are judged independently, on any threads; only finding threads with two profiles needs
+//! all results. Samples are checked but not stored ([`Assembly::Tree`]).
 
 use crate::streams::order::ChunkOrder;
 use crate::streams::router::OddChunks;
@@ -19,7 +19,7 @@ use tracemill_trace::spill::hash::HashSet;
 use tracemill_trace::spill::tally::Tally;
 use tracemill_trace::store::Store;
 
-/// Profiles that are to be judged.
+/// The CPU profiles of a trace that are to be checked.
 ///
 /// ```
 /// use tracemill_trace::run::memory::Share;
@@ -49,32 +49,34 @@ pub struct Suspects<'c> {
     odd: OddChunks,
 }
 
-/// What one profile came to: a few numbers, and its flaws.
+/// Result of checking one profile.
 pub struct Judged {
     flaws: Flaws,
-    /// How its chunks had to be read: [`ChunkOrder::Time`] alone is worth a word, since readers that go by the file fail on it.
+    /// Order of the chunks; only [`ChunkOrder::Time`] is reported, since readers in file order fail
+    /// on it.
     order: ChunkOrder,
-    /// Where a node stands that has its place by its `parent` alone, though the first node has children.
+    /// Offset of the first node placed only by `parent`, though the first node has children.
     by_parent: Option<u64>,
 }
 
 impl<'c> Suspects<'c> {
-    /// All of them, to be put together each by itself.
+    /// Collects all profiles of the streams.
     pub fn of(streams: &'c Streams) -> Self {
         Suspects { groups: streams.groups(), odd: streams.odd }
     }
 
-    /// How many there are.
+    /// Returns the number of profiles.
     pub fn count(&self) -> usize {
         self.groups.len()
     }
 
-    /// Puts profile `number` together, which is less than [`Suspects::count`]; any thread may.
+    /// Checks the profile at index `number`, on any thread.
     ///
     /// Cost: about 1 ns for each byte of its data, and the memory of its call tree.
     ///
     /// # Errors
-    /// [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if the disk does not take what exceeds its share of the memory.
+    /// Returns [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if a temporary file
+    /// cannot be written.
     pub fn judge(
         &self,
         number: usize,
@@ -87,10 +89,10 @@ impl<'c> Suspects<'c> {
         Ok(Judged { by_parent, order: whole.order, flaws: whole.profile.flaws })
     }
 
-    /// What all profiles came to; `judged` are those of [`Suspects::judge`], in their order, and one of each.
+    /// Combines the results of [`Suspects::judge`], one per profile in order.
     ///
-    /// A thread has more than one profile if two with nodes have its pid and tid, as written; profiles without a `Profile` event do not count,
-    /// since nobody knows whose they are.
+    /// A thread has more than one profile if two with nodes have the same pid and tid as written.
+    /// Profiles without a `Profile` event do not count, since their thread is unknown.
     pub fn verdict(&self, judged: &[Judged]) -> StreamVerdict {
         let OddChunks { large, uneven, unsigned } = self.odd;
         let mut verdict = StreamVerdict { large, uneven, unsigned, ..StreamVerdict::default() };
@@ -114,23 +116,24 @@ impl<'c> Suspects<'c> {
     }
 }
 
-/// What is wrong with the profiles of a trace; offsets are among all inputs. Of each kind the count is exact, and the first few places are
-/// kept.
+/// Defects of all profiles of a trace: exact counts, and the first few offsets.
 #[derive(Default)]
 pub struct StreamVerdict {
-    /// What is wrong with all of them.
+    /// Defects of all profiles, by kind.
     pub flaws: Flaws,
-    /// Profiles whose chunks do not stand in the order in which they must be read.
+    /// Profiles whose chunks are not in the order in which they must be read.
     pub reordered: Tally,
-    /// Profiles with nodes that name their parent, while the first node names its children: DevTools goes by the lists then, and leaves
-    /// such nodes out with all that is below them.
+    /// Profiles with nodes placed only by their `parent`, though the first node has `children`.
+    ///
+    /// DevTools drops such nodes with their subtrees.
     pub by_parent: Tally,
-    /// Profiles of threads that have one already, by their first chunk: DevTools shows one profile a thread.
+    /// Profiles whose thread already has one, located by their first chunk; DevTools shows one per
+    /// thread.
     pub further: Tally,
-    /// Chunks of more than 10,000 samples, nodes or steps: DevTools fails on much larger ones.
+    /// Chunks of more than 10,000 samples, nodes or steps; DevTools fails on much larger ones.
     pub large: Tally,
-    /// Chunks with more samples than steps of time, or fewer.
+    /// Chunks with different numbers of samples and steps.
     pub uneven: Tally,
-    /// Chunks with a step of time that looks like a negative number written as an unsigned one of 32 bits.
+    /// Chunks with a step that looks like a negative 32-bit number written as unsigned.
     pub unsigned: Tally,
 }

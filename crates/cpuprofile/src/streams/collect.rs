@@ -1,20 +1,20 @@
-//! One pass over all inputs for their CPU profiles, and each profile put together.
+//! Collects the CPU profiles of all inputs in one pass, and assembles each one.
 //!
 //! ```text
 //!   scan ─ worker: ProfileLook ─> Collector ─ finish ─> Streams ─ groups ─> Group ─ assemble ─> PlacedProfile
 //!          one per chunk          in input order                                    one profile, any thread
 //! ```
 //!
-//! When a profile starts (the first that is known counts):
+//! The start of a profile is the first of these that is known:
 //!
-//! | | source |
+//! | start | when |
 //! |---|---|
-//! | `ts` of the last `Profile` event | DevTools; `startTime` in its data is of another clock in some producers |
+//! | `ts` of the last `Profile` event | as in DevTools; `startTime` in its data may use another clock |
 //! | `startTime` of a `CpuProfile` event, else its `ts` | it has no `Profile` event |
-//! | `startTime` that chunks have | no `Profile` event: counted |
-//! | time of the first chunk less its steps, but not before 1 µs | guessed: counted |
+//! | `startTime` of chunks | no `Profile` event: counted |
+//! | time of the first chunk minus its steps, at least 1 µs | guessed: counted |
 //!
-//! It ends with its latest sample, or with the `endTime` that it has, if that is later.
+//! A profile ends with its latest sample, or at its `endTime` if that is later.
 
 use crate::chunk::key::Written;
 use crate::chunk::source::ProfileSource;
@@ -38,7 +38,7 @@ use tracemill_trace::run::memory::Share;
 use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::Entry;
 
-/// Observes CPU profiles: collects the streams of `ProfileChunk` events, and the names of threads.
+/// Observer that collects the streams of CPU profiles and the names of threads.
 ///
 /// ```
 /// use tracemill_trace::observe::Scan;
@@ -59,14 +59,14 @@ use tracemill_trace::store::entry::Entry;
 /// # Ok::<(), tracemill_trace::Error>(())
 /// ```
 pub struct Collector {
-    /// Streams of all inputs.
+    /// CPU profile streams of all inputs.
     pub streams: Streams,
-    /// Names of all processes and threads, as metadata events say. They stay in memory: a quarter of it at most.
+    /// Names of processes and threads from metadata events, in up to a quarter of the memory.
     pub names: MetadataNames,
     quota: Quota,
 }
 
-/// The profile events of one chunk, decoded, and its names.
+/// Decoded profile events and names of one chunk of the scan.
 #[derive(Default)]
 pub struct ProfileLook {
     streams: Router,
@@ -84,7 +84,6 @@ impl Look for ProfileLook {
     }
 }
 
-/// Looks at events of CPU profiles, and decodes them.
 impl Look for Router {
     #[inline(always)]
     fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
@@ -93,7 +92,7 @@ impl Look for Router {
     }
 }
 
-/// Observes events of CPU profiles: decodes them on the workers, and routes them to their streams.
+/// Decodes the events of CPU profiles on the scan workers and routes them to their streams.
 impl Observer for Streams {
     type Chunk = Router;
 
@@ -129,22 +128,25 @@ impl Observer for Collector {
 }
 
 impl Collector {
-    /// A collector that has found nothing yet. Decoded chunks take an eighth of the memory, and their places a sixteenth; the rest is decoded
-    /// again, or goes to disk.
+    /// Creates an empty collector.
+    ///
+    /// Decoded chunks take up to about an eighth of the memory, their locations a sixteenth. Beyond
+    /// that chunks are decoded again, and locations spill to disk.
     pub fn new(limits: &Limits) -> Self {
-        // a small list takes more than what it holds
+        // small lists take more than their contents
         let lease = limits.lease("chunks of CPU profiles", Share::of_index(3, 4));
         let streams = Streams::new(lease, limits);
         let quota = limits.quota("names of processes and threads", Share::of(1, 4));
         Collector { streams, names: MetadataNames::default(), quota }
     }
 
-    /// Date and time of the recording, as `yyyymmdd` and `hhmmss`, from the metadata of DevTools or Chrome: what the names of files are made
-    /// of. `None` if no input has one that can be read. Cost: one pass over the inputs' `metadata`.
+    /// Returns date and time of the recording as `yyyymmdd` and `hhmmss`.
+    ///
+    /// They come from the `metadata` of DevTools or Chrome; `None` without a readable one.
     pub fn recorded(documents: &[Document], store: &Store<'_>) -> Option<(String, String)> {
         let keys = documents.iter().flat_map(|document| &document.keys);
         let metadata = keys.filter(|key| string_is(&key.key, b"metadata"));
-        // DevTools writes the first, Chrome the second
+        // of DevTools, of Chrome
         const NAMES: [&[u8]; 2] = [b"startTime", b"trace-capture-datetime"];
         metadata
             .flat_map(|key| {
@@ -159,7 +161,7 @@ impl Collector {
     }
 }
 
-/// The digits of date and time in `2026-11-21T01:58:12.000Z` or `2026-11-21 1:58:12`: Chrome writes no zeros in front.
+/// Parses `2026-11-21T01:58:12.000Z` or `2026-11-21 1:58:12` (Chrome, without leading zeros).
 fn date_and_time(text: &str) -> Option<(String, String)> {
     let (date, time) = text.split_once(['T', ' '])?;
     let end = time.find(|c: char| !c.is_ascii_digit() && c != ':').unwrap_or(time.len());
@@ -181,27 +183,30 @@ fn date_and_time(text: &str) -> Option<(String, String)> {
 
 /// A profile that was put together, with when it begins and ends, in nanoseconds of the clock of the events. See [`ProfileGroup::assemble`].
 pub struct PlacedProfile<'s, 'p> {
-    /// Its columns.
+    /// Call tree and sample columns of the profile.
     pub profile: Profile<'s, 'p>,
-    /// When it begins and ends, as it is written to a file.
+    /// Start and end as written to a `.cpuprofile`.
     pub bounds: ProfileBounds,
-    /// Start of the profile, in nanoseconds: what the first step counts from.
+    /// Start in nanoseconds, from which the first step counts.
     pub start: i64,
-    /// Time of the latest sample, in nanoseconds, which need not be the last one: steps may be negative.
+    /// Time of the latest sample in nanoseconds; steps may be negative, so it may not be the last
+    /// one.
     pub last: i64,
-    /// The order in which its chunks were put together.
+    /// Order in which the chunks were assembled.
     pub order: ChunkOrder,
 }
 
-/// Start of a profile: nanoseconds, and as it is written.
 type StreamStart = (i64, Vec<u8>);
 
 impl ProfileGroup<'_> {
-    /// Puts the profile together. Cost: a pass over its chunks, and another over those that were not kept decoded; more where
-    /// they are not in order of time (see `order`).
+    /// Assembles the profile.
+    ///
+    /// Cost: a pass over its chunks, another over those not kept decoded, and more if they are not
+    /// in time order (see `order`).
     ///
     /// # Errors
-    /// [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if the disk does not take what exceeds its share of the memory.
+    /// Returns [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if a temporary file
+    /// cannot be written.
     pub fn assemble<'s, 'p>(
         self,
         store: &'s Store<'p>,
@@ -241,14 +246,14 @@ impl ProfileGroup<'_> {
         let mut profile = assembler.finish()?;
         let (start, text) = start.unwrap_or_else(|| self.guess(&profile, store, &mut flaws));
         profile.flaws.append(&flaws);
-        // that of the latest sample, or what the stream says, if that is later
+        // the latest sample, or the end of the stream if that is later
         let last = start.saturating_add(profile.extent.last);
         let end = profile.end.map_or(last, |end| end.max(last));
         let bounds = ProfileBounds { start: text, end };
         Ok(PlacedProfile { profile, bounds, start, last, order })
     }
 
-    /// The start: the time of the last `Profile` event, as in DevTools.
+    /// Returns the start from the events: the time of the last `Profile` event, as in DevTools.
     fn start(
         self,
         store: &Store<'_>,
@@ -272,12 +277,15 @@ impl ProfileGroup<'_> {
         }
     }
 
-    /// The start in the clock of the data, which its last `Profile` event says: some producers' differs from that of the events.
+    /// Returns the start in the clock of the data, from the last `Profile` event.
+    ///
+    /// Some producers use a clock other than that of the events.
     pub fn own_start(self) -> Option<i64> {
         self.own.heads.last()?.origin.start
     }
 
-    /// Without a `Profile` event: what the chunks say, else the first chunk's time less its steps.
+    /// Returns the start without a `Profile` event: from chunks, else the first chunk's time minus
+    /// its steps.
     fn guess(self, profile: &Profile<'_, '_>, store: &Store<'_>, flaws: &mut Flaws) -> StreamStart {
         let own = profile.start.filter(|&start| start > 0);
         let start = own.unwrap_or_else(|| {
@@ -289,7 +297,7 @@ impl ProfileGroup<'_> {
     }
 }
 
-/// The time of an event, if it has one.
+/// Returns the time of an event; `None` if the event has none.
 pub(crate) fn start_at(entry: Entry, store: &Store<'_>) -> Option<StreamStart> {
     let event = store.event(entry.place);
     let value = fields_of(event).field(event, Field::Ts)?;
@@ -298,9 +306,9 @@ pub(crate) fn start_at(entry: Entry, store: &Store<'_>) -> Option<StreamStart> {
     Some((tracemill_tokenizer::nanos(text)?.floor, text.to_vec()))
 }
 
-/// What its last `Profile` event, which counts, says of a stream: thread, origin and time, as written. Of a `CpuProfile` event its own.
+/// Returns thread, recording API and start of a stream from the last `Profile` event, as written.
 ///
-/// Cost: one event is read; the profile is not put together.
+/// For a `CpuProfile` event they are those of the event. Cost: one event is read.
 pub fn head_of(
     group: ProfileGroup<'_>,
     store: &Store<'_>,
@@ -315,7 +323,9 @@ pub fn head_of(
     (Some(head.tid.clone()), head.origin.source, start(head.entry))
 }
 
-/// What recorded a profile: as its chunks say, the last that says it; else as its last `Profile` event does.
+/// Returns the API that recorded a profile.
+///
+/// It is named by the last chunk that names one, else by the last `Profile` event.
 pub fn source_of(whole: &PlacedProfile<'_, '_>, group: ProfileGroup<'_>) -> Option<ProfileSource> {
     whole.profile.source.or(group.own.heads.last().and_then(|head| head.origin.source))
 }

@@ -1,12 +1,11 @@
-//! What the chunks of events hold, as they are asked for: kept since the scan, or decoded again.
+//! Returns the contents of chunks: kept since the scan, or decoded again.
 //!
 //! ```text
 //!   get(chunk) ─┬─ kept by the scan ────> the columns as they stand, numbers made wide again: a copy
 //!               └─ not kept ────────────> decoded from the store into one scratch: 1 ns a byte
 //! ```
 //!
-//! Chunks of a profile are asked for in the order of the input for the most part, so where the last one was found the next one is looked for
-//! first. One scratch serves all: what [`Contents::get`] gives is gone when it is asked again.
+//! Chunks are mostly requested in input order, so each search begins at the last result.
 
 use crate::chunk::decoded_chunks::{ChunkRef, DecodedChunks};
 use crate::chunk::{Chunk, Node};
@@ -14,25 +13,25 @@ use tracemill_tokenizer::{Event, Field, fields_of};
 use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::Entry;
 
-/// Looks up what chunks hold, one after the other: quickest in the order of the inputs, where the next one is found at once. In any other
-/// order that takes a search over all stretches, and one within the stretch.
+/// Looks up the contents of chunks, one at a time.
+///
+/// Cost: constant in input order, otherwise a search over all batches and one within a batch.
 pub struct Contents<'k, 's, 'p> {
-    /// In the order of the inputs, so that a binary search finds the stretch of an offset.
     kept: &'k [DecodedChunks],
     store: &'s Store<'p>,
-    /// The stretch and the number of the chunk found last.
+    /// Batch and index of the last chunk found.
     last: (usize, usize),
-    /// What was asked for last: decoded, or its numbers made wide.
+    /// Buffer for the last chunk: decoded, or with widened numbers.
     scratch: Chunk,
 }
 
 impl<'k, 's, 'p> Contents<'k, 's, 'p> {
-    /// The contents of chunks: of those in `kept`, which are in the order of the inputs, as they were decoded; others are decoded again.
+    /// Creates a lookup that uses the chunks in `kept` (in input order) and decodes all others.
     pub fn new(kept: &'k [DecodedChunks], store: &'s Store<'p>) -> Self {
         Contents { kept, store, last: (0, 0), scratch: Chunk::default() }
     }
 
-    /// What the event holds, which is one of a profile. Never fails: what cannot be decoded is a flaw of what comes back.
+    /// Returns the contents of an event of a profile; undecodable data becomes a flaw.
     pub fn get(&mut self, entry: Entry) -> ChunkRef<'_> {
         let offset = entry.place.offset();
         if let Some((stretch, number)) = self.find(offset) {
@@ -44,7 +43,7 @@ impl<'k, 's, 'p> Contents<'k, 's, 'p> {
         self.scratch.view()
     }
 
-    /// As [`Contents::get`], of a chunk with plain lists of samples, without these: what it is of the tree.
+    /// Returns the nodes of a chunk whose sample lists are plain, without decoding these.
     pub(crate) fn nodes(&mut self, entry: Entry) -> &[Node] {
         if self.find(entry.place.offset()).is_some() {
             return self.get(entry).nodes;
@@ -53,13 +52,13 @@ impl<'k, 's, 'p> Contents<'k, 's, 'p> {
         &self.scratch.nodes
     }
 
-    /// What an event without data holds.
+    /// Returns contents without nodes or samples.
     pub(crate) fn nothing(&mut self) -> ChunkRef<'_> {
         self.scratch.clear();
         self.scratch.view()
     }
 
-    /// Where a chunk is kept: its stretch, and its number there.
+    /// Finds a kept chunk; returns the index of the batch, and the index of the chunk in the batch.
     fn find(&self, offset: u64) -> Option<(usize, usize)> {
         let (stretch, number) = self.last;
         let is_here = |at: usize| self.kept.get(at).is_some_and(|own| own.begins_before(offset));
@@ -72,14 +71,13 @@ impl<'k, 's, 'p> Contents<'k, 's, 'p> {
     }
 }
 
-/// Decodes an event once more.
 pub(crate) fn decode(entry: Entry, store: &Store<'_>) -> Chunk {
     let (event, mut chunk) = (store.event(entry.place), Chunk::default());
     decode_into(&fields_of(event).of(event), entry.place.offset(), &mut chunk);
     chunk
 }
 
-/// As [`decode`], into `chunk`, which is emptied before, and without samples, their times, lines and columns.
+/// Like [`decode`] into `chunk`, which is cleared, but without samples, times, lines and columns.
 pub(crate) fn decode_nodes(entry: Entry, store: &Store<'_>, chunk: &mut Chunk) {
     chunk.clear();
     let event = store.event(entry.place);
@@ -88,10 +86,10 @@ pub(crate) fn decode_nodes(entry: Entry, store: &Store<'_>, chunk: &mut Chunk) {
     }
 }
 
-/// Decodes the args of an event that begins at `offset` into `chunk`, which is emptied before.
+/// Decodes the args of an event at `offset` into `chunk`, which is cleared first.
 ///
-/// Never fails: what is no data of a profile is skipped and counted in [`Chunk::flaws`], with its offset among all inputs. Cost: one pass over
-/// the args, about 1 ns a byte; no heap but for columns that must grow.
+/// Invalid data is skipped and counted in [`Chunk::flaws`]. Cost: one pass, about 1 ns per byte;
+/// heap only for growing columns.
 ///
 /// ```
 /// use tracemill_cpuprofile::{Chunk, NO_ID, decode_into};
@@ -115,7 +113,8 @@ pub fn decode_into(event: &Event<'_>, offset: u64, chunk: &mut Chunk) {
     }
 }
 
-/// The args of an event that begins at `offset` with what follows them, and where they begin.
+/// Returns the args of an event at `offset` including the text after the args, and where they
+/// begin.
 fn args_of<'e>(event: &Event<'e>, offset: u64) -> Option<(&'e [u8], u64)> {
     let args = event.field_and_rest(Field::Args)?;
     let within = args.as_ptr() as usize - event.bytes.as_ptr() as usize;
@@ -127,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_in_pieces_are_what_they_are_as_a_whole() {
+    fn lists_read_in_parts_equal_lists_read_at_once() {
         let list = br#"5,7, "9",null,1.0005,-3,12345678901 ,[1,{"a":2}],},8,8,1e999,1,2,3,4]"#;
         let read = |most: usize| {
             let (mut all, mut finer, mut flaws) = (Chunk::default(), Vec::new(), 0);

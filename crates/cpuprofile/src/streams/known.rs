@@ -1,13 +1,12 @@
-//! Chunks of CPU profiles that an index knows: where each stands, its times and the ids of its nodes. Their bytes are read when they
-//! are needed.
+//! Chunks of CPU profiles that an index describes; their bytes are read on demand.
 //!
 //! ```text
 //!   stream    Profile ─ chunk ─ chunk ─ chunk ─ chunk        places, skims and checksums, as if all had been skimmed by a scan
 //!   read         x                        x                  those of a window, and those that define what its samples name
 //! ```
 //!
-//! What is read must have the checksum that is known. If it has not, nothing that was found counts: whoever asks is to see to that.
-//! So the answer is the same as without an index, or it is known to be none. Heap: 68 bytes a chunk, on disk beyond their share.
+//! What is read must match the checksum of the index. If it does not, all results are invalid, and
+//! the caller must discard them. Heap: 68 bytes per chunk; spills to disk.
 
 use crate::chunk::skim::Skim;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -21,22 +20,21 @@ use tracemill_trace::store::entry::Entry;
 use tracemill_trace::store::long_events::LongEvents;
 use tracemill_trace::store::place::Place;
 
-/// A chunk as the index has it: all that is known of it without a look at its bytes.
+/// A chunk as described by the index.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownChunk {
-    /// Where its event begins in the input, and its bytes.
+    /// Offset of the chunk's event in the input.
     pub place: u64,
-    /// See `place`.
+    /// Length of the chunk's event in bytes.
     pub len: u64,
-    /// Time of the event, in nanoseconds.
+    /// Time of the event in nanoseconds.
     pub time: i64,
-    /// What a look at it finds.
+    /// Times and node ids of the chunk.
     pub skim: Skim,
-    /// The checksum of the event.
+    /// Checksum of the event.
     pub sum: u32,
 }
 
-/// Chunks of one stream, in input order.
 #[derive(Default)]
 struct KnownStream {
     chunks: SpillList<Entry>,
@@ -45,17 +43,17 @@ struct KnownStream {
     samples: u64,
 }
 
-/// Chunks of some streams of the one input.
+/// Chunks of some streams of the only input.
 ///
-/// Filled by who reads the index ([`KnownChunks::push`], then [`KnownChunks::finish`]), given to
-/// [`Streams::complete`](crate::Streams::complete), and asked by several threads at a time. At the end
-/// [`KnownChunks::is_wrong`] says whether what came of it counts.
+/// The index reader fills it ([`KnownChunks::push`], then [`KnownChunks::finish`]) and passes it to
+/// [`Streams::complete`](crate::Streams::complete). Several threads may then read chunks. At the
+/// end, results count only if [`KnownChunks::is_wrong`] is false.
 pub struct KnownChunks {
-    /// Where the input stands among all.
+    /// Offset of the input in the concatenated inputs.
     base: u64,
-    /// The checksum of an event, by its place in the input and its bytes.
+    /// Function that computes the checksum of an event from its offset in the input and its bytes.
     sum_of: fn(u64, &[u8]) -> u32,
-    /// By the places of the first events of their streams.
+    /// Streams by the offset of their first events.
     streams: HashMap<u64, KnownStream>,
     lists: SpillLists,
     file: Option<Mapped>,
@@ -65,7 +63,8 @@ pub struct KnownChunks {
 }
 
 impl KnownChunks {
-    /// None yet, of the input that begins at `base`, whose events have these checksums. What is more than the lease has goes to disk.
+    /// Creates an empty list of chunks for the input at offset `base`; spills to disk beyond the
+    /// lease.
     pub fn new(base: u64, lease: &Lease, sum_of: fn(u64, &[u8]) -> u32) -> Self {
         KnownChunks {
             base,
@@ -79,11 +78,14 @@ impl KnownChunks {
         }
     }
 
-    /// Adds a chunk of the stream whose first event stands at `first` in the input. Chunks come in input order, which in each stream is that of
-    /// their times; each has as many steps as samples, and no time is farther than [`FARTHEST`](crate::FARTHEST).
+    /// Adds a chunk of the stream whose first event is at `first` in the input.
+    ///
+    /// Chunks must come in input order, in time order per stream, with as many steps as samples,
+    /// and without times beyond [`FARTHEST`](crate::FARTHEST).
     ///
     /// # Errors
-    /// [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if the disk does not take them.
+    /// Returns [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if a temporary file
+    /// cannot be written.
     pub fn push(&mut self, first: u64, chunk: KnownChunk) -> Result<(), Error> {
         let KnownChunk { place, len, time, skim, sum } = chunk;
         let stream = self.streams.entry(first).or_default();
@@ -106,38 +108,37 @@ impl KnownChunks {
         Ok(())
     }
 
-    /// All are there: from now on they can be asked for.
+    /// Ends the list; chunks can be read from now on.
     ///
     /// # Errors
-    /// As [`KnownChunks::push`].
+    /// Returns the errors of [`KnownChunks::push`].
     pub fn finish(&mut self) -> Result<(), Error> {
         self.file = self.lists.finish()?;
         Ok(())
     }
 
-    /// Events of 16 KiB and more among them, by their places.
+    /// Returns the locations of events of 16 KiB and more.
     pub fn long(&self) -> &LongEvents {
         &self.long
     }
 
-    /// Bytes of events that were read, but for those that stood in pieces that were read anyway.
+    /// Returns the bytes of chunks that were read in addition to the planned byte ranges.
     pub fn bytes_read(&self) -> u64 {
         self.bytes_read.load(Ordering::Relaxed)
     }
 
-    /// Whether something else was read than is known: then the index is not that of the file, and nothing that was found with it counts.
+    /// Whether a chunk differed from the index, which makes all results invalid.
     pub fn is_wrong(&self) -> bool {
         self.is_wrong.load(Ordering::Relaxed)
     }
 
-    /// The chunks of a stream, by the place of its first event among all inputs.
+    /// Returns the chunks of the stream whose first event is at `first` in the concatenated inputs.
     pub(crate) fn stream(&self, first: u64) -> Option<KnownGroup<'_>> {
         let own = self.streams.get(&first.wrapping_sub(self.base))?;
         Some(KnownGroup { all: self, own })
     }
 }
 
-/// The chunks of one of the streams.
 #[derive(Clone, Copy)]
 pub(crate) struct KnownGroup<'c> {
     all: &'c KnownChunks,
@@ -165,7 +166,7 @@ impl<'c> KnownGroup<'c> {
         self.all.is_wrong()
     }
 
-    /// Whether the chunk of a number is what is known of it.
+    /// Reads a chunk; returns whether it matches the index.
     pub(crate) fn check(self, number: usize, store: &Store<'_>) -> bool {
         let Some(Entry { place, .. }) = self.chunks().get(number) else { return false };
         let (bytes, offset) = (store.event(place), place.offset() - self.all.base);
@@ -178,7 +179,6 @@ impl<'c> KnownGroup<'c> {
         is_right
     }
 
-    /// Whether all are, for who needs all.
     pub(crate) fn check_all(self, store: &Store<'_>) -> bool {
         (0..self.chunks().count() as usize).all(|number| self.check(number, store))
     }

@@ -1,4 +1,5 @@
-//! All CPU profile streams of a run: of each its profiles, and of these the places of their chunks.
+//! Stores the CPU profile streams of a run: the profiles of each, and the locations of their
+//! chunks.
 //!
 //! ```text
 //!   stream (pid, id)    input 1           input 2      input 3
@@ -6,15 +7,14 @@
 //!   profiles            └───── one ─────────┘          └─ another ┘
 //! ```
 //!
-//! A stream goes on in later inputs (rotated logs) unless that input has a `Profile` event of its own for the key: then it
-//! is another profile that happens to have the same ids.
+//! A stream continues in later inputs (rotated logs), until an input has its own `Profile` event
+//! for the key: that begins another profile with the same ids.
 //!
-//! Inputs come one after the other, and each in stretches of its own order ([`Streams::append`]); what a stretch says of the last profile
-//! may have to move to the one before once the input is over (`Stream::end_input`). When all is read ([`Streams::finish`]) the lists are
-//! read from the file, one after the other, and nothing changes any more.
+//! Inputs are added in batches ([`Streams::append`]). Chunks may move to the previous profile when
+//! their input ends (`Stream::end_input`).
 //!
-//! Memory: 16 bytes a chunk, 64 where it was skimmed, on disk beyond their share of the budget ([`SpillLists`]). What was
-//! decoded is kept within another share; the rest is decoded again when its profile is put together.
+//! Memory: 16 bytes per chunk, 64 if skimmed, on disk beyond their share ([`SpillLists`]). Decoded
+//! chunks beyond their share are dropped and decoded again.
 
 pub(crate) mod check;
 pub(crate) mod collect;
@@ -42,24 +42,22 @@ use tracemill_trace::spill::{Records, SpillLists};
 use tracemill_trace::store::entry::Entry;
 use tracemill_trace::store::long_events::LongEvents;
 
-/// Of the lease of streams, that of what was decoded ([`DecodedChunks::heap`]).
+/// Share of the lease for decoded chunks ([`DecodedChunks::heap`]).
 const DECODED: Share = Share::of(5, 8);
-/// That of places of chunks, and what was skimmed of them.
+/// Share of the lease for locations and skims of chunks.
 const PLACES: Share = Share::of(1, 3);
-/// That of the lengths of long chunks.
+/// Share of the lease for the lengths of oversized chunks.
 const LONG: Share = Share::of(1, 24);
 
-/// One stream.
 struct StreamProfiles {
     owner: StreamOwner,
-    /// In input order. The last one has the events of the current input, and may turn out to belong to the one before.
+    /// Profiles in input order; the last one has the events of the current input so far.
     profiles: Vec<ProfileParts>,
-    /// Where the input of the last events begins.
+    /// Offset of the current input in the concatenated inputs.
     input: u64,
 }
 
 impl StreamProfiles {
-    /// Takes over events of the input that begins at `input`.
     fn append(&mut self, later: ProfileParts, input: u64) {
         if self.input != input {
             self.end_input();
@@ -71,7 +69,6 @@ impl StreamProfiles {
         }
     }
 
-    /// Where its first event stands.
     fn first(&self, file: &[u8]) -> Option<u64> {
         let heads = self.profiles.iter().flat_map(|own| own.heads.iter().map(|h| h.entry));
         let chunks =
@@ -79,7 +76,8 @@ impl StreamProfiles {
         heads.chain(chunks).map(|entry| entry.place.offset()).min()
     }
 
-    /// What the input has goes on what was there before, unless it has a `Profile` event, and that too.
+    /// Ends the input: its events continue the previous profile, unless both have a `Profile`
+    /// event.
     fn end_input(&mut self) {
         if let [.., before, last] = &mut self.profiles[..]
             && (before.heads.is_empty() || last.heads.is_empty())
@@ -90,15 +88,15 @@ impl StreamProfiles {
     }
 }
 
-/// Bytes of heap of a stream with one profile, beside the places of its chunks: about, in lists that double.
+/// Estimates the bytes of heap of a stream with one profile, without the locations of chunks.
 fn heap_of(key: &StreamKey, owner: &StreamOwner) -> u64 {
     let text = 2 * key.len() + owner.pid.len() + owner.tid.len() + owner.id.len();
     let entry = 2 * size_of::<(StreamKey, StreamProfiles)>() + 4 * size_of::<StreamKey>();
-    // two short lists, and what the allocator keeps for all of these
+    // two short lists, and overhead of the allocator
     (text + entry + size_of::<ProfileParts>() + 256) as u64
 }
 
-/// All streams of a run, and the profiles in them.
+/// All streams of a run and their profiles.
 ///
 /// ```
 /// use tracemill_trace::run::memory::Share;
@@ -126,31 +124,31 @@ fn heap_of(key: &StreamKey, owner: &StreamOwner) -> u64 {
 /// # Ok::<(), tracemill_trace::Error>(())
 /// ```
 pub struct Streams {
-    /// In order of their first events.
     all: Vec<(StreamKey, StreamProfiles)>,
-    /// Indices in `all`.
     numbers: HashMap<StreamKey, usize>,
-    /// Events of 16 KiB and more among them: a store needs their lengths.
+    /// Locations of events of 16 KiB and more, for a store.
     pub long: LongEvents,
-    /// Decoded chunks, by stretches of the inputs, and their bytes.
+    /// Decoded chunks by batches of the input; `decoded` is their heap in bytes.
     kept: Vec<DecodedChunks>,
     decoded: u64,
     lease: Lease,
     lists: SpillLists,
-    /// How often places went to disk.
+    /// Number of spills to disk.
     pub spilled: u64,
-    /// What went to disk, once all inputs were read.
+    /// The spilled lists, once all inputs were read.
     file: Option<Mapped>,
-    /// Chunks of odd lengths.
+    /// Chunks that `check` reports.
     pub odd: OddChunks,
     known: Option<Arc<KnownChunks>>,
-    /// For the streams themselves, which stay in memory.
+    /// Limit for the streams themselves, which stay in memory.
     quota: Quota,
 }
 
 impl Streams {
-    /// None yet. What of places is more than the lease has goes to disk; what of chunks is more is decoded again. Of streams themselves there are as many as a quarter of
-    /// its memory takes.
+    /// Creates an empty list of streams.
+    ///
+    /// Beyond the lease, locations spill to disk, and chunks are decoded again. The streams
+    /// themselves may take a quarter of the memory of `limits`.
     pub fn new(lease: Lease, limits: &Limits) -> Self {
         Streams {
             all: Vec::new(),
@@ -168,15 +166,15 @@ impl Streams {
         }
     }
 
-    /// Takes over what a later part of the input that begins at `input` has. Parts come in the order of the inputs, and in that of each
-    /// input; decoded chunks of a part are dropped where they exceed their share.
+    /// Appends a batch of the input at offset `input`.
     ///
-    /// Cost: a look-up by key for each stream of the part, and a copy of the 16 bytes (64) of each chunk; now and then a write of all lists,
-    /// when they exceed theirs.
+    /// Batches must come in input order. Decoded chunks beyond their share are dropped. Cost: a
+    /// hash lookup per stream, and copying 16 or 64 bytes per chunk; sometimes lists spill.
     ///
     /// # Errors
-    /// [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if the disk does not take the places of its chunks;
-    /// [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if there are more streams than have room.
+    /// Returns [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if a temporary file
+    /// cannot be written, and [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if the
+    /// streams exceed their memory.
     pub fn append(&mut self, later: Router, input: u64) -> Result<(), Error> {
         self.long.append(&later.long)?;
         self.odd.append(&later.odd);
@@ -193,7 +191,7 @@ impl Streams {
         if self.lists.is_full() { self.spill() } else { Ok(()) }
     }
 
-    /// The number of a stream, a new one for a new key: streams stay in memory, so there may not be more than have room.
+    /// Returns the index of a stream; adds a stream for a new key.
     fn stream(&mut self, key: StreamKey, owner: StreamOwner, input: u64) -> Result<usize, Error> {
         if let Some(&at) = self.numbers.get(&key) {
             return Ok(at);
@@ -211,17 +209,20 @@ impl Streams {
         profiles.into_iter().try_for_each(|profile| profile.spill(&mut self.lists))
     }
 
-    /// All inputs were read: from now on it can be asked ([`Streams::groups`]), and takes nothing more.
+    /// Ends reading: [`Streams::groups`] may be called from now on, and nothing may be appended.
     ///
     /// # Errors
-    /// As [`Streams::append`].
+    /// Returns the errors of [`Streams::append`].
     pub fn finish(&mut self) -> Result<(), Error> {
         self.all.iter_mut().for_each(|(_, stream)| stream.end_input());
         self.file = self.lists.finish()?;
         Ok(())
     }
 
-    /// Forgets streams whose first events do not stand at places that `keeps` has. Only behind [`Streams::finish`].
+    /// Keeps only the streams for which `keeps` returns true; it gets the offset of the first
+    /// event.
+    ///
+    /// Call it after [`Streams::finish`].
     pub fn retain(&mut self, keeps: impl Fn(u64) -> bool) {
         let file = self.file.as_deref().unwrap_or_default();
         self.all.retain(|(_, stream)| stream.first(file).is_some_and(&keeps));
@@ -229,17 +230,19 @@ impl Streams {
         self.numbers = keys.collect();
     }
 
-    /// Gives streams of the one input the chunks that are known of them, in place of those that were read. Only behind [`Streams::finish`].
+    /// Replaces the chunks of streams by chunks from an index; call it after [`Streams::finish`].
     pub fn complete(&mut self, known: &Arc<KnownChunks>) {
         self.known = Some(Arc::clone(known));
     }
 
-    /// Whether a chunk that was known proved to be another one.
     pub(crate) fn is_wrong(&self) -> bool {
         self.known.as_ref().is_some_and(|known| known.is_wrong())
     }
 
-    /// All profiles, in the order in which their streams and they begin in the inputs. Cost: a few dozen bytes a profile; nothing is read.
+    /// Returns all profiles: streams in the order of their first events, each with its profiles in
+    /// input order.
+    ///
+    /// Cost: a few dozen bytes per profile; nothing is read.
     pub fn groups(&self) -> Vec<ProfileGroup<'_>> {
         self.all.iter().flat_map(|(key, stream)| self.groups_of(key, stream)).collect()
     }
@@ -256,11 +259,11 @@ impl Streams {
         stream.profiles.iter().map(move |own| ProfileGroup { key, owner, own, kept, file, known })
     }
 
-    /// Streams whose chunks may not stand in time order (see `time_order`): a look at the time of each chunk, none at their bytes.
+    /// Returns the streams whose chunks may not be in time order, judged by times alone.
     pub fn suspects(&self) -> HashSet<StreamKey> {
         let may_swap = |(key, stream): &&(StreamKey, StreamProfiles)| {
             let mut last = None;
-            // those that an index knows chunk by chunk are in order
+            // streams of an index are in time order
             let in_question =
                 |group: &ProfileGroup<'_>| group.own.whole.is_none() && group.known.is_none();
             self.groups_of(key, stream).filter(in_question).any(|group| {
@@ -276,68 +279,69 @@ impl Streams {
 /// references: copies cost nothing. [`ProfileGroup::assemble`] puts the profile together.
 #[derive(Clone, Copy)]
 pub struct ProfileGroup<'c> {
-    /// What tells its stream from others.
+    /// Key of the stream.
     pub key: &'c StreamKey,
     /// Process, thread and id, as written.
     pub owner: &'c StreamOwner,
-    /// Its events.
+    /// Events of the profile.
     pub own: &'c ProfileParts,
-    /// Chunks that are decoded already.
+    /// Decoded chunks of all streams, in input order.
     pub kept: &'c [DecodedChunks],
-    /// What went to disk.
     file: &'c [u8],
-    /// Its chunks, if an index knows them and few of them were read.
+    /// Chunks from an index, if one is used.
     pub(crate) known: Option<KnownGroup<'c>>,
 }
 
 impl<'c> ProfileGroup<'c> {
-    /// pid and id of its stream, as written.
+    /// Returns pid and id of the stream, as written.
     pub fn owner_ids(self) -> (Box<[u8]>, Box<[u8]>) {
         (self.owner.pid.clone(), self.owner.id.clone())
     }
 
-    /// Chunks of all streams that were kept decoded, in the order of the inputs.
+    /// Returns the decoded chunks of all streams, in input order.
     pub fn kept_chunks(self) -> &'c [DecodedChunks] {
         self.kept
     }
 
-    /// Its chunks in input order, or the event that it is.
+    /// Returns the chunks in input order, or the `CpuProfile` event.
     pub fn chunks(self) -> Records<'c, Entry> {
         self.known.map_or_else(|| self.own.chunks.records(self.file), KnownGroup::chunks)
     }
 
-    /// What was skimmed of each chunk, where that was asked for ([`Detail::Times`](crate::Detail)); else there are none.
+    /// Returns the skim of each chunk; none without [`Detail::Times`](crate::Detail).
     pub fn skims(self) -> Records<'c, Skim> {
         self.known.map_or_else(|| self.own.skims.records(self.file), KnownGroup::skims)
     }
 
-    /// Samples, and steps of time, in all of its chunks.
+    /// Returns the numbers of samples and of time steps.
     pub(crate) fn counts(self) -> (u64, u64) {
         match self.known {
-            // of those chunks each has as many steps as samples
+            // chunks of an index have as many steps as samples
             Some(known) => (known.samples(), known.samples()),
             None => (self.own.sums.samples, self.own.sums.deltas),
         }
     }
 
-    /// Its events, heads first; both in input order.
+    /// Returns the events in input order, `Profile` events first.
     pub fn events(self) -> impl Iterator<Item = Entry> + 'c {
         self.own.heads.iter().map(|head| head.entry).chain(self.chunks().iter())
     }
 
-    /// Times of events, in nanoseconds ([`i64::MIN`] of one without).
+    /// Returns the times of events in nanoseconds, [`i64::MIN`] for events without one.
     pub(crate) fn times(self) -> impl Iterator<Item = i64> + 'c {
         self.events().map(|event| event.time)
     }
 
-    /// The thread that the profile is of, as written: that of the last `Profile` event, which counts in DevTools; else
-    /// that of its first chunk.
+    /// Returns the sampled thread, as written.
+    ///
+    /// It is that of the last `Profile` event, as in DevTools; else that of the first event.
     pub fn tid(self) -> &'c [u8] {
         self.own.heads.last().map_or(&self.owner.tid, |head| &head.tid)
     }
 
-    /// When it begins, as far as one event tells: nanoseconds of its last `Profile` event, else of its first chunk; 0 without any, [`i64::MIN`] if
-    /// that event has no time.
+    /// Returns the time of the last `Profile` event, else of the first chunk, in nanoseconds.
+    ///
+    /// It is [`i64::MIN`] if that event has no time, and 0 without any event.
     pub fn first_time(self) -> i64 {
         let head = self.own.heads.last().map(|head| head.entry);
         head.or_else(|| self.chunks().first()).map_or(0, |entry| entry.time)
@@ -349,10 +353,10 @@ mod tests {
     use super::*;
     use tracemill_tokenizer::fields_of;
 
-    /// Offsets of heads and of chunks.
+    /// Offsets of `Profile` events and of chunks.
     type Offsets = (Vec<u64>, Vec<u64>);
 
-    /// Events of three streams in several inputs, by a simple generator: input, stream, whether it is a head.
+    /// Generates events of three streams in several inputs: input, stream, is a `Profile` event.
     fn events(seed: u64) -> Vec<(u64, u64, bool)> {
         let mut state = seed;
         let mut random = |below: u64| {
@@ -367,7 +371,8 @@ mod tests {
         (0..40).map(event).collect()
     }
 
-    /// By the rule as it is said: an input goes on what was there before, unless both have heads.
+    /// Computes the expected profiles: an input continues the previous one, unless both have a
+    /// `Profile` event.
     fn expected(events: &[(u64, u64, bool)]) -> Vec<Offsets> {
         let mut order: Vec<u64> = events.iter().map(|event| event.1).collect();
         let mut seen = HashSet::default();
@@ -392,9 +397,8 @@ mod tests {
         all
     }
 
-    /// Streams are cut where an input has a profile of its own, whatever went to disk before that was known.
     #[test]
-    fn profiles_go_on_over_inputs() {
+    fn profiles_continue_until_an_input_has_its_own_profile() {
         for seed in 0..200 {
             let events = events(seed);
             for (limit, part) in [(0, 1), (40, 3), (300, 7), (u64::MAX, 5)] {

@@ -1,9 +1,7 @@
-//! The order of the chunks of one stream: order of time if every node and sample then refers to nodes that
-//! are defined already; else input order if that satisfies it; else order of time, and the user is told.
+//! Decides the order of a stream's chunks: an order in which nodes are defined before their use.
 //!
-//! Most streams stand in order of time: one look at their places tells, and nothing is sorted. For the others the places
-//! are sorted, on disk beyond a limit, and chunks are read one after the other in the order in question; what is held then
-//! are the ids of the profile's nodes.
+//! Most streams are in time order already, and no chunk is read. Otherwise the locations are
+//! sorted, and chunks are read in each candidate order. Heap: the ids of the nodes.
 //!
 //! ```text
 //!   in order of time? ─ yes ─> Both                                     no chunk is looked at
@@ -12,7 +10,7 @@
 //!                              └ no ─────────────────────────> Neither
 //! ```
 //!
-//! References decide, since a chunk that names a node before it is defined cannot be read in that order, whatever its time says.
+//! References decide, since a chunk that uses undefined nodes cannot be read in that order.
 
 use crate::chunk::NO_ID;
 use crate::streams::contents::Contents;
@@ -24,16 +22,16 @@ use tracemill_trace::spill::Records;
 use tracemill_trace::spill::hash::HashSet;
 use tracemill_trace::store::entry::Entry;
 
-/// The order that was chosen for the chunks of one profile: see [`order_chunks`].
+/// The order of a profile's chunks; see [`order_chunks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkOrder {
-    /// By time, which is the order in the input too.
+    /// Time order, which here equals input order.
     Both,
-    /// By time, and chunks stand otherwise in the input: who reads that from front to back meets nodes before they are defined.
+    /// Time order, though input order differs; readers in input order meet undefined nodes.
     Time,
-    /// As in the input: by time, chunks would refer to nodes that come later.
+    /// Input order; time order would use nodes before their definition.
     Input,
-    /// By time, though in no order do all refer to earlier nodes:
+    /// Time order, though no order is valid:
     /// [`FlawKind::Unordered`](tracemill_trace::run::flaws::FlawKind::Unordered).
     Neither,
 }
@@ -41,7 +39,7 @@ pub enum ChunkOrder {
 tracemill_trace::serialize_by_name!(ChunkOrder);
 
 impl ChunkOrder {
-    /// Its name in reports: `both`, `time`, `input` or `neither`.
+    /// Returns the name in reports: `both`, `time`, `input` or `neither`.
     pub fn name(self) -> &'static str {
         match self {
             ChunkOrder::Both => "both",
@@ -52,26 +50,26 @@ impl ChunkOrder {
     }
 }
 
-/// The chunks of a stream in its own order.
+/// The chunks of a stream in the chosen order.
 pub struct OrderedChunks<'c> {
-    /// Which that is.
+    /// The chosen order.
     pub order: ChunkOrder,
     by_input: Records<'c, Entry>,
-    /// By time, unless that is the same.
+    /// Chunks by time, unless that is input order.
     by_time: Option<EntryRuns>,
 }
 
-/// Leases what the places of chunks take while one of the run's threads sorts them, 16 bytes each.
+/// Leases the memory for sorting locations of chunks on one of the run's threads, 16 bytes each.
 pub fn chunk_order_lease(limits: &Limits) -> Lease {
     limits.lease("chunks of a stream in order", Share::of_index(1, 8).divided(limits.threads))
 }
 
-/// Decides on the order of the chunks of a stream, given in input order, by what they hold.
+/// Chooses the order of the chunks of a stream, given in input order.
 ///
-/// Chunks of one time are in the order that the output would have them in (`order` compares their digits where 16 bytes do not tell).
+/// Chunks with equal times are in output order; `order` compares their digits if needed.
 ///
-/// Cost: a comparison a chunk; where they are not in order of time a sort, and a look at what each holds, or two. Heap: nothing, or
-/// the lease and the ids of all nodes.
+/// Cost: a comparison per chunk. Chunks out of time order are sorted within the lease, and read
+/// once or twice.
 ///
 /// ```
 /// use tracemill_trace::order::Order;
@@ -99,7 +97,8 @@ pub fn chunk_order_lease(limits: &Limits) -> Lease {
 /// ```
 ///
 /// # Errors
-/// [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if the disk does not take the chunks.
+/// Returns [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if a temporary file cannot
+/// be written.
 pub fn order_chunks<'c>(
     chunks: Records<'c, Entry>,
     order: Order<'_, '_>,
@@ -129,16 +128,15 @@ pub fn order_chunks<'c>(
     })
 }
 
-/// Whether chunks stand in order of time.
 pub(crate) fn is_sorted(chunks: Records<'_, Entry>, order: Order<'_, '_>) -> bool {
     chunks.iter().is_sorted_by(|a, b| order.compare(a, b).is_lt())
 }
 
 impl OrderedChunks<'_> {
-    /// Gives every chunk in the order that was chosen, as often as it is asked.
+    /// Calls `each` with every chunk in the chosen order; may be called repeatedly.
     ///
     /// # Errors
-    /// Those of `each`.
+    /// Returns the errors of `each`.
     pub fn each(
         &self,
         order: Order<'_, '_>,
@@ -151,18 +149,17 @@ impl OrderedChunks<'_> {
     }
 }
 
-/// Whether every parent and sample refers to a node of its own or an earlier chunk.
+/// Checks that every parent and sample refers to a node of its own or an earlier chunk.
 ///
-/// What is no id refers to nothing and defines nothing. Of one chunk all nodes count before its samples, as V8 writes them.
+/// Missing ids are ignored. All nodes of a chunk come before its samples, as V8 writes them.
 #[derive(Default)]
 struct References {
     known: HashSet<u64>,
-    /// Whether one referred to a later node, or to none.
+    /// Whether a reference was not to an earlier node.
     failed: bool,
 }
 
 impl References {
-    /// Looks at the next chunk, if that can change the answer.
     fn follow(&mut self, chunk: Entry, contents: &mut Contents<'_, '_, '_>) {
         if self.failed {
             return;

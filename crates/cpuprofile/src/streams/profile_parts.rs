@@ -1,4 +1,4 @@
-//! What is known of one profile before it is put together.
+//! Events of one profile before it is assembled.
 //!
 //! ```text
 //!   ProfileParts   heads   Profile …           few: start, thread, source of each
@@ -7,7 +7,7 @@
 //!                  sums    nodes, samples, …    so that columns are made as long as they will be
 //! ```
 //!
-//! Workers each have the parts of their stretch; behind each other they are those of the profile.
+//! Each worker collects the events of its batch; appended in order, they are the profile.
 
 use crate::chunk::Chunk;
 use crate::chunk::key::Written;
@@ -19,39 +19,40 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{SpillList, SpillLists};
 use tracemill_trace::store::entry::Entry;
 
-/// What an event says of start and origin of a profile.
+/// Start and recording API of a profile, from one event.
 pub struct Origin {
-    /// Its `startTime`, in nanoseconds of the clock of its data, which need not be that of the events.
+    /// `startTime` in nanoseconds, in the clock of the data, which may differ from that of the
+    /// events.
     pub start: Option<i64>,
-    /// What recorded it, if it says so.
+    /// API that recorded the profile, if the event names one.
     pub source: Option<ProfileSource>,
 }
 
 /// A `Profile` event.
 pub struct ProfileHead {
-    /// Its time and its place.
+    /// Time and location of the event.
     pub entry: Entry,
-    /// The thread that was profiled, as it is written; empty if missing.
+    /// The sampled thread, as written; empty if missing.
     pub tid: Written,
-    /// What its args say.
+    /// Start and recording API from the event's args.
     pub origin: Origin,
 }
 
-/// How much there is in the chunks of a profile: exact, but for nodes of chunks that were skimmed, which are not counted.
+/// Sizes of a profile's chunks; nodes of skimmed chunks are not counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ChunkSums {
-    /// Nodes, those that come again counted again.
+    /// Number of nodes, including repeated ones.
     pub nodes: u64,
-    /// Samples, whatever they name.
+    /// Number of samples, including invalid ones.
     pub samples: u64,
-    /// Steps of time.
+    /// Number of time steps.
     pub deltas: u64,
-    /// Bytes of the events.
+    /// Number of bytes of the events.
     pub bytes: u64,
 }
 
 impl ChunkSums {
-    /// Of one chunk that was decoded from `event`.
+    /// Returns the sizes of a chunk decoded from `event`.
     pub fn of(chunk: &Chunk, event: &Event<'_>) -> Self {
         ChunkSums {
             nodes: chunk.nodes.len() as u64,
@@ -71,24 +72,25 @@ impl AddAssign for ChunkSums {
     }
 }
 
-/// The events of one profile, or of a stretch of one, in input order. Of each chunk there are its 16 bytes, and 48 more
-/// where it was skimmed: there may be millions.
+/// Events of a profile, or of a part of it, in input order.
+///
+/// Each chunk takes 16 bytes, and 48 more if it was skimmed.
 #[derive(Default)]
 pub struct ProfileParts {
     /// `Profile` events.
     pub heads: Vec<ProfileHead>,
     /// `ProfileChunk` events, or the one `CpuProfile` event.
     pub chunks: SpillList<Entry>,
-    /// Beside each chunk, with [`crate::streams::router::Detail::Times`]; nothing otherwise.
+    /// The skim of each chunk with [`crate::streams::router::Detail::Times`]; else empty.
     pub skims: SpillList<Skim>,
-    /// What it says of itself, if it is a `CpuProfile` event: then that is its only chunk.
+    /// Start and recording API of a `CpuProfile` event, which is then the only chunk.
     pub whole: Option<Origin>,
-    /// How much there is in them.
+    /// Total sizes of the chunks.
     pub sums: ChunkSums,
 }
 
 impl ProfileParts {
-    /// Takes over later events. Cost: a copy of what is in memory of them.
+    /// Appends the events of a later batch.
     pub fn append(&mut self, later: ProfileParts) {
         self.heads.extend(later.heads);
         self.chunks.append(later.chunks);
@@ -97,33 +99,34 @@ impl ProfileParts {
         self.sums += later.sums;
     }
 
-    /// Bytes that spilling frees: those of the two long lists.
+    /// Returns the bytes of heap that spilling frees.
     pub fn heap(&self) -> u64 {
         self.chunks.heap() + self.skims.heap()
     }
 
-    /// Writes the lists that may be long to the file of all lists.
+    /// Spills the lists of chunks and skims.
     ///
     /// # Errors
-    /// [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if the disk does not take them.
+    /// Returns [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if a temporary file
+    /// cannot be written.
     pub fn spill(&mut self, lists: &mut SpillLists) -> Result<(), Error> {
         lists.spill(&mut self.chunks)?;
         lists.spill(&mut self.skims)
     }
 }
 
-/// Whose a stream is, as written in its first event; empty where missing.
+/// Ids of a stream's first event, as written; empty if missing.
 pub struct StreamOwner {
-    /// Process.
+    /// Process id.
     pub pid: Written,
-    /// Thread that wrote the event: of a chunk not the one that was profiled.
+    /// Id of the thread that wrote the event; for chunks not the sampled one.
     pub tid: Written,
-    /// `id`, or `id2` where there is none.
+    /// Stream id: `id`, else `id2`.
     pub id: Written,
 }
 
 impl StreamOwner {
-    /// That of an event.
+    /// Returns the pid, tid and id of an event.
     pub fn of(event: &Event<'_>) -> Self {
         let field = |field| Box::from(event.field(field).unwrap_or_default());
         let id = event.field(Field::Id).or(event.field(Field::Id2)).unwrap_or_default();

@@ -1,5 +1,4 @@
-//! Every `Profile`, `ProfileChunk` and `CpuProfile` event of a stretch of an input to its stream, and its args decoded, by
-//! the worker that scans the stretch.
+//! Routes the events of CPU profiles to their streams, and decodes their args on the scan workers.
 //!
 //! ```text
 //!   scan worker ─ finds a chunk ─> decodes it there and then, while its bytes are in cache
@@ -8,12 +7,11 @@
 //!   Streams: (pid, id) ─> profiles ─> places of their chunks     (see `streams`)
 //! ```
 //!
-//! No pool of decoders stands beside the scan's workers: the worker that finds a chunk decodes it, so decoding is as
-//! parallel as the scan and needs no queue of its own.
+//! Decoding is as parallel as the scan and needs no queue.
 //!
-//! Cost: one look at how the name begins for every event; of a chunk its decoding ([`Detail::All`]), or a fifth of that
-//! ([`Detail::Times`]). Which stream an event is of costs no hashing while a few streams take turns: those are compared by their ids as
-//! written. Heap: 16 bytes a chunk, and what was decoded.
+//! Cost: a look at the start of the name for every event. A chunk is decoded ([`Detail::All`]) or
+//! read at a fifth of that cost ([`Detail::Times`]). Heap: 16 bytes per chunk, and the decoded
+//! data.
 
 use crate::chunk::Chunk;
 use crate::chunk::decoded_chunks::DecodedChunks;
@@ -26,23 +24,24 @@ use tracemill_trace::spill::tally::Tally;
 use tracemill_trace::store::entry::{Entry, rank};
 use tracemill_trace::store::place::{Long, Place};
 
-/// What an event is to its stream.
+/// The role of an event in its stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// `Profile`: thread and start.
+    /// A `Profile` event, which has the thread and the start.
     Head,
-    /// `ProfileChunk`
+    /// A `ProfileChunk` event, which has a part of the profile.
     Chunk,
-    /// `CpuProfile`: a whole profile in one event.
+    /// A `CpuProfile` event, which has a whole profile.
     Whole,
 }
 
 impl Role {
-    /// The names of all events that have one.
+    /// Names of the events that belong to CPU profiles.
     pub const NAMES: [&str; 3] = ["Profile", "ProfileChunk", "CpuProfile"];
 
-    /// By name, as DevTools has it; a `CpuProfile` must be complete (ph X). `None` for all other events, which is known from the first letter
-    /// of nearly all names.
+    /// Returns the role by name, as in DevTools; a `CpuProfile` must have ph X.
+    ///
+    /// Most other events are rejected by the first letter of their name.
     ///
     /// ```
     /// use tracemill_cpuprofile::Role;
@@ -55,7 +54,6 @@ impl Role {
     /// ```
     #[inline]
     pub fn of(event: &Event<'_>) -> Option<Role> {
-        // nearly all names are none of these: one look at how they begin tells
         let name = event.field_and_rest(Field::Name)?;
         if !matches!(name, [b'"', b'P' | b'C' | b'\\', ..]) {
             return None;
@@ -71,28 +69,28 @@ impl Role {
     }
 }
 
-/// How much of the args of chunks is found while they are scanned.
+/// Data to extract from chunks during the scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Everything.
+    /// Everything in the chunk.
     All,
-    /// Times and ids of nodes, where that is quick to find; everything elsewhere (see `skim`).
+    /// Times and node ids where that is fast, otherwise everything (see `skim`).
     Times,
 }
 
-/// Chunks that `check` reports, by the offsets of their events.
+/// Offsets of chunks that `check` reports.
 #[derive(Clone, Copy, Default)]
 pub struct OddChunks {
-    /// Of more samples, nodes or steps than is safe.
+    /// Chunks with more samples, nodes or steps than DevTools safely handles.
     pub large: Tally,
-    /// With more samples than steps of time, or fewer.
+    /// Chunks with different numbers of samples and time steps.
     pub uneven: Tally,
-    /// With a step of time that looks like a negative number written as an unsigned one of 32 bits.
+    /// Chunks with a step that looks like a negative 32-bit number written as unsigned.
     pub unsigned: Tally,
 }
 
 impl OddChunks {
-    /// Adds those of a later part.
+    /// Adds the chunks of a later batch.
     pub fn append(&mut self, later: &OddChunks) {
         self.large.append(&later.large);
         self.uneven.append(&later.uneven);
@@ -100,33 +98,34 @@ impl OddChunks {
     }
 }
 
-/// Steps in nanoseconds that are negative microseconds to those who read 32 bits as a signed number.
+/// Steps, in nanoseconds, that are negative microseconds when read as signed 32 bits.
 const UNSIGNED: std::ops::Range<i64> = 1000 << 31..1000 << 32;
 
-/// Samples, nodes or steps that DevTools takes in one chunk without risk.
+/// Maximum number of samples, nodes or steps that DevTools safely handles in one chunk.
 const SAMPLES: usize = 10_000;
 
-/// Streams of a stretch of an input: a worker fills one, and [`Streams::append`](crate::Streams::append) takes it over. See
-/// [`Streams`](crate::Streams) for an example.
+/// Streams of a batch of an input, filled by a worker and passed to
+/// [`Streams::append`](crate::Streams::append).
+///
+/// [`Streams`](crate::Streams) has an example.
 #[derive(Default)]
 pub struct Router {
-    /// Their keys, ids and events, in the order of their first events.
+    /// Keys, ids and events of streams, in the order of their first events.
     pub found: Vec<(StreamKey, StreamOwner, ProfileParts)>,
-    /// Indices in `found`.
     numbers: StreamNumbers,
-    /// Events of 16 KiB and more among them, whose lengths no [`Place`] has: offset and bytes.
+    /// Offset and length of events of 16 KiB and more, whose length does not fit in a [`Place`].
     pub long: Vec<Long>,
-    /// What was decoded, in pieces of about 1 GiB at most; heads, which are few and small, keep what matters themselves.
+    /// Decoded chunks in batches of at most about 1 GiB; `Profile` events are not kept.
     pub kept: Vec<DecodedChunks>,
-    /// Chunks that are odd.
+    /// Chunks that `check` reports.
     pub odd: OddChunks,
-    /// What was decoded last.
     scratch: Chunk,
 }
 
 impl Router {
-    /// Takes an event if it is part of a stream; `offset` is its place among all inputs, and greater than those before. Metadata (ph M) is
-    /// part of none, whatever it is called.
+    /// Takes an event if it belongs to a stream; metadata events (ph M) never do.
+    ///
+    /// `offset` counts from the start of all inputs and must increase.
     #[inline]
     pub fn note(&mut self, event: &Event<'_>, offset: u64) {
         if let Some(role) = Role::of(event)
@@ -136,9 +135,10 @@ impl Router {
         }
     }
 
-    /// As [`Router::note`], of an event whose role is known. Returns the number of its stream in [`Router::found`].
+    /// Takes an event with a known role; returns the index of the stream in [`Router::found`].
     ///
-    /// With [`Detail::Times`] each chunk leaves a [`Skim`] beside its place. Use one detail for all of a stream.
+    /// Otherwise like [`Router::note`]. With [`Detail::Times`] each chunk has a [`Skim`]. Use the
+    /// same detail for a whole stream.
     pub fn take(&mut self, event: &Event<'_>, offset: u64, role: Role, detail: Detail) -> usize {
         let len = event.bytes.len();
         if Place::is_long(len) {
@@ -159,7 +159,8 @@ impl Router {
         }
     }
 
-    /// Of several heads of one stream all are kept: which one counts is known at the end.
+    /// Takes a `Profile` event; all are kept, since only the end of the input shows which is the
+    /// last.
     fn head(&mut self, event: &Event<'_>, entry: Entry) -> usize {
         let origin = self.decode(event, entry);
         let tid = event.field(Field::Tid).unwrap_or_default().into();
@@ -168,7 +169,7 @@ impl Router {
         at
     }
 
-    /// Each is a profile of its own: so its key ends with its offset.
+    /// Takes a `CpuProfile` event: each is a profile, so its key ends with its offset.
     fn whole(&mut self, event: &Event<'_>, entry: Entry) -> usize {
         let origin = self.decode(event, entry);
         self.keep(entry);
@@ -182,14 +183,13 @@ impl Router {
         at
     }
 
-    /// Notes steps of time that look like negative numbers.
+    /// Counts steps that look like negative numbers.
     fn note_unsigned(&mut self, entry: Entry) {
         if self.scratch.deltas.iter().any(|delta| UNSIGNED.contains(delta)) {
             self.odd.unsigned.add(entry.place.offset());
         }
     }
 
-    /// A chunk, decoded; lengths that readers fail on are noted, since only here all of it is at hand.
     fn chunk(&mut self, event: &Event<'_>, entry: Entry) -> usize {
         self.decode(event, entry);
         self.keep(entry);
@@ -206,7 +206,7 @@ impl Router {
         at
     }
 
-    /// A chunk that is decoded only where it must be.
+    /// Skims a chunk, or decodes it if necessary.
     fn skimmed(&mut self, event: &Event<'_>, entry: Entry) -> usize {
         let (skim, sums) = match Skim::of(event) {
             Some(skim) => {
@@ -225,20 +225,17 @@ impl Router {
         at
     }
 
-    /// Decodes what an event holds, into the scratch.
     fn decode(&mut self, event: &Event<'_>, entry: Entry) -> Origin {
         decode_into(event, entry.place.offset(), &mut self.scratch);
         Origin { start: self.scratch.start, source: self.scratch.source }
     }
 
-    /// Adds a chunk to a stream.
     fn add(&mut self, at: usize, entry: Entry, sums: ChunkSums) {
         let found = &mut self.found[at].2;
         found.chunks.push(entry);
         found.sums += sums;
     }
 
-    /// Keeps a copy of what was decoded last, if it can be kept.
     fn keep(&mut self, entry: Entry) {
         if !self.kept.last().is_some_and(DecodedChunks::has_room) {
             self.kept.push(DecodedChunks::default());
@@ -247,14 +244,13 @@ impl Router {
         self.kept[last].push(&self.scratch, entry.place.offset());
     }
 
-    /// The number of the stream of an event that is part of one.
     fn number_of(&mut self, event: &Event<'_>) -> usize {
         let Router { numbers, found, .. } = self;
         numbers.of_event(event, |key| found.push(stream_of(key, event)))
     }
 }
 
-/// A stream that begins with an event, of which nothing is known yet.
+/// Creates a stream that begins with an event.
 fn stream_of(key: StreamKey, event: &Event<'_>) -> (StreamKey, StreamOwner, ProfileParts) {
     (key, StreamOwner::of(event), ProfileParts::default())
 }

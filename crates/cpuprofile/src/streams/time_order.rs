@@ -1,4 +1,5 @@
-//! CPU profile streams in the order of the output: a chunk is never written before its predecessor.
+//! Detects CPU profile streams that time order would break: a chunk must not precede its
+//! predecessor.
 //!
 //! ```text
 //!   input        A@10  B@30  C@20           C needs a node that B defines
@@ -6,14 +7,13 @@
 //!   output       A@10  ·     B@30 C@20      C is delayed: right behind B, whatever its time
 //! ```
 //!
-//! A stream is all `ProfileChunk` events of one key ([`stream_key`]). Its
-//! order is the output's time order if every node and sample then refers to nodes already defined; else input order if
-//! that satisfies it; else time order and a warning. Where it is input order, chunks that time order would write too
-//! early are *delayed*: written right behind their predecessor.
+//! A stream is all `ProfileChunk` events of one key ([`stream_key`]). Its output order is time
+//! order if nodes are then defined before their use; else input order if valid; else time order
+//! with a warning. In input order, chunks that would come too early are *delayed* until after their
+//! predecessor.
 //!
-//! The first pass only notes, per stream, whether time order and input order can differ at all: a few dozen
-//! nanoseconds a chunk, memory by streams. In every recorded trace they do not, and nothing is decoded. Streams where
-//! they may differ are read again by who writes them.
+//! The first pass only notes whether the two orders can differ: a few dozen nanoseconds per chunk,
+//! memory per stream. The writer reads only such streams again.
 
 use crate::chunk::key::{StreamKey, stream_key};
 use crate::streams::router::Role;
@@ -22,19 +22,19 @@ use tracemill_tokenizer::Event;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 use tracemill_trace::store::entry::{EXACT, Entry};
 
-/// What the first pass knows of one stream.
+/// First and last chunk of a stream, and whether its order is in doubt.
 #[derive(Clone, Copy, Debug)]
 struct StreamEnds {
-    /// Its first and its last chunk in the input.
     first: Entry,
     last: Entry,
-    /// Time order may differ from input order.
+    /// Whether time order may differ from input order.
     suspect: bool,
 }
 
-/// Per stream, whether its chunks stand in time order, and when it began.
+/// Records whether the chunks of each stream are in time order, and when each stream began.
 ///
-/// Each worker of a scan fills one of its stretch; they are joined in input order. Heap: two entries, and its key once or twice, a stream.
+/// Each scan worker fills one for its batch; they are appended in input order. Heap: two entries
+/// and up to two keys per stream.
 ///
 /// ```
 /// use tracemill_trace::store::entry::Entry;
@@ -55,13 +55,12 @@ struct StreamEnds {
 #[derive(Clone, Debug, Default)]
 pub struct StreamOrders {
     ends: HashMap<StreamKey, StreamEnds>,
-    /// As written, in nanoseconds, of the last `Profile` event.
+    /// Time of the last `Profile` event in nanoseconds, as written.
     begins: HashMap<StreamKey, i64>,
 }
 
 impl StreamOrders {
-    /// Looks at an event, the next one in input order; `entry.time` is [`i64::MIN`] if it has none. Events that are of no stream cost one
-    /// look at how their name begins.
+    /// Takes the next event in input order; `entry.time` is [`i64::MIN`] without a time.
     #[inline]
     pub fn note(&mut self, event: &Event<'_>, entry: Entry) {
         match Role::of(event) {
@@ -79,7 +78,7 @@ impl StreamOrders {
         self.begins.insert(stream_key(event), entry.time);
     }
 
-    /// What is noted of two stretches, `later` behind what is here: the border between them is one more pair of neighbours.
+    /// Joins two batches of a stream; their border is one more pair of neighbors.
     fn join(&mut self, key: StreamKey, later: StreamEnds) {
         match self.ends.entry(key) {
             Slot::Vacant(slot) => {
@@ -93,9 +92,9 @@ impl StreamOrders {
         }
     }
 
-    /// Takes over what a later part of the input has. Cost: by streams.
+    /// Appends the streams of a later batch of the input.
     pub fn append(&mut self, later: StreamOrders) {
-        // streams are independent of each other: the order of joining them cannot be seen
+        // keys are independent, so the order does not matter
         #[expect(clippy::iter_over_hash_type, reason = "each key is joined on its own")]
         for (key, seen) in later.ends {
             self.join(key, seen);
@@ -103,14 +102,14 @@ impl StreamOrders {
         self.begins.extend(later.begins);
     }
 
-    /// With other keys, different ones for different ones: those that streams have in the output, where a merge renames ids.
+    /// Replaces the keys, as when a merge renames ids; `new` must be injective.
     pub fn with_keys(self, new: impl Fn(StreamKey) -> StreamKey) -> Self {
         let ends = self.ends.into_iter().map(|(key, seen)| (new(key), seen)).collect();
         let begins = self.begins.into_iter().map(|(key, begin)| (new(key), begin)).collect();
         StreamOrders { ends, begins }
     }
 
-    /// With times of chunks that change by `new`, in which their order stays; those of `Profile` events stay as they are written.
+    /// Maps the times of chunks, which must keep their order; `Profile` events keep theirs.
     pub fn with_times(mut self, new: impl Fn(i64) -> i64) -> Self {
         let entries = self.ends.values_mut().flat_map(|seen| [&mut seen.first, &mut seen.last]);
         let timed = entries.filter(|entry| entry.time > i64::MIN);
@@ -118,20 +117,23 @@ impl StreamOrders {
         self
     }
 
-    /// The keys of all streams, in no order, with the times of their `Profile` events as they are written, in nanoseconds;
-    /// [`i64::MIN`] of one without a time, `None` where there is no such event.
+    /// Returns the keys of all streams, unordered, with the time of their `Profile` events as
+    /// written.
+    ///
+    /// Times are nanoseconds: [`i64::MIN`] for an event without a time, `None` without an event.
     pub fn begins(&self) -> impl Iterator<Item = (&StreamKey, Option<i64>)> {
         self.ends.keys().map(|key| (key, self.begins.get(key).copied()))
     }
 
-    /// Streams whose chunks may not stand in time order: all that do not, and some that have chunks of one
-    /// time whose order 16 bytes cannot tell.
+    /// Returns the streams whose chunks may not be in time order.
+    ///
+    /// These include streams with equal times whose order 16 bytes cannot decide.
     pub fn suspects(self) -> HashSet<StreamKey> {
         self.ends.into_iter().filter(|(_, seen)| seen.suspect).map(|(key, _)| key).collect()
     }
 }
 
-/// Whether `later`, which stands behind `earlier` in the input, may come before it in the output.
+/// Whether `later`, which is after `earlier` in the input, may precede it in the output.
 pub(crate) fn may_swap(earlier: Entry, later: Entry) -> bool {
     let (before, after) = (earlier.place.rank(), later.place.rank());
     let tie = later.time == earlier.time

@@ -1,12 +1,11 @@
-//! Chunks in stream order to one profile in columns.
+//! Assembles chunks in stream order into one profile with columns.
 //!
-//! Samples become node numbers (4 bytes), times become steps in nanoseconds (8 bytes); both go to disk beyond their share
-//! of the budget, so what stays in memory is the call tree. A sample whose node has not come yet gets a number that stands
-//! for its id; what that means is known at the end. Times continue over chunks: the first step of one counts from the last
-//! sample of the one before.
+//! Samples become node indices (4 bytes) and times become steps (8 bytes); both spill to disk. A
+//! sample of an undefined node gets a placeholder, resolved at the end. The first step of a chunk
+//! counts from the last sample of the previous one.
 //!
-//! If all samples and all steps of a stream are equal in number they are paired as one list, as DevTools has it;
-//! otherwise chunk by chunk, so that one bad chunk does not shift all that follow.
+//! If a stream has as many steps as samples, they are paired over the whole stream, as in DevTools;
+//! otherwise per chunk, so that a bad chunk does not shift later ones.
 //!
 //! ```text
 //!   chunk    nodes 1 2 │ samples 2 2 9 │ deltas 5 7 7        9 is not defined yet
@@ -17,8 +16,8 @@
 //!   deltas   5000 7000 7000 7000          nanoseconds
 //! ```
 //!
-//! Cost: a few ns a sample, one look-up by id each; a node that comes again is compared with the first by its bytes. Of the columns a third of
-//! the memory goes to samples, two thirds to steps, and a third to lines and columns each, if there are any.
+//! Cost: a few ns and one lookup per sample. A repeated node is compared with the first by its
+//! bytes.
 
 use crate::chunk::decoded_chunks::ChunkRef;
 use crate::chunk::source::ProfileSource;
@@ -34,77 +33,76 @@ use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 use tracemill_trace::store::Store;
 
-/// How samples and steps belong together, which their numbers in the whole profile decide before the first chunk is taken.
+/// Method of pairing samples with steps, chosen by their total numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pairing {
-    /// As one list, as DevTools has it.
+    /// Over the whole stream, as in DevTools.
     Whole,
-    /// Chunk by chunk: what is too many in one is left out there.
+    /// Per chunk; surplus samples or steps are dropped.
     ByChunk,
-    /// There are no steps at all.
+    /// Samples without any steps.
     Untimed,
 }
 
-/// Of a lease, that of samples, of lines or of columns.
+/// Share of the lease for samples, for lines, and for columns.
 const COLUMN: Share = Share::of(1, 5);
-/// Of a lease, that of time steps.
+/// Share of the lease for time steps.
 const STEPS: Share = Share::of(2, 5);
 
-/// How much of a profile to assemble.
+/// The parts of a profile to assemble.
 #[derive(Clone, Debug)]
 pub enum Assembly {
-    /// The whole profile: a fifth of the lease is for its samples, as much each for lines and for columns, the rest for time steps.
+    /// The whole profile: a fifth of the lease each for samples, lines and columns, the rest for
+    /// time steps.
     All(Lease),
-    /// The call tree and the defects. Samples are checked and dropped.
+    /// The call tree and the defects; samples are checked and dropped.
     Tree,
 }
 
-/// An id that samples name and no node had so far: one of each id, however many samples name it.
+/// An id used by samples before any node has it.
 struct Unknown {
     id: u64,
-    /// Samples that name it.
+    /// Number of samples that use the id.
     hits: u32,
-    /// Offset of the chunk that names it first.
+    /// Offset of the first chunk that uses the id.
     offset: u64,
 }
 
-/// Collects the chunks of one stream, in order: [`Assembler::add`] for each, [`Assembler::finish`] once.
+/// Assembles the chunks of a stream: [`Assembler::add`] for each in order, then
+/// [`Assembler::finish`].
 pub struct Assembler<'s, 'p> {
     store: &'s Store<'p>,
     assembly: Assembly,
-    /// How many samples were taken.
     taken: u64,
     builder: Builder,
     decoded_text: Vec<u8>,
     pairing: Pairing,
-    /// Numbers of nodes, or from [`LATER`] on of ids in `unknown`; [`NONE`] where a step has no sample.
+    /// Node indices, or from [`LATER`] on indices in `unknown`; [`NONE`] for a step without a
+    /// sample.
     samples: SpillVec<u32>,
-    /// Nanoseconds.
+    /// Time steps in nanoseconds.
     deltas: SpillVec<i64>,
-    /// Lines and columns, from the first chunk on that has any: 0 before it.
+    /// Lines and columns, beginning with the first chunk that has any; 0 before.
     positions: [Option<SpillVec<i64>>; 2],
-    /// Samples of each node.
     counted: Vec<u32>,
     unknown: Vec<Unknown>,
-    /// Their indices by their ids.
     unknown_ids: HashMap<u64, u32>,
     trace_ids: Vec<TraceId>,
     extras: Vec<Extra>,
-    /// Their numbers by their keys.
     extra_keys: HashMap<Box<[u8]>, usize>,
-    /// Nanoseconds: as the first chunk says that does, until [`Assembler::set_start`] knows better.
+    /// Start in nanoseconds: [`Assembler::set_start`], else according to the first chunk that has
+    /// one.
     start: Option<i64>,
-    /// Nanoseconds: as the last chunk says that does.
+    /// End in nanoseconds according to the last chunk that has an end.
     end: Option<i64>,
-    /// From the clock of the data to that of the events.
+    /// Offset from the clock of the data to that of the events.
     shift: i64,
-    /// Offset of the first chunk.
     first: Option<u64>,
     source: Option<ProfileSource>,
     flaws: Flaws,
-    /// Right if every sample names a node and has a step.
+    /// Number of samples and their time range, if every sample has a node and a step.
     extent: Extent,
-    /// Whether a sample names nothing.
+    /// Whether some sample has no valid id.
     lost: bool,
 }
 
@@ -154,10 +152,11 @@ impl<'s, 'p> Assembler<'s, 'p> {
         }
     }
 
-    /// Takes the next chunk in stream order, which is that of the event at `offset`.
+    /// Adds the next chunk in stream order, from the event at `offset`.
     ///
     /// # Errors
-    /// [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if the disk does not take the columns.
+    /// Returns [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if a temporary file
+    /// cannot be written.
     pub fn add(&mut self, chunk: ChunkRef<'_>, offset: u64) -> Result<(), Error> {
         self.first.get_or_insert(offset);
         self.flaws.append(chunk.flaws);
@@ -186,7 +185,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
         Ok(())
     }
 
-    /// Of a member that several chunks have the first counts; others are flaws unless they say the same, byte for byte.
+    /// Adds an unknown key; the first value counts, and a different later one is a flaw.
     fn add_extra(&mut self, extra: &Extra) {
         let bytes = |text| text_of(text, self.store, &self.decoded_text);
         let next = self.extras.len();
@@ -198,7 +197,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
         }
     }
 
-    /// The samples of a chunk, paired with its steps; what of them has no partner is counted.
+    /// Pairs the samples of a chunk with the steps, and counts those without a partner.
     fn add_samples(&mut self, chunk: ChunkRef<'_>, offset: u64) -> Result<(), Error> {
         let (samples, deltas) = (chunk.samples.len(), chunk.deltas.len());
         let unpaired = match self.pairing {
@@ -230,7 +229,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
         }
     }
 
-    /// Adds a chunk to the columns: its samples `ids`, and `placeholders` for steps without one.
+    /// Adds samples `ids` to the columns, and `placeholders` for steps without a sample.
     fn keep_samples(
         &mut self,
         chunk: ChunkRef<'_>,
@@ -265,7 +264,6 @@ impl<'s, 'p> Assembler<'s, 'p> {
         Ok(())
     }
 
-    /// The number of a sample's node.
     #[inline]
     fn number(&mut self, id: u64, offset: u64) -> u32 {
         if let Some(number) = self.builder.number(id) {
@@ -275,7 +273,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
         self.unknown(id, offset)
     }
 
-    /// The number that stands for an id without a node, so far: nodes may come behind the samples that name them.
+    /// Returns a placeholder for an id without a node, which may still be defined later.
     #[cold]
     fn unknown(&mut self, id: u64, offset: u64) -> u32 {
         if id == NO_ID {
@@ -292,19 +290,20 @@ impl<'s, 'p> Assembler<'s, 'p> {
         LATER + at
     }
 
-    /// Says when the profile began, if that is known: what its chunks say matters only where it is not. `own` is the
-    /// same in the clock of its data, which need not be that of the events.
+    /// Sets the known start of the profile, which overrides that of chunks.
+    ///
+    /// `own` is the start in the clock of the data, which may differ from that of the events.
     pub fn set_start(&mut self, start: Option<i64>, own: Option<i64>) {
         self.start = start.or(self.start);
         self.shift = start.zip(own).map_or(0, |(start, own)| start.saturating_sub(own));
     }
 
-    /// All chunks were added: finds the tree, what ids without nodes mean, and what is wrong with both.
+    /// Builds the tree and resolves ids after all chunks were added.
     ///
-    /// Cost: a pass over the nodes; over the samples only if some name nothing, or have no times.
+    /// Cost: a pass over the nodes, and over the samples if some have no node or no times.
     ///
     /// # Errors
-    /// As [`Assembler::add`].
+    /// Returns the errors of [`Assembler::add`].
     pub fn finish(mut self) -> Result<Profile<'s, 'p>, Error> {
         let later: Vec<u32> = self
             .unknown
@@ -358,7 +357,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
         Ok(profile)
     }
 
-    /// Trace ids by their last entries; an entry whose node nobody is is lost.
+    /// Returns the last entry of each trace id, without those of unknown nodes.
     fn last_trace_ids(&mut self) -> Vec<(TextSpan, u32)> {
         let mut last: HashMap<&[u8], usize> = HashMap::default();
         let mut kept: Vec<(TextSpan, u32)> = Vec::new();
@@ -383,7 +382,7 @@ fn finished(column: Option<SpillVec<i64>>) -> Result<Option<SpilledVec<i64>>, Er
     column.map(SpillVec::finish).transpose()
 }
 
-/// A column for samples that came before the first chunk with lines: 0 for each of those.
+/// Creates a column with 0 for each sample before the first chunk with lines.
 fn zeros(count: usize, lease: Lease) -> Result<SpillVec<i64>, Error> {
     let mut column = SpillVec::new(lease).with_room_for(count as u64);
     (0..count).try_for_each(|_| column.push(0))?;

@@ -1,4 +1,4 @@
-//! A profile that is put together: its tree, and its samples in columns.
+//! An assembled profile: its tree, and its samples in columns.
 //!
 //! ```text
 //!   tree      nodes, parents before children by `parents_first`
@@ -7,11 +7,12 @@
 //!   lines     7 7 9 7 …      where the trace has them                  ┘
 //! ```
 //!
-//! Most profiles are *plain*: every sample names a node and has a step, and the columns can be read as they stand ([`Profile::columns`]).
-//! Others hold numbers that mean no node, or one that came later than the sample: [`Profile::samples`] skips the first, whose time goes to the
-//! next sample, and resolves the second.
+//! Most profiles are *plain*: every sample has a node and a step, and [`Profile::columns`] returns
+//! the columns directly. In others, [`Profile::samples`] resolves placeholders for later nodes, and
+//! adds the time of samples without a node to the next sample.
 //!
-//! Cost: 12 bytes a sample, and 8 for a line or column, in memory or on disk; reading takes about 2 ns a sample either way.
+//! Cost: 12 bytes per sample, and 8 per line or column, in memory or on disk; reading takes about 2
+//! ns per sample.
 
 use crate::chunk::Extra;
 use crate::chunk::source::ProfileSource;
@@ -22,14 +23,15 @@ use tracemill_trace::run::flaws::{FlawKind, Flaws};
 use tracemill_trace::spill::{SpillVec, SpilledIter, SpilledVec};
 use tracemill_trace::store::Store;
 
-/// Numbers from here on stand for ids that no node had so far.
+/// First placeholder for an id that no node had yet.
 pub(super) const LATER: u32 = 1 << 31;
 
-/// The bytes of a text: in the input, or in `decoded_text`, which has what does not stand in the input as it is meant. Cost: a binary
-/// search over the inputs.
+/// Returns the bytes of a text, from the input or from `decoded_text`.
+///
+/// Cost: a binary search over the inputs.
 ///
 /// # Panics
-/// If the text is of another store, or of other decoded text.
+/// Panics if the text belongs to another store or other decoded text.
 pub fn text_of<'t>(text: TextSpan, store: &Store<'t>, decoded_text: &'t [u8]) -> &'t [u8] {
     match text.decoded_at() {
         Some(at) => &decoded_text[at],
@@ -37,48 +39,53 @@ pub fn text_of<'t>(text: TextSpan, store: &Store<'t>, decoded_text: &'t [u8]) ->
     }
 }
 
-/// A profile, whole; or, of [`Assembly::Tree`](crate::Assembly::Tree), without samples, and what it says of them is not final. Times are
-/// nanoseconds.
+/// An assembled profile; times are nanoseconds.
+///
+/// With [`Assembly::Tree`](crate::Assembly::Tree) it has no samples, and its sample counts are not
+/// final.
 pub struct Profile<'s, 'p> {
     pub(super) store: &'s Store<'p>,
     pub(super) decoded_text: Vec<u8>,
-    /// The call tree.
+    /// The call tree of the profile.
     pub tree: Tree,
-    /// Samples of each node, by its number in the tree.
+    /// Number of samples of each node.
     pub counted: Vec<u32>,
-    /// What the numbers from [`LATER`] on mean.
+    /// Node of each placeholder, in order from [`LATER`] on.
     pub(super) later: Vec<u32>,
-    /// See [`Assembler`](crate::tree::assemble::Assembler): numbers of nodes, if the profile is plain.
+    /// Node indices and, unless the profile is plain, placeholders.
     pub(super) samples: SpilledVec<u32>,
-    /// Nanoseconds, one a sample.
+    /// Steps in nanoseconds, one per sample.
     pub(super) deltas: SpilledVec<i64>,
-    /// Lines and columns; none if no chunk has them.
+    /// Lines and columns; `None` if no chunk has them.
     pub(super) positions: [Option<SpilledVec<i64>>; 2],
-    /// Whether every sample names a node and has a step.
+    /// Whether every sample has a node and a step.
     pub(super) plain: bool,
-    /// Samples that programs name: the id, and the number of the node.
+    /// Samples named by programs: id and node index.
     pub trace_ids: Vec<(TextSpan, u32)>,
-    /// Members that mean nothing here and are kept.
+    /// Unknown keys, which are kept.
     pub extras: Vec<Extra>,
-    /// When it starts, as the chunks themselves say, in the clock of the events.
+    /// Start according to the chunks, in the clock of the events.
     pub start: Option<i64>,
-    /// The end; see `start`.
+    /// End according to the chunks, in the clock of the events.
     pub end: Option<i64>,
-    /// What recorded it.
+    /// API that recorded the profile, if known.
     pub source: Option<ProfileSource>,
-    /// What is wrong with it, and was mended or left out.
+    /// Defects that were repaired or left out.
     pub flaws: Flaws,
-    /// How many samples there are, and how far they reach.
+    /// Number of samples and their time range.
     pub extent: Extent,
 }
 
 impl Profile<'_, '_> {
-    /// The bytes of a node's object, or of a key, as written in the input: not proven to be JSON. Cost: as [`text_of`].
+    /// Returns the bytes of a node's object or of a key, as written and not validated; see
+    /// [`text_of`].
     pub fn text(&self, text: TextSpan) -> &[u8] {
         text_of(text, self.store, &self.decoded_text)
     }
 
-    /// The samples that name a node, in order, each with what is wanted of it. Cost: about 2 ns a sample, in memory or on disk.
+    /// Returns the samples that have a node, in order, with the wanted value.
+    ///
+    /// Cost: about 2 ns per sample, in memory or on disk.
     pub fn samples(&self, wanted: SampleColumn) -> Samples<'_> {
         let position = match wanted {
             SampleColumn::Position(which) => self.positions[which].as_ref().map(SpilledVec::iter),
@@ -88,8 +95,9 @@ impl Profile<'_, '_> {
         Samples { profile: self, samples: self.samples.iter(), deltas, position }
     }
 
-    /// The columns as they are, if every sample names a node and has a step, as in all profiles that nobody damaged:
-    /// then there is nothing to skip or to look up, and no need of [`Profile::samples`].
+    /// Returns the columns if every sample has a node and a step, as in undamaged profiles.
+    ///
+    /// Otherwise use [`Profile::samples`].
     pub fn columns(&self) -> Option<Columns<'_>> {
         let [lines, columns] = self.positions.each_ref().map(Option::as_ref);
         let all =
@@ -97,12 +105,13 @@ impl Profile<'_, '_> {
         self.plain.then_some(all)
     }
 
-    /// Whether it has lines, and columns: as columns of their own, of any length but 0.
+    /// Whether the profile has lines of samples, and whether it has columns.
     pub fn has_positions(&self) -> [bool; 2] {
         self.positions.each_ref().map(|p| p.as_ref().is_some_and(|column| !column.is_empty()))
     }
 
-    /// Says what becomes of `count` samples without any times; the first chunk is that of the event at `offset`.
+    /// Counts samples without times, as [`FlawKind::Untimed`] if start and end are known, otherwise
+    /// as [`FlawKind::Unpaired`].
     pub(super) fn judge_untimed(&mut self, offset: u64, count: u64) {
         if self.start.is_some() && self.end.is_some() {
             self.flaws.add(FlawKind::Untimed, offset);
@@ -111,8 +120,7 @@ impl Profile<'_, '_> {
         }
     }
 
-    /// Gives samples without any times the same distance from each other, as DevTools does; `steps` takes it. Without start or end there
-    /// is no distance, and no sample stays.
+    /// Spaces samples without times evenly, as DevTools does; drops them without start or end.
     pub(super) fn spread(&mut self, mut steps: SpillVec<i64>) -> Result<(), Error> {
         let count = self.samples.len() as i128;
         let (Some(start), Some(end)) = (self.start, self.end) else {
@@ -128,7 +136,7 @@ impl Profile<'_, '_> {
         Ok(())
     }
 
-    /// Counts what was not clear while the chunks came.
+    /// Recomputes the extent, once all samples are resolved.
     pub(super) fn measure(&mut self) {
         let mut extent = Extent::default();
         self.samples(SampleColumn::Steps).for_each(|sample| extent.add(sample.delta));
@@ -136,24 +144,24 @@ impl Profile<'_, '_> {
     }
 }
 
-/// The columns of samples, equally long. See [`Profile::columns`].
+/// Columns of equal length, one value per sample; see [`Profile::columns`].
 pub struct Columns<'a> {
     /// Index of each sample's node in the call tree.
     pub nodes: &'a SpilledVec<u32>,
-    /// Nanoseconds from the sample before, or from the start of the profile, to each.
+    /// Nanoseconds to each sample from the previous one, or from the start of the profile.
     pub steps: &'a SpilledVec<i64>,
-    /// Lines and columns of each sample, where the profile has them.
+    /// Lines and columns of the samples.
     pub positions: [Option<&'a SpilledVec<i64>>; 2],
 }
 
-/// How many samples there are, and how far they reach.
+/// Number of samples and their time range.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Extent {
-    /// Number of samples that name a node.
+    /// Number of samples that have a node.
     pub samples: u64,
-    /// That of the last one, in nanoseconds from the start on.
+    /// Time of the last sample, in nanoseconds from the start.
     pub(super) time: i64,
-    /// The greatest time of a sample, in nanoseconds from the start on.
+    /// Greatest time of a sample, in nanoseconds from the start.
     pub last: i64,
 }
 
@@ -166,29 +174,29 @@ impl Extent {
     }
 }
 
-/// What is read beside the node of each sample.
+/// Value to read in addition to the node of each sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleColumn {
-    /// Nothing more.
+    /// Only the node of each sample.
     Nodes,
-    /// The time since the sample before.
+    /// The nanoseconds since the previous sample.
     Steps,
-    /// The line (0) or the column (1).
+    /// The line (0) or the column (1) of each sample.
     Position(usize),
 }
 
-/// One sample.
+/// A sample of a profile.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// Index of its node in the call tree.
+    /// Index of the sample's node in the call tree.
     pub node: u32,
-    /// Nanoseconds since the sample before, or the start; if wanted.
+    /// Nanoseconds since the previous sample or the start, if wanted.
     pub delta: i64,
-    /// Line or column, if wanted, as the trace has it.
+    /// Line or column as written, if wanted.
     pub position: i64,
 }
 
-/// Reads samples in order.
+/// Iterator over the samples of a profile that have a node.
 pub struct Samples<'a> {
     pub(super) profile: &'a Profile<'a, 'a>,
     pub(super) samples: SpilledIter<'a, u32>,
@@ -199,7 +207,7 @@ pub struct Samples<'a> {
 impl Iterator for Samples<'_> {
     type Item = Sample;
 
-    /// The next sample that names a node; the steps of those that do not are added to its own.
+    /// Returns the next sample with a node; the steps of skipped samples are added to its own.
     #[inline]
     fn next(&mut self) -> Option<Sample> {
         let mut delta = 0i64;

@@ -1,14 +1,15 @@
-//! The call tree of one profile: nodes in columns, in the order in which they came, each with its parent.
+//! The call tree of one profile: nodes in columns, in input order, each with its parent.
 //!
-//! Producers write the tree twice over (`parent` and `children`), once, or wrongly. Rules (source: `CPUProfileDataModel`
-//! of DevTools):
+//! Producers write the tree twice (`parent` and `children`), once, or inconsistently. Rules
+//! (source: `CPUProfileDataModel` of DevTools):
 //!
-//! * If the first node has `children`, these lists decide, the first that names a node, and `parent` only for nodes
-//!   that no list names. Where the two disagree, that is counted.
-//! * Otherwise `parent` decides, and lists only for nodes without one.
-//! * The root is the first node that has no parent then. All others without one, and one node of every cycle, are put
-//!   below it and counted; DevTools would lose them with all that is below them.
-//! * A node that comes once more as it came before is one node. Another one of its id is counted, and gets an id of its own.
+//! * If the first node has `children`, these lists decide; the first list that names a node counts.
+//!   `parent` is used only for nodes in no list. Contradictions are counted.
+//! * Otherwise `parent` decides, and lists are used only for nodes without one.
+//! * The root is the first node without a parent. Other such nodes, and one node of each cycle, are
+//!   moved below it and counted; DevTools would drop their subtrees.
+//! * An identical repeated node is one node. A different node with a used id is counted, and gets
+//!   another id.
 //!
 //! ```text
 //!   number    0      1      2      3        in the order in which they came
@@ -18,8 +19,8 @@
 //!   hits      0      5      none   1        `hitCount`, or to be counted from the samples
 //! ```
 //!
-//! Time: linear in nodes and in what their lists name, also for cycles, and without recursion, so depth costs nothing. Heap: 32 bytes a node, and
-//! 4 to 16 for its id.
+//! Cost: linear in nodes and list elements, without recursion. Heap: 32 bytes per node, and 4 to 16
+//! for its id.
 
 pub(crate) mod assemble;
 pub(crate) mod assembled;
@@ -29,16 +30,18 @@ use crate::chunk::{NO_HITS, NO_ID, Node};
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
 use tracemill_trace::spill::hash::HashMap;
 
-/// No node.
+/// Marks a missing node or parent.
 pub(crate) const NONE: u32 = u32::MAX;
-/// Largest integer that JavaScript tells from its neighbours.
+/// Largest integer that JavaScript represents exactly.
 const SAFE: u64 = (1 << 53) - 1;
 
-/// Ids to node numbers: a table for the small ids of V8, a map for any others. An id goes into the table if that is then at most four times
-/// as long as there are nodes, and a few thousand more: so ids without bound cost no memory without bound.
+/// Maps ids to node indices: a table for small ids as in V8, a map for others.
+///
+/// The table is at most four times as long as the number of nodes, plus a few thousand, so huge ids
+/// cannot exhaust the memory.
 #[derive(Default)]
 struct NodeNumbers {
-    /// By id; [`NONE`] where nobody has it.
+    /// Indices by id; [`NONE`] for unused ids.
     table: Vec<u32>,
     map: HashMap<u64, u32>,
 }
@@ -53,7 +56,7 @@ impl NodeNumbers {
         }
     }
 
-    /// Gives an id to a node; whoever had it before has it no more.
+    /// Maps an id to a node, in place of an earlier node with the same id.
     fn set(&mut self, id: u64, node: u32) {
         if id < 4 * u64::from(node) + 4096 {
             if self.table.len() <= id as usize {
@@ -67,58 +70,56 @@ impl NodeNumbers {
     }
 }
 
-/// Nodes so far: [`Builder::add`] for each, then [`Builder::finish`]. See the module doc for the rules.
+/// Builds a tree: [`Builder::add`] for each node, then [`Builder::finish`].
 #[derive(Default)]
 pub(crate) struct Builder {
     tree: Tree,
-    /// Parents named before they came.
+    /// Nodes with the id of a parent that was not defined yet.
     waiting: Vec<(u32, u64)>,
-    /// Children lists: parent, id of the child.
+    /// Parent and child id of each list element.
     listed: Vec<(u32, u64)>,
-    /// Whether the first node lists its children.
     children_decide: bool,
-    /// Whether two nodes have one id.
     repeated: bool,
 }
 
-/// All nodes of a profile, in columns of one length. A node is named by its number in these; every one but the root has a parent, and
-/// following those ends at the root.
+/// All nodes of a profile, in columns of equal length.
+///
+/// Nodes are identified by index. Every node except the root has a parent, and parents lead to the
+/// root.
 #[derive(Default)]
 pub struct Tree {
-    /// Ids as the producer gave them; [`Tree::id`] says what is written.
+    /// Ids given by the producer; [`Tree::id`] returns the ids to write.
     pub ids: Vec<u64>,
-    /// Numbers of parents; [`NONE`] for the root.
+    /// Indices of parents; [`NONE`] for the root.
     pub parents: Vec<u32>,
-    /// Where the object of each node stands.
+    /// Text of each node's object.
     pub texts: Vec<TextSpan>,
-    /// Hit counts of their own, or [`NO_HITS`].
+    /// Written hit counts, or [`NO_HITS`].
     pub hits: Vec<u32>,
-    /// Its number, which is 0 for the most part; [`NONE`] if there are no nodes.
+    /// Index of the root, mostly 0; [`NONE`] without nodes.
     pub root: u32,
-    /// Whether ids must be given anew: two nodes have the same one, or JavaScript could not tell one from its neighbours.
+    /// Whether nodes must be renumbered: ids are repeated, or JavaScript cannot represent them.
     pub renumber: bool,
-    /// The first node that has its place by its `parent` alone, though children decide: DevTools leaves such nodes out.
+    /// First node placed only by `parent` though children lists decide; DevTools drops such nodes.
     pub by_parent: Option<u32>,
-    /// Numbers by ids.
     index: NodeNumbers,
 }
 
 impl Builder {
-    /// The number of the node with this id, as of now.
+    /// Returns the current index of the node with an id.
     #[inline]
     pub(crate) fn number(&self, id: u64) -> Option<u32> {
         self.tree.index.get(id)
     }
 
-    /// How many nodes there are.
     pub(crate) fn len(&self) -> usize {
         self.tree.ids.len()
     }
 
-    /// Adds a node of a chunk whose children lists are `children`, and whose object is `text`.
+    /// Adds a node of a chunk; `children` has the chunk's lists, `text` is the node's object.
     ///
-    /// `same` says whether a node that has this id already, of the text that it is given, is the same one once more: then nothing is added. It is
-    /// asked only then, since it costs a look at both texts.
+    /// If the id is in use, `same` is called with the text of the earlier node; if it returns true,
+    /// nothing is added.
     pub(crate) fn add(
         &mut self,
         node: &Node,
@@ -156,7 +157,7 @@ impl Builder {
         }
     }
 
-    /// All nodes are there: finds every node's parent, and counts what does not fit. Never fails, whatever the nodes say.
+    /// Finds the parent of every node after all were added, and counts contradictions.
     pub(crate) fn finish(mut self, flaws: &mut Flaws) -> Tree {
         let mut tree = std::mem::take(&mut self.tree);
         tree.root = NONE;
@@ -182,7 +183,7 @@ impl Builder {
         tree
     }
 
-    /// Takes parents from lists of children; `named` are the nodes that name a parent which nobody is, ascending.
+    /// Applies the children lists; `named` has the nodes whose parent does not exist, ascending.
     fn apply_lists(&self, tree: &mut Tree, named: &[u32], flaws: &mut Flaws) {
         let mut taken = vec![false; if self.listed.is_empty() { 0 } else { tree.ids.len() }];
         for &(parent, id) in &self.listed {
@@ -211,7 +212,7 @@ impl Builder {
         }
     }
 
-    /// Every node has a parent, so all are in or below cycles: the first one becomes the root.
+    /// Makes the first node the root, since every node has a parent and all are in or below cycles.
     fn cut_all(self, mut tree: Tree, flaws: &mut Flaws) -> Tree {
         if tree.ids.is_empty() {
             return tree;
@@ -226,12 +227,11 @@ impl Builder {
 }
 
 impl Tree {
-    /// How many nodes there are.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
 
-    /// Gives back what the lists have room for beyond their nodes: trees stay for as long as their profile.
     fn shrink(&mut self) {
         self.ids.shrink_to_fit();
         self.parents.shrink_to_fit();
@@ -240,7 +240,7 @@ impl Tree {
         self.index.table.shrink_to_fit();
     }
 
-    /// Bytes of heap, about.
+    /// Returns the approximate bytes of heap of the tree.
     pub fn heap(&self) -> usize {
         let node = size_of::<u64>() + 2 * size_of::<u32>() + size_of::<TextSpan>();
         let ids = self.index.table.capacity() * size_of::<u32>()
@@ -248,13 +248,13 @@ impl Tree {
         self.ids.capacity() * node + ids
     }
 
-    /// The number of the node with this id, of several the last one; `None` if there is none.
+    /// Returns the index of the node with this id; the last one wins.
     #[inline]
     pub fn number(&self, id: u64) -> Option<u32> {
         self.index.get(id)
     }
 
-    /// Puts nodes without a parent below the root. A second one that never named any is no orphan if it is alone.
+    /// Moves nodes without a parent below the root, and counts them.
     fn adopt(&mut self, named: &[u32], flaws: &mut Flaws) {
         let root = self.root;
         for node in 0..self.parents.len() {
@@ -263,18 +263,20 @@ impl Tree {
                 flaws.add(FlawKind::Orphan, self.texts[node].offset);
             }
         }
-        // a root that names a parent which nobody is has lost what was above it
+        // a root whose named parent does not exist has lost its ancestors
         if named.contains(&root) {
             flaws.add(FlawKind::Orphan, self.texts[root as usize].offset);
         }
     }
 
-    /// Follows every node up to the root once, without recursion: a walk that comes to a node of its own has found a cycle, which is cut there;
-    /// one that comes to a node of an earlier walk may stop.
+    /// Cuts every cycle: follows each node's parents once, without recursion.
+    ///
+    /// A walk that reaches one of its own nodes has found a cycle. A walk that reaches a node of an
+    /// earlier one stops.
     fn cut_cycles(&mut self, flaws: &mut Flaws) {
         const NEW: u32 = 0;
         const DONE: u32 = u32::MAX;
-        // the walk that saw a node, counted from 1
+        // the walk that visited a node, counted from 1
         let mut seen = vec![NEW; self.parents.len()];
         seen[self.root as usize] = DONE;
         for start in 0..self.parents.len() {
@@ -296,8 +298,10 @@ impl Tree {
         }
     }
 
-    /// Numbers of the nodes, parents before children; `None` if they came in such an order, as V8 writes them. Cost: a pass; where they did
-    /// not, 12 bytes of heap a node and a stack, of which 4 a node stay.
+    /// Returns node indices with parents before children; `None` if the nodes are already in such
+    /// an order.
+    ///
+    /// Cost: a pass; otherwise 12 bytes of heap per node and a stack, of which 4 per node remain.
     pub fn parents_first(&self) -> Option<Vec<u32>> {
         let in_order = self.root == 0
             && self.parents.iter().enumerate().all(|(i, &p)| p == NONE || (p as usize) < i);
@@ -316,7 +320,7 @@ impl Tree {
         Some(order)
     }
 
-    /// Children of every node. Cost: a pass, 8 bytes of heap a node.
+    /// Returns the children of every node. Cost: a pass, 8 bytes of heap per node.
     pub fn children(&self) -> Children {
         let mut lists = Children { first: vec![NONE; self.len()], next: vec![NONE; self.len()] };
         for node in (0..self.len()).rev() {
@@ -327,21 +331,21 @@ impl Tree {
         lists
     }
 
-    /// The id to write for a node: its own, or its number from 1 on if ids must be given anew.
+    /// Returns the id to write for a node: its own, or its index + 1 if nodes are renumbered.
     pub fn id(&self, node: u32) -> u64 {
         if self.renumber { u64::from(node) + 1 } else { self.ids[node as usize] }
     }
 }
 
-/// Children of every node, in the order of the nodes: a list linked through two columns, so that no node has an allocation of its own.
+/// Children of every node, as linked lists in two columns.
 pub struct Children {
-    /// The first child of each node, and of each child the next one; [`NONE`] at the end.
+    /// First child of each node; `next` has the next sibling. [`NONE`] ends a list.
     first: Vec<u32>,
     next: Vec<u32>,
 }
 
 impl Children {
-    /// Those of one node, by their numbers, ascending.
+    /// Returns the indices of a node's children, ascending.
     pub fn of(&self, node: u32) -> impl Iterator<Item = u32> + '_ {
         let some = |node: u32| (node != NONE).then_some(node);
         std::iter::successors(some(self.first[node as usize]), move |&child| {
@@ -350,7 +354,7 @@ impl Children {
     }
 }
 
-/// Own hit counts, with those missing taken from `counted`.
+/// Returns the written hit count, or `counted` without one.
 pub(crate) fn hits(own: u32, counted: u32) -> u32 {
     if own == NO_HITS { counted } else { own }
 }
@@ -359,7 +363,7 @@ pub(crate) fn hits(own: u32, counted: u32) -> u32 {
 mod tests {
     use super::*;
 
-    /// Nodes as (id, parent, children); returns parents by node number.
+    /// Builds a tree from (id, parent, children).
     fn build(nodes: &[(u64, u64, Option<&[u64]>)]) -> (Tree, Flaws) {
         let (mut builder, mut flaws) = (Builder::default(), Flaws::default());
         for (at, &(id, parent, children)) in nodes.iter().enumerate() {
@@ -378,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn parents_and_lists_say_the_same() {
+    fn parent_keys_and_children_lists_build_the_same_tree() {
         let (by_parent, flaws) =
             build(&[(1, NO_ID, None), (2, 1, None), (9, 2, None), (4, 1, None)]);
         assert_eq!((by_parent.root, &by_parent.parents[..]), (0, &[NONE, 0, 1, 0][..]));
@@ -397,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_decide_if_the_first_node_has_one() {
+    fn lists_override_parents_if_the_first_node_has_one() {
         let (tree, _) =
             build(&[(1, NO_ID, Some(&[4, 5])), (4, 1, None), (5, 1, Some(&[6])), (6, 4, None)]);
         assert_eq!(tree.parents, [NONE, 0, 0, 2]);
@@ -406,14 +410,14 @@ mod tests {
     }
 
     #[test]
-    fn a_list_against_a_parent_that_nobody_is_is_told() {
+    fn counts_list_that_contradicts_a_missing_parent() {
         let (tree, flaws) = build(&[(5, NO_ID, Some(&[1])), (1, 11, None)]);
         assert_eq!(tree.parents, [NONE, 0]);
         assert_eq!(kinds(&flaws), [(FlawKind::Child, 1)]);
     }
 
     #[test]
-    fn parents_may_come_later() {
+    fn parents_may_be_defined_later() {
         let (tree, flaws) = build(&[(3, 2, None), (2, 1, None), (1, NO_ID, None)]);
         assert_eq!((tree.root, &tree.parents[..]), (2, &[1, 2, NONE][..]));
         assert_eq!(tree.parents_first(), Some(vec![2, 1, 0]));
@@ -421,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn orphans_and_cycles_go_below_the_root() {
+    fn moves_orphans_and_cycles_below_the_root() {
         let (tree, flaws) = build(&[
             (1, NO_ID, None),
             (2, 77, None),
@@ -443,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn repeated_and_unsafe_ids_are_numbered_anew() {
+    fn renumbers_repeated_and_unsafe_ids() {
         let (tree, flaws) = build(&[(1, NO_ID, None), (2, 1, None), (2, 1, None), (3, 2, None)]);
         assert_eq!(tree.parents, [NONE, 0, 0, 2]);
         assert_eq!((0..4).map(|n| tree.id(n)).collect::<Vec<_>>(), [1, 2, 3, 4]);

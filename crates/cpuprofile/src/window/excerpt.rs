@@ -1,4 +1,5 @@
-//! Of a CPU profile stream, what windows of time need: the samples inside, and the nodes that those need.
+//! Reads only the part of a CPU profile stream that windows need: the samples inside and their
+//! nodes.
 //!
 //! ```text
 //!   chunks       1      2      3      4 │    5    │ 6      7 …
@@ -6,19 +7,16 @@
 //!   decoded     x             x         │    x    │                 samples of 5; nodes that they need, in 1 and 3
 //! ```
 //!
-//! Times count from sample to sample over all chunks, so each chunk's sum of steps must be known; but samples and nodes
-//! only of the few chunks that reach into a window, or define a node that is needed. Which those are their ids tell
-//! (`skim`). Definitions of one id are all found, wherever they stand, and come in the order of the stream: so the
-//! excerpt means what the whole does. What is wrong with parts that nobody needs is not looked for.
+//! Sample times are sums of steps over all chunks, so every chunk is skimmed. Only chunks that
+//! reach into a window, or define a needed node according to their ids, are decoded. All
+//! definitions of an id are found and stay in stream order, so the result equals that of the whole
+//! stream. Defects elsewhere are not reported.
 //!
-//! Of chunks that an index knows (`known`) only those that are decoded are read at all.
+//! Parents mostly precede their children, so one backward walk finds the ancestors. It repeats
+//! until it finds nothing new, since a node may be redefined with another parent.
 //!
-//! A parent stands before its children for the most part, so one walk from the end on finds all ancestors; it is done again as long as it
-//! finds something, since a node may be defined again, below another one.
-//!
-//! Cost: a look at each chunk's times, twice that at its ids; decoding, twice, of the chunks needed, without the samples of those that are
-//! needed for their nodes. Heap: some 50 bytes for each
-//! node in chunks that were looked at, 16 for each window, and some more for each that is needed.
+//! Cost: skimming every chunk, and decoding the needed chunks twice. Heap: about 50 bytes per node
+//! in chunks that were read, and 16 per window.
 
 use crate::chunk::decoded_chunks::ChunkRef;
 use crate::chunk::in_force::InForce;
@@ -41,59 +39,59 @@ use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::Entry;
 use tracemill_trace::time::windows::Windows;
 
-/// What windows need of a stream: found by one walk over all chunks (`of`), one over those in windows (`find_needed`), and walks back for
-/// ancestors (`find_parents`); then cut, chunk by chunk (`cut`).
+/// Collects what windows need of a stream, then cuts it chunk by chunk (`cut`).
 struct Excerpt<'c, 's, 'p> {
     group: ProfileGroup<'c>,
     contents: Contents<'c, 's, 'p>,
     store: &'s Store<'p>,
     windows: &'c Windows,
-    /// Nanoseconds.
     start: i64,
-    /// Ids of nodes.
     needed: BTreeSet<u64>,
-    /// Samples before windows that are in force where those begin: numbers of their chunks, and in those; first, for chunks that
-    /// were skimmed, of the chunks alone.
+    /// Samples in force at the start of windows: index of the chunk, and index in the chunk.
+    ///
+    /// At first, only the chunk is known, and the second index is 0.
     in_force: BTreeSet<(usize, usize)>,
-    /// Ids of the nodes of chunks that were looked at, where there are any, by the numbers of the chunks.
+    /// Node ids of each chunk that was read and has nodes, by index of the chunk.
     looked_at: HashMap<usize, Box<[u64]>>,
-    /// What the nodes of those say that they are below.
+    /// Parents of the nodes in chunks that were read.
     parents: Parents,
-    /// Samples in chunks that may lie in windows.
+    /// Number of samples in chunks that may reach into windows.
     samples: u64,
-    /// The greatest time of a sample.
+    /// Greatest time of a sample in the stream.
     last: i64,
-    /// That of the last sample.
+    /// Time of the last sample in the stream.
     end: i64,
-    /// Whether there are lines, and columns.
+    /// Whether the stream has lines of samples, and whether it has columns.
     positions: [bool; 2],
-    /// What the chunks say to be of, of which the last one counts.
+    /// API that recorded the profile, from the last chunk that names one.
     source: Option<ProfileSource>,
 }
 
-/// A chunk on its way into the excerpt: what is known without a look at its bytes.
+/// A chunk with its skim, before its bytes are read.
 #[derive(Clone, Copy)]
 struct ExcerptChunk {
-    /// Among the chunks of the stream.
     number: usize,
     entry: Entry,
     skim: Skim,
-    /// Nanoseconds: the time of the last sample before it.
+    /// Time of the last sample before the chunk, in nanoseconds.
     before: i64,
 }
 
 impl ExcerptChunk {
-    /// The least and the greatest time of a sample, if it was skimmed.
+    /// Returns the least and greatest time of a sample, if the chunk was skimmed.
     fn times(&self) -> (i64, i64) {
         self.skim.times(self.before)
     }
 }
 
-/// Puts together what the windows need of a profile; `None` if all of it must be put together instead, since its chunks
-/// are not in order, say odd things, or lie in the windows for the most part.
+/// Assembles the part of a profile that the windows need.
+///
+/// Returns `None` if the whole profile must be assembled instead: its chunks are unordered or
+/// unusual, or mostly inside the windows.
 ///
 /// # Errors
-/// [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if the disk does not take the columns.
+/// Returns [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if a temporary file cannot
+/// be written.
 pub(crate) fn excerpt<'s, 'p>(
     group: ProfileGroup<'_>,
     windows: &Windows,
@@ -118,18 +116,18 @@ pub(crate) fn excerpt<'s, 'p>(
 }
 
 impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
-    /// `None` if the stream is not such that parts of it can be told apart.
+    /// Measures the stream; returns `None` if the stream must be assembled as a whole.
     fn of(group: ProfileGroup<'c>, windows: &'c Windows, store: &'s Store<'p>) -> Option<Self> {
         let is_plain = || {
-            // where all was decoded at once there are none
+            // there are no skims if all chunks were decoded at once
             let is_skimmed = group.skims().count() == group.chunks().count();
             let is_even = group.skims().iter().all(|skim| skim.is_even());
             let is_told = is_skimmed && is_even && is_sorted(group.chunks(), Order(store));
             group.own.whole.is_none() && is_told
         };
-        // a stream that lies in windows with all its events may lie there with all its samples
+        // if all events are in windows, all samples may be too
         let outside = group.times().any(|time| time != i64::MIN && windows.at(time).is_none());
-        // whoever knows chunks that were not read knows this of them
+        // chunks of an index are always plain
         if !outside || group.known.is_none() && !is_plain() {
             return None;
         }
@@ -152,12 +150,11 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         };
         excerpt.pieces().try_for_each(|piece| excerpt.measure(piece))?;
         excerpt.in_force = excerpt.latest();
-        // who needs half of a profile needs most of its nodes
+        // half of the samples usually need most of the nodes
         let some = excerpt.samples <= group.counts().0 / 2;
         (some && excerpt.needs_root()).then_some(excerpt)
     }
 
-    /// Its chunks, in their order.
     fn pieces(&self) -> impl Iterator<Item = ExcerptChunk> + use<'c> {
         let both = self.group.chunks().iter().zip(self.group.skims().iter());
         let mut time = self.start;
@@ -168,7 +165,6 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         })
     }
 
-    /// As [`Excerpt::pieces`], from the last to the first.
     fn backwards(&self) -> impl Iterator<Item = ExcerptChunk> + use<'c> {
         let (chunks, skims) = (self.group.chunks(), self.group.skims());
         let numbers = (0..chunks.count() as usize).rev();
@@ -180,11 +176,12 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         })
     }
 
-    /// Chunks with the latest samples before windows, by the greatest time of each.
+    /// Returns the chunks with the latest sample before each window.
     fn latest(&self) -> BTreeSet<(usize, usize)> {
         let mut before = InForce::new(self.windows);
         for piece in self.pieces() {
-            // a chunk that reaches over a window's start lies inside, so of the others the latest sample is enough
+            // a chunk that overlaps a window's start is inside; of the others the latest sample
+            // suffices
             if !piece.skim.is_other() && piece.skim.samples() > 0 {
                 before.note(piece.times().1, (piece.number, 0));
             }
@@ -192,31 +189,31 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         before.finish(i64::MAX).into_iter().flatten().collect()
     }
 
-    /// Whether a chunk is what is known of it, if it may not have been read.
+    /// Whether a chunk matches the index, if there is one.
     fn is_right(&self, piece: ExcerptChunk) -> bool {
         self.group.known.is_none_or(|known| known.check(piece.number, self.store))
     }
 
-    /// What a chunk holds; nothing if it is another one than is known.
+    /// Returns the contents of a chunk, or no contents if the chunk does not match the index.
     fn get(&mut self, piece: ExcerptChunk) -> ChunkRef<'_> {
         if self.is_right(piece) { self.contents.get(piece.entry) } else { self.contents.nothing() }
     }
 
-    /// Whether a sample may lie in a window.
+    /// Whether a sample may be in a window.
     fn is_inside(&self, piece: ExcerptChunk) -> bool {
         let (low, high) = piece.times();
         piece.skim.is_other() || piece.skim.samples() > 0 && self.windows.touch(low, high)
     }
 
-    /// Whether a sample in it may be in force where a window begins.
+    /// Whether a sample of the chunk may be in force at the start of a window.
     fn is_in_force(&self, piece: ExcerptChunk) -> bool {
-        // nearly all stand before the first, or behind the last
+        // most chunks are before the first or after the last
         let ends = self.in_force.first().zip(self.in_force.last());
         ends.is_some_and(|(first, last)| (first.0..=last.0).contains(&piece.number))
             && self.in_force.range((piece.number, 0)..(piece.number + 1, 0)).next().is_some()
     }
 
-    /// Notes what there is in a chunk; `None` if it says odd things.
+    /// Notes times and sizes of a chunk; returns `None` if the chunk is unusual.
     fn measure(&mut self, piece: ExcerptChunk) -> Option<()> {
         self.end = piece.before.saturating_add(piece.skim.duration());
         let (low, high) = piece.times();
@@ -257,7 +254,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         Some(())
     }
 
-    /// Notes what nodes a chunk has: ids and parents.
+    /// Notes the ids and parents of a chunk's nodes.
     fn note_nodes(&mut self, number: usize, nodes: &[(u64, u64)]) {
         if !nodes.is_empty() && !self.looked_at.contains_key(&number) {
             self.looked_at.insert(number, nodes.iter().map(|(id, _)| *id).collect());
@@ -265,7 +262,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         }
     }
 
-    /// Notes that a node is needed, and all that it is known to be below.
+    /// Marks a node and its known ancestors as needed.
     fn need(&mut self, id: u64) {
         let mut left = vec![id];
         while let Some(id) = left.pop() {
@@ -275,7 +272,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         }
     }
 
-    /// Notes that the first node is needed, which the others are below; false if it is none that others can be below.
+    /// Marks the first node as needed; returns false if that node cannot be a root.
     fn needs_root(&mut self) -> bool {
         let has_nodes = |piece: &ExcerptChunk| {
             piece.skim.has_nodes() || self.looked_at.contains_key(&piece.number)
@@ -287,7 +284,6 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         root.is_some()
     }
 
-    /// Finds the nodes that are needed, and the chunks that have them.
     fn find_needed(&mut self) {
         let mut in_force = InForce::new(self.windows);
         for piece in self.pieces() {
@@ -303,11 +299,11 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         for id in std::mem::take(&mut self.needed) {
             self.need(id);
         }
-        // parents mostly come before their children: from the end on, one walk finds them all, and another that it did
+        // usually one backward walk finds all ancestors, and a second one nothing
         while self.find_parents() {}
     }
 
-    /// Notes what the samples of a chunk need that lie in windows, and which are in force.
+    /// Marks the nodes of a chunk's samples in windows, and notes the samples in force.
     fn take_needed(
         &mut self,
         piece: ExcerptChunk,
@@ -329,7 +325,8 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         self.note_nodes(piece.number, &nodes);
     }
 
-    /// Walks from the end on over the chunks that were not looked at, and looks at those that may have nodes that are needed; whether there was one.
+    /// Reads unread chunks, last to first, that may define needed nodes; returns whether there was
+    /// one.
     fn find_parents(&mut self) -> bool {
         let before = self.looked_at.len();
         for piece in self.backwards() {
@@ -348,12 +345,11 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         self.looked_at.len() > before
     }
 
-    /// Whether it may have nodes that are needed.
     fn may_define(&self, piece: ExcerptChunk) -> bool {
         piece.skim.has_nodes() && self.needed.range(piece.skim.ids()).next().is_some()
     }
 
-    /// Gives what is needed of each chunk, and where that stands.
+    /// Calls `each` with the needed part and the offset of every chunk.
     fn cut_all(&self, mut each: impl FnMut(Chunk, u64) -> Result<(), Error>) -> Result<(), Error> {
         let mut pending = 0;
         self.pieces()
@@ -361,7 +357,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
             .try_for_each(|(chunk, offset)| each(chunk, offset))
     }
 
-    /// A chunk without samples that are needed, with its nodes that are.
+    /// Decodes a chunk without samples, and keeps only the needed nodes.
     fn cut_nodes(&self, entry: Entry) -> Chunk {
         let mut chunk = Chunk::default();
         decode_nodes(entry, self.store, &mut chunk);
@@ -371,8 +367,9 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         chunk
     }
 
-    /// A chunk with what is needed of it, and where it stands; `None` if that is nothing. `pending` is the time of the last sample taken, as
-    /// far as no sample has it.
+    /// Returns the needed part of a chunk and the chunk's offset, if any.
+    ///
+    /// `pending` is the time since the last sample that was taken.
     fn cut(&self, piece: ExcerptChunk, pending: &mut i64) -> Option<(Chunk, u64)> {
         let entry = piece.entry;
         let offset = entry.place.offset();
@@ -414,12 +411,12 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     }
 }
 
-/// What nodes are below: each definition of one counts.
+/// Parents of nodes, by all definitions of each node.
 #[derive(Default)]
 struct Parents {
-    /// By the first definition of each.
+    /// Parent of each node in its first definition.
     first: HashMap<u64, u64>,
-    /// Of nodes that were defined again, below others.
+    /// Different parents of a node in later definitions.
     others: HashMap<u64, Vec<u64>>,
 }
 

@@ -1,16 +1,17 @@
-//! CPU profile streams in windows of time: kept, dropped, or re-based (see `rebase`).
+//! Cuts CPU profile streams to windows: each is kept, dropped, or re-based (see `rebase`).
 //!
-//! | a profile | edges are clipped | kept | dropped |
+//! | profile | `Clip` | `Keep` | `Drop` |
 //! |---|---|---|---|
-//! | lies in one window with all its events and samples | stays | stays | stays |
-//! | lies in windows, though in several | stays | stays | goes |
-//! | has samples in a window, or one in force where it begins | re-based | stays | goes |
-//! | only reaches over windows | goes | stays | goes |
-//! | is a `CpuProfile` event or has no `Profile` event, and reaches into windows | stays, and is told: it cannot be re-based | stays | goes |
-//! | lies outside | goes | goes | goes |
+//! | all events and samples in one window | kept | kept | kept |
+//! | all in windows, but several | kept | kept | dropped |
+//! | has samples in a window, or one in force at its start | re-based | kept | dropped |
+//! | only spans windows | dropped | kept | dropped |
+//! | overlaps windows, but is a `CpuProfile` event or has no `Profile` event | kept and reported | kept | dropped |
+//! | outside | dropped | dropped | dropped |
 //!
-//! Cost: with [`Edges::Clip`] what windows need of each profile is put together (`excerpt`), otherwise all of it. Several profiles are done
-//! at a time, each with its part of the memory; call trees are beyond all shares, so there are no more at a time than 64 MiB of budget each.
+//! Cost: [`Edges::Clip`] assembles what windows need of each profile (`excerpt`), other modes the
+//! whole. Profiles run in parallel, at most one per 64 MiB of memory, since call trees are outside
+//! all leases.
 
 pub(crate) mod excerpt;
 pub(crate) mod rebase;
@@ -30,27 +31,26 @@ use tracemill_trace::run::threads::try_each;
 use tracemill_trace::store::Store;
 use tracemill_trace::time::windows::{Edges, Windows};
 
-/// Bytes of the budget for each stream that is put together: its tree and the nodes that are looked through are beyond
-/// all shares.
+/// Bytes of memory for each profile assembled in parallel, since call trees are outside all leases.
 const STREAM: u64 = 64 << 20;
 
-/// What became of the streams of a trace: see [`cut_streams`].
+/// Counts and decisions that [`cut_streams`] returns.
 #[derive(Default)]
 pub struct Cut {
-    /// Whether the events of each profile stay as they are, by its number.
+    /// Whether the events of each profile are kept unchanged.
     pub stays: Vec<bool>,
-    /// Streams re-based, and the samples in them.
+    /// Number of re-based streams.
     pub rebased: u64,
-    /// Samples in those.
+    /// Number of samples in re-based streams.
     pub samples: u64,
-    /// Streams that reach beyond the windows and were kept whole, since they cannot be re-based.
+    /// Number of streams kept whole beyond the windows, since they cannot be re-based.
     pub whole: u64,
-    /// What is wrong with those re-based.
+    /// Defects of re-based streams.
     pub flaws: Flaws,
 }
 
 impl Cut {
-    /// The profiles whose events stay as they are, or the others.
+    /// Returns the profiles whose events are kept, or with `stay` false the others.
     pub fn groups<'c>(
         &'c self,
         streams: &'c Streams,
@@ -61,15 +61,13 @@ impl Cut {
     }
 }
 
-/// What becomes of a stream.
+/// The decision whether the events of a stream are kept.
 enum StreamOutcome {
-    /// Its events stay as they are.
     Kept,
-    /// They do, though they reach beyond the windows: the caller is told.
+    /// Keep the events and report that some are outside the windows.
     Whole,
-    /// None of its events stays.
     Dropped,
-    /// Events are made in place of its own.
+    /// Replace the events by synthetic ones.
     Rebased,
 }
 
@@ -158,17 +156,13 @@ pub fn cut_streams(
     Ok(cut)
 }
 
-/// Times of a stream.
 #[derive(Default)]
 struct StreamTimes {
-    /// The least and the greatest, in nanoseconds.
     extent: Option<(i64, i64)>,
-    /// Whether any lies in no window.
     outside: bool,
 }
 
 impl StreamTimes {
-    /// Notes a time; whether it lies in a window.
     fn note(&mut self, time: i64, windows: &Windows) -> bool {
         let inside = windows.at(time).is_some();
         self.outside |= !inside;
@@ -177,8 +171,10 @@ impl StreamTimes {
     }
 }
 
-/// What becomes of a profile, by the table above. `whole` need not have samples that lie in no window ([`excerpt()`]): their events' times say that there are
-/// some.
+/// Decides whether a profile is kept, dropped or re-based, by the table in the module docs.
+///
+/// After [`excerpt()`], `whole` lacks samples outside the windows, but the event times show that
+/// there are some.
 fn outcome(
     group: ProfileGroup<'_>,
     whole: &PlacedProfile<'_, '_>,

@@ -1,17 +1,16 @@
-//! A CPU profile stream re-based: what of it lies in windows of time, as a stream that begins there.
+//! Re-bases a CPU profile stream: writes its part in windows as a stream that starts there.
 //!
 //! ```text
 //!   stream      Profile @10   samples  12 15 18 │ 21 24 27 │ 30 …      window │20 … 30│
 //!   re-based    Profile @20   samples             21 24 27             first step 1, then as they were
 //! ```
 //!
-//! A re-based stream has the samples inside, with their exact times, lines and columns; the nodes that they name with all
-//! ancestors, as they are written; and the `trace_ids` of those. A window between whose start and its first sample time
-//! passes begins with the sample that is in force there ([`InForce`]). `ts` of its `Profile` event is the start of the window
-//! if its own lies outside, and `startTime` of its data moves by as much. Samples go into chunks of at most 10,000,
-//! each with the nodes that it needs first.
+//! The stream has the samples inside with exact times, lines and columns; their nodes with all
+//! ancestors, as written; and their `trace_ids`. A window begins with the sample in force
+//! ([`InForce`]), unless a sample is exactly at its start. If the profile starts outside, `ts` of
+//! its `Profile` event moves to the window's start, and `startTime` by as much.
 //!
-//! Cost: the profile is put together (see `assemble`), and its samples are read twice more. Heap: its call tree.
+//! Cost: assembling the profile, and reading its samples twice more. Heap: its call tree.
 
 use crate::chunk::in_force::InForce;
 use crate::streams::ProfileGroup;
@@ -26,45 +25,41 @@ use tracemill_trace::store::Store;
 use tracemill_trace::time::attos::Attos;
 use tracemill_trace::time::windows::Windows;
 
-/// Samples, and nodes, of a chunk at most.
+/// Maximum number of samples, and of nodes, in a chunk.
 const MOST: usize = 10_000;
 
-/// Line and column of a sample; 0 if it has none.
+/// Line and column of a sample; 0 without one.
 type Positions = [i64; 2];
 
-/// A stream on its way into the windows: made of a profile that was put together, and written once.
+/// Writes an assembled profile as a re-based stream, once.
 pub(crate) struct Rebase<'g, 's, 'p> {
     group: ProfileGroup<'g>,
     whole: &'g PlacedProfile<'s, 'p>,
     windows: &'g Windows,
-    /// The sample in force where each window begins: its node, line and column.
+    /// Node, line and column of the sample in force at the start of each window.
     in_force: Vec<Option<(u32, Positions)>>,
     store: &'g Store<'p>,
-    /// Where each node stands among all, parents first.
+    /// Position of each node in an order with parents first.
     position: Vec<u32>,
-    /// Which nodes a chunk has had already.
+    /// Whether a chunk with the node was written.
     sent: Vec<bool>,
-    /// What ends an event, up to its time.
+    /// Text that ends each chunk event, up to the value of `ts`.
     tail: Vec<u8>,
-    /// Whether a chunk has said where the profile is from.
+    /// Whether the recording API was written.
     begun: bool,
-    /// Nanoseconds: of the last event.
     ts: i64,
-    /// The event at hand.
     out: Vec<u8>,
 }
 
-/// Samples of a chunk.
 #[derive(Default)]
 struct RebasedSamples {
     nodes: Vec<u32>,
     deltas: Vec<i64>,
     positions: [Vec<i64>; 2],
-    /// Time of the first.
     first: i64,
 }
 
-/// Samples with their times and positions.
+/// Iterator over samples with their times and positions.
 struct SampleWalk<'a> {
     steps: Samples<'a>,
     positions: [Option<Samples<'a>>; 2],
@@ -72,7 +67,6 @@ struct SampleWalk<'a> {
 }
 
 impl Iterator for SampleWalk<'_> {
-    /// A sample's node, its time, its line and column.
     type Item = (u32, i64, Positions);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -88,18 +82,17 @@ impl Iterator for SampleWalk<'_> {
     }
 }
 
-/// Samples as they are written: those in windows, and at the start of each window the one that is in force there.
+/// Iterator over the samples to write: those in windows, and the one in force at each start.
 struct Inside<'a> {
     walk: SampleWalk<'a>,
     windows: &'a Windows,
-    /// What is in force at the start of each window that did not begin yet.
+    /// Samples in force at the start of windows that have not begun.
     in_force: std::iter::Peekable<std::vec::IntoIter<(usize, u32, Positions)>>,
-    /// A sample, with the number of its window, that comes when those before it have begun.
+    /// The next sample and its window, to be returned after the samples in force.
     held: Option<(usize, (u32, i64, Positions))>,
 }
 
 impl Iterator for Inside<'_> {
-    /// A sample's node, its time, its line and column.
     type Item = (u32, i64, Positions);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -116,7 +109,7 @@ impl Iterator for Inside<'_> {
 }
 
 impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
-    /// Looks through the samples once, for what is in force where each window begins.
+    /// Reads the samples once to find those in force at the start of windows.
     pub(crate) fn new(
         group: ProfileGroup<'g>,
         whole: &'g PlacedProfile<'s, 'p>,
@@ -145,7 +138,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         &self.whole.profile
     }
 
-    /// All samples, each with its time: the times of one profile are the sums of its steps, so nothing can be skipped.
+    /// Returns all samples of the profile with their times.
     fn walk(&self) -> SampleWalk<'g> {
         let profile = self.profile();
         let [lines, columns] = profile.has_positions();
@@ -158,7 +151,6 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         }
     }
 
-    /// The samples that are written.
     fn inside(&self) -> Inside<'g> {
         let windows = self.in_force.iter().enumerate();
         let known = windows.filter_map(|(window, &own)| own.map(|(node, at)| (window, node, at)));
@@ -167,7 +159,9 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         Inside { walk, windows: self.windows, in_force, held: None }
     }
 
-    /// Makes its events: the `Profile` event, chunks of samples, and one with the end if the profile has one. Returns the samples in them.
+    /// Writes the `Profile` event, chunks, and a chunk with the end if there is one.
+    ///
+    /// Returns the number of samples.
     pub(crate) fn write(
         mut self,
         emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
@@ -198,7 +192,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         Ok(count)
     }
 
-    /// The start: its own, or that of the window of the first sample.
+    /// Returns the start: the profile's own, or that of the first sample's window.
     fn start(&self) -> i64 {
         let own = self.whole.start;
         if self.windows.at(own).is_some() {
@@ -206,12 +200,13 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         }
         let Some((_, time, _)) = self.inside().next() else { return own };
         let from = self.windows.at(time).map_or(time, |window| self.windows.0[window].from);
-        // a window without a limit has no first moment
+        // a window without a lower limit has no start
         if from == i64::MIN { time } else { from }
     }
 
-    /// The `Profile` event that counts, with its start moved. Its bytes stay but for two numbers: `ts`, and `startTime`, which moves by as much,
-    /// digit by digit, since it may be of another clock.
+    /// Writes the last `Profile` event with `ts` and `startTime` moved, other bytes unchanged.
+    ///
+    /// Both move by the same difference, exactly, since `startTime` may use another clock.
     fn write_head(
         &mut self,
         start: i64,
@@ -241,7 +236,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         emit(&patches.apply(bytes))
     }
 
-    /// `,"cat":…,"id":…,"name":"ProfileChunk","ph":"P","pid":…,"tid":…,"ts":`
+    /// Returns `,"cat":…,"id":…,"name":"ProfileChunk","ph":"P","pid":…,"tid":…,"ts":`.
     fn envelope(&self) -> Vec<u8> {
         let head = || self.group.own.heads.last().map(|head| head.entry);
         let Some(first) = self.group.chunks().first().or_else(head) else { return Vec::new() };
@@ -265,7 +260,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         tail
     }
 
-    /// Ends the event at hand: all have one envelope, but for the time.
+    /// Ends the current event with the common keys and the time.
     fn end_event(&mut self, emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         self.out.extend_from_slice(&self.tail);
         push_micros(self.ts, &mut self.out);
@@ -273,7 +268,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         emit(&self.out)
     }
 
-    /// A chunk of samples; where it needs more nodes than a chunk may have, chunks of nodes alone come before it.
+    /// Writes a chunk of samples, preceded by chunks of nodes if the samples need too many nodes.
     fn write_chunk(
         &mut self,
         batch: &RebasedSamples,
@@ -315,7 +310,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         self.out.push(b']');
     }
 
-    /// Nodes that a batch is the first to need, with all ancestors, parents first.
+    /// Returns the unwritten nodes of a batch with their ancestors, parents first.
     fn needed(&mut self, batch: &RebasedSamples) -> Vec<u32> {
         let tree = &self.whole.profile.tree;
         let mut nodes = Vec::new();
@@ -330,7 +325,6 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         nodes
     }
 
-    /// Begins a chunk, with these nodes.
     fn begin_nodes(&mut self, nodes: &[u32]) {
         self.out.clear();
         self.out.extend_from_slice(b"{\"args\":{\"data\":{");
@@ -347,7 +341,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         self.list("\"nodes\":[", nodes, |&node, out| push_node(profile, node, out));
     }
 
-    /// The end: what is known of the whole profile.
+    /// Writes the last chunk, with the end and the unknown keys of the profile.
     fn write_end(
         &mut self,
         last: i64,
@@ -389,7 +383,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         self.end_event(emit)
     }
 
-    /// The end as the data has it, which need not be of the clock of the events: no later than the window.
+    /// Returns the end in the clock of the data, at most the end of the window.
     fn end(&self, last: i64) -> i64 {
         let end = match self.windows.at(last) {
             Some(window) => self.whole.bounds.end.min(self.windows.0[window].to),
@@ -402,7 +396,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
     }
 }
 
-/// A node as it is written, if that says the same once others are gone; otherwise with its id and parent made anew.
+/// Writes a node, unchanged if that is still valid, otherwise with a new id and parent.
 fn push_node(profile: &Profile<'_, '_>, node: u32, out: &mut Vec<u8>) {
     let tree = &profile.tree;
     let text = profile.text(tree.texts[node as usize]);
