@@ -1,20 +1,22 @@
-//! Several inputs read as one trace: which of them belong to one recording, whose pids and ids change, and by how much clocks move.
+//! Reads several inputs as one trace: decides which belong to one recording, renames pids and ids,
+//! and aligns clocks.
 //!
 //! ```text
 //!   inputs ─ scan ─> facts: processes, ids, clocks, CPU profiles ─> identity: recordings, new names ─┬─> merge
 //!                                                                ─> clock: one time line ────────────┴─> InputSet: analyses, view
 //! ```
 //!
-//! Every verb of several inputs decides by these facts and rules, so that a process has the same pid in all of them.
+//! Every verb with several inputs decides by the same facts and rules, so a process gets the same
+//! pid in all of them.
 //!
 //! | module | job |
 //! |---|---|
-//! | [`config`] | what a run may take, and its rules for inputs that differ |
+//! | [`config`] | limits of a run, and rules for inputs that differ |
 //! | [`inputs`] | the scan of a verb, and what it observes of each input |
 //! | [`identity`] | recordings; pids, ids and stack frames that must be renamed; labels |
 //! | [`clock`] | offsets and scales of clocks |
 //! | [`input_set`] | inputs of an analysis, with their CPU profiles |
-//! | [`read_plan`] | byte ranges that an index says are enough |
+//! | [`read_plan`] | byte ranges to read, found by an index |
 //! | [`report`] | reports and warnings of runs |
 #![forbid(unsafe_code)]
 

@@ -1,19 +1,19 @@
-//! From what inputs state or show to offsets: which clock each is moved to, and how well that fits.
+//! Computes clock offsets from base times, markers or sync events, and how well they fit.
 //!
-//! The *reference* is the first input that has what the method needs; it stays. Every other one that has it too is moved
-//! so that
+//! The *reference* is the first input with the data that the method needs; it stays. Every other
+//! such input is shifted as follows:
 //!
-//! | method | this of the input | falls on this of the reference |
+//! | method | this of the input | is moved to this of the reference |
 //! |---|---|---|
-//! | `start` | its first event that is no metadata | the first event |
-//! | `base-time` | its base, stated beside its events | the same moment since 1970 |
+//! | `start` | its first event except metadata | the first event |
+//! | `base-time` | its base time, a top-level key | the same time since 1970 |
 //! | `marker` | its i-th event of the name, in time | the i-th |
-//! | `clock-sync` | its event of a sync id | the event of that id; over third inputs where two share none |
+//! | `clock-sync` | its event of a sync id | the event of that id; through a third input if they share none |
 //!
-//! Several pairs: the median of their distances is the offset (the earlier of two in the middle), and the *residual* is how
-//! far from its counterpart the worst pair is then. If one input has more markers than the other, one of them began
-//! earlier or ended later: of all ways to put the shorter row on the longer one that with the least spread is taken, the
-//! earliest of equal ones.
+//! With several pairs, the offset is the median of their distances (the lower of two middle ones).
+//! The *residual* is the largest remaining distance. If the inputs have different numbers of
+//! markers, the alignment of consecutive markers with the smallest spread wins, the earliest one in
+//! case of a tie.
 
 use super::base::StatedClock;
 use super::markers::{ClockSamples, MARKERS, UncertainTime};
@@ -22,31 +22,29 @@ use crate::report::ClockMethod;
 use crate::report::warning::Warning;
 use std::collections::BTreeMap;
 
-/// Times from here on, in nanoseconds, are since 1970; below, since some start.
+/// Times from this value on, in nanoseconds, count as since 1970.
 pub(super) const SINCE_1970: i64 = 1_000_000_000_000_000_000;
 
-/// What is known of the clock of an input, with its factor and without an offset.
+/// Clock of an input, scaled but not shifted.
 #[derive(Debug, Default)]
 pub(super) struct InputClockFacts {
     pub(super) name: String,
-    /// Least and greatest time.
     pub(super) span: Option<(i64, i64)>,
     pub(super) stated: StatedClock,
     pub(super) samples: ClockSamples,
-    /// Its offset, where that is given and none is to be looked for.
+    /// The offset given by the user, instead of a computed one.
     pub(super) given: Option<i64>,
 }
 
-/// What was found for an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Alignment {
     pub(super) method: Option<ClockMethod>,
-    /// Nanoseconds, as all others.
+    /// Nanoseconds, as in all fields but `matches` and `drift`.
     pub(super) offset: i64,
     pub(super) matches: u64,
     pub(super) residual: Option<i64>,
     pub(super) uncertainty: Option<i64>,
-    /// By how many 10^-9 of its time it is slow, if matches show it.
+    /// Parts per billion by which the clock is slow, if measurable.
     pub(super) drift: Option<i64>,
 }
 
@@ -56,7 +54,6 @@ impl Alignment {
     }
 }
 
-/// The offsets of all inputs, and what there is to say.
 pub(super) fn align(
     align: &Align,
     inputs: &mut [InputClockFacts],
@@ -79,7 +76,7 @@ pub(super) fn align(
     (anchored(found, inputs), warnings)
 }
 
-/// Offsets that are given count, also for those that are aligned with an input that has one.
+/// Applies given offsets: to their inputs, and to inputs aligned with a reference that has one.
 fn anchored(mut found: Vec<Alignment>, inputs: &[InputClockFacts]) -> Vec<Alignment> {
     let reference = found.iter().position(|found| found.method.is_some());
     let anchor = reference.and_then(|reference| inputs[reference].given).unwrap_or(0);
@@ -96,7 +93,7 @@ fn anchored(mut found: Vec<Alignment>, inputs: &[InputClockFacts]) -> Vec<Alignm
     found
 }
 
-/// Gives each input that has a point the offset that puts it on that of the first.
+/// Computes offsets that move each input's point to the first input's point.
 fn by_points(
     method: &ClockMethod,
     points: &[Option<i64>],
@@ -188,11 +185,12 @@ fn by_marker(
     all
 }
 
-/// Pairs of two rows of times, where they fit best: the time in the second, and how far it is behind.
+/// Pairs two lists of times where they fit best. Returns the time in the second list, and its
+/// distance to the first.
 fn row(first: &[i64], second: &[i64]) -> Vec<(i64, i64)> {
     let len = first.len().min(second.len());
     let surplus = first.len().max(second.len()) - len;
-    // rows that were cut at their end have no surplus that says anything
+    // a list cut at its limit has no meaningful surplus
     let surplus = if len == MARKERS { 0 } else { surplus };
     let pairs = |lag: usize| {
         let (a, b) = if first.len() > second.len() { (lag, 0) } else { (0, lag) };
@@ -209,7 +207,7 @@ fn row(first: &[i64], second: &[i64]) -> Vec<(i64, i64)> {
     pairs(lag).collect()
 }
 
-/// The offset of pairs of a time and its distance; there is one at least.
+/// Aligns by at least one pair of a time and its distance.
 fn fit(pairs: &[(i64, i64)]) -> Alignment {
     let mut distances: Vec<i64> = pairs.iter().map(|&(_, distance)| distance).collect();
     distances.sort_unstable();
@@ -228,12 +226,12 @@ fn fit(pairs: &[(i64, i64)]) -> Alignment {
     }
 }
 
-/// Whether distances grow or shrink all the way, and how fast: in 10^-9 of the time.
+/// Returns the drift in parts per billion, if the distances mostly grow or mostly shrink.
 fn drift(pairs: &[(i64, i64)]) -> Option<i64> {
     let [first, .., last] = pairs else { return None };
     let steps = pairs.windows(2).map(|pair| pair[1].1.saturating_sub(pair[0].1).signum());
     let sum: i64 = steps.sum();
-    // three of four steps in one direction; a single step says nothing
+    // requires three of four steps in one direction; a single step proves nothing
     if pairs.len() < 4 || sum.unsigned_abs() as usize * 2 < pairs.len() {
         return None;
     }
@@ -253,7 +251,7 @@ fn by_sync(inputs: &[InputClockFacts], warnings: &mut Vec<Warning>) -> Vec<Align
         ));
         return all;
     };
-    // moments of the reference's time by sync id, as far as inputs are put on it
+    // reference times by sync id, as far as inputs are aligned
     let mut placed: BTreeMap<&[u8], UncertainTime> = BTreeMap::new();
     let mut waiting: Vec<usize> =
         (first..inputs.len()).filter(|&i| has_syncs(&inputs[i])).collect();

@@ -1,4 +1,4 @@
-//! Entries of the index moved to the time of the output.
+//! Shifts index entries to the time of the output.
 
 use super::Clocks;
 use std::path::Path;
@@ -13,7 +13,7 @@ use tracemill_trace::time::shift::Shift;
 
 const MAX: u64 = Nanos::MAX as u64;
 
-/// Moves sorted runs.
+/// Shifts sorted runs.
 pub fn shift_runs(
     runs: &mut EntryRuns,
     clocks: &Clocks,
@@ -31,14 +31,14 @@ pub fn shift_runs(
     Ok(())
 }
 
-/// The entry of an event whose entry was made with the factor of `shift` and without its offset.
+/// Shifts the entry of an event; the factor of `shift` is already applied.
 fn moved(shift: &Shift, entry: Entry, store: &Store<'_>) -> Entry {
     let plain = entry.place.rank() != EXACT;
     let moved = entry.time.checked_add(shift.offset()).filter(|time| time.unsigned_abs() < MAX);
     if let Some(time) = moved.filter(|_| plain) {
         return Entry { time, place: entry.place };
     }
-    // digits below a nanosecond, or a time out of range: only the text tells
+    // sub-nanosecond digits or an out-of-range time need the text of the event
     let event = store.event(entry.place);
     let spans = fields_of(event);
     let Some((ts, dur)) = shift.times(&spans.of(event)) else { return entry };
@@ -54,15 +54,15 @@ fn shift_parts(parts: &mut [Vec<Entry>], clocks: &Clocks, store: &Store<'_>) {
             }
         }
         if !part.is_sorted() {
-            // of several inputs, or finer times, which have other ranks than they had
+            // several inputs, or times with sub-nanosecond digits, may need another order
             part.sort_unstable();
         }
     }
 }
 
-/// Moves the entries of runs on disk, which have inputs mixed: each run is read, put in order again and written anew.
+/// Shifts runs on disk, which mix inputs: reads, sorts and rewrites each.
 ///
-/// Memory: the longest run, as when it was written.
+/// Memory: the longest run, as when it was first written.
 fn shift_spilled(
     runs: &DiskRuns,
     clocks: &Clocks,

@@ -1,34 +1,30 @@
-//! What inputs state about their clocks beside their events.
+//! Clock facts in the top-level keys of inputs.
 
 use tracemill_tokenizer::{Number, number_text, string_is, to_text};
 use tracemill_trace::event::envelope::Document;
 use tracemill_trace::json::member;
 use tracemill_trace::store::Store;
 
-/// When the times of an input begin to count, since 1970, in nanoseconds.
+/// Base time of an input: the time since 1970 at which its `ts` is 0, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Base {
     pub(super) time: i64,
-    /// The unit in which it is stated, in nanoseconds.
     pub(super) unit: i64,
 }
 
-/// What the keys of an input say.
 #[derive(Clone, Debug, Default)]
 pub(super) struct StatedClock {
     pub(super) base: Option<Base>,
-    /// Whether later documents of the input state another base.
+    /// Whether later documents disagree.
     pub(super) several: bool,
     /// `metadata["clock-domain"]`
     pub(super) domain: Option<String>,
 }
 
-/// A key, the member of its value that counts, and the unit in nanoseconds.
+/// A key, the relevant member of its value if any, and the unit in nanoseconds.
 type BaseKey = (&'static [u8], Option<&'static [u8]>, i64);
 
-/// Keys that state a base.
-///
-/// PyTorch (Kineto), VizTracer, clang -ftime-trace.
+/// Keys with a base time, of PyTorch (Kineto), VizTracer and clang -ftime-trace.
 const BASES: [BaseKey; 3] = [
     (b"baseTimeNanoseconds", None, 1),
     (b"viztracer_metadata", Some(b"baseTimeNanoseconds"), 1),
@@ -36,7 +32,6 @@ const BASES: [BaseKey; 3] = [
 ];
 
 impl StatedClock {
-    /// Takes in the keys of one more document.
     pub(super) fn note(&mut self, document: &Document, store: &Store<'_>) {
         for key in &document.keys {
             let value = || store.slice(key.offset, key.len);
@@ -60,7 +55,7 @@ impl StatedClock {
     }
 }
 
-/// A number, or a string that holds one.
+/// Parses a number or a quoted number.
 fn base_of(value: &[u8], unit: i64) -> Option<Base> {
     let mut scratch = Vec::new();
     let number = Number::parse(number_text(value, &mut scratch)?)?;

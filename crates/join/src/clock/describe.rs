@@ -1,4 +1,4 @@
-//! What was done to the clocks of inputs, as JSON for provenance.
+//! Writes the clock changes of inputs as JSON for provenance.
 
 use crate::report::InputClock;
 use tracemill_trace::json::push_string;

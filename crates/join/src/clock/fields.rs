@@ -1,4 +1,4 @@
-//! Where times stand in an event. See the table in [`super`].
+//! Finds the times in an event. See the table in [`super`].
 
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
@@ -6,10 +6,8 @@ use tracemill_tokenizer::{Event, Field, canonical, members, number_text, string_
 use tracemill_trace::json::{elements, member};
 use tracemill_trace::time::shift::{Shift, TimeKind};
 
-/// Finds the times in some args.
 type FindTimes = fn(&mut ArgsVisitor<'_, '_>);
 
-/// Events whose times stand in `args`, by name.
 const NAMED: [(&[u8], FindTimes); 9] = [
     (b"Profile", profile),
     (b"ProfileChunk", profile),
@@ -22,7 +20,7 @@ const NAMED: [(&[u8], FindTimes); 9] = [
     (b"clock_sync", clock_sync),
 ];
 
-/// Calls `found` for each time of an event that `shift` moves: for lengths if those change.
+/// Calls `found` for each time of an event that `shift` changes; for durations only if it scales.
 pub(crate) fn each_moved<'e>(
     shift: &Shift,
     event: &Event<'e>,
@@ -31,7 +29,7 @@ pub(crate) fn each_moved<'e>(
     each_time(event, shift.scales(), found);
 }
 
-/// Calls `found` for each time of an event; for lengths only if `lengths`.
+/// Calls `found` for each time of an event; for durations only with `lengths`.
 fn each_time<'e>(event: &Event<'e>, lengths: bool, mut found: impl FnMut(&'e [u8], TimeKind)) {
     if let Some(ts) = event.field(Field::Ts)
         && !(event.is_metadata() && is_zero(ts))
@@ -51,7 +49,8 @@ fn each_time<'e>(event: &Event<'e>, lengths: bool, mut found: impl FnMut(&'e [u8
     }
 }
 
-/// Cost: most names begin with another letter, and are not compared.
+/// Returns the function for the name of an event. The first letter excludes most names without a
+/// comparison.
 #[inline]
 fn named(event: &Event<'_>) -> Option<FindTimes> {
     match event.field_and_rest(Field::Name) {
@@ -69,7 +68,6 @@ fn is_user_timing(event: &Event<'_>) -> bool {
     cats.split(|&byte| byte == b',').any(|cat| cat == b"blink.user_timing")
 }
 
-/// The args of an event.
 struct ArgsVisitor<'e, 'f> {
     args: &'e [u8],
     lengths: bool,
@@ -88,7 +86,7 @@ impl<'e> ArgsVisitor<'e, '_> {
     }
 }
 
-/// Most chunks hold no time at all, which a glance at their bytes tells.
+/// Finds the times of a profile event. Most chunks have none, which a byte search detects.
 fn profile(args: &mut ArgsVisitor<'_, '_>) {
     static TIME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("Time\""));
     let is_plain = || memchr::memchr(b'\\', args.args).is_none();
@@ -107,7 +105,7 @@ fn profile(args: &mut ArgsVisitor<'_, '_>) {
     }
 }
 
-/// The last members of these names, in one walk.
+/// Returns the last members with these names, in one pass.
 fn last_of<'o, const N: usize>(object: &'o [u8], names: [&[u8]; N]) -> [Option<&'o [u8]>; N] {
     let mut last = [None; N];
     let is_object = object.first() == Some(&b'{');
@@ -121,7 +119,7 @@ fn last_of<'o, const N: usize>(object: &'o [u8], names: [&[u8]; N]) -> [Option<&
     last
 }
 
-/// Chrome writes 0 for a request that has none.
+/// Reports a time in seconds, unless it is 0, which Chrome writes for a missing request.
 fn seconds(args: &mut ArgsVisitor<'_, '_>, path: &[&[u8]]) {
     if args.value(path).is_some_and(|value| !is_zero(value)) {
         args.time(path, TimeKind::Seconds);
@@ -136,7 +134,7 @@ fn finish(args: &mut ArgsVisitor<'_, '_>) {
     seconds(args, &[b"data", b"finishTime"]);
 }
 
-/// A number is a time; a string is the name of another time stamp.
+/// Reports `start` and `end` if they are numbers; strings name other time stamps.
 fn time_stamp(args: &mut ArgsVisitor<'_, '_>) {
     for name in [&b"start"[..], b"end"] {
         let path: [&[u8]; 2] = [b"data", name];
@@ -155,7 +153,7 @@ fn clock_sync(args: &mut ArgsVisitor<'_, '_>) {
     args.time(&[b"issue_ts"], TimeKind::Micros);
 }
 
-/// Whether a value is the number 0, however it is spelled.
+/// Returns whether a value is the number 0 in any notation.
 fn is_zero(value: &[u8]) -> bool {
     let (mut scratch, mut form) = (Vec::new(), Vec::new());
     number_text(value, &mut scratch).is_some_and(|text| canonical(text, &mut form)) && form == b"0"

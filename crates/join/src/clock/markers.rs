@@ -1,4 +1,4 @@
-//! What the scan notes for clocks: marker events and clock-sync events, a few of them, whatever the input's size.
+//! Collects a bounded number of marker and clock-sync events during the scan.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,36 +6,32 @@ use tracemill_tokenizer::{Event, Field, nanos, number_text};
 use tracemill_trace::json::member;
 use tracemill_trace::time::shift::{Shift, TimeKind};
 
-/// Markers kept of an input: the first ones in time.
+/// Maximum number of markers kept per input, the earliest.
 pub(super) const MARKERS: usize = 1024;
-/// Clock-sync events kept of an input: the first ones in time.
+/// Maximum number of clock-sync events kept per input, the earliest.
 const SYNCS: usize = 256;
 
-/// The events that tell about clocks.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClockSignals {
-    /// The name of markers: the i-th of one input belongs to the i-th of another.
+    /// Name of markers; the i-th markers of all inputs match.
     pub(super) marker: Option<Vec<u8>>,
-    /// Clock-sync events.
     pub(super) syncs: bool,
 }
 
-/// A moment in the time of an input, and how far off it may be, in nanoseconds.
+/// A time of an input and its uncertainty, both in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UncertainTime {
     pub(super) time: i64,
     pub(super) uncertainty: i64,
 }
 
-/// What was found in an input, or in a part of one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ClockSamples {
     signals: Arc<ClockSignals>,
-    /// Times of the first markers; sorted only by [`ClockSamples::markers`].
+    /// Times of the first markers; only [`ClockSamples::markers`] sorts them.
     markers: Vec<i64>,
-    /// All markers there are.
+    /// Number of all markers, kept or not.
     pub(super) seen: u64,
-    /// By sync id, as it is written.
     pub(super) syncs: BTreeMap<Vec<u8>, UncertainTime>,
 }
 
@@ -44,7 +40,7 @@ impl ClockSamples {
         ClockSamples { signals, ..ClockSamples::default() }
     }
 
-    /// Looks at an event that is no metadata and has a time; `shift` is what is known of the input's clock.
+    /// Observes a timed event, except metadata; `shift` is the factor of the input, if any.
     #[inline]
     pub(crate) fn note(&mut self, event: &Event<'_>, time: i64, shift: Option<&Shift>) {
         let marker = self.signals.marker.as_ref();
@@ -60,7 +56,8 @@ impl ClockSamples {
         }
     }
 
-    /// `args.issue_ts` is when the other side was asked, `ts` when its answer came: it was there in between.
+    /// Observes a clock-sync event. Its time lies between the request (`args.issue_ts`) and the
+    /// answer (`ts`).
     #[cold]
     fn note_sync(&mut self, event: &Event<'_>, time: i64, shift: Option<&Shift>) {
         let args = event.field(Field::Args).unwrap_or_default();
@@ -80,7 +77,7 @@ impl ClockSamples {
         self.note_moment(id.to_vec(), moment);
     }
 
-    /// The first one in time of an id counts.
+    /// Adds a sync event; the earliest of an id wins.
     fn note_moment(&mut self, id: Vec<u8>, moment: UncertainTime) {
         let order = |moment: &UncertainTime| (moment.time, moment.uncertainty);
         let earliest = self.syncs.entry(id).or_insert(moment);
@@ -94,7 +91,6 @@ impl ClockSamples {
         }
     }
 
-    /// Takes over what another part of the same input has.
     pub(crate) fn append(&mut self, other: ClockSamples) {
         self.seen += other.seen;
         self.markers.extend(other.markers);
@@ -108,19 +104,16 @@ impl ClockSamples {
         self.markers.shrink_to(MARKERS);
     }
 
-    /// The times of the first markers, ascending.
     pub(super) fn markers(&mut self) -> &[i64] {
         self.keep_first();
         &self.markers
     }
 }
 
-/// Whether an event ends what another began.
 fn is_end(event: &Event<'_>) -> bool {
     matches!(event.phase(), b'E' | b'e' | b'F')
 }
 
-/// The time of a JSON value in microseconds.
 pub(super) fn nanos_of(value: &[u8]) -> Option<i64> {
     Some(nanos(number_text(value, &mut Vec::new())?)?.floor)
 }
@@ -144,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_markers_in_time_however_the_input_is_cut() {
+    fn first_markers_do_not_depend_on_chunk_boundaries() {
         let times = (0..5000).map(|i| (i * 7919) % 5003);
         let events: Vec<(&str, i64)> =
             times.map(|time| (r#"{"name":"\u006d","ph":"X"}"#, time)).collect();
@@ -156,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sync_lies_between_asking_and_answer() {
+    fn sync_time_lies_between_request_and_answer() {
         let found = samples(
             &[
                 (r#"{"ph":"c","args":{"sync_id":"a","issue_ts":1}}"#, 4000),

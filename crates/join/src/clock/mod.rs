@@ -1,23 +1,23 @@
-//! One time line for inputs whose clocks differ: what each input's times are multiplied by and moved by.
+//! Aligns the clocks of inputs: scales and shifts their times.
 //!
-//! `time in the output = time in the input × factor + offset`, exactly to
-//! 10⁻¹⁸ s ([`tracemill_trace::time::attos`]), and written as they were spelled. A factor comes from `--scale` only, so it is known before the
-//! scan; offsets come from what is found (`align`), so they are known when all is read.
+//! `time in the output = time in the input × factor + offset`, exact to 10⁻¹⁸ s
+//! ([`tracemill_trace::time::attos`]) and in the original notation. Factors come only from
+//! `--scale`, so they are known before the scan. Offsets are computed from its findings (`align`).
 //!
-//! | value | of | what |
+//! | value | of | unit |
 //! |---|---|---|
-//! | `ts` | all events; 0 of metadata events is no time, and stays | µs |
-//! | `dur` | all | length |
+//! | `ts` | all events, except 0 in metadata events, which is no time | µs |
+//! | `dur` | all | duration |
 //! | `args.data.startTime`, `.endTime`; the same in `args.data.cpuProfile` | `Profile`, `ProfileChunk`, `CpuProfile`, `CpuProfiler::StartProfiling`, `CpuProfiler::StopProfiling` | µs |
-//! | `args.data.timeDeltas[]`, `args.data.cpuProfile.timeDeltas[]` | the same | lengths |
+//! | `args.data.timeDeltas[]`, `args.data.cpuProfile.timeDeltas[]` | the same | durations |
 //! | `args.data.timing.requestTime` (`ResourceReceiveResponse`), `args.data.finishTime` (`ResourceFinish`), unless 0 | as named: DevTools draws network requests by them | s |
 //! | `args.data.start`, `args.data.end`, if they are numbers | `TimeStamp`: DevTools draws `console.timeStamp` by them | µs |
 //! | `args.callTime`, `args.data.callTime` | of category `blink.user_timing` | µs |
-//! | `ts` | of `samples` beside the events | µs |
+//! | `ts` | entries of the top-level key `samples` | µs |
 //! | `args.issue_ts` | `clock_sync` | µs |
 //!
-//! Lengths change with the factor only. Everything else in `args`, and the clocks of threads (`tts`, `tdur`), is nobody's
-//! to know, and stays.
+//! Durations change only with the factor. All other `args`, and the thread clocks (`tts`, `tdur`),
+//! stay.
 //!
 //! ```text
 //!   scan ── times × factor ──> entries ─┐
@@ -25,9 +25,9 @@
 //!   keys ── base times ─────────────────┘                                       (with new names)
 //! ```
 //!
-//! Offsets are whole nanoseconds, so that moving what is sorted leaves it sorted: nothing is read twice, but for entries
-//! of finer times, and a run on disk that is read, moved and written anew (`apply`). Inputs that stay where they are
-//! cost nothing.
+//! Offsets are whole nanoseconds, so shifting keeps sorted entries sorted. Only entries with
+//! sub-nanosecond times are read again, and runs on disk are rewritten (`apply`). Inputs that are
+//! not shifted cost nothing.
 
 mod align;
 mod apply;
@@ -59,20 +59,19 @@ use tracemill_trace::store::Store;
 use tracemill_trace::time::factor::Factor;
 use tracemill_trace::time::shift::{Shift, Shifts};
 
-/// Nanoseconds of a year.
 const YEAR: i64 = 31_557_600_000_000_000;
 
-/// Whether a file of a flag has the path of an input.
+/// Returns whether an option names an input by its path.
 fn is_path(file: &Path, input: &str) -> bool {
     file.as_os_str() == input || input == "standard input" && file.as_os_str() == "-"
 }
 
-/// Whether a file of a flag has the name of an input.
+/// Returns whether an option names an input by its file name.
 fn is_name(file: &Path, input: &str) -> bool {
     Path::new(input).file_name().is_some_and(|name| name == file.as_os_str())
 }
 
-/// What is given for an input: for its path, or else for its name.
+/// Returns the value given for an input, by path or else by file name.
 fn of_input<'r, T>(all: &'r [(PathBuf, T)], input: &str) -> Option<&'r T> {
     let by_path = all.iter().find(|(file, _)| is_path(file, input));
     let given = by_path.or_else(|| all.iter().find(|(file, _)| is_name(file, input)));
@@ -80,7 +79,7 @@ fn of_input<'r, T>(all: &'r [(PathBuf, T)], input: &str) -> Option<&'r T> {
 }
 
 impl ClockRules {
-    /// Returns the events that the scan of `several` inputs, or of one, looks for.
+    /// Returns the events that the scan must observe.
     fn signals(&self, several: bool) -> Option<Arc<ClockSignals>> {
         let marker = match &self.align {
             Align::Marker(name) => Some(name.clone().into_bytes()),
@@ -90,12 +89,12 @@ impl ClockRules {
         (marker.is_some() || syncs).then(|| Arc::new(ClockSignals { marker, syncs }))
     }
 
-    /// What is known of an input before it is read.
+    /// Returns the time factor of an input, known before it is read.
     pub fn factor_of(&self, input: &str) -> Option<Arc<Shift>> {
         Shift::new(0, of_input(&self.scales, input)).map(Arc::new)
     }
 
-    /// A typing error in a name must not pass for an input that is on time.
+    /// Checks that every path of an offset or factor matches an input, so that typos are reported.
     fn check_names(&self, inputs: &Inputs) -> Result<(), Error> {
         let offsets = self.offsets.iter().map(|(file, _)| ("an offset", file));
         let scales = self.scales.iter().map(|(file, _)| ("a factor", file));
@@ -112,7 +111,6 @@ impl ClockRules {
     }
 }
 
-/// A marker that nobody has is a typing error: what was asked for cannot be done for any input.
 fn check_markers(align: &Align, known: &[InputClockFacts]) -> Result<(), Error> {
     let Align::Marker(name) = align else { return Ok(()) };
     if known.iter().any(|input| input.samples.seen > 0) {
@@ -125,21 +123,21 @@ fn check_markers(align: &Align, known: &[InputClockFacts]) -> Result<(), Error> 
 /// How the times of all inputs change.
 #[derive(Clone, Debug, Default)]
 pub struct Clocks {
-    /// Per input, by the number of its report.
+    /// Shift of each input; `None` if its times do not change.
     by_input: Vec<Option<Arc<Shift>>>,
-    /// By place.
+    /// Shift for each offset in the address space.
     by_place: Arc<Shifts>,
-    /// The factors of inputs alone.
     factors: Vec<Arc<Shift>>,
-    /// Per input.
+    /// Clock report of each input.
     pub inputs: Vec<InputClock>,
 }
 
 impl Clocks {
-    /// Decides, and what there is to say of it; `samples` stand by the place of what they were found in.
+    /// Decides the offsets of all inputs; `samples` yields the findings by base.
     ///
     /// # Errors
-    /// [`tracemill_trace::run::error::ErrorKind::Usage`] if what is given names no input.
+    /// Returns [`tracemill_trace::run::error::ErrorKind::Usage`] if a given path matches no input,
+    /// or no input has the requested marker.
     pub(crate) fn decide_offsets(
         samples: impl Iterator<Item = (u64, ClockSamples)>,
         documents: &[Document],
@@ -149,7 +147,7 @@ impl Clocks {
     ) -> Result<(Clocks, Vec<Warning>), Error> {
         rules.check_names(inputs)?;
         let mut known = known(samples, documents, inputs, store, rules);
-        // what was made for DevTools has no clock of its own
+        // the synthetic input for DevTools has no clock
         let own = known.iter().position(|known| known.name == FOR_DEVTOOLS);
         let own = own.unwrap_or(known.len());
         let timed = known[..own].iter().filter(|known| known.span.is_some()).count();
@@ -193,7 +191,7 @@ impl Clocks {
             (held.base, clocks.by_input[held.input].clone())
         };
         let mut by_place: Vec<_> = inputs.payloads.iter().map(place).collect();
-        // what is made later stands behind all inputs, at its own time
+        // synthetic inputs created later follow all inputs and are not shifted
         let ends = inputs.payloads.iter().map(|held| held.base + held.payload.len());
         by_place.extend(ends.max().map(|end| (end, None)));
         clocks.by_place = Arc::new(Shifts::new(by_place));
@@ -201,7 +199,6 @@ impl Clocks {
         Ok((clocks, warnings))
     }
 
-    /// What was made for DevTools begins with the earliest of all.
     fn move_browser_events(&mut self, known: &[InputClockFacts]) {
         let own = known.iter().rposition(|known| known.name == FOR_DEVTOOLS);
         let Some((own, (first, _))) = own.and_then(|own| Some((own, known[own].span?))) else {
@@ -213,38 +210,37 @@ impl Clocks {
         self.by_input[own] = Shift::new(offset, None).map(Arc::new);
     }
 
-    /// A time of an input, with its factor, in the time of the output.
     fn moved(&self, input: usize, time: i64) -> i64 {
         self.by_input[input].as_ref().map_or(time, |shift| shift.moved(time))
     }
 
-    /// Whether any time changes.
+    /// Returns whether any time changes.
     pub fn change(&self) -> bool {
         self.by_input.iter().any(Option::is_some)
     }
 
-    /// What is done to the times of an input, by the number of its report; `None` if they stay.
+    /// Returns the shift of an input; `None` if its times do not change.
     pub(crate) fn shift(&self, input: usize) -> Option<&Arc<Shift>> {
         self.by_input.get(input)?.as_ref()
     }
 
-    /// What is done to the times of what stands at a place; `None` if they stay.
+    /// Returns the shift for an offset in the address space; `None` if times there do not change.
     pub fn shift_at(&self, offset: u64) -> Option<&Arc<Shift>> {
         self.by_place.at(offset)
     }
 
-    /// The shifts by the places of inputs, for a store; `None` if no time changes.
+    /// Returns the shifts by offset in the address space; `None` if no time changes.
     pub fn shifts(&self) -> Option<Arc<Shifts>> {
         self.change().then(|| Arc::clone(&self.by_place))
     }
 
-    /// What to say of times that could not be moved: known when all is written.
+    /// Returns a warning if some times could not be shifted exactly. Valid once everything is
+    /// written.
     pub fn stuck(&self) -> Option<Warning> {
         let is_inexact = |shift: &&Arc<Shift>| shift.is_inexact();
         self.by_input.iter().flatten().find(is_inexact).map(|_| Warning::TimesInexact)
     }
 
-    /// Says so where times cannot be of one clock.
     fn warn(&self, known: &[InputClockFacts], warnings: &mut Vec<Warning>) {
         let own = known.iter().enumerate().filter(|(_, known)| known.name != FOR_DEVTOOLS);
         let spans = own.filter_map(|(number, known)| {
@@ -268,7 +264,7 @@ impl Clocks {
     }
 }
 
-/// What to say of inputs (first and last time, and name) if years lie between them.
+/// Returns a warning if inputs are years apart, given their first time, last time and name.
 pub fn far_apart<'n>(spans: impl Iterator<Item = (i64, i64, &'n str)>) -> Option<Warning> {
     let mut spans: Vec<_> = spans.collect();
     spans.sort_unstable();
@@ -286,7 +282,6 @@ pub fn far_apart<'n>(spans: impl Iterator<Item = (i64, i64, &'n str)>) -> Option
     None
 }
 
-/// Puts together what was found of each input.
 fn known(
     samples: impl Iterator<Item = (u64, ClockSamples)>,
     documents: &[Document],
@@ -330,7 +325,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_counts_before_a_name() {
+    fn option_prefers_path_over_file_name() {
         let all = [("a".into(), 1), ("d/a".into(), 2), ("-".into(), 3)];
         let given = |input: &str| of_input(&all, input).copied();
         assert_eq!(given("a"), Some(1));
@@ -341,12 +336,12 @@ mod tests {
     }
 
     #[test]
-    fn years_between_inputs_are_noticed() {
+    fn inputs_years_apart_cause_a_warning() {
         let day = YEAR / 365;
         let said = |spans: &[(i64, i64, &'static str)]| far_apart(spans.iter().copied());
         assert_eq!(said(&[]), None);
         assert_eq!(said(&[(0, day, "a"), (2 * day, 3 * day, "b"), (YEAR, YEAR + day, "c")]), None);
-        // one that lasts for years reaches from the first to the last
+        // an input that spans years connects the first to the last
         assert_eq!(said(&[(0, 1, "a"), (9 * YEAR, 9 * YEAR + 1, "b"), (0, 9 * YEAR, "c")]), None);
         let text = said(&[(9 * YEAR, 9 * YEAR + 1, "b"), (0, 1, "a")]).unwrap().to_string();
         assert!(text.contains("b are years after those in a"), "{text}");

@@ -1,4 +1,4 @@
-//! Observes events that tell about the clocks of inputs.
+//! Observes the events needed for aligning clocks.
 
 use super::markers::{ClockSamples, ClockSignals};
 use crate::config::ClockRules;
@@ -10,30 +10,28 @@ use tracemill_trace::observe::{
 use tracemill_trace::run::error::Error;
 use tracemill_trace::time::shift::Shift;
 
-/// Observes markers and clock-sync events: at most some hundred per input, the first in time, however
-/// the input was cut. Needs an index that reads times.
+/// Observes marker and clock-sync events. Keeps a bounded number per input, the earliest,
+/// independent of chunk boundaries. Requires an index that reads times.
 pub struct ClockWatch {
     signals: Arc<ClockSignals>,
     rules: ClockRules,
-    /// The factor of the current input.
     factor: Option<Arc<Shift>>,
     found: PerInput<ClockSamples>,
 }
 
-/// Looks for these events in one chunk.
+/// Observes these events in one chunk.
 pub struct ClockLook {
     factor: Option<Arc<Shift>>,
     samples: ClockSamples,
 }
 
 impl ClockWatch {
-    /// Creates the observer of `several` inputs, or of one; `None` if no clock has to be compared.
+    /// Creates the observer, unless no clocks must be compared.
     pub(crate) fn new(rules: &ClockRules, several: bool) -> Option<Self> {
         let (signals, rules) = (rules.signals(several)?, rules.clone());
         Some(ClockWatch { signals, rules, factor: None, found: PerInput::default() })
     }
 
-    /// Returns the samples of each input, by its base.
     pub(crate) fn into_samples(self) -> impl Iterator<Item = (u64, ClockSamples)> {
         self.found.into_iter()
     }

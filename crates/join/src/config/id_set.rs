@@ -4,9 +4,10 @@ use std::fmt;
 use std::str::FromStr;
 use tracemill_tokenizer::unescape;
 
-/// Ids, numbers or names. In quotes an id is taken as it stands (`"a,b"`, `"5-9"`); `""`, or no text at all, is the id of what has none.
+/// A set of ids, id ranges and names. A quoted id is taken literally (`"a,b"`, `"5-9"`); `""` or an
+/// empty text matches a missing id.
 ///
-/// `10` means the number 10 and the string `"10"`: who has both in one trace can tell them apart by nothing that they see.
+/// `10` matches both the number 10 and the string `"10"`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IdSet {
     ranges: Vec<(u64, u64)>,
@@ -50,7 +51,8 @@ impl FromStr for IdSet {
     }
 }
 
-/// The text up to a quote, in which a backslash stands before quotes and backslashes, and what follows that.
+/// Splits the text after an opening quote into the unescaped content and the rest after the closing
+/// quote.
 fn unquoted(quoted: &str) -> Option<(String, &str)> {
     let (mut text, mut is_escaped) = (String::new(), false);
     for (at, c) in quoted.char_indices() {
@@ -66,7 +68,7 @@ fn unquoted(quoted: &str) -> Option<(String, &str)> {
     None
 }
 
-/// An id as it can be read: in quotes if it would be read as something else.
+/// Formats an id so that it parses back, quoted if needed.
 fn spelled(text: &str) -> String {
     let is_plain = !text.is_empty()
         && text.trim() == text
@@ -84,7 +86,7 @@ fn range(text: &str) -> Option<(u64, u64)> {
 }
 
 impl fmt::Display for IdSet {
-    /// As it can be read again: ranges first.
+    /// Writes a list that parses back to the same set: ranges first.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ranges = self.ranges.iter().map(|(first, last)| format!("{first}-{last}"));
         let parts: Vec<String> =
@@ -94,7 +96,7 @@ impl fmt::Display for IdSet {
 }
 
 impl IdSet {
-    /// Returns the set of one id, whatever it looks like.
+    /// Creates a set of one id, taken literally.
     pub fn of(id: String) -> Self {
         IdSet { ranges: Vec::new(), texts: vec![id] }
     }
@@ -102,7 +104,7 @@ impl IdSet {
     /// Adds an id or a range.
     ///
     /// # Errors
-    /// What is wrong with a range; nothing if there is no id.
+    /// Returns a message for a descending range, and `None` for an empty id.
     fn add(&mut self, part: &str) -> Result<(), Option<String>> {
         match range(part) {
             _ if part.is_empty() => return Err(None),
@@ -115,13 +117,13 @@ impl IdSet {
         Ok(())
     }
 
-    /// Takes over what another set has: flags may be given more than once.
+    /// Adds all ids and ranges of another set.
     pub fn extend(&mut self, other: &IdSet) {
         self.ranges.extend_from_slice(&other.ranges);
         self.texts.extend_from_slice(&other.texts);
     }
 
-    /// Parts of it, as they were written, that are not there by what the arguments say of texts and ranges.
+    /// Returns the ids and ranges, as written, that the closures do not find in the inputs.
     pub fn absent(
         &self,
         has_text: impl Fn(&str) -> bool,
@@ -132,7 +134,7 @@ impl IdSet {
         ranges.map(|(first, last)| format!("{first}-{last}")).chain(texts.cloned()).collect()
     }
 
-    /// Whether an id, as it is written in a trace, is in the set.
+    /// Returns whether the set contains an id. Strings keep their quotes, as in the trace.
     pub fn contains(&self, id: &[u8]) -> bool {
         let mut plain = Vec::new();
         match id {

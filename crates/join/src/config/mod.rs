@@ -1,4 +1,5 @@
-//! What a run is told beside its inputs and its output: limits, and rules for inputs that differ.
+//! Configuration of a run apart from its inputs and output: limits, and rules for inputs that
+//! differ.
 
 pub mod id_set;
 pub mod pattern;
@@ -13,47 +14,49 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Limits;
 use tracemill_trace::time::factor::Factor;
 
-/// What a run is told: its limits, and what it does about inputs that differ.
+/// Configuration of a run: limits, and rules for inputs that differ.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// What it may take.
+    /// Limits on memory, threads and disk.
     pub limits: Limits,
-    /// What `.cpuprofile` inputs become.
+    /// Rules for converting `.cpuprofile` inputs to events.
     pub profiles: ProfileInputs,
-    /// What a merge does about names that inputs share.
+    /// Rules for names and ids that inputs share.
     pub identity: IdentityRules,
-    /// What a merge does about clocks that differ.
+    /// Rules for aligning clocks.
     pub clocks: ClockRules,
-    /// What a merge does for a viewer.
+    /// Rules for changing events for a viewer.
     pub viewer: ViewerRules,
-    /// Whether an index beside an input is asked in its place.
+    /// Use of indexes, instead of reading whole inputs.
     pub index: IndexUse,
-    /// Where indexes go, and are looked for, of traces in folders that cannot be written; nowhere if `None`. It is made where it is needed.
+    /// Folder for the indexes of traces in read-only folders; created on first use. `None` disables
+    /// it.
     pub index_cache: Option<PathBuf>,
 }
 
-/// Whether an index (`tracemill index`) is asked where it can answer. Answers are the same.
+/// How verbs use indexes (`tracemill index`). Results never depend on it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum IndexUse {
-    /// Every input is read.
+    /// Verbs read every input and never query an index.
     #[default]
     Never,
-    /// That beside the input (`X.json.tmi`), if it is there and still that of the input; else the input is read.
+    /// Verbs query the index next to the input (`X.json.tmi`) if it is up to date, and otherwise
+    /// read the input.
     Auto,
-    /// This one, which must be that of the one input.
+    /// Verbs query this index, which must match the only input.
     File(PathBuf),
 }
 
 pub use tracemill_trace::event::pairing::OPEN;
 
-/// What takes memory where tables of threads have no room.
+/// Name of the lease for tables of threads, shown when memory runs out.
 pub const THREADS: &str = "processes and threads";
 
 impl Config {
-    /// The smallest budget that everything works within.
+    /// The smallest supported memory budget, in bytes.
     pub const MEMORY_MIN: u64 = Limits::MEMORY_MIN;
 
-    /// Everything as usual within these limits: inputs keep their names and clocks.
+    /// Creates the default configuration with these limits: inputs keep their names and clocks.
     pub fn of(limits: Limits) -> Self {
         Config {
             limits,
@@ -66,7 +69,7 @@ impl Config {
         }
     }
 
-    /// Returns the same with the rules of a merge without options for names and clocks.
+    /// Returns a copy with the default rules of `merge` for names and clocks.
     pub fn as_merged(&self) -> Self {
         let mut config = self.clone();
         (config.identity.pid, config.identity.ids) = (PidPolicy::Auto, IdPolicy::Auto);
@@ -74,18 +77,19 @@ impl Config {
         config
     }
 
-    /// Returns whether these sources are several inputs whose names or clocks may change, so that a verb reads them as a merge does.
+    /// Returns whether there are several sources whose names or clocks may change, so that a verb
+    /// must read them as a merge does.
     ///
     /// # Errors
-    /// If a source is not there.
+    /// Returns an error if a source does not exist.
     pub fn joins(&self, sources: &[Source]) -> Result<bool, Error> {
         let (names, clocks) = (&self.identity, &self.clocks);
         let is_kept = names.pid == PidPolicy::Keep && names.ids == IdPolicy::Keep;
         Ok(!(is_kept && clocks.align == Align::None) && expand(sources)?.len() > 1)
     }
 
-    /// As [`Config::of`], with `threads` workers, `memory` bytes of heap and `tmp_dir` for what exceeds them; damaged inputs
-    /// are saved.
+    /// Creates the default configuration with `threads` workers, `memory` bytes of heap, and
+    /// `tmp_dir` for spilled data. Damaged inputs are salvaged.
     pub fn new(threads: usize, memory: u64, tmp_dir: impl Into<PathBuf>) -> Self {
         Config::of(Limits::new(threads, memory, tmp_dir))
     }
@@ -97,63 +101,66 @@ pub enum PidPolicy {
     /// Equal pids are one process.
     #[default]
     Keep,
-    /// Equal pids are one process if there is proof that the inputs are one recording: parts of one `split`, rotated
-    /// logs, a CPU profile stream that goes on. Else the pid of the later input is renamed.
+    /// Equal pids are one process if the inputs are provably one recording: parts of one `split`,
+    /// rotated logs, or a continued CPU profile stream. Otherwise the pid of the later input is
+    /// renamed.
     Auto,
-    /// Each input has processes of its own: pids of the k-th grow by k times a power of ten.
+    /// Each input has its own processes: pids of input k grow by k times a power of ten.
     Offset,
-    /// As `Auto`, and `.cpuprofile` inputs are all threads of the earliest.
+    /// As `Auto`, and all `.cpuprofile` inputs become threads of the earliest one.
     One,
 }
 
 /// Policy for ids that several inputs share.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum IdPolicy {
-    /// Equal ids are one.
+    /// Equal ids stay equal.
     #[default]
     Keep,
-    /// Equal ids are one within a recording; those of a later one are renamed if they lie among earlier ones.
+    /// Equal ids stay equal within a recording. Ids of a later recording are renamed if they
+    /// collide with earlier ones.
     Auto,
 }
 
-/// What a merge does about names that inputs share. See the documentation of `identity`.
+/// Rules for names and ids that several inputs share. See the documentation of `identity`.
 #[derive(Clone, Debug, Default)]
 pub struct IdentityRules {
     /// The policy for pids.
     pub pid: PidPolicy,
-    /// The policy for ids of async operations, flows and `args_keys`.
+    /// The policy for ids of async operations and flows, and of `args_keys`.
     pub ids: IdPolicy,
-    /// Names in `args` whose values are ids too.
+    /// Names of `args` members whose values are also ids.
     pub args_keys: Vec<String>,
-    /// What processes of single inputs are called, by path or file name.
+    /// Labels of the processes of single inputs, by path or file name.
     pub labels: Vec<(PathBuf, String)>,
-    /// What processes of the other inputs are called: the first group of this in the path, or all that it matches.
+    /// Pattern that extracts the label of any other input from its path: its first group, or its
+    /// whole match.
     pub label_from_name: Option<Pattern>,
-    /// Write events that are equal to the byte once, but for chunks of CPU profiles.
+    /// Whether to write byte-identical events only once, except chunks of CPU profiles.
     pub dedup: bool,
-    /// Write metadata events that are equal to the byte once.
+    /// Whether to write byte-identical metadata events only once.
     pub dedup_metadata: bool,
-    /// Write into `metadata` what was done.
+    /// Whether to record the changes in the top-level key `metadata`.
     pub provenance: bool,
-    /// What is known of single inputs already, instead of what would be decided.
+    /// Decisions given for single inputs, instead of computed ones.
     pub stated: Vec<StatedInput>,
 }
 
-/// How the times of several inputs are put on one line. See the documentation of `clock`.
+/// How the clocks of several inputs are aligned. See the documentation of `clock`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Align {
-    /// Times stay: all inputs have one clock already.
+    /// Times stay as written: all inputs share one clock.
     #[default]
     None,
-    /// Inputs are aligned by what they state: base times, else clock-sync events, else not at all.
+    /// Aligns by base times, else by clock-sync events, else not at all.
     Auto,
-    /// All inputs begin at once.
+    /// Makes all inputs start at the same time.
     Start,
-    /// By the moments since 1970 that inputs state.
+    /// Aligns by the base times (since 1970) that inputs contain.
     BaseTime,
-    /// By the events of this name.
+    /// Aligns by events of this name.
     Marker(String),
-    /// By clock-sync events of one id.
+    /// Aligns by clock-sync events with equal ids.
     ClockSync,
 }
 
@@ -178,33 +185,33 @@ impl FromStr for Align {
     }
 }
 
-/// What a merge does about clocks that differ. Inputs are named by path or file name.
+/// Rules for clocks that differ. Inputs are named by path or file name.
 #[derive(Clone, Debug, Default)]
 pub struct ClockRules {
     /// How offsets are found.
     pub align: Align,
-    /// Nanoseconds that are added to the times of single inputs, beside what is found.
+    /// Nanoseconds added to the times of single inputs, on top of the computed offset.
     pub offsets: Vec<(PathBuf, i64)>,
-    /// What times and lengths of single inputs are multiplied by, before anything is added.
+    /// Factors for the times and durations of single inputs, applied before any offset.
     pub scales: Vec<(PathBuf, Factor)>,
-    /// Nanoseconds for single inputs, instead of what would be found.
+    /// Offsets of single inputs in nanoseconds, which replace the computed ones.
     pub stated: Vec<(PathBuf, i64)>,
-    /// The time, in nanoseconds, at which the earliest event of all inputs is put, those at their offsets.
+    /// Target time, in nanoseconds, of the earliest event of all inputs after alignment.
     pub rebase: Option<i64>,
 }
 
-/// What a manifest says of an input.
+/// Decisions that a manifest gives for one input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StatedInput {
-    /// The input, as it is named among the sources.
+    /// Path of the input, as named among the sources.
     pub path: PathBuf,
-    /// New pids by old ones, both as written in the trace; other pids keep theirs.
+    /// New pids by old ones, both as written in the trace. Other pids stay.
     pub pids: Vec<(String, String)>,
-    /// Inputs of one number are parts of one recording; without it, the input is one of its own.
+    /// Number of the recording that the input belongs to. `None` makes it a recording of its own.
     pub recording: Option<u64>,
 }
 
-/// A program whose rules are checked beside the general ones.
+/// A program whose rules `check` applies in addition to the general ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CheckFor {
     /// The Performance panel of Chrome.
@@ -214,10 +221,10 @@ pub enum CheckFor {
 }
 
 impl CheckFor {
-    /// All of them.
+    /// All programs with rules.
     pub const ALL: [CheckFor; 2] = [CheckFor::Devtools, CheckFor::Perfetto];
 
-    /// What people call it.
+    /// Returns the name for display.
     pub fn title(self) -> &'static str {
         match self {
             CheckFor::Devtools => "DevTools",
@@ -225,7 +232,7 @@ impl CheckFor {
         }
     }
 
-    /// Its name, as the flag has it.
+    /// Returns the name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
             CheckFor::Devtools => "devtools",
@@ -236,23 +243,24 @@ impl CheckFor {
 
 tracemill_trace::serialize_by_name!(CheckFor);
 
-/// What a merge does for a viewer.
+/// Rules for rewriting a trace for a viewer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ViewerRules {
-    /// The viewer, if it is for one.
+    /// The target viewer, if any.
     pub viewer: Option<CheckFor>,
-    /// What becomes of X events, and pairs of B and E, that overlap others of their thread.
+    /// How to handle X events, and B/E pairs, that overlap others of their thread.
     pub overlaps: Overlaps,
 }
 
-/// What becomes of an X event, or a pair of B and E, that begins inside another of its thread and ends after it.
+/// How to handle an X event, or a B/E pair, that begins inside another of its thread and ends after
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overlaps {
-    /// It stays as it is.
+    /// The overlap stays as it is.
     #[default]
     Keep,
-    /// It moves to a lane of its own beside the thread.
+    /// The slice moves to a separate track next to the thread.
     Spill,
-    /// An X event ends where the one ends that it begins in; a pair moves.
+    /// An X event ends where the enclosing slice ends; a pair moves to a separate track.
     Clip,
 }

@@ -1,14 +1,13 @@
-//! What names and categories are compared with, and the presets made of that.
+//! Patterns and globs for names and categories, and presets built from them.
 
 use regex::bytes::Regex;
 use std::str::FromStr;
 use tracemill_trace::run::error::Error;
 
-/// A regular expression, not anchored, and names that it matches too.
+/// An unanchored regular expression, with optional literal names that also match.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     text: String,
-    /// The expression with the names.
     whole: String,
     compiled: Regex,
 }
@@ -23,15 +22,15 @@ impl FromStr for Pattern {
 }
 
 impl Pattern {
-    /// As it was written.
+    /// Returns the expression as written.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The same, which also matches names that are one of these.
+    /// Extends the pattern to also match each of these names exactly.
     ///
     /// # Errors
-    /// Returns why the expression is too large.
+    /// Returns the reason if the combined expression is too large.
     pub fn or(self, names: &[&str]) -> Result<Self, String> {
         if names.is_empty() {
             return Ok(self);
@@ -41,12 +40,12 @@ impl Pattern {
         compile(&whole).map(|compiled| Pattern { whole, compiled, ..self })
     }
 
-    /// Whether it matches anywhere in a text.
+    /// Returns whether the pattern matches anywhere in a text.
     pub fn is_match(&self, text: &str) -> bool {
         self.compiled.is_match(text.as_bytes())
     }
 
-    /// What the first group matches in a text, or all of it if there is no group.
+    /// Returns the text matched by the first group, or the whole match if there is no group.
     pub(crate) fn capture(&self, text: &str) -> Option<String> {
         let captures = self.compiled.captures(text.as_bytes())?;
         let found = captures.get(1).or(captures.get(0))?;
@@ -54,7 +53,7 @@ impl Pattern {
     }
 }
 
-/// A category: the exact name of one, or with `*` (any bytes) and `?` (any character).
+/// A glob for category names: `*` matches any bytes, `?` any single character.
 #[derive(Clone, Debug)]
 pub struct Glob(String);
 
@@ -67,38 +66,38 @@ impl FromStr for Glob {
 }
 
 impl Glob {
-    /// As it was written.
+    /// Returns the glob as written.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Whether it matches a whole text.
+    /// Returns whether the glob matches a whole text.
     pub fn is_match(&self, text: &str) -> bool {
         compile(&anchored(&self.0)).is_ok_and(|regex| regex.is_match(text.as_bytes()))
     }
 }
 
-/// Groups of events that are dropped by one word.
+/// A named group of events that `filter` drops together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Preset {
-    /// Requests, responses, loaders, sockets, the network service.
+    /// Requests, responses, loaders, sockets and the network service.
     Network,
-    /// The GPU process, its threads and tasks, display compositing.
+    /// The GPU process, its threads and tasks, and display compositing.
     Gpu,
     /// Animations and animation frames.
     Animation,
     /// Threads of the thread pool.
     Threadpool,
-    /// Parsing, compiling and optimising of scripts.
+    /// Parsing, compilation and optimization of scripts.
     Compile,
 }
 
 impl Preset {
-    /// All of them.
+    /// All presets.
     pub const ALL: [Preset; 5] =
         [Preset::Network, Preset::Gpu, Preset::Animation, Preset::Threadpool, Preset::Compile];
 
-    /// Its name, as the flag has it.
+    /// Returns the name used on the command line.
     pub fn name(self) -> &'static str {
         match self {
             Preset::Network => "network",
@@ -109,9 +108,9 @@ impl Preset {
         }
     }
 
-    /// What belongs to it, as globs: event names, categories, thread names, process names.
+    /// Returns the globs of the preset: event names, categories, thread names, process names.
     ///
-    /// From recordings of Chrome 60 to 156.
+    /// Collected from recordings of Chrome 60 to 156.
     pub fn members(self) -> [&'static [&'static str]; 4] {
         match self {
             Preset::Network => [
@@ -188,12 +187,12 @@ impl FromStr for Preset {
     }
 }
 
-/// One of these patterns; `None` if there are none.
+/// Compiles one expression that matches if any pattern does; `None` without patterns.
 pub fn any_of(patterns: &[Pattern], case: Case) -> Result<Option<Regex>, Error> {
     union(patterns.iter().map(|pattern| pattern.whole.clone()), case)
 }
 
-/// One of these globs.
+/// Compiles one expression that matches if any glob does; `None` without globs.
 pub fn any_glob<'g>(
     globs: impl Iterator<Item = &'g str>,
     case: Case,
@@ -201,17 +200,16 @@ pub fn any_glob<'g>(
     union(globs.map(anchored), case)
 }
 
-/// Whether upper and lower case are the same. In globs this is so for ASCII only.
+/// Case sensitivity of matching. Globs ignore the case of ASCII letters only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Case {
-    /// They differ.
+    /// Upper and lower case differ.
     Matters,
-    /// They are the same.
+    /// Upper and lower case are equal.
     Ignored,
 }
 
 impl Case {
-    /// What a pattern begins with.
     fn flag(self) -> &'static str {
         match self {
             Case::Matters => "",
@@ -220,13 +218,13 @@ impl Case {
     }
 }
 
-/// The text of a glob.
+/// Returns the text of a glob.
 pub fn glob_text(glob: &Glob) -> &str {
     &glob.0
 }
 
 fn union(patterns: impl Iterator<Item = String>, case: Case) -> Result<Option<Regex>, Error> {
-    // each in a group, so that flags inside of one do not reach the next
+    // each in a group, so that inline flags do not reach the next one
     let patterns: Vec<String> = patterns.map(|pattern| format!("(?:{pattern})")).collect();
     if patterns.is_empty() {
         return Ok(None);
@@ -235,7 +233,8 @@ fn union(patterns: impl Iterator<Item = String>, case: Case) -> Result<Option<Re
     compiled.map(Some).map_err(|problem| Error::usage(problem, None))
 }
 
-/// Names may hold any bytes, so does what matches them: `.` stands for a character or one stray byte.
+/// Compiles an expression over bytes, since names may hold invalid UTF-8; `.` matches a character
+/// or one stray byte.
 fn compile(pattern: &str) -> Result<Regex, String> {
     Regex::new(pattern).map_err(|error| error.to_string())
 }

@@ -1,26 +1,24 @@
-//! Which recordings an input may be a part of: found by what it must share with one, since thousands of inputs may have
-//! one pid (1 in every container) and nothing else in common.
+//! Finds the recordings that an input may belong to, by shared features. Comparing all pairs would
+//! be too slow: thousands of inputs may share only a pid (1 in every container).
 //!
-//! They share a CPU profile stream, or a process of one pid and name and a path without its rotation number. Of the latter,
-//! those with the same threads at the same time are left out here: looking at each of 20,000 such inputs for each took a
-//! minute. So are those in which a CPU profile stream of the input began at another time: 20,000 sessions of one program
-//! have as many.
+//! A candidate shares a CPU profile stream with the input, or has a process with the same pid, name
+//! and path without rotation number. Such processes with the same threads at overlapping times are
+//! excluded, and so are recordings in which a stream of the input began at another time.
 
 use super::input_unit::InputUnit;
 use super::processes::{CanonicalId, InputProcess, TypicalRange, are_apart};
 use tracemill_cpuprofile::StreamKey;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Recordings by what their inputs have.
+/// Recordings by features of their inputs.
 #[derive(Default)]
 pub(super) struct Candidates<'u> {
     by_log: HashMap<LogProcess<'u>, ByBegin<RecordedProcess>>,
     by_stream: HashMap<&'u StreamKey, ByBegin<usize>>,
-    /// Numbers of sets of threads.
+    /// Number of each distinct set of threads.
     threads: HashMap<&'u [CanonicalId], usize>,
 }
 
-/// A named process of rotated logs.
 #[derive(PartialEq, Eq, Hash)]
 struct LogProcess<'u> {
     rotated_path: &'u [u8],
@@ -28,7 +26,6 @@ struct LogProcess<'u> {
     name: &'u [u8],
 }
 
-/// Returns the named processes of an input that may be one of rotated logs.
 fn log_processes(unit: &InputUnit) -> impl Iterator<Item = (LogProcess<'_>, &InputProcess)> {
     unit.processes.by_pid.iter().filter_map(|(pid, process)| {
         let rotated_path = unit.rotated_path.as_deref()?;
@@ -36,10 +33,10 @@ fn log_processes(unit: &InputUnit) -> impl Iterator<Item = (LogProcess<'_>, &Inp
     })
 }
 
-/// When a stream of a recording began: the first of which it is known.
+/// A stream of a recording and its start: the first stream with a known start.
 pub(super) type StreamBegin = (StreamKey, i64);
 
-/// Members of recordings, by what is known of when streams of these began.
+/// Members of recordings, by the start of the recording's stream.
 struct ByBegin<T> {
     unknown: Vec<T>,
     begun: HashMap<StreamKey, HashMap<i64, Vec<T>>>,
@@ -47,7 +44,7 @@ struct ByBegin<T> {
 
 impl<T> Default for ByBegin<T> {
     fn default() -> Self {
-        // most lists are of one
+        // most lists have one member
         ByBegin { unknown: Vec::with_capacity(1), begun: HashMap::default() }
     }
 }
@@ -63,7 +60,7 @@ impl<T: PartialEq> ByBegin<T> {
         push(list, member);
     }
 
-    /// Those in which no stream of a unit began at another time, as far as they say, in no order.
+    /// Returns members of recordings in which no stream of the unit starts at another time.
     fn of(&self, unit: &InputUnit) -> impl Iterator<Item = &T> {
         let begun = self.begun.iter().flat_map(|(stream, lists)| {
             let begin = unit.streams.get(stream).copied().flatten();
@@ -75,24 +72,23 @@ impl<T: PartialEq> ByBegin<T> {
     }
 }
 
-/// A process of an input in a recording.
 #[derive(PartialEq)]
 struct RecordedProcess {
     recording: usize,
-    /// The number of its set of threads; `None` if it has none, and so none in common with anyone.
+    /// Number of the set of threads; `None` without threads, which matches no other process.
     threads: Option<usize>,
     times: TypicalRange,
 }
 
 impl RecordedProcess {
-    /// Whether a process of the same pid and name must be another one.
+    /// Returns whether a process of the same pid and name must be another one.
     fn is_other(&self, threads: Option<usize>, times: TypicalRange) -> bool {
         threads.is_some() && threads == self.threads && !are_apart(self.times, times)
     }
 }
 
 impl<'u> Candidates<'u> {
-    /// Adds an input of a recording, the first known stream of which began at `begin`.
+    /// Adds an input to a recording, whose first known stream start is `begin`.
     pub(super) fn admit(
         &mut self,
         unit: &'u InputUnit,
@@ -110,7 +106,7 @@ impl<'u> Candidates<'u> {
         }
     }
 
-    /// Recordings that an input may be a part of, ascending.
+    /// Returns the recordings that an input may belong to, ascending.
     pub(super) fn of(&mut self, unit: &'u InputUnit) -> Vec<usize> {
         let mut found: Vec<usize> = Vec::new();
         for (log, process) in log_processes(unit) {
@@ -126,7 +122,6 @@ impl<'u> Candidates<'u> {
         found
     }
 
-    /// The number of a process's set of threads.
     fn number_of(&mut self, process: &'u InputProcess) -> Option<usize> {
         let next = self.threads.len();
         let threads = Some(&*process.threads).filter(|threads| !threads.is_empty())?;
@@ -134,7 +129,6 @@ impl<'u> Candidates<'u> {
     }
 }
 
-/// Adds what is not the last one already.
 fn push<T: PartialEq>(list: &mut Vec<T>, member: T) {
     if list.last() != Some(&member) {
         list.push(member);

@@ -1,25 +1,23 @@
-//! Which inputs are of one recording, and who gets a new pid.
+//! Decides which inputs belong to one recording, and which processes get new pids.
 //!
-//! **Recordings.** Inputs that share a pid are different recordings unless there is proof that they are one:
+//! **Recordings.** Inputs with a common pid are different recordings, unless one of these holds:
 //!
-//! * `split` wrote both from the same trace, which they state, or
-//! * a CPU profile stream of one goes on in the other, or
-//! * their paths differ by a rotation number only ([`super::input_unit::rotated_path`]) and each shared process has the same name in both.
+//! * `split` wrote both from the same trace, according to their `part_of` keys;
+//! * a CPU profile stream continues from one into the other;
+//! * their paths differ only in a rotation number ([`super::input_unit::rotated_path`]), and each
+//!   shared process has the same name in both.
 //!
-//! Logs of one rotation are still different recordings if anything contradicts that:
+//! Even then they are different recordings if a shared process has another name, if its events
+//! overlap in time on the same threads, or if a stream starts twice. V8 gives the first profile of
+//! every session the same id; joining such streams would lose all but the last.
 //!
-//! * a shared process has another name,
-//! * its events are at the same times and on the same threads. Where most of them are counts, since an event is written
-//!   when it ends and may begin long before,
-//! * a stream begins anew: V8 gives the first profile of each session the same id, and joined, all but the last are lost.
+//! The last matching recording wins. With `keep` all inputs are one recording, with `offset` each
+//! is its own.
 //!
-//! Of several recordings that fit the last one is taken. With `keep` all inputs are one recording, with `offset` each
-//! is one of its own.
+//! **Pids** ([`super::pids`]): a pid of an earlier recording is renamed.
 //!
-//! **Pids** ([`super::pids`]). A pid that an earlier recording has is renamed.
-//!
-//! **Ids** ([`super::spelling`]). In the order of the recordings, the ids of one are renamed, all by one rule, if they lie
-//! among those of an earlier one: ranges are compared, not single ids.
+//! **Ids** ([`super::spelling`]): recordings are processed in order. If id ranges of a recording
+//! overlap those of an earlier one, all its ids are renamed by one rule.
 
 use super::candidates::{Candidates, StreamBegin};
 use super::input_unit::{InputUnit, UnitDecision, UnitOutcome};
@@ -32,23 +30,21 @@ use std::sync::Arc;
 use tracemill_cpuprofile::StreamKey;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
-/// What is known of a process over the inputs of a recording.
 #[derive(Debug, Default)]
 struct MergedProcess {
-    /// In the order of the recording's processes.
+    /// Index among the processes of the recording.
     number: u32,
     name: Option<Vec<u8>>,
     times: Vec<TypicalRange>,
-    /// Paths, without rotation numbers, of the inputs that name it.
+    /// Paths, without rotation number, of the inputs that name the process.
     rotated_paths: HashSet<Vec<u8>>,
 }
 
-/// The threads of a recording: one set for all processes, since most of these have few, and there may be many.
+/// The threads of all processes of a recording, in one set because most processes have few.
 #[derive(Debug, Default)]
 struct RecordingThreads {
-    /// Each tid of any process.
     tids: HashMap<CanonicalId, u32>,
-    /// Pairs of a process, by its number, and one of its threads.
+    /// Pairs of process number and tid number.
     of: HashSet<(u32, u32)>,
 }
 
@@ -71,15 +67,12 @@ impl RecordingThreads {
 struct Recording {
     processes: HashMap<CanonicalId, MergedProcess>,
     threads: RecordingThreads,
-    /// CPU profile streams, and when each began, where it is known.
     streams: HashMap<StreamKey, Option<i64>>,
-    /// The first begin that was known.
     begin: Option<StreamBegin>,
     pids: HashMap<CanonicalId, Vec<u8>>,
     ids: Vec<IdRanges>,
 }
 
-/// Decides for all units.
 pub(crate) fn decide(units: &[InputUnit], rules: &IdentityRules) -> UnitDecision {
     let mut pids = Pids::new(units, rules.pid);
     let mut recordings: Vec<Recording> = Vec::new();
@@ -127,7 +120,6 @@ pub(crate) fn decide(units: &[InputUnit], rules: &IdentityRules) -> UnitDecision
     UnitDecision { outcomes }
 }
 
-/// The last recording that a unit is a part of.
 fn find<'u>(
     unit: &'u InputUnit,
     recordings: &[Recording],
@@ -140,7 +132,8 @@ fn find<'u>(
 }
 
 impl Recording {
-    /// Whether a unit is a part of this: it shares a pid, and each that it shares is one process in both.
+    /// Returns whether a unit belongs to the recording: they share a pid, and all shared processes
+    /// match.
     fn has(&self, unit: &InputUnit, bulks: &[TypicalRange]) -> bool {
         let Some(continues) = self.continues(unit) else { return false };
         let own = unit.processes.by_pid.iter().zip(bulks);
@@ -154,7 +147,8 @@ impl Recording {
             })
     }
 
-    /// Whether a unit has a stream of this one; `None` if such a stream begins anew.
+    /// Returns whether a unit continues a stream of the recording; `None` if such a stream starts
+    /// again.
     fn continues(&self, unit: &InputUnit) -> Option<bool> {
         let mut continues = false;
         #[expect(clippy::iter_over_hash_type, reason = "all or none are wanted")]
@@ -202,13 +196,12 @@ impl Recording {
 }
 
 impl MergedProcess {
-    /// Returns whether a log of the same rotation as the unit gives the process its name.
     fn is_rotated(&self, unit: &InputUnit, process: &InputProcess) -> bool {
         let path = unit.rotated_path.as_ref();
         process.name.is_some() && path.is_some_and(|path| self.rotated_paths.contains(path))
     }
 
-    /// Returns whether nothing contradicts that `process` is this one.
+    /// Returns whether nothing contradicts that `process` is the same process.
     fn may_be(
         &self,
         process: &InputProcess,
@@ -223,7 +216,7 @@ impl MergedProcess {
     }
 }
 
-/// Per recording, the maps of its ids and of each `--args-key`.
+/// Returns the id maps of each recording: one for `id` fields, and one per `--args-key`.
 fn new_ids(recordings: &[Recording], rules: &IdentityRules) -> Vec<Vec<IdMap>> {
     let classes = 1 + rules.args_keys.len();
     let mut maps = vec![vec![IdMap::default(); classes]; recordings.len()];
@@ -249,7 +242,6 @@ mod tests {
     use tracemill_testkit::Rng;
     use tracemill_tokenizer::fields_of;
 
-    /// A unit of events, each with its time.
     fn unit(events: &[(&str, Option<i64>)]) -> InputUnit {
         let mut findings = ProcessFindings::new(Arc::new(IdFilter::default()));
         for &(event, time) in events {
@@ -261,7 +253,7 @@ mod tests {
         unit
     }
 
-    /// The pids of each unit's events after the decision, and its recording.
+    /// Returns, for each unit, its recording and its pids after the decision.
     fn pids(units: &[InputUnit], pid: PidPolicy) -> Vec<(usize, Vec<String>)> {
         let rules = IdentityRules { pid, ..IdentityRules::default() };
         let outcomes = decide(units, &rules).outcomes;
@@ -283,13 +275,13 @@ mod tests {
         let mut events: Vec<(&str, Option<i64>)> = vec![(&name, None)];
         events.extend(times.map(|time| (&*event, Some(time))));
         let all = unit(&events);
-        // the sample goes by place, which is the same for all of these
+        // the time sample depends on the offset, which is equal for all events here
         assert_eq!(all.processes.by_pid[0].0, key_of(Some(pid.as_bytes())));
         InputUnit { rotated_path: Some(b"app.log".to_vec()), ..all }
     }
 
     #[test]
-    fn the_later_one_is_renamed() {
+    fn later_process_with_equal_pid_is_renamed() {
         let both = [named("7", "a", 0..2), named("7", "b", 0..2), named("7", "c", 0..2)];
         let new = pids(&both, PidPolicy::Auto);
         let expected = ["7", "10000007", "20000007"].map(|pid| vec![pid.to_owned()]);
@@ -300,7 +292,7 @@ mod tests {
         assert_eq!(offset[2].1, ["27"]);
     }
 
-    /// What `split` repeats at a cut has the times of the part before.
+    /// Events that `split` repeats at a cut overlap the previous part in time.
     #[test]
     fn parts_of_one_trace_are_one_recording() {
         let part = |of: &str| InputUnit {
@@ -323,9 +315,9 @@ mod tests {
         assert!(new.iter().zip(expected).all(|(a, b)| a.0 == b.0 && a.1[0] == b.1), "{new:?}");
     }
 
-    /// Process 1 of every container has one name, and each runs at a time of its own.
+    /// Process 1 of every container has the same name but runs at another time.
     #[test]
-    fn other_files_are_other_recordings() {
+    fn files_that_are_no_rotation_are_separate_recordings() {
         let pods = ["a/trace.json", "b/trace.json"].map(|path| InputUnit {
             rotated_path: Some(path.into()),
             ..named("1", "node", if path < "b" { 0..1 } else { 1..2 })
@@ -334,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_sign_they_are_two() {
+    fn inputs_without_proof_are_separate_recordings() {
         let event = r#"{"ph":"X","pid":7,"tid":1}"#;
         let logs = || [unit(&[(event, Some(1))]), unit(&[(event, Some(2))])];
         assert_eq!(pids(&logs(), PidPolicy::Auto)[1].0, 1);
@@ -346,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_that_begins_anew_is_of_another_recording() {
+    fn restarted_stream_starts_another_recording() {
         let joined = |begins: [Option<i64>; 2]| {
             let mut logs = [named("7", "node", 0..1), named("7", "node", 1..2)];
             for (unit, begin) in logs.iter_mut().zip(begins) {
@@ -359,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn types_stay_and_32_bits_are_enough() {
+    fn new_pids_keep_their_type_and_fit_32_bits() {
         let odd = || {
             let events = ["7", "\"7\"", "\"a\"", "-1", "139693758835584", "0"];
             let events = events.map(|pid| format!(r#"{{"ph":"X","pid":{pid},"tid":1}}"#));
@@ -373,7 +365,7 @@ mod tests {
         assert!(new.iter().all(|pid| !["0", "\"\""].contains(&&**pid)));
     }
 
-    /// An input of few processes, names, threads and times, so that it is like others.
+    /// Creates an input of few processes, names, threads and times, so that inputs are alike.
     fn random_unit(rng: &mut Rng) -> InputUnit {
         let mut events = Vec::new();
         for _ in 0..rng.range(1, 3) {
@@ -401,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn candidates_leave_out_no_recording_that_fits() {
+    fn candidates_include_every_matching_recording() {
         let mut joined = 0;
         for seed in 0..500 {
             let rng = &mut Rng::new(seed);

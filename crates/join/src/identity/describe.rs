@@ -1,4 +1,4 @@
-//! What was renamed, in words: for the report, for provenance, and the events by which viewers show labels.
+//! Describes renames as text for the report and provenance, and creates events that show labels.
 
 use super::input_unit::{InputUnit, UnitDecision};
 use super::rename::{RenamedUnit, Rewrite};
@@ -10,7 +10,6 @@ use std::path::Path;
 use tracemill_trace::json::push_string;
 use tracemill_trace::run::losses::InputReport;
 
-/// What inputs are called.
 pub(crate) struct InputNames<'n> {
     pub(crate) rules: &'n IdentityRules,
     pub(crate) inputs: &'n [InputReport],
@@ -29,7 +28,6 @@ impl InputNames<'_> {
     }
 }
 
-/// What became of each unit.
 pub(crate) fn describe(
     units: &[InputUnit],
     decision: &UnitDecision,
@@ -68,7 +66,7 @@ fn new_ids(renamed: &RenamedUnit, rules: &IdentityRules) -> Vec<(String, String)
         .collect()
 }
 
-/// What is done to ids, by spelling.
+/// Describes how ids change, per lexical form.
 fn rule(map: &IdMap) -> String {
     let shift = |shift: Shift, hex: bool| match (shift, hex) {
         (Shift::Add(more), false) => format!("numbers + {more}"),
@@ -82,10 +80,10 @@ fn rule(map: &IdMap) -> String {
     numbers.into_iter().chain(hex).chain(texts).collect::<Vec<_>>().join(", ")
 }
 
-/// Metadata events that name the processes of inputs with labels, and put them in the order of the inputs.
+/// Creates metadata events that label the processes of inputs and sort them in input order.
 ///
-/// `process_name` becomes `label: name (labels)`, since that is what every viewer shows; `process_labels` and
-/// `process_sort_index` are for those that know them.
+/// `process_name` becomes `label: name (labels)`, which every viewer shows. `process_labels` and
+/// `process_sort_index` serve viewers that support them.
 pub(crate) fn label_events(
     units: &[InputUnit],
     rewrite: &Rewrite,
@@ -99,7 +97,7 @@ pub(crate) fn label_events(
             let pid = String::from_utf8_lossy(new.unwrap_or(&process.written)).into_owned();
             let name = process.name.as_ref().map(|name| String::from_utf8_lossy(name));
             let full = name.map_or(label.clone(), |name| format!("{label}: {name}"));
-            // of processes of one name, as PyTorch writes them, the labels say which is the GPU
+            // PyTorch gives several processes one name; their labels identify the GPU
             let own = process.labels.as_ref().map(|labels| String::from_utf8_lossy(labels));
             let full = own.as_ref().map_or(full.clone(), |own| format!("{full} ({own})"));
             let labels = own.map_or(label.clone(), |own| format!("{label}, {own}"));
@@ -122,8 +120,9 @@ pub(crate) fn label_events(
     events
 }
 
-/// Appends what was done as JSON: `{"inputs":[{"path","label","recording","pids":{old: new},"ids":{what: how}}],"clocks":…}`,
-/// where pids are strings of JSON as they stand in the trace; for clocks see `push_clocks`.
+/// Appends the renames as JSON: `{"inputs":[{"path","label","recording","pids":{old:
+/// new},"ids":{what: how}}],"clocks":…}`. Pids are JSON strings as in the trace; for clocks see
+/// `push_clocks`.
 pub fn push_provenance(inputs: &[InputIdentity], clocks: &[InputClock], out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"inputs\":[");
     for (number, input) in inputs.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Stack frames and samples beside the events: new names where an id of a frame has two meanings.
+//! Renames stack frame ids of `stackFrames` and `samples` where one id has two meanings.
 
 use super::rename::{RenamedUnit, Rewrite, frame_references};
 use super::spelling::{IdMap, IdRanges, Space};
@@ -9,34 +9,34 @@ use tracemill_trace::json::{elements, member};
 use tracemill_trace::spill::hash::HashSet;
 use tracemill_trace::time::shift::TimeKind;
 
-/// Gives out names of stack frames; nothing is renamed without a rewrite.
+/// Assigns new stack frame ids. Without a rewrite, nothing is renamed.
 #[derive(Default)]
 pub struct FrameNames<'r> {
     rewrite: Option<&'r mut Rewrite>,
-    /// All frames of the output.
+    /// Ids of all frames in the output.
     space: Space,
-    /// Ids of frames that have been given to renamed frames.
+    /// Ids assigned to renamed frames.
     moved: Space,
     /// Recordings whose frames are in the output.
     united: HashSet<usize>,
 }
 
 impl<'r> FrameNames<'r> {
-    /// `all` are the values of all `stackFrames`.
+    /// Creates the renamer; `all` yields the values of all `stackFrames` keys.
     pub fn new<'v>(rewrite: &'r mut Rewrite, all: impl Iterator<Item = &'v [u8]>) -> Self {
         let all_ranges: Vec<IdRanges> = all.map(ranges).collect();
         let space = Space::new(all_ranges.iter());
         FrameNames { rewrite: Some(rewrite), space, ..FrameNames::default() }
     }
 
-    /// What is renamed in the input that a key at `offset` is of.
+    /// Returns the renames of the input that contains the key at `offset`.
     pub fn unit_at(&self, offset: u64) -> Option<&RenamedUnit> {
         let rewrite = self.rewrite.as_deref()?;
         Some(&rewrite.units[rewrite.unit_at(offset)?])
     }
 
-    /// New names for the frames of a document, if there must be and can be any; `clashes` says whether an id of them
-    /// has another meaning already.
+    /// Returns new ids for the frames of a document, if they are needed and possible. `clashes`
+    /// tells whether one of its ids already has another meaning.
     pub fn admit(&mut self, frames: &[u8], offset: u64, clashes: bool) -> Option<IdMap> {
         let rewrite = self.rewrite.as_deref_mut()?;
         let unit = rewrite.unit_at(offset)?;
@@ -73,7 +73,6 @@ fn renamed_ranges(frames: &[u8], map: &IdMap) -> IdRanges {
     ranges
 }
 
-/// A value with some of its parts replaced.
 struct PatchedValue<'p> {
     value: &'p [u8],
     patches: Patches,
@@ -101,7 +100,7 @@ impl<'p> PatchedValue<'p> {
     }
 }
 
-/// An id of a frame, and the frame, with their new names.
+/// Renames the id of a frame, and the parent id inside the frame.
 pub fn renamed_frame<'p>(
     id: &'p [u8],
     frame: &'p [u8],
@@ -116,7 +115,7 @@ pub fn renamed_frame<'p>(
     (id, pieces.finish())
 }
 
-/// A list of samples, or of it what is `within`, with the new names and times of a unit.
+/// Renames ids and times in a list of samples; returns the part of the list that is `within`.
 pub fn renamed_samples<'p>(
     samples: &'p [u8],
     within: &'p [u8],

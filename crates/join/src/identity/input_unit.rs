@@ -1,4 +1,4 @@
-//! An input, or what was made of one, as a party to the decisions on names.
+//! An input, or a synthetic input derived from one, for which names are decided.
 
 use super::processes::Processes;
 use super::rename::Renames;
@@ -8,28 +8,27 @@ use std::sync::Arc;
 use tracemill_cpuprofile::StreamKey;
 use tracemill_trace::spill::hash::HashMap;
 
-/// An input, or what was made of one: bytes with identities of their own.
+/// An input, or a synthetic input derived from one, with identities of its own.
 #[derive(Debug, Default)]
 pub(crate) struct InputUnit {
-    /// The place at which it stands.
     pub(crate) base: u64,
-    /// The number of its input.
     pub(crate) input: usize,
-    /// Made of a `.cpuprofile`, or for one: it has its identity already.
+    /// Whether the unit is synthetic and already has its pids.
     pub(crate) made: bool,
-    /// Its path without its rotation number ([`rotated_path`]).
     pub(crate) rotated_path: Option<Vec<u8>>,
-    /// What the whole was, if `split` made it of something larger ([`crate::identity::parts`]).
+    /// Description of the trace that `split` cut, if the input is a part
+    /// ([`crate::identity::parts`]).
     pub(crate) part_of: Option<Vec<u8>>,
     pub(crate) processes: Processes,
-    /// CPU profile streams, and when each began, where it says so.
+    /// CPU profile streams, and the start of each if known.
     pub(crate) streams: HashMap<StreamKey, Option<i64>>,
-    /// What a manifest says.
+    /// Decisions given by a manifest.
     pub(crate) stated: Option<StatedInput>,
 }
 
-/// Returns a path without its rotation number, the last part between dots that is a number: `node_trace.log` of
-/// `node_trace.2.log`, `app.log` of `app.log.1`. The logs of one rotation have it in common. `None` for standard input.
+/// Returns a path without its rotation number, the last numeric component between dots:
+/// `node_trace.log` for `node_trace.2.log`, `app.log` for `app.log.1`. Returns `None` for standard
+/// input.
 pub(super) fn rotated_path(path: &Path) -> Option<Vec<u8>> {
     let name = path.file_name()?.as_encoded_bytes();
     let mut parts: Vec<&[u8]> = name.split(|&byte| byte == b'.').collect();
@@ -41,19 +40,14 @@ pub(super) fn rotated_path(path: &Path) -> Option<Vec<u8>> {
     Some([folder, &parts.join(&b'.')].join(&b'/'))
 }
 
-/// What becomes of one unit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UnitOutcome {
-    /// The number of its recording.
     pub(crate) recording: usize,
-    /// Names that change; `None` if none does.
     pub(crate) renames: Option<Arc<Renames>>,
 }
 
-/// What becomes of all.
 #[derive(Debug, Default)]
 pub(crate) struct UnitDecision {
-    /// Per unit, in order.
     pub(crate) outcomes: Vec<UnitOutcome>,
 }
 

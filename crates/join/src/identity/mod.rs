@@ -1,31 +1,32 @@
-//! Who is who when several inputs become one trace: which ids belong to one input, which are renamed, and how.
+//! Decides identities when several inputs become one trace: which inputs share ids, and which ids
+//! are renamed.
 //!
-//! A viewer joins what has the same ids, whatever file it came from: two processes of one pid become one, flows and
-//! async operations pair across recordings. So `merge` renames.
+//! Viewers treat events with equal ids as belonging together, whatever file they come from: two
+//! processes with one pid become one, and flows pair across recordings. So `merge` renames ids.
 //!
 //! | field | of events | joined by viewers | renamed |
 //! |---|---|---|---|
 //! | `pid` | all | everywhere | where two recordings have it (`decide`) |
-//! | `tid` | all | within its pid | never: the pid tells them apart |
+//! | `tid` | all | within its pid | never: the pid distinguishes it |
 //! | `id`, `id2.local`, `id2.global` | async (`b n e`, `S T p F`), flow (`s t f`), memory dumps (`v V`) | everywhere: Perfetto by category, name and id or by category and id, DevTools by category, id and name over all pids | where two recordings may have it (`spelling`) |
 //! | `bind_id` | all | everywhere | with `id` |
-//! | `id` | CPU profile streams (`P`), objects (`N O D`), contexts, all others | within its pid | never: the pid tells them apart |
+//! | `id` | CPU profile streams (`P`), objects (`N O D`), contexts, all others | within its pid | never: the pid distinguishes it |
 //! | `scope`, `cat`, `name` | all | a part of the key | never |
-//! | `sf`, `esf`; `samples`, `stackFrames` beside the events | all | everywhere | where one id has two meanings (`keys`) |
+//! | `sf`, `esf`; top-level `samples`, `stackFrames` | all | everywhere | where one id has two meanings (`keys`) |
 //! | `args.data.processId`, `args.data.frames[].processId` | `TracingStartedInBrowser`, `FrameCommittedInBrowser`, `ProcessReadyInBrowser` | with `pid`: DevTools finds pages by it | with `pid` |
-//! | `args.KEY` of `--args-key` | all | by their producer's tools | as `id`, each KEY for itself |
+//! | `args.KEY` of `--args-key` | all | by their producer's tools | as `id`, each KEY separately |
 //!
-//! Inputs that are parts of one *recording* (rotated logs, what `split` wrote) share their ids and keep them; `decide`
-//! says how they are told. `.cpuprofile` inputs have got their identities before
-//! ([`tracemill_cpuprofile::Identities`]), and keep them.
+//! Inputs of one *recording* (rotated logs, parts of `split`) share their ids and keep them; see
+//! `decide`. `.cpuprofile` inputs got their identities earlier
+//! ([`tracemill_cpuprofile::Identities`]) and keep them.
 //!
 //! ```text
 //!   scan ─> findings of each chunk ─> of each input ─> recordings ─> renames ─> emit: patches ─> output
 //!            (workers)                                (decide)                 (workers)
 //! ```
 //!
-//! Nothing is decided before all inputs were read. What is renamed is found again when it is written (`rename`): only
-//! events of recordings with new names pay, and only the bytes of those values change.
+//! Decisions follow once all inputs have been read. The writer searches for renamed values again
+//! (`rename`): only events of recordings with renames cost time, and only those values change.
 
 mod candidates;
 mod decide;
@@ -52,16 +53,16 @@ pub(crate) use watch::IdentityWatch;
 
 use tracemill_tokenizer::{Event, Field};
 
-/// How far an `id` reaches.
+/// Scope in which an `id` is unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum IdScope {
-    /// Viewers join it over all processes.
+    /// Viewers join the id across all processes.
     Everywhere,
-    /// It means something within its process only.
+    /// The id is unique only within its process.
     OwnProcess,
 }
 
-/// The reach of `id` and `id2` of an event of this phase.
+/// Returns the scope of `id` and `id2` for events of a phase.
 #[inline]
 fn reach(phase: u8) -> IdScope {
     match phase {
@@ -72,7 +73,8 @@ fn reach(phase: u8) -> IdScope {
     }
 }
 
-/// Calls `found` for every id of an event of this phase that reaches everywhere: `id`, the members of `id2`, `bind_id`.
+/// Calls `found` for every id of an event that viewers join across processes: `id`, the members of
+/// `id2`, `bind_id`.
 #[inline]
 fn each_id<'e>(event: &Event<'e>, phase: u8, mut found: impl FnMut(&'e [u8])) {
     if let Some(id) = event.field(Field::BindId) {
@@ -88,7 +90,8 @@ fn each_id<'e>(event: &Event<'e>, phase: u8, mut found: impl FnMut(&'e [u8])) {
     }
 }
 
-/// Calls `found` for the last member of `args` of each name, with the number of the name.
+/// Calls `found` for the members of `args` with these names, with the index of the name. The last
+/// of equal members wins.
 fn each_args_key<'e>(event: &Event<'e>, names: &[Vec<u8>], mut found: impl FnMut(usize, &'e [u8])) {
     if names.is_empty() {
         return;

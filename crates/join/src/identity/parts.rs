@@ -1,22 +1,24 @@
-//! What a part that `split` made says of itself: one key beside its events.
+//! The top-level key by which `split` marks a part.
 //!
 //! ```text
 //!   "tracemill":{"part_of":{"events":9,"bytes":712,"first_ns":1000,"last_ns":70000}}
 //! ```
 //!
-//! `part_of` says what the whole was. Parts in which it is equal to the byte are parts of one trace: they keep their pids
-//! and ids, and metadata events that several of them have come once (`dedup`).
+//! `part_of` describes the whole trace. Parts with byte-identical `part_of` belong to one trace:
+//! they keep their pids and ids, and metadata events repeated in several parts are written once
+//! (`dedup`).
 
 use tracemill_tokenizer::{Form, members, unescape};
 use tracemill_trace::event::envelope::Document;
 use tracemill_trace::read::Inputs;
 
-/// The value of the key of a part of a whole that `of` describes.
+/// Returns the value of the key for a part; `of` describes the whole.
 pub fn statement(of: &str) -> Vec<u8> {
     format!("{{\"part_of\":{of}}}").into_bytes()
 }
 
-/// What the whole of a part was, by a key of its document; `None` if it is none that `split` wrote.
+/// Returns the description of the whole in a top-level key; `None` if `split` did not write the
+/// key.
 fn whole_of<'v>(key: &[u8], value: &'v [u8]) -> Option<&'v [u8]> {
     let mut name = Vec::new();
     unescape(key.get(1..key.len() - 1)?, &mut name);
@@ -28,16 +30,17 @@ fn whole_of<'v>(key: &[u8], value: &'v [u8]) -> Option<&'v [u8]> {
     (key == b"\"part_of\"" && of.starts_with(b"{") && all.next().is_none()).then_some(of)
 }
 
-/// The parts among the inputs, by where their events stand.
+/// Maps offsets of events to the part that contains them.
 pub struct InputParts {
-    /// Where stretches end, ascending, each with what the whole was of the part whose events stand there.
+    /// Ends of the ranges, ascending, each with the description of the whole if the range belongs
+    /// to a part.
     stretches: Vec<(u64, Option<Vec<u8>>)>,
 }
 
 impl InputParts {
     /// Finds the parts among `documents`.
     ///
-    /// Cost: one look at each key called `tracemill`.
+    /// Cost: one check of each key named `tracemill`.
     pub fn of(documents: &[Document], inputs: &Inputs) -> Self {
         let store = inputs.store();
         let keys = documents
@@ -55,7 +58,7 @@ impl InputParts {
         for held in &inputs.payloads {
             let end = held.base + held.payload.len();
             let mut last = None;
-            // the key stands behind the events of its document, in NDJSON before them
+            // the key follows the events of its document; in NDJSON it precedes them
             while let Some((at, form, of)) = signs.next_if(|sign| sign.0 < end) {
                 let (before, behind) = match form {
                     Form::Ndjson => (last.take(), Some(of)),
@@ -69,22 +72,22 @@ impl InputParts {
         InputParts { stretches }
     }
 
-    /// Whether no input is a part.
+    /// Returns whether no input is a part.
     pub fn is_empty(&self) -> bool {
         self.stretches.iter().all(|stretch| stretch.1.is_none())
     }
 
-    /// The number of the stretch in which an event stands. Events of several documents are in several.
+    /// Returns the number of the range that contains an event. Each document is one range or more.
     pub fn number(&self, offset: u64) -> usize {
         self.stretches.partition_point(|stretch| stretch.0 <= offset)
     }
 
-    /// What the whole was of the part that the event at a place is of.
+    /// Returns the description of the whole for the part that contains an offset.
     pub fn whole_at(&self, offset: u64) -> Option<&[u8]> {
         self.stretches.get(self.number(offset))?.1.as_deref()
     }
 
-    /// What the whole was of the first part that stands between two places.
+    /// Returns the description of the whole for the first part between two offsets.
     pub(crate) fn first_between(&self, base: u64, end: u64) -> Option<&[u8]> {
         let own = &self.stretches[self.number(base)..self.number(end)];
         own.iter().find_map(|stretch| stretch.1.as_deref())

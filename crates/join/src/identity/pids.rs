@@ -1,10 +1,10 @@
-//! New pids of processes whose own an earlier recording has.
+//! Assigns new pids to processes whose pid an earlier recording already uses.
 //!
-//! In the order of the inputs, a pid that an earlier recording has is renamed. The new one shows the old:
-//! pid 4711 becomes 10004711, then 20004711 and so on, the first that no input has and nobody was given. Where that
-//! would be beyond 32 bits, or the old one has more than seven digits or a sign, it is the first free number from
-//! 10,000,000 on. A name gets `#2`, `#3`, … behind it. With `offset`, all pids of the k-th input (from 0) grow by k
-//! times the power of ten above all pids.
+//! New pids show the old one: 4711 becomes 10004711, then 20004711 and so on, the first that is
+//! unused. If that exceeds 32 bits, or the old pid is negative or has more than seven digits, the
+//! first free number from 10,000,000 is used. A text pid gets the suffix `#2`, `#3`, …
+//!
+//! With `offset`, all pids of input k (from 0) grow by k times the power of ten above all pids.
 
 use super::input_unit::InputUnit;
 use super::processes::{CanonicalId, InputProcess, key_of};
@@ -12,34 +12,33 @@ use super::spelling::{IdLiteral, tagged};
 use crate::config::{PidPolicy, StatedInput};
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
-/// New pids show the old one below this.
+/// Step between new pids that show the old one.
 const STEP: u64 = 10_000_000;
-/// Pids and tids of Perfetto have 32 bits.
+/// Perfetto has 32 bits for pids and tids.
 const PID_MAX: u64 = u32::MAX as u64;
 
-/// By old pids, those with their new ones.
+/// Pairs of old and new pid, by the key of the old pid.
 pub(super) type StatedPids<'s> = HashMap<CanonicalId, &'s (String, String)>;
 
-/// The pids that a manifest gives, each with its old one, by that; of several of one old pid the first counts.
+/// Returns the pids of a manifest by their old pid. The first of equal old pids wins.
 pub(super) fn stated_pids(stated: &StatedInput) -> StatedPids<'_> {
     let pairs = stated.pids.iter().rev();
     pairs.map(|pair| (key_of(Some(pair.0.as_bytes())), pair)).collect()
 }
 
-/// Gives out pids.
 pub(super) struct Pids {
     policy: PidPolicy,
-    /// All that any input has, and all given out.
+    /// Pids of all inputs, and all newly assigned pids.
     used: HashSet<CanonicalId>,
-    /// Pids that a recording has already, or was given.
+    /// Pids that a recording already uses.
     taken: HashSet<CanonicalId>,
-    /// Where the search for any free number goes on.
+    /// Next candidate for a free number.
     next: u64,
-    /// Where the search for a free number behind a name goes on.
+    /// Next suffix for each text pid.
     next_of_name: HashMap<Vec<u8>, u64>,
-    /// With `offset`: what each input's pids grow by.
+    /// Step between the pids of consecutive inputs, with `offset`.
     step: u64,
-    /// With `offset`: the numbers of the units that are inputs of their own.
+    /// Ordinal of each unit that is a real input, with `offset`.
     ordinals: HashMap<usize, u64>,
 }
 
@@ -53,7 +52,8 @@ impl Pids {
                 used.insert(key.clone());
                 let value = number_of(&process.written);
                 greatest = value.filter(|&value| value <= PID_MAX).unwrap_or(0).max(greatest);
-                // pids that were assigned to profiles, which know of no trace; those of their names are true
+                // assigned pids of profiles may yield; smaller ones come from file names and are
+                // genuine
                 if unit.made && value.is_some_and(|value| value >= STEP) {
                     taken.insert(key.clone());
                 }
@@ -69,7 +69,8 @@ impl Pids {
         Pids { policy, used, taken, next: STEP, next_of_name: HashMap::default(), step, ordinals }
     }
 
-    /// The pid of a process that is new to its recording; `None` if it keeps its own.
+    /// Returns the new pid of a process that its recording has not seen before; `None` if it keeps
+    /// its pid.
     pub(super) fn give(
         &mut self,
         unit: &InputUnit,
@@ -98,14 +99,15 @@ impl Pids {
         Some(new)
     }
 
-    /// The old pid grown by what the input's pids grow by, if that can be.
+    /// Returns the old pid plus the step of the input, if the sum is valid and unused.
     fn offset(&self, written: &[u8], ordinal: u64) -> Option<Vec<u8>> {
         let value = number_of(written)?.checked_add(ordinal.checked_mul(self.step)?)?;
         let new = spell(written, value);
         (value <= PID_MAX && !self.used.contains(&key_of(Some(&new)))).then_some(new)
     }
 
-    /// The first pid that shows the old one, or any; `None` for what is neither number nor name.
+    /// Returns the first free pid that shows the old one, else any free pid. Returns `None` if the
+    /// old pid is neither number nor text.
     fn free(&mut self, written: &[u8]) -> Option<Vec<u8>> {
         let is_free = |new: &Vec<u8>| !self.used.contains(&key_of(Some(new)));
         match IdLiteral::of(written) {
@@ -135,7 +137,6 @@ impl Pids {
     }
 }
 
-/// The number that a pid is, if it is one without a sign.
 fn number_of(written: &[u8]) -> Option<u64> {
     match IdLiteral::of(written) {
         IdLiteral::Number { value, before, .. } if !before.starts_with(b"-") => Some(value),
@@ -143,7 +144,7 @@ fn number_of(written: &[u8]) -> Option<u64> {
     }
 }
 
-/// A number with quotes if `like` has them.
+/// Formats a number, in quotes if `like` is quoted.
 fn spell(like: &[u8], number: u64) -> Vec<u8> {
     let quote: &[u8] = if like.starts_with(b"\"") { b"\"" } else { b"" };
     [quote, number.to_string().as_bytes(), quote].concat()

@@ -1,11 +1,11 @@
-//! What a recording is told by: processes with their names, threads and times, and the ranges of its ids.
+//! Fingerprint of a recording: processes with their names, threads and times, and ranges of ids.
 //!
-//! Made on the scan's workers, a few nanoseconds an event: (pid, tid) pairs are looked up by their spelling in a small
-//! table of those seen last. Memory grows with the threads, not with the events or ids.
+//! Scan workers collect it at a few nanoseconds per event: a small cache maps (pid, tid) pairs as
+//! written to their entries. Memory grows with threads, not with events or ids.
 //!
-//! Times are known by a sample: of each process the [`SAMPLE`] events whose places have the least hashes. That is the
-//! same however the input was cut, and tells where most of its events are though some few begin long before they are
-//! written, as in every log that is written when things end.
+//! Times are sampled: the [`SAMPLE`] events of each process whose offsets have the smallest hashes.
+//! The sample does not depend on how the input was divided into chunks. It shows when most events
+//! happen, even if a few slices begin long before they are written at their end.
 
 use super::spelling::{IdRanges, append_each};
 use super::{each_args_key, each_id};
@@ -16,36 +16,34 @@ use tracemill_trace::event::metadata::{MetadataEvent, MetadataKind};
 use tracemill_trace::spill::hash::{HashMap, HashSet, mix};
 use tracemill_trace::store::direct_mapped::{DirectMappedCache, SmallKey};
 
-/// Times kept of each process.
+/// Number of sampled times per process.
 const SAMPLE: usize = 64;
-/// One of this many at either end is left out of where most events are.
+/// The typical range omits one of this many samples at each end.
 const OUTER: usize = 16;
 
-/// A value in a form that is the same for equal values of one type: `10` and `"10"` are different.
+/// Canonical form of a value: equal for equal values of one type; `10` and `"10"` differ.
 pub(crate) type CanonicalId = Vec<u8>;
 
-/// Returns the key of a value; that of a missing value is empty.
+/// Returns the key of a value; empty for a missing value.
 pub fn key_of(value: Option<&[u8]>) -> CanonicalId {
     let mut key = Vec::new();
     push_canonical(value, &mut key);
     key
 }
 
-/// Which ids are looked at.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IdFilter {
     /// Names of `--args-key`.
     pub(crate) args_keys: Vec<Vec<u8>>,
 }
 
-/// Times of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProcessTimes {
-    /// Hashes, ascending, and times.
+    /// Hashes, ascending, with their times.
     sample: Vec<(u64, i64)>,
-    /// The greatest hash in a sample that is full.
+    /// The greatest hash, once the sample is full.
     limit: Option<u64>,
-    /// Where most events are, once the sample is complete; it is dropped then.
+    /// The typical range, set when the complete sample is dropped.
     bulk: TypicalRange,
 }
 
@@ -68,7 +66,6 @@ impl ProcessTimes {
         }
     }
 
-    /// Where most events are.
     pub(crate) fn bulk(&self) -> TypicalRange {
         if self.sample.is_empty() {
             return self.bulk;
@@ -79,60 +76,56 @@ impl ProcessTimes {
         Some((*times.get(outer)?, times[times.len() - 1 - outer]))
     }
 
-    /// Leaves what the bulk is told by.
+    /// Replaces the sample by its typical range.
     fn finish(&mut self) {
         self.bulk = self.bulk();
         self.sample = Vec::new();
     }
 }
 
-/// The first and last time of most events, if there are any.
+/// First and last time of most events, if there are any.
 pub(crate) type TypicalRange = Option<(i64, i64)>;
 
-/// Whether the events of two processes are at different times.
+/// Returns whether the events of two processes do not overlap in time.
 pub(super) fn are_apart(a: TypicalRange, b: TypicalRange) -> bool {
     match (a, b) {
-        // two that are one moment are one, not one behind the other
+        // two equal instants overlap
         (Some(a), Some(b)) => a != b && (a.1 <= b.0 || b.1 <= a.0),
         _ => true,
     }
 }
 
-/// A process of an input.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InputProcess {
     /// `pid` as written first.
     pub(crate) written: Vec<u8>,
-    /// From its last `process_name` event.
+    /// Name in the last `process_name` event.
     pub(crate) name: Option<Vec<u8>>,
-    /// From its last `process_labels` event: what tells it from others of its name, such as `GPU 0`.
+    /// Labels in the last `process_labels` event, such as `GPU 0`.
     pub(crate) labels: Option<Vec<u8>>,
-    /// Threads with events that are no metadata.
+    /// Threads with events other than metadata.
     pub(crate) threads: Vec<CanonicalId>,
     pub(crate) times: ProcessTimes,
 }
 
-/// What a metadata event calls a process.
 pub(super) enum ProcessName {
     Name(Vec<u8>),
     Labels(Vec<u8>),
 }
 
-/// The processes of an input, and its ids.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Processes {
-    /// By key, once the input has been read.
+    /// Processes, sorted by key once the input has been read.
     pub(crate) by_pid: Vec<(CanonicalId, InputProcess)>,
-    /// Where those stand, while it is read.
+    /// Index of each process in `by_pid`, during the scan.
     numbers: HashMap<CanonicalId, usize>,
-    /// Threads that they have already, by the number of the process, while it is read.
+    /// Known pairs of process index and thread, during the scan.
     known_threads: HashSet<(usize, CanonicalId)>,
     /// Ranges of ids: first those of the `id` fields, then those of each `--args-key`.
     pub(crate) ids: Vec<IdRanges>,
 }
 
 impl Processes {
-    /// Takes over what a later part of the same input has.
     pub(crate) fn append(&mut self, findings: ProcessFindings) {
         let ProcessFindings { spellings, names, times, ids, .. } = findings;
         for spelling in spellings {
@@ -159,10 +152,9 @@ impl Processes {
         append_each(&mut self.ids, &ids);
     }
 
-    /// Bytes of heap, about.
     pub(crate) fn heap(&self) -> u64 {
-        /// Bytes of the texts of a process, with what the allocator adds; a thread has half of that in its list, and half in
-        /// the set.
+        /// Estimated bytes of texts and allocator overhead per process; a thread takes half of that
+        /// twice.
         const TEXTS: usize = 96;
         let processes = self.by_pid.capacity() * (size_of::<(CanonicalId, InputProcess)>() + TEXTS)
             + self.numbers.capacity() * (size_of::<(CanonicalId, usize)>() + TEXTS / 2)
@@ -171,7 +163,7 @@ impl Processes {
         processes as u64
     }
 
-    /// The input has been read: leaves what decisions need of it, since there may be thousands.
+    /// Drops everything not needed for decisions, because there may be thousands of inputs.
     pub(crate) fn finish(&mut self) {
         self.numbers = HashMap::default();
         self.known_threads = HashSet::default();
@@ -184,14 +176,13 @@ impl Processes {
         }
     }
 
-    /// Moves the times of all, by what keeps their order; the input has been read.
+    /// Maps the times of all processes by a monotonic function, after the scan.
     pub(crate) fn move_times(&mut self, new: impl Fn(i64) -> i64) {
         for (_, process) in &mut self.by_pid {
             process.times.bulk = process.times.bulk.map(|(first, last)| (new(first), new(last)));
         }
     }
 
-    /// The number of a process, in the order of their first events.
     fn number(&mut self, written: &[u8]) -> usize {
         let key = key_of(Some(written));
         *self.numbers.entry(key).or_insert_with_key(|key| {
@@ -202,27 +193,26 @@ impl Processes {
     }
 }
 
-/// Events of one pid and tid, as they are spelled.
 #[derive(Clone, Debug)]
 struct ThreadSpelling {
     pid: Vec<u8>,
     tid: Option<Vec<u8>>,
-    /// Whether any is no metadata event.
+    /// Whether any of the events is not metadata.
     is_thread: bool,
-    /// The number of its pid's times.
+    /// Index of the times of its pid.
     times: usize,
 }
 
-/// The findings in a chunk of an input.
+/// Processes, threads, times and ids found in one chunk of an input.
 pub struct ProcessFindings {
     watched: Arc<IdFilter>,
     spellings: Vec<ThreadSpelling>,
     by_spelling: HashMap<(Vec<u8>, Option<Vec<u8>>), usize>,
     recent: DirectMappedCache,
-    /// In the order of the events.
+    /// Names and labels in the order of their events.
     names: Vec<(Vec<u8>, ProcessName)>,
     times: Vec<(Vec<u8>, ProcessTimes)>,
-    /// Where the times of a pid stand, by its spelling.
+    /// Index in `times` for each pid as written.
     by_pid: HashMap<Vec<u8>, usize>,
     ids: Vec<IdRanges>,
 }
@@ -242,7 +232,7 @@ impl ProcessFindings {
         }
     }
 
-    /// Looks at an event; `time` is that of one that is neither metadata nor without a time.
+    /// Observes an event; `time` is `None` for metadata and for events without a time.
     #[inline]
     pub(crate) fn note(&mut self, event: &Event<'_>, time: Option<i64>) {
         let phase = event.phase();
@@ -326,7 +316,7 @@ mod tests {
     fn findings(events: &[(&str, u64, Option<i64>)]) -> Processes {
         let mut processes = Processes::default();
         for &(event, _, time) in events {
-            // each event is a part of its own
+            // each event comes in its own chunk
             let mut findings = ProcessFindings::new(Arc::default());
             findings.note(&fields_of(event.as_bytes()).of(event.as_bytes()), time);
             processes.append(findings);
@@ -336,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn processes_are_known_by_type_and_value() {
+    fn pids_of_different_types_are_different_processes() {
         let all = findings(&[
             (r#"{"ph":"M","name":"process_name","pid":10,"args":{"name":"a\u0062"}}"#, 0, None),
             (r#"{"ph":"X","pid":1e1,"tid":2}"#, 1, Some(5)),
@@ -353,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn most_events_decide_on_times() {
+    fn typical_range_ignores_a_few_outliers() {
         let times = |range: std::ops::Range<i64>, early: i64| {
             let mut times = ProcessTimes::default();
             range.clone().for_each(|time| times.note(mix(time as u64, 0), time));

@@ -1,4 +1,4 @@
-//! Renamed values, and times that move, in the events that have them: found, and put in their places.
+//! Finds renamed ids and shifted times in events, and patches them.
 
 use super::processes::{CanonicalId, key_of};
 use super::spelling::IdMap;
@@ -13,17 +13,16 @@ use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::store::direct_mapped::{DirectMappedCache, SmallKey};
 use tracemill_trace::time::shift::{Shift, TimeKind};
 
-/// Events whose `args.data` name processes.
+/// Events that name processes in `args.data`.
 const FRAME_EVENTS: [&[u8]; 3] =
     [b"TracingStartedInBrowser", b"FrameCommittedInBrowser", b"ProcessReadyInBrowser"];
 
-/// The end of their key as it is written.
+/// The end of the `processId` keys, as written.
 const PROCESS_ID: &[u8] = b"processId\"";
 
-/// The new names of a recording.
+/// New pids and ids of a recording.
 #[derive(Clone, Debug, Default)]
 pub struct Renames {
-    /// New pids by old ones.
     pub(crate) pids: HashMap<CanonicalId, Vec<u8>>,
     /// New ids: first those of the `id` fields, then those of each `--args-key`.
     pub(crate) ids: Vec<IdMap>,
@@ -31,7 +30,6 @@ pub struct Renames {
 }
 
 impl Renames {
-    /// `None` if nothing has a new name.
     pub(super) fn new(
         pids: HashMap<CanonicalId, Vec<u8>>,
         ids: Vec<IdMap>,
@@ -44,75 +42,74 @@ impl Renames {
         Some(Renames { pids, ids, args_keys })
     }
 
-    /// The new name of a process.
+    /// Returns the new pid for the key of an old one.
     pub fn pid(&self, key: &[u8]) -> Option<&Vec<u8>> {
         self.pids.get(key)
     }
 
-    /// Whether nothing but ids of the envelope may have new names.
+    /// Returns whether only ids outside `args` change.
     fn are_ids_alone(&self) -> bool {
         self.pids.is_empty() && self.args_keys.is_empty()
     }
 
-    /// Whether any id or value of `--args-key` has a new name.
     pub(crate) fn ids_change(&self) -> bool {
         self.ids.iter().any(|map| *map != IdMap::default())
     }
 }
 
-/// What is renamed or moved in all inputs.
+/// Renames and time shifts of all inputs.
 #[derive(Clone, Debug, Default)]
 pub struct Rewrite {
-    /// By the places at which they stand.
+    /// Renames and shift of each input, in order of their base.
     pub units: Vec<RenamedUnit>,
     /// Whether stack frames are never renamed.
     pub(crate) keeps_frames: bool,
 }
 
-/// What is renamed or moved in the events from a place on.
+/// Renames and time shift of the events from a base onward.
 #[derive(Clone, Debug, Default)]
 pub struct RenamedUnit {
-    /// The first offset of the input among all inputs.
+    /// First offset of the input in the address space.
     pub base: u64,
-    /// The number of its recording.
+    /// Number of the recording.
     pub recording: usize,
-    /// New pids and ids, if there are any.
+    /// New pids and ids, if any.
     pub renames: Option<Arc<Renames>>,
-    /// New ids of stack frames; only where ids of frames clash.
+    /// New ids of stack frames, only where they clash.
     pub frames: Option<IdMap>,
-    /// How its times are moved.
+    /// How times are shifted, if they are.
     pub shift: Option<Arc<Shift>>,
 }
 
 impl RenamedUnit {
-    /// Whether anything in its events is other.
+    /// Returns whether any event of the unit may change.
     pub fn changes(&self) -> bool {
         self.renames.is_some() || self.frames.is_some() || self.shift.is_some()
     }
 }
 
 impl Rewrite {
-    /// Whether nothing is other at all.
+    /// Returns whether no unit changes.
     pub fn is_empty(&self) -> bool {
         !self.units.iter().any(RenamedUnit::changes)
     }
 
-    /// The number of the unit that a place is in.
+    /// Returns the index of the unit that contains an offset.
     pub fn unit_at(&self, offset: u64) -> Option<usize> {
         self.units.partition_point(|unit| unit.base <= offset).checked_sub(1)
     }
 }
 
-/// Finds what is renamed in events; one for each worker.
+/// Finds renames in events; each worker has its own.
 pub struct Renamer<'r> {
     rewrite: &'r Rewrite,
     finder: FieldFinder,
-    /// The unit at hand: its places and its number.
+    /// The current unit: offset range and index.
     unit: (Range<u64>, usize),
     pids: RenamedPids,
 }
 
-/// New pids by the unit that they are of and the old ones as they are spelled.
+/// Cache of new pids by unit and by the old pid as written.
 #[derive(Default)]
 struct RenamedPids {
     by_spelling: HashMap<(usize, Vec<u8>), usize>,
@@ -159,7 +156,7 @@ impl<'r> Renamer<'r> {
         Some(&self.rewrite.units[self.unit.1]).filter(|unit| unit.changes())
     }
 
-    /// Adds the patches of the event at a place.
+    /// Adds the patches of the event at an offset.
     pub fn find(&mut self, event: &[u8], offset: u64, patches: &mut Patches) {
         let Some(unit) = self.unit_at(offset) else { return };
         if let Some(shift) = &unit.shift {
@@ -192,8 +189,8 @@ impl<'r> Renamer<'r> {
 }
 
 impl RenamedPids {
-    /// Finds pids and ids that have new names in an event of a unit, given by its number. Of the event at least the ids have been
-    /// found, and all of it if it has [`PROCESS_ID`].
+    /// Finds renamed pids and ids in an event; `unit` is the unit's index. The caller has located
+    /// at least the ids, and all fields if the event contains [`PROCESS_ID`].
     fn find_names(
         &mut self,
         event: &Event<'_>,
@@ -233,7 +230,6 @@ impl RenamedPids {
     }
 }
 
-/// The patches of one event.
 struct PatchedEvent<'e, 'p> {
     event: &'e [u8],
     patches: &'p mut Patches,
@@ -256,14 +252,15 @@ impl PatchedEvent<'_, '_> {
     }
 }
 
-/// Whether it is one of [`FRAME_EVENTS`]. Few names begin as theirs do, unless they are escaped.
+/// Returns whether an event is one of [`FRAME_EVENTS`]. The first byte excludes most events, except
+/// for escaped names.
 #[inline]
 fn names_processes(event: &Event<'_>) -> bool {
     matches!(event.field_and_rest(Field::Name), Some([b'"', b'T' | b'F' | b'P' | b'\\', ..]))
         && FRAME_EVENTS.iter().any(|name| event.is_string(Field::Name, name))
 }
 
-/// Calls `found` for `data.processId` and `data.frames[].processId` of some args.
+/// Calls `found` for `data.processId` and `data.frames[].processId` in `args`.
 pub fn each_process_id<'a>(args: &'a [u8], mut found: impl FnMut(&'a [u8])) {
     let Some(data) = member(args, b"data") else { return };
     if let Some(pid) = member(data, b"processId") {
@@ -273,7 +270,8 @@ pub fn each_process_id<'a>(args: &'a [u8], mut found: impl FnMut(&'a [u8])) {
     frames.filter_map(|frame| member(frame, b"processId")).for_each(found);
 }
 
-/// Calls `found` for the values of the last `sf` and `esf` of an event or sample.
+/// Calls `found` for the values of `sf` and `esf` in an event or sample. The last of equal members
+/// wins.
 pub(crate) fn frame_references<'e>(event: &'e [u8], mut found: impl FnMut(&'e [u8])) {
     let mut last = [None; 2];
     for (key, value) in members(event) {

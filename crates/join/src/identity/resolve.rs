@@ -1,4 +1,4 @@
-//! From what the scan found to what is renamed, for a merge.
+//! Turns the findings of a scan into the renames of a merge.
 
 use super::decide::decide;
 use super::describe::{InputNames, describe, label_events};
@@ -22,23 +22,22 @@ use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::store::place::{Long, Place};
 use tracemill_trace::store::{Payload, Segment, Store};
 
-/// What was found in one input, or in what was made of one.
+/// Facts found in one input, or in a synthetic input.
 #[derive(Debug, Default)]
 pub struct UnitFacts {
-    /// The place at which it stands.
     pub(crate) base: u64,
     pub(crate) processes: Processes,
     pub(crate) streams: StreamOrders,
-    /// Samples of its clock; only where clocks are compared.
+    /// Clock samples, if clocks are compared.
     pub(crate) samples: Option<Box<ClockSamples>>,
 }
 
-/// Whether these may be several inputs.
+/// Returns whether the sources may expand to several inputs.
 pub fn may_be_several(sources: &[Source]) -> bool {
     sources.len() > 1 || sources.iter().any(Source::is_folder)
 }
 
-/// Which ids are to be looked at in a merge, of `several` inputs or of one; `None` if none can be renamed or labelled.
+/// Returns the ids to observe; `None` if nothing can be renamed or labeled.
 pub(crate) fn watched(several: bool, rules: &IdentityRules) -> Option<Arc<IdFilter>> {
     let keeps = rules.pid == PidPolicy::Keep && rules.ids == IdPolicy::Keep || !several;
     let says = !rules.labels.is_empty()
@@ -49,18 +48,18 @@ pub(crate) fn watched(several: bool, rules: &IdentityRules) -> Option<Arc<IdFilt
     (!keeps || says).then(|| Arc::new(IdFilter { args_keys }))
 }
 
-/// What is renamed, and all that follows from it.
+/// The renames decided for all inputs.
 #[derive(Default)]
 pub struct DecidedNames {
     units: Vec<InputUnit>,
     decision: UnitDecision,
-    /// What changes in events.
+    /// Renames and time shifts for the events.
     pub rewrite: Rewrite,
 }
 
-/// Decides on names; the streams of all units come back as those of one trace.
+/// Decides pids and ids. Also returns the streams of all units, merged under their new keys.
 ///
-/// `split_parts` says which inputs are parts of something larger.
+/// `split_parts` tells which inputs are parts of a trace.
 pub fn decide_names(
     parts: Vec<UnitFacts>,
     split_parts: &InputParts,
@@ -74,7 +73,7 @@ pub fn decide_names(
     let (mut units, mut orders) = (Vec::new(), Vec::new());
     for mut part in parts {
         let Some(held) = by_base.get(&part.base) else { continue };
-        // the last one, which no other input followed; nothing is left to do for the others
+        // the last input is still unfinished, and its successors finished all others
         part.processes.finish();
         if let Some(shift) = clocks.shift(held.input) {
             part.processes.move_times(|time| shift.moved(time));
@@ -116,9 +115,9 @@ pub fn decide_names(
     (DecidedNames { units, decision, rewrite }, streams)
 }
 
-/// The key of a stream whose process may have a new pid.
+/// Returns the key of a stream, with the new pid of its process if there is one.
 pub(crate) fn renamed_key(key: StreamKey, renames: &Renames) -> StreamKey {
-    // keys begin with those of pids, which say where they end
+    // stream keys begin with a pid key, which is self-delimiting
     let end = match key.split_first_chunk::<9>() {
         Some(([b'"', len @ ..], _)) => 10 + u64::from_le_bytes(*len) as usize,
         _ => key.iter().position(|&byte| byte == 0).map_or(key.len(), |at| at + 1),
@@ -130,7 +129,7 @@ pub(crate) fn renamed_key(key: StreamKey, renames: &Renames) -> StreamKey {
 }
 
 impl DecidedNames {
-    /// The key of an event's stream with its new names.
+    /// Returns the key of an event's stream under its new names.
     pub fn stream_key(&self, event: &Event<'_>, place: Place) -> StreamKey {
         let key = stream_key(event);
         let unit = self.rewrite.unit_at(place.offset());
@@ -141,7 +140,7 @@ impl DecidedNames {
         }
     }
 
-    /// Keys of args that no input has.
+    /// Returns the args keys that no input contains.
     pub fn args_keys_absent(&self, rules: &IdentityRules) -> Vec<String> {
         let is_absent = |number: &usize| {
             let mut looked =
@@ -152,7 +151,7 @@ impl DecidedNames {
         keys.filter(|(number, _)| is_absent(number)).map(|(_, key)| key.clone()).collect()
     }
 
-    /// What is renamed in each input.
+    /// Describes the renames of each input.
     pub fn describe(&self, inputs: &Inputs, rules: &IdentityRules) -> Vec<InputIdentity> {
         describe(
             &self.units,
@@ -162,7 +161,8 @@ impl DecidedNames {
         )
     }
 
-    /// The events that show the labels of inputs, as one more input that stands at `base`; `None` if there are none.
+    /// Creates the events that label the inputs, as one more input at `base`; `None` if no input
+    /// has a label.
     pub fn labels(
         &mut self,
         inputs: &Inputs,
@@ -191,23 +191,23 @@ impl DecidedNames {
             places.push(Place::new(offset, event.len(), 0));
             at += event.len();
         }
-        // they have their new names already
+        // these events already have their new pids
         self.rewrite.units.push(RenamedUnit { base, ..RenamedUnit::default() });
         let payload = Payload::Segments(vec![Segment { base: 0, bytes, filled: len }]);
         Ok(Some(LabelEvents { payload, base, places, long, bytes: len as u64 }))
     }
 }
 
-/// Events that were made to show labels.
+/// Synthetic events that show labels.
 pub struct LabelEvents {
-    /// The text of the events.
+    /// Text of the events.
     pub payload: Payload,
-    /// The offset of the text among all inputs.
+    /// Offset of the text in the address space.
     pub base: u64,
-    /// Where the events are.
+    /// References to the events.
     pub places: Vec<Place>,
-    /// Those of them that are oversized.
+    /// References to the oversized events.
     pub long: Vec<Long>,
-    /// Their bytes.
+    /// Size of the text in bytes.
     pub bytes: u64,
 }

@@ -1,30 +1,31 @@
-//! Ids as they are written, and new ones written alike: a number stays a number, `"0x1f"` stays hexadecimal.
+//! Ids as written, and new ids in the same lexical form: numbers stay numbers, `"0x1f"` stays
+//! hexadecimal.
 //!
 //! | written | kept | changed |
 //! |---|---|---|
 //! | `17`, `"17"`, `-17`, `"017"` | quotes, sign, leading zeros | a multiple of a power of ten is added: the digits stay |
 //! | `"0x1f"`, `"0X1F"`, `"0x001f"` | prefix, case, leading zeros | a multiple of a power of sixteen is added |
-//! | `"task-7"`, `"0xaB"` | the text | `#2` is put behind it |
+//! | `"task-7"`, `"0xaB"` | the text | `#2` is appended |
 //! | `""`, `1.5`, `null`, `{}` | all of it | never changed |
 //!
-//! Where the numbers of an input are spread so widely that there is no room to add anything (hashes of 64 bits), their
-//! bits are mixed with a constant instead. Different ids stay different in every case.
+//! If the numbers are spread so widely that no free range is left (64-bit hashes), their bits are
+//! XORed with a constant instead. Different ids always stay different.
 
 use std::borrow::Cow;
 use tracemill_tokenizer::parse;
 use tracemill_trace::json::push_integer;
 
-/// Up to here all integers are different as doubles, which is how viewers read them.
+/// Largest integer that viewers, which use doubles, distinguish from its successor.
 const DOUBLE: u64 = (1 << 53) - 1;
 
-/// A value as it is written.
+/// A value as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum IdLiteral<'v> {
-    /// Between `before` and `after`: zeros, then the digits of `value`.
+    /// A number: `before`, then zeros, the digits of `value`, and the closing quote if `quoted`.
     Number { before: &'v [u8], zeros: usize, value: u64, hex: bool, upper: bool, quoted: bool },
-    /// The inside of a string, as it is escaped.
+    /// Content of a string, still escaped.
     Text(&'v [u8]),
-    /// Nothing that names anything.
+    /// A value that is no id.
     Other,
 }
 
@@ -54,10 +55,10 @@ impl<'v> IdLiteral<'v> {
             let digit = char::from(digit).to_digit(radix)?;
             value = value.checked_mul(radix.into())?.checked_add(digit.into())?;
         }
-        // of zeros alone the last one is the number
+        // of several zeros, the last is the digit of the value
         let last = digits.len().checked_sub(1)?;
         let zeros = digits[..last].iter().take_while(|&&digit| digit == b'0').count();
-        // `012` is no JSON; of `0xaB` nobody knows how to write another
+        // `012` is invalid JSON; the mixed case of `0xaB` cannot be reproduced
         if (zeros > 0 && !quoted) || (lower && upper) {
             return None;
         }
@@ -74,20 +75,18 @@ fn count_digits(mut value: u64, radix: u64) -> usize {
     digits
 }
 
-/// Appends a hexadecimal number. An event in two may have one, and what formats any value takes longer than all else that is
-/// done about an id.
+/// Appends a hexadecimal number, faster than generic formatting, which would dominate renaming.
 fn push_hex(value: u64, upper: bool, out: &mut Vec<u8>) {
     let digits = if upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
     let count = (u64::BITS - value.leading_zeros()).div_ceil(4).max(1);
     out.extend((0..count).rev().map(|place| digits[(value >> (4 * place)) as usize % 16]));
 }
 
-/// How the numbers of one spelling change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shift {
-    /// This is added.
+    /// Adds this value to the numbers.
     Add(u64),
-    /// These bits are turned over.
+    /// XORs the numbers with these bits.
     Mix(u64),
 }
 
@@ -100,17 +99,17 @@ impl Shift {
     }
 }
 
-/// New ids for those of one recording.
+/// Rules for new ids in one recording.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IdMap {
     pub(crate) decimal: Option<Shift>,
     pub(crate) hex: Option<Shift>,
-    /// What is put behind texts: `#` and this number.
+    /// Number appended to text ids, after `#`.
     pub(crate) tag: Option<u64>,
 }
 
 impl IdMap {
-    /// Appends the id that takes the place of `value`; false, and nothing is appended, if it stays.
+    /// Appends the new id for `value`. Returns false, appending nothing, if the id does not change.
     pub(crate) fn write(&self, value: &[u8], out: &mut Vec<u8>) -> bool {
         match IdLiteral::of(value) {
             IdLiteral::Number { before, zeros, value, hex, upper, quoted } => {
@@ -139,24 +138,22 @@ impl IdMap {
     }
 }
 
-/// A closed range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct NumberRange {
     low: u64,
     high: u64,
 }
 
-/// A first and a last text.
 type TextRange = (Box<[u8]>, Box<[u8]>);
 
-/// Which ids an input has: ranges by magnitude, so that memory does not grow with their number.
+/// Ids of an input as ranges per order of magnitude, so that memory does not grow with their
+/// number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IdRanges {
-    /// By class, which are few: least and greatest.
     numbers: Vec<(NumberClass, NumberRange)>,
-    /// The first and the last text in the order of their bytes.
+    /// The first and last text in byte order.
     texts: Option<TextRange>,
-    /// The greatest number behind a `#` at the end of a text.
+    /// The greatest number after a `#` at the end of a text.
     tag: u64,
 }
 
@@ -166,11 +163,10 @@ impl Default for IdRanges {
     }
 }
 
-/// Numbers of one spelling (hexadecimal or decimal) and number of bits.
+/// A class of numbers: whether they are hexadecimal, and their number of bits.
 type NumberClass = (bool, u32);
 
 impl IdRanges {
-    /// Counts a value in.
     pub(super) fn note(&mut self, value: &[u8]) {
         match IdLiteral::of(value) {
             IdLiteral::Number { value, hex, .. } => {
@@ -211,7 +207,6 @@ impl IdRanges {
         }
     }
 
-    /// Takes over what another part of the same recording has.
     pub(super) fn append(&mut self, other: &IdRanges) {
         other.numbers.iter().for_each(|&(class, range)| self.join(class, range));
         if let Some((first, last)) = &other.texts {
@@ -234,42 +229,40 @@ impl IdRanges {
     }
 }
 
-/// Takes over what another part of the same recording has: of ids, and of each `--args-key`.
+/// Includes the ids of another part of the same recording, per kind of id.
 pub(super) fn append_each(own: &mut Vec<IdRanges>, more: &[IdRanges]) {
     let missing = more.len().saturating_sub(own.len());
-    // there may be thousands of lists, most of one
+    // there may be thousands of lists, most with one entry
     own.reserve_exact(missing);
     own.resize_with(own.len() + missing, IdRanges::default);
     own.iter_mut().zip(more).for_each(|(own, more)| own.append(more));
 }
 
-/// The number behind the last `#` of a text, if it is one.
+/// Returns the number after the last `#` of a text; 0 if there is none.
 fn tag_of(content: &[u8]) -> u64 {
     let at = content.iter().rposition(|&byte| byte == b'#');
     let number = at.and_then(|at| parse(&content[at + 1..]));
     number.unwrap_or(0)
 }
 
-/// All ids of the output.
 #[derive(Debug, Default)]
 pub(crate) struct Space {
-    /// Ascending, apart from each other.
+    /// Disjoint ranges, ascending.
     taken: Vec<NumberRange>,
     texts: Vec<(Vec<u8>, Vec<u8>)>,
-    /// The greatest tag in any input, or given out.
+    /// The greatest tag in any input, or assigned.
     tag: u64,
-    /// Constants given out.
     mixed: u64,
 }
 
 impl Space {
-    /// For inputs with these ids.
     pub(super) fn new<'c>(all: impl Iterator<Item = &'c IdRanges>) -> Self {
         let tag = all.map(|ranges| ranges.tag).max().unwrap_or(1).max(1);
         Space { tag, ..Space::default() }
     }
 
-    /// Lets the ids of one more recording in: as they are if none of them can be there already, else new ones.
+    /// Adds the ids of another recording. Returns the rules for renaming them, which are empty if
+    /// no id can collide.
     pub(super) fn admit(&mut self, ranges: &IdRanges) -> IdMap {
         let mut map = IdMap::default();
         if ranges.ranges().any(|range| self.meets(range)) {
@@ -287,14 +280,14 @@ impl Space {
             map.tag = Some(self.tag);
         }
         if let Some((first, last)) = &ranges.texts {
-            // a tag makes texts greater, but none as great as the next one that could be
+            // tags make texts greater, but not greater than this bound
             let end = [&**last, b"\xff"].concat();
             self.texts.push((first.to_vec(), end));
         }
         map
     }
 
-    /// Lets ids in as they are, whatever is there.
+    /// Adds ids without renaming, even if they collide.
     pub(super) fn hold(&mut self, ranges: &IdRanges) {
         ranges.ranges().for_each(|range| self.take(range));
         if let Some((first, last)) = &ranges.texts {
@@ -302,7 +295,7 @@ impl Space {
         }
     }
 
-    /// Whether any of these ids may be there already.
+    /// Returns whether any of these ids may already exist.
     pub(super) fn overlaps(&self, ranges: &IdRanges) -> bool {
         ranges.ranges().any(|range| self.meets(range)) || self.has_texts_among(ranges)
     }
@@ -312,7 +305,7 @@ impl Space {
         self.texts.iter().any(|(a, b)| **last >= **a && **b >= **first)
     }
 
-    /// A shift for numbers up to `greatest` to where there are none; the place is taken then.
+    /// Finds and reserves a free range for numbers up to `greatest`. Returns the shift into it.
     fn find_room(&mut self, greatest: u64, hex: bool) -> Shift {
         let (radix, most) = match (hex, greatest <= DOUBLE) {
             (true, _) => (16u64, u64::MAX),
@@ -336,7 +329,7 @@ impl Space {
             }
         }
         self.mixed += 1;
-        // the constant of Fibonacci hashing: its multiples are far apart from each other
+        // multiples of the Fibonacci hashing constant are far apart
         let bits = self.mixed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         self.take(NumberRange { low: 0, high: most });
         Shift::Mix(bits & most)
@@ -358,7 +351,7 @@ impl Space {
     }
 }
 
-/// The inside of a string that is `content` with a number behind it; for pids that are names.
+/// Appends a tag to the content of a text pid.
 pub(super) fn tagged(content: &[u8], number: u64) -> Cow<'_, [u8]> {
     match number {
         0 => content.into(),
@@ -385,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn new_ids_are_written_like_the_old() {
+    fn new_ids_keep_the_lexical_form() {
         let map =
             IdMap { decimal: Some(Shift::Add(1000)), hex: Some(Shift::Add(0x1000)), tag: Some(2) };
         for (old, new) in [
@@ -411,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_may_be_there_already_is_renamed() {
+    fn only_colliding_ids_are_renamed() {
         let all = [
             ranges(&["1", "90", "\"0x7ffe00\"", "\"a\"", "\"c\""]),
             ranges(&["91", "\"0x8000000\"", "\"d#7\""]),
@@ -429,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_are_mixed() {
+    fn widely_spread_hashes_are_xored() {
         let wide = ranges(&["\"0xffffffffffffffff\"", "\"0x1\""]);
         let mut space = Space::new([&wide].into_iter());
         assert_eq!(space.admit(&wide), IdMap::default());
@@ -439,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn doubles_stay_exact() {
+    fn renamed_numbers_stay_exact_as_doubles() {
         let near = ranges(&["9007199254740991", "1"]);
         let mut space = Space::new([&near].into_iter());
         space.admit(&near);

@@ -1,4 +1,4 @@
-//! Observes what tells the processes of several inputs apart.
+//! Observes the processes and ids of several inputs.
 
 use super::processes::{IdFilter, ProcessFindings, Processes};
 use super::resolve::watched;
@@ -9,26 +9,25 @@ use tracemill_trace::observe::{EventRef, Look, Observer, PerInput, SealedChunk, 
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::{Holding, Quota};
 
-/// Observes processes with their names and threads, a sample of their times, and ranges of ids. Memory
-/// grows with threads, not with events or ids. Needs an index that reads times.
+/// Observes processes with their names, threads and sampled times, and ranges of ids. Memory grows
+/// with threads, not with events or ids. Requires an index that reads times.
 pub struct IdentityWatch {
     filter: Arc<IdFilter>,
     found: PerInput<Processes>,
-    /// Bytes of heap of all inputs but the last.
+    /// Heap bytes of all inputs except the last.
     earlier: u64,
     holding: Holding,
 }
 
 impl IdentityWatch {
-    /// Creates the observer of `several` inputs, or of one, which takes its memory from `quota`; `None`
-    /// if no id can be renamed or labelled.
+    /// Creates an observer whose memory counts against `quota`; `None` if no id can be renamed or
+    /// labeled.
     pub(crate) fn new(config: &Config, several: bool, quota: &Arc<Quota>) -> Option<Self> {
         let filter = watched(several, &config.identity)?;
         let holding = Holding::new(quota);
         Some(IdentityWatch { filter, found: PerInput::default(), earlier: 0, holding })
     }
 
-    /// Returns the processes of each input, by its base.
     pub(crate) fn into_processes(self) -> impl Iterator<Item = (u64, Processes)> {
         self.found.into_iter()
     }

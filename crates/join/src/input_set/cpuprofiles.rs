@@ -1,4 +1,4 @@
-//! `.cpuprofile` inputs as the profiles that they are: no events are made of them.
+//! `.cpuprofile` inputs, read as profiles without converting them to events.
 
 use crate::config::{Config, PidPolicy};
 use std::path::Path;
@@ -10,12 +10,12 @@ use tracemill_trace::read::{Expand, Expanded};
 use tracemill_trace::run::flaws::Flaws;
 use tracemill_trace::store::{Payload, Store};
 
-/// A `.cpuprofile`, and whose it is taken to be. Places are those in its input.
+/// A `.cpuprofile` and the process it is assigned to. Offsets are relative to its input.
 pub(super) struct CpuprofileInput {
     payload: Arc<Payload>,
     document: Document,
     pub(super) identity: Identity,
-    /// The path of its input; empty for standard input.
+    /// Path of the input; empty for standard input.
     pub(super) input: String,
 }
 
@@ -28,12 +28,11 @@ impl CpuprofileInput {
         self.document.keys.iter().any(|key| string_is(&key.key, name))
     }
 
-    /// The value of a key; the last one counts.
+    /// Returns a copy of the last value of a key.
     pub(super) fn member(&self, name: &[u8]) -> Option<Box<[u8]>> {
         Some(self.value(name, &self.store())?.0.into())
     }
 
-    /// Its nodes.
     pub(super) fn tree(&self, store: &Store<'_>) -> Chunk {
         let mut chunk = Chunk::default();
         for name in [&b"head"[..], b"nodes", b"trace_ids", b"traceIds"] {
@@ -44,7 +43,8 @@ impl CpuprofileInput {
         chunk
     }
 
-    /// Its samples, and their times: at most so many at a time, but for absolute times, which come last as a whole.
+    /// Decodes the samples and their time deltas, at most `most` at a time. Absolute times come
+    /// last, in one chunk.
     pub(super) fn samples<'s>(
         &self,
         store: &'s Store<'_>,
@@ -71,7 +71,7 @@ impl CpuprofileInput {
         })
     }
 
-    /// What is behind the bracket of a list; nothing of what is none.
+    /// Returns the text inside a list and its offset; empty if the value is not a list.
     fn list<'s>(&self, name: &[u8], store: &'s Store<'_>) -> (&'s [u8], u64) {
         let (value, offset) = self.value(name, store).unwrap_or_default();
         let mut cursor = Cursor::new(value);
@@ -79,14 +79,14 @@ impl CpuprofileInput {
         (&value[start..], offset + start as u64)
     }
 
-    /// The value of a key, and where it stands; the last one counts.
+    /// Returns the last value of a key, and its offset.
     fn value<'s>(&self, name: &[u8], store: &'s Store<'_>) -> Option<(&'s [u8], u64)> {
         let key = self.document.keys.iter().rev().find(|key| string_is(&key.key, name))?;
         Some((store.slice(key.offset, key.len), key.offset))
     }
 }
 
-/// Takes whole profiles out of the inputs.
+/// Collects `.cpuprofile` inputs during a scan, so that they are not expanded into events.
 pub struct CpuprofileInputs {
     reader: ProfileReader,
     config: Config,
@@ -95,7 +95,7 @@ pub struct CpuprofileInputs {
 }
 
 impl CpuprofileInputs {
-    /// Creates a reader of `.cpuprofile` inputs by the rules of a run.
+    /// Creates a collector with the rules of a run.
     pub fn new(config: &Config) -> Self {
         let one_process = config.identity.pid == PidPolicy::One;
         let reader = ProfileReader::new(&config.profiles, one_process, false);

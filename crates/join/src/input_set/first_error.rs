@@ -1,20 +1,20 @@
-//! Keeps the error of an observer apart from those of the scan.
+//! Separates the error of an observer from those of the scan.
 
 use std::cell::Cell;
 use std::rc::Rc;
 use tracemill_trace::observe::{InputStart, Needs, Observer, SealedChunk, Starter};
 use tracemill_trace::run::error::{Error, ErrorKind};
 
-/// Keeps the first error of an observer, and cancels the scan. A scan by an index that fails for any
-/// other reason is repeated without the index; an error of the observer is final.
+/// Keeps the first error of an observer and cancels the scan. A scan of indexed ranges that fails
+/// for another reason is repeated without the index; an error of the observer is final.
 pub(super) struct FirstError<O> {
     observer: O,
-    /// Shared with who runs the scan, which drops its observers when it fails.
+    /// Shared with the caller, because a failed scan drops its observers.
     error: Rc<Cell<Option<Error>>>,
 }
 
 impl<O> FirstError<O> {
-    /// Returns the observer, and where its error will be.
+    /// Wraps an observer. Also returns the cell that will hold its error.
     pub(super) fn new(observer: O) -> (Self, Rc<Cell<Option<Error>>>) {
         let error = Rc::default();
         (FirstError { observer, error: Rc::clone(&error) }, error)

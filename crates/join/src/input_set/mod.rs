@@ -1,5 +1,5 @@
-//! The inputs of an analysis: read once, observed by the caller, with CPU profiles decoded and places
-//! decided as a merge decides them.
+//! Reads the inputs of an analysis once: the caller's observer sees all events, CPU profiles are
+//! decoded, and pids and clock offsets are decided as in a merge.
 //!
 //! ```text
 //!   scan workers ─ event ─┬─ your Observer
@@ -8,7 +8,7 @@
 //!   .cpuprofile ─ its document ───────────────────────────────────────────┴─> InputSet::pieces, in columns
 //! ```
 //!
-//! A `.cpuprofile` is not made into events here: it is handed on as the one profile that it is.
+//! A `.cpuprofile` is not expanded into events here; it is passed on as a whole profile.
 
 mod cpuprofiles;
 mod first_error;
@@ -45,11 +45,11 @@ use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::run::memory::Share;
 use tracemill_trace::store::Store;
 
-/// What a scan for an input set observes besides the caller's observer. The places of inputs need
-/// [`InputWatch`] only if there are several.
+/// The observers of a scan for an input set: the caller's, and our own. [`InputWatch`] is present
+/// only with several inputs.
 pub(crate) type SetObservers<O> = RecordedOnly<(Streams, Option<InputWatch>, O)>;
 
-/// The inputs of an analysis, after they were read: reports, bytes, CPU profiles, places.
+/// The inputs of an analysis after reading: reports, bytes, CPU profiles, pids and offsets.
 pub struct InputSet {
     inputs: Inputs,
     warnings: Vec<Warning>,
@@ -62,17 +62,18 @@ pub struct InputSet {
 }
 
 impl InputSet {
-    /// Reads every source to its end, once, on all cores. `observer` sees each event as it is written,
-    /// but none that would be made from a `.cpuprofile`. Pass `&mut observer` to keep it.
+    /// Reads every source to its end, once, on all cores. `observer` sees each recorded event, but
+    /// no synthetic events of a `.cpuprofile`. Pass `&mut observer` to keep the observer.
     ///
-    /// Which processes are one where several inputs have equal pids, and how clocks differ, is decided
-    /// by the rules of a merge (`config.identity` and `config.clocks`): see [`InputSet::place`].
+    /// `config.identity` and `config.clocks` decide, by the rules of a merge, which processes with
+    /// equal pids are the same and how clocks differ. See [`InputSet::place`].
     ///
-    /// Cost: one pass at scanning speed, and what the observer does. Heap: as for
-    /// `list_profiles`; pipes and packed inputs are kept, on disk beyond the budget.
+    /// Cost: one pass at scanning speed, plus the work of the observer. Heap: as for
+    /// `list_profiles`. Pipes and packed inputs are kept, and spilled to disk beyond the memory
+    /// budget.
     ///
     /// # Errors
-    /// As `merge`, except for its output; and those of the observer.
+    /// Returns the input errors of `merge`, and errors of the observer.
     pub fn read<O: Observer>(
         sources: &[Source],
         config: &Config,
@@ -87,13 +88,14 @@ impl InputSet {
         InputSet::new(inputs, index.documents, observed, wholes, config)
     }
 
-    /// Reads several inputs for their places alone. Returns none where all stays as it is written: for one input, or
-    /// with the rules of [`Config::of`].
+    /// Reads several inputs only to decide new pids and clock offsets. Returns an empty list if
+    /// none change: for a single input, or with the rules of [`Config::of`].
     ///
     /// Cost: a scan of all inputs.
     ///
     /// # Errors
-    /// As [`InputSet::read`]; [`Usage`](tracemill_trace::run::error::ErrorKind::Usage) if an input can be read once only.
+    /// Returns the errors of [`InputSet::read`], and
+    /// [`Usage`](tracemill_trace::run::error::ErrorKind::Usage) if an input can be read only once.
     pub fn places(sources: &[Source], config: &Config) -> Result<Vec<InputPlace>, Error> {
         if !config.joins(sources)? {
             return Ok(Vec::new());
@@ -109,13 +111,12 @@ impl InputSet {
         Ok(places)
     }
 
-    /// Reads the byte ranges of a plan, which an index has made
-    /// (`DrawnIndex::window_plan`.
+    /// Reads the byte ranges of a plan made by an index (`DrawnIndex::window_plan`).
     ///
     /// # Errors
-    /// [`Changed`](tracemill_trace::run::error::ErrorKind::Changed) if the input holds something else than the
-    /// index says, [`Cancelled`](tracemill_trace::run::error::ErrorKind::Cancelled) if the run was cancelled, and
-    /// those of the observer.
+    /// Returns [`Changed`](tracemill_trace::run::error::ErrorKind::Changed) if the input differs
+    /// from the index, [`Cancelled`](tracemill_trace::run::error::ErrorKind::Cancelled) if the run
+    /// was cancelled, and errors of the observer.
     pub fn read_planned<O: Observer>(
         plan: &ReadPlan,
         config: &Config,
@@ -136,7 +137,7 @@ impl InputSet {
         set.ok_or_else(|| plan.index.changed())
     }
 
-    /// Decides on places, once all inputs are read. `wholes` are the `.cpuprofile` inputs.
+    /// Decides pids and clock offsets after the scan. `wholes` holds the `.cpuprofile` inputs.
     pub fn new<O>(
         inputs: Inputs,
         documents: Vec<Document>,
@@ -166,7 +167,7 @@ pub fn observers<O: Observer>(sources: &[Source], config: &Config, observer: O) 
 }
 
 impl InputSet {
-    /// Returns the inputs, and the documents in them.
+    /// Returns the inputs and their documents.
     pub fn into_inputs(self) -> (Inputs, Vec<Document>) {
         (self.inputs, self.documents)
     }
@@ -176,10 +177,10 @@ impl InputSet {
         &self.inputs.reports
     }
 
-    /// Returns the place of an input among the others, by the number of its report.
+    /// Returns the new pids and the clock offset of an input, by the number of its report.
     ///
     /// # Panics
-    /// If there is no input of this number.
+    /// Panics if there is no input with this number.
     pub fn place(&self, input: usize) -> &InputPlace {
         &self.places[input]
     }
@@ -211,16 +212,16 @@ impl InputSet {
         keys.all(|key| validate_value(&store.copy(key.offset..key.offset + key.len)).is_ok())
     }
 
-    /// Checks that every file is as it was when it was opened. Check this last, before an answer counts.
+    /// Checks that no file has changed since it was opened. Call this last, before using the
+    /// results.
     ///
     /// # Errors
-    /// [`tracemill_trace::run::error::ErrorKind::Changed`] for the first file that differs.
+    /// Returns [`tracemill_trace::run::error::ErrorKind::Changed`] for the first file that differs.
     pub fn check_unchanged(&self) -> Result<(), Error> {
         self.inputs.check_unchanged()
     }
 
-    /// Returns the base of each input in the address space; `None` for an input without events of its
-    /// own.
+    /// Returns the base of each input in the address space; `None` for an input without events.
     pub fn begins(&self) -> Vec<Option<u64>> {
         let mut begins = vec![None; self.inputs.reports.len()];
         self.inputs.payloads.iter().for_each(|held| {
@@ -229,10 +230,10 @@ impl InputSet {
         begins
     }
 
-    /// Returns up to `most` bytes of the event at an offset of the address space, and its length; `None`
-    /// if no event begins there. Cost: a look at each byte of the event.
+    /// Returns up to `most` bytes of the event at an offset of the address space, and its full
+    /// length. Returns `None` if no event begins there. Cost: one pass over the bytes of the event.
     pub fn event_at(&self, offset: u64, most: usize) -> Option<(Vec<u8>, u64)> {
-        /// Bytes that are searched for the end of an event.
+        /// Maximum number of bytes searched for the end of an event.
         const LONGEST: u64 = 64 << 20;
         let store = self.store();
         let end = store.end().min(offset.saturating_add(LONGEST));
@@ -240,7 +241,7 @@ impl InputSet {
         if piece.first() != Some(&b'{') {
             return None;
         }
-        // nearly all events end within the first piece
+        // nearly all events end within the first 64 KiB
         let mut bytes = piece;
         let mut len = Cursor::new(&bytes).value().len();
         if len >= bytes.len() && offset + (bytes.len() as u64) < end {

@@ -1,5 +1,4 @@
-//! The place of each input among the others, decided as a merge decides it: new pids, and the offset of
-//! its times.
+//! Decides the new pids and the clock offset of each input, by the rules of a merge.
 
 use crate::config::Config;
 use crate::identity::parts::InputParts;
@@ -13,22 +12,22 @@ use tracemill_trace::event::envelope::Document;
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
 
-/// The place of an input among the others: the new pids of its processes, and the offset of its times.
+/// New pids and clock offset of one input.
 #[derive(Clone, Debug, Default)]
 pub struct InputPlace {
     renames: Option<Arc<crate::identity::Renames>>,
-    /// Nanoseconds.
+    /// Clock offset in nanoseconds.
     offset: i64,
     recording: usize,
 }
 
 impl InputPlace {
-    /// Returns whether its pids and times stay as they are written.
+    /// Returns whether the pids and times of the input stay as written.
     pub fn is_as_written(&self) -> bool {
         self.renames.is_none() && self.offset == 0
     }
 
-    /// Returns the new pid of a process, from its pid as written.
+    /// Returns the new pid of a process, given its pid as written.
     pub fn pid<'p>(&'p self, written: &'p [u8]) -> &'p [u8] {
         let Some(renames) = self.renames.as_ref().filter(|_| !written.is_empty()) else {
             return written;
@@ -36,7 +35,7 @@ impl InputPlace {
         renames.pid(&key_of(Some(written))).map_or(written, Vec::as_slice)
     }
 
-    /// Returns the key of a CPU profile stream with the new pid of its process.
+    /// Returns the key of a CPU profile stream, with the new pid of its process.
     pub fn stream_key(&self, key: StreamKey) -> StreamKey {
         match &self.renames {
             Some(renames) => renamed_key(key, renames),
@@ -44,27 +43,27 @@ impl InputPlace {
         }
     }
 
-    /// Moves a time, of whole nanoseconds, to the clock of all inputs.
+    /// Adds the clock offset to a time; a fraction of a nanosecond stays.
     #[inline]
     pub fn moved_nanos(&self, time: Nanos) -> Nanos {
         Nanos { floor: time.floor.saturating_add(self.offset), ..time }
     }
 
-    /// Returns what is added to its times, in nanoseconds.
+    /// Returns the clock offset in nanoseconds.
     pub fn offset(&self) -> i64 {
         self.offset
     }
 
-    /// Returns the number of its recording. Equal ids mean one thing within a recording, and different
-    /// things in different recordings.
+    /// Returns the number of the recording that the input belongs to. Equal ids refer to the same
+    /// thing only within one recording.
     pub fn recording(&self) -> usize {
         self.recording
     }
 
-    /// Moves a time in microseconds to the clock of all inputs. Returns the double nearest to the sum if
-    /// the time is one of whole nanoseconds.
+    /// Adds the clock offset to a time in microseconds. For whole nanoseconds, returns the double
+    /// nearest to the exact sum.
     pub fn moved(&self, micros: f64) -> f64 {
-        /// Beyond it doubles are no longer every whole number.
+        /// Largest magnitude up to which a double represents every integer, rounded down.
         const EXACT: f64 = 9e15;
         if self.offset == 0 {
             return micros;
@@ -77,11 +76,11 @@ impl InputPlace {
     }
 }
 
-/// Decides on the places of inputs, one per report. The warnings are about clocks that could not be
-/// aligned.
+/// Decides new pids and clock offsets, one entry per report. The warnings name inputs whose clocks
+/// could not be aligned.
 ///
 /// # Errors
-/// As [`Clocks::decide_offsets`](crate::clock::Clocks::decide_offsets).
+/// Returns the errors of [`Clocks::decide_offsets`](crate::clock::Clocks::decide_offsets).
 pub(super) fn places_of(
     mut facts: Vec<UnitFacts>,
     documents: &[Document],

@@ -1,4 +1,4 @@
-//! The CPU profiles of all inputs, each piece by piece, in columns.
+//! CPU profiles of all inputs, read in pieces and as columns.
 
 use super::InputSet;
 use tracemill_cpuprofile::{
@@ -11,60 +11,63 @@ use tracemill_trace::run::memory::Share;
 use tracemill_trace::run::threads::both;
 use tracemill_trace::store::Store;
 
-/// Bytes that a sample takes in a list that doubles.
+/// Bytes per sample in a list that grows by doubling.
 const SAMPLE: u64 = 32;
 
-/// The thread, the stream and the input that a profile belongs to, and when it begins and ends.
+/// Facts about a CPU profile: thread, stream, input, start and end.
 #[derive(Clone, Debug)]
 pub struct ProfileFacts {
     /// `pid` as written; empty if missing.
     pub pid: Box<[u8]>,
-    /// `tid` as written, of its `Profile` event; `None` if there is none, so that nobody knows whose it is.
+    /// `tid` as written in the `Profile` event; `None` without that event, so that the thread is
+    /// unknown.
     pub tid: Option<Box<[u8]>>,
-    /// `id` of its stream as written; empty if missing.
+    /// `id` of the stream as written; empty if missing.
     pub id: Box<[u8]>,
-    /// What its `Profile` event says of its origin.
+    /// The origin that the `Profile` event states.
     pub source: Option<ProfileSource>,
-    /// When it begins, in microseconds, as written: `ts` of its `Profile` event, or `startTime` of a whole profile.
+    /// Start in microseconds, as written: `ts` of the `Profile` event, or `startTime` of a whole
+    /// profile.
     pub start: Option<Box<[u8]>>,
     /// `endTime` of a whole profile, as written.
     pub end: Option<Box<[u8]>>,
-    /// Whether it is a whole profile (a `.cpuprofile`), not a stream of events.
+    /// Whether the profile is whole (a `.cpuprofile`), not a stream of events.
     pub is_whole: bool,
-    /// Whether it is of samples beside the events (`samples` and `stackFrames`), which DevTools does not read.
+    /// Whether the profile was built from the keys `samples` and `stackFrames`, which DevTools
+    /// ignores.
     pub is_of_stacks: bool,
-    /// Whether that is one of the old form, with `head` in the place of `nodes`.
+    /// Whether a whole profile has the old form, with `head` instead of `nodes`.
     pub is_old: bool,
-    /// Whether that has a list of samples, be it empty.
+    /// Whether a whole profile has a list of samples, even an empty one.
     pub has_samples: bool,
-    /// The path of the input, of a whole profile; empty for standard input.
+    /// Path of the input of a whole profile; empty for standard input. `None` for streams.
     pub input: Option<String>,
-    /// The number of the input of its first event; `None` for a whole profile, whose identity is its own.
+    /// Number of the input of the first event; `None` for a whole profile, whose pid is assigned.
     pub input_number: Option<usize>,
 }
 
 /// A node of the call tree, as written.
 #[derive(Clone, Copy, Debug)]
 pub struct PieceNode<'a> {
-    /// Its id.
+    /// Id of the node.
     pub id: u64,
-    /// The id of its parent, if it names one.
+    /// Id of the parent, if the node names one.
     pub parent: Option<u64>,
-    /// The ids of its children, if it has such a list.
+    /// Ids of the children, if the node lists them.
     pub children: Option<&'a [u64]>,
-    /// The object itself.
+    /// JSON text of the node.
     pub text: &'a [u8],
 }
 
-/// A piece of a profile: what one event says.
+/// A piece of a profile: the nodes and samples of one event.
 pub struct ProfilePiece<'a> {
     chunk: ChunkRef<'a>,
     store: &'a Store<'a>,
-    /// What it says of its origin.
+    /// The origin that the event states.
     pub source: Option<ProfileSource>,
-    /// Ids of nodes; `u64::MAX` where there is none.
+    /// Node id of each sample; `u64::MAX` where the id is missing.
     pub samples: &'a [u64],
-    /// Nanoseconds since the sample before.
+    /// Nanoseconds between each sample and the previous one.
     pub steps: &'a [i64],
 }
 
@@ -78,7 +81,8 @@ impl<'a> ProfilePiece<'a> {
         text_of(text, self.store, self.chunk.decoded_text)
     }
 
-    /// Microseconds since the sample before, each the double nearest to what is written.
+    /// Returns the microseconds between each sample and the previous one, each as the double
+    /// nearest to the written number.
     pub fn micros(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
         let mut finer = self.chunk.finer.iter().peekable();
         let steps = self.steps.iter().enumerate();
@@ -88,7 +92,7 @@ impl<'a> ProfilePiece<'a> {
         })
     }
 
-    /// The nodes that come with it.
+    /// Returns the nodes of the piece.
     pub fn nodes(&self) -> impl ExactSizeIterator<Item = PieceNode<'a>> + '_ {
         self.chunk.nodes.iter().map(|node| PieceNode {
             id: node.id,
@@ -101,22 +105,22 @@ impl<'a> ProfilePiece<'a> {
         })
     }
 
-    /// Samples that were asked for by an id: the id as written, with its quotes, and the id of the node.
+    /// Returns the samples with a trace id: the id as written, with quotes, and the id of the node.
     pub fn trace_ids(&self) -> impl ExactSizeIterator<Item = (&'a [u8], u64)> + '_ {
         self.chunk.trace_ids.iter().map(|entry| (self.text(entry.key), entry.node))
     }
 }
 
 impl InputSet {
-    /// The number of the input that a place is in.
+    /// Returns the number of the input that contains an offset.
     fn input_at(&self, offset: u64) -> Option<usize> {
         let payloads = &self.inputs.payloads;
         let behind = payloads.partition_point(|held| held.base <= offset);
         Some(payloads[behind.checked_sub(1)?].input)
     }
 
-    /// The profiles of the inputs: streams of events in the order in which they begin, then whole ones, then
-    /// those of samples beside the events.
+    /// Returns all profiles: streams in order of their start, then whole profiles, then those built
+    /// from `samples` and `stackFrames`.
     pub fn profiles(&self) -> Vec<ProfileFacts> {
         let store = self.store();
         let streams = self.streams.groups().into_iter().map(|group| {
@@ -175,13 +179,13 @@ impl InputSet {
         streams.chain(wholes).chain(stacks).collect()
     }
 
-    /// The profiles, to be read piece by piece.
+    /// Returns a reader of the profiles in pieces.
     pub fn pieces(&self) -> ProfilePieces<'_> {
         ProfilePieces { scanned: self, groups: self.streams.groups(), store: self.store() }
     }
 }
 
-/// The profiles of the inputs, to be read piece by piece.
+/// Reads the profiles of the inputs piece by piece.
 pub struct ProfilePieces<'s> {
     scanned: &'s InputSet,
     groups: Vec<ProfileGroup<'s>>,
@@ -189,13 +193,14 @@ pub struct ProfilePieces<'s> {
 }
 
 impl ProfilePieces<'_> {
-    /// Gives the pieces of a profile, by its number in [`InputSet::profiles`]: in the order of the stream (see
-    /// [`tracemill_cpuprofile::ChunkOrder`]), or as they stand in the inputs if `as_written`; of a whole one nodes, then samples.
+    /// Calls `each` with every piece of a profile, given its number in [`InputSet::profiles`].
+    /// Pieces come in stream order (see [`tracemill_cpuprofile::ChunkOrder`]), or in input order
+    /// with `as_written`. A whole profile yields its nodes, then its samples.
     ///
-    /// Cost: a pass over its chunks, decoded again where they were not kept.
+    /// Cost: a pass over the chunks; those not kept in memory are decoded again.
     ///
     /// # Errors
-    /// What temporary files say.
+    /// Returns an I/O error if a temporary file cannot be read or written.
     pub fn each(
         &self,
         number: usize,
@@ -206,7 +211,7 @@ impl ProfilePieces<'_> {
             if let Some(whole) = self.scanned.wholes.get(number - self.groups.len()) {
                 let store = whole.store();
                 let mut show = |chunk: Chunk| each(&ProfilePiece::of(chunk.view(), &store));
-                // where each has a thread of its own already there is none for its samples
+                // no extra thread for samples when every profile already has a thread
                 let profiles = self.groups.len() + self.scanned.wholes.len();
                 let limits = &self.scanned.config.limits;
                 let threads = limits.threads;

@@ -3,8 +3,8 @@
 use tracemill_trace::observe::{InputStart, Needs, Observer, SealedChunk, Starter};
 use tracemill_trace::run::error::Error;
 
-/// Shows an observer the events that were recorded, and hides those that were made from `.cpuprofile`
-/// inputs for a merge in the same scan.
+/// Forwards recorded events to an observer and hides the synthetic ones that a merge in the same
+/// scan expands from `.cpuprofile` inputs.
 pub struct RecordedOnly<O> {
     pub(super) observer: O,
     synthetic: bool,

@@ -1,5 +1,5 @@
-//! CPU samples beside the events of a trace: `samples` name frames of `stackFrames`, as Hermes, XRay and
-//! PerfView write them. Each thread of these is a profile like those of `ProfileChunk` events.
+//! CPU profiles from the top-level keys `samples` and `stackFrames`, as written by Hermes, XRay and
+//! PerfView. Each thread becomes a profile like those of `ProfileChunk` events.
 //!
 //! ```text
 //!   "stackFrames": {"1": {"name": "f"}, "2": {"name": "g", "parent": 1}}  ─> nodes 1 (root) ─ 2 f ─ 3 g
@@ -18,26 +18,25 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::store::Store;
 
-/// The samples of a thread.
 pub(super) struct StackSamples {
     pub(super) pid: Box<[u8]>,
     pub(super) tid: Box<[u8]>,
-    /// Place of its samples, which tells its input.
+    /// Offset of the list of samples, which identifies the input.
     pub(super) offset: u64,
-    /// Nodes of the call tree, as JSON: those of all threads of a document.
+    /// Nodes of the call tree as JSON, shared by all threads of a document.
     nodes: Arc<Vec<u8>>,
-    /// Nanoseconds, and the id of a node.
+    /// Time in nanoseconds and node id of each sample.
     samples: Vec<(i64, u64)>,
 }
 
-/// The id of the root.
 const ROOT: u64 = 1;
 
 impl StackSamples {
     /// Reads the samples of all documents. Cost: a copy of the lists, and 16 bytes per sample.
     ///
     /// # Errors
-    /// [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if the lists are larger than `quota`.
+    /// Returns [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if the lists exceed
+    /// `quota`.
     pub(super) fn read(
         documents: &[Document],
         store: &Store<'_>,
@@ -75,14 +74,13 @@ impl StackSamples {
         Ok(all)
     }
 
-    /// Returns when the first sample was taken, in microseconds.
+    /// Returns the first time in microseconds.
     pub(super) fn start(&self) -> String {
         let start = self.samples.first().map_or(0, |(ts, _)| *ts);
         let (sign, size) = (if start < 0 { "-" } else { "" }, start.unsigned_abs());
         format!("{sign}{}.{:03}", size / 1000, size % 1000)
     }
 
-    /// Returns its nodes and samples.
     pub(super) fn chunk(&self) -> Chunk {
         let mut chunk = Chunk::default();
         chunk.read_member(b"nodes", &self.nodes, TextSpan::DECODED);
@@ -97,7 +95,7 @@ impl StackSamples {
     }
 }
 
-/// Returns the nodes of stack frames as JSON, and the node of each frame by its id.
+/// Converts stack frames to nodes. Returns the nodes as JSON, and the node id of each frame id.
 fn nodes_of(frames: &[u8]) -> (Vec<u8>, HashMap<Vec<u8>, u64>) {
     let mut ids: HashMap<Vec<u8>, u64> = HashMap::new();
     let mut next = ROOT;
@@ -130,14 +128,14 @@ fn nodes_of(frames: &[u8]) -> (Vec<u8>, HashMap<Vec<u8>, u64>) {
     (nodes, ids)
 }
 
-/// Whether a frame stands for the root of all stacks.
+/// Returns whether a frame is the root of all stacks.
 fn is_root(frame: &[u8]) -> bool {
     let [name, category, parent] = named(frame, [b"name", b"category", b"parent"]);
     let is = |value: Option<&[u8]>, text: &[u8]| value.is_some_and(|own| string_is(own, text));
     parent.is_none() && (is(category, b"root") || is(name, b"[root]") || is(name, b"(root)"))
 }
 
-/// Returns the last members of an object that have these names.
+/// Returns the last members of an object with these names.
 fn named<'v, const N: usize>(object: &'v [u8], names: [&[u8]; N]) -> [Option<&'v [u8]>; N] {
     let mut found = [None; N];
     for (key, value) in members(object) {
@@ -148,7 +146,7 @@ fn named<'v, const N: usize>(object: &'v [u8], names: [&[u8]; N]) -> [Option<&'v
     found
 }
 
-/// Returns a number, or what a string says.
+/// Returns a number as written, or a string unescaped.
 fn content(value: &[u8]) -> Vec<u8> {
     let [b'"', content @ .., b'"'] = value else { return value.to_vec() };
     let mut out = Vec::with_capacity(content.len());
@@ -160,7 +158,6 @@ fn text(value: &[u8]) -> String {
     unescaped_text(&content(value))
 }
 
-/// Returns a time in nanoseconds.
 fn time(value: &[u8]) -> Option<i64> {
     Some(nanos(number_text(value, &mut Vec::new())?)?.floor)
 }

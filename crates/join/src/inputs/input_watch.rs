@@ -1,4 +1,4 @@
-//! What every verb observes that joins several inputs: clocks, processes and CPU profile streams.
+//! Observers of every verb with several inputs: clocks, processes and CPU profile streams.
 
 use crate::clock::{ClockWatch, Clocks};
 use crate::config::{ClockRules, Config};
@@ -12,11 +12,11 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::store::Store;
 
-/// Observes the facts by which inputs are joined. All verbs decide by the same facts, with
+/// Observes the facts needed to join inputs. All verbs decide by these facts, with
 /// [`decide_names`](crate::identity::decide_names) and [`Clocks`].
 pub type InputWatch = (Option<ClockWatch>, Option<IdentityWatch>, StreamWatch);
 
-/// Creates the observers of `several` inputs, or of one.
+/// Creates the observers. `several` tells whether there are several inputs.
 pub fn input_watch(config: &Config, several: bool, quota: &Arc<Quota>) -> InputWatch {
     let clocks = ClockWatch::new(&config.clocks, several);
     let identities = IdentityWatch::new(config, several, quota);
@@ -40,11 +40,12 @@ pub fn facts_of(watch: InputWatch) -> Vec<UnitFacts> {
     facts.collect()
 }
 
-/// Decides on the clocks of inputs; takes their samples out of `facts`. The warnings are about clocks
-/// that could not be aligned.
+/// Aligns the clocks of inputs, and takes the clock samples out of `facts`. The warnings name
+/// inputs whose clocks could not be aligned.
 ///
 /// # Errors
-/// As `decide_offsets`.
+/// Returns [`tracemill_trace::run::error::ErrorKind::Usage`] if a path in `rules` matches no input,
+/// or no input has the requested marker.
 pub fn decide_clocks(
     facts: &mut [UnitFacts],
     documents: &[Document],

@@ -1,4 +1,5 @@
-//! The scan of a verb: traces, and CPU profiles as the events that V8 would have streamed.
+//! Scans the inputs of a verb: traces, and CPU profiles converted to the events that V8 would
+//! stream.
 
 pub mod input_watch;
 pub mod stream_watch;
@@ -16,7 +17,7 @@ use tracemill_trace::run::limits::Limits;
 /// Scans every source to its end.
 ///
 /// # Errors
-/// As [`Scan::run`].
+/// Returns the errors of [`Scan::run`].
 pub fn scan<K: Keep, O: Observer>(
     sources: &[Source],
     config: &Config,
@@ -27,10 +28,10 @@ pub fn scan<K: Keep, O: Observer>(
     Scan::new(sources, &limits, &mut profiles).keep(keep).observe(observer).run()
 }
 
-/// Scans pieces of a file.
+/// Scans byte ranges of a file.
 ///
 /// # Errors
-/// As [`Scan::run`].
+/// Returns the errors of [`Scan::run`].
 pub(crate) fn scan_pieces<K: Keep, O: Observer>(
     source: &Source,
     pieces: &ChosenPieces,
@@ -43,12 +44,12 @@ pub(crate) fn scan_pieces<K: Keep, O: Observer>(
     scan.only(pieces).keep(keep).observe(observer).run()
 }
 
-/// Returns the limits of the scan, and what makes events from CPU profiles.
+/// Returns the limits of the scan, and the reader that converts CPU profiles to events.
 pub fn reader_options(config: &Config) -> (Limits, ProfileReader) {
     let one_process = config.identity.pid == PidPolicy::One;
     let for_devtools = config.viewer.viewer == Some(CheckFor::Devtools);
     let profiles = ProfileReader::new(&config.profiles, one_process, for_devtools);
-    // viewers refuse what is not JSON, so everything that can be repaired is
+    // viewers reject invalid JSON, so repair everything possible
     let repair = config.limits.repair || config.viewer.viewer.is_some();
     let limits = Limits { repair, ..config.limits.clone() };
     (limits, profiles)

@@ -5,17 +5,16 @@ use tracemill_tokenizer::Event;
 use tracemill_trace::observe::{EventRef, Look, Observer, PerInput, SealedChunk, Starter};
 use tracemill_trace::run::error::Error;
 
-/// Observes when each stream of `ProfileChunk` events begins, and whether time order would tear it.
-/// Memory grows with streams. Needs an index that reads times.
+/// Observes when each stream of `ProfileChunk` events begins, and whether sorting by time would
+/// reorder its chunks. Memory grows with the number of streams. Requires an index that reads times.
 #[derive(Default)]
 pub struct StreamWatch(PerInput<StreamOrders>);
 
-/// Looks for these events in one chunk.
+/// Observes the profile events of one chunk of input.
 #[derive(Default)]
 pub struct StreamLook(StreamOrders);
 
 impl StreamWatch {
-    /// Returns the streams of each input that has chunks, by its base.
     pub(crate) fn into_streams(self) -> impl Iterator<Item = (u64, StreamOrders)> {
         self.0.into_iter()
     }
@@ -24,7 +23,7 @@ impl StreamWatch {
 impl Look for StreamLook {
     #[inline(always)]
     fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
-        // nearly no event is one of a profile, and the entry of the others is not computed
+        // almost no event belongs to a profile; skip computing entries for the others
         if !at.is_metadata && Role::of(event).is_some() {
             self.0.note(event, at.entry());
         }

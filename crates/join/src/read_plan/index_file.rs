@@ -1,4 +1,4 @@
-//! The index of the one input of a run, and the reasons for which the input is scanned nevertheless.
+//! The index of the only input of a run, and the reasons for scanning the input instead.
 
 use crate::report::warning::Warning;
 use std::fmt::Display;
@@ -6,29 +6,29 @@ use std::fs::Metadata;
 use std::path::PathBuf;
 use tracemill_trace::run::error::{Error, ErrorKind};
 
-/// Why an index is not used. All of the trace is read then.
+/// The reason for scanning the whole trace instead of using its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unused {
-    /// Of several inputs.
+    /// The run has several inputs.
     Several,
-    /// Of a strict run.
+    /// The run is strict.
     Strict,
-    /// Whether it is that of the trace as it is now is not certain.
+    /// The trace may have changed since its index was built.
     Copied,
-    /// Pieces of the trace do not mean what they mean in all of it.
+    /// The trace is damaged, so ranges read alone could have another meaning.
     Damaged,
-    /// As `Damaged`, though nothing is wrong with it.
+    /// Some events depend on others anywhere in the trace, without any damage.
     Tied,
-    /// Of the trace, or of what unpacking it takes.
+    /// The run needs most of the trace, or most of its decompressed text.
     Most,
-    /// The input can only be read as a whole.
+    /// The input is not seekable.
     Packed,
-    /// Of the index, or of what is read of it in memory.
+    /// The index, or the data read with it, exceeds the memory limit.
     NoRoom,
 }
 
 impl Unused {
-    /// Returns the message.
+    /// Returns the message for the user.
     pub fn text(self) -> &'static str {
         match self {
             Unused::Several => {
@@ -49,18 +49,18 @@ impl Unused {
     }
 }
 
-/// Why an index does not answer. Nothing was written.
+/// The reason why an index cannot answer a query. Nothing has been written yet.
 pub enum Stop {
-    /// There is no index.
+    /// The index does not exist.
     Missing,
-    /// All must be read, for this reason.
+    /// The whole trace must be read, for this reason.
     Cannot(Unused),
-    /// The index is none of the trace: what is wrong with it.
+    /// The index is unusable or does not match the trace; the text says why.
     Wrong(String),
 }
 
 impl Stop {
-    /// Returns that the trace does not hold what the index says.
+    /// Creates the reason that the trace does not match its index.
     pub fn changed() -> Self {
         "the trace holds something else than the index says".into()
     }
@@ -78,14 +78,14 @@ impl<P: Display> From<P> for Stop {
     }
 }
 
-/// What an index had to do with a run.
+/// How the index affected a run.
 #[derive(Default)]
 pub struct IndexOutcome {
-    /// The index that was used, and the number of bytes of events that were read by it.
+    /// The index that was used, and the number of event bytes read with it.
     pub used: Option<(PathBuf, u64)>,
-    /// Why there is an index and it is not used.
+    /// Reason for ignoring an existing index.
     pub unused: Option<&'static str>,
-    /// What is wrong with the index.
+    /// Warning about an unusable index.
     pub warning: Option<Warning>,
 }
 
@@ -95,32 +95,33 @@ impl From<Unused> for IndexOutcome {
     }
 }
 
-/// The answer of an index, or why there is none: then the run scans its inputs.
+/// The answer of an index, or the outcome that makes the run scan its inputs.
 pub enum Planned<T> {
-    /// The answer.
+    /// The answer of the index.
     Plan(T),
-    /// The inputs are scanned, for this reason.
+    /// The run scans its inputs.
     Scan(IndexOutcome),
 }
 
-/// The index that is queried about a trace.
+/// An index that a run queries, and its trace.
 #[derive(Clone, Debug)]
 pub struct IndexFile {
-    /// The trace.
+    /// Path of the trace.
     pub trace: PathBuf,
-    /// Its index.
+    /// Path of the index.
     pub index: PathBuf,
-    /// Whether the user named the index: then it must be that of the trace.
+    /// Whether the user named the index, which then must match the trace.
     pub is_named: bool,
-    /// The metadata of the trace before the index was opened.
+    /// File metadata of the trace, read before the index was opened.
     pub metadata: Metadata,
 }
 
 impl IndexFile {
-    /// Returns why the run scans its inputs, now that the index does not answer.
+    /// Converts the reason of a failed query into the outcome of a run that scans its inputs.
     ///
     /// # Errors
-    /// [`ErrorKind::NotATrace`] if the user named the index and it is not that of the trace.
+    /// Returns [`ErrorKind::NotATrace`] if the user named an index that is unusable or does not
+    /// match.
     pub fn reject(&self, stop: Stop) -> Result<IndexOutcome, Error> {
         match stop {
             Stop::Missing => Ok(IndexOutcome::default()),
@@ -135,22 +136,22 @@ impl IndexFile {
         }
     }
 
-    /// Returns the error that the index is not that of the trace.
+    /// Returns the error for an index that does not match the trace.
     pub fn refused(&self, found: String) -> Error {
         let input = self.index.display().to_string();
         ErrorKind::NotATrace { input, offset: 0, found, around: None }.into()
     }
 
-    /// Returns the error that the trace was written to after the index was opened.
+    /// Returns the error for a trace that was modified after the index was opened.
     pub fn changed(&self) -> Error {
         let input = self.trace.display().to_string();
         ErrorKind::Changed { input, how: "was written to".to_owned() }.into()
     }
 
-    /// Checks that the trace has the length and the modification time that it had before.
+    /// Checks that the length and modification time of the trace have not changed.
     ///
     /// # Errors
-    /// [`ErrorKind::Changed`] if it has not.
+    /// Returns [`ErrorKind::Changed`] if they have changed.
     pub fn check_unchanged(&self) -> Result<(), Error> {
         let path = &self.trace;
         let now = std::fs::metadata(path).map_err(|e| Error::read(path.display(), e))?;

@@ -1,11 +1,11 @@
-//! What an index answers, as data: which byte ranges of an input a verb reads, or why it scans everything.
+//! Results of index queries: byte ranges for a verb to read, or the reason for a full scan.
 //!
 //! ```text
 //!   index ─ query (`index`) ───┬─> Planned::Plan: a ReadPlan ─> slice, profile, view read its ranges ─┐ sums differ
 //!                              └─> Planned::Scan: a reason ───> the verb scans its inputs <───────────┘
 //! ```
 //!
-//! Verbs take plans as they take windows or filters: they never call the index.
+//! Verbs take plans as arguments, like windows or filters; they never query the index themselves.
 
 mod event_sum;
 mod index_file;

@@ -1,4 +1,4 @@
-//! Byte ranges of one input, read in place of all of it, and the proof that they hold what the index says.
+//! Byte ranges of one input that replace a full scan, and the checksum that verifies them.
 
 use super::event_sum::event_sum;
 use super::index_file::{IndexFile, IndexOutcome, Stop};
@@ -14,37 +14,37 @@ use tracemill_trace::read::pieces::ChosenPieces;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::losses::InputReport;
 
-/// The byte ranges of an input of one document that its index says are enough.
+/// Byte ranges of a single-document input that suffice for a verb, according to the index.
 #[derive(Debug)]
 pub struct ReadPlan {
     /// The index that was queried.
     pub index: IndexFile,
-    /// The input.
+    /// The input to read.
     pub source: Source,
-    /// The byte ranges.
+    /// The byte ranges of the input.
     pub ranges: ChosenPieces,
-    /// What the ranges hold.
+    /// Expected number and checksum of the events in the ranges.
     pub sum: EventSum,
-    /// Bytes of the events in the ranges, as far as the index knows them.
+    /// Number of event bytes in the ranges, as far as the index knows them.
     pub bytes: u64,
-    /// The report of the input, as if all of it was read.
+    /// The report of the input, as after a full read.
     pub report: InputReport,
 }
 
 impl ReadPlan {
-    /// Returns the number of bytes of text that are unpacked for the ranges.
+    /// Returns the number of bytes of text to decompress for the ranges.
     pub fn unpacked(&self) -> u64 {
         let stretches = self.ranges.unpacked.iter().flat_map(|unpacking| &unpacking.stretches);
         stretches.map(Stretch::bytes).sum()
     }
 
-    /// Reads the ranges. Returns `None` if they do not hold what the index says.
+    /// Reads the ranges. Returns `None` if their events do not match the index.
     ///
-    /// Ranges of a damaged input have its damage; what counts is that their events are those of the index.
+    /// Ranges of a damaged input may contain its damage; only the checksum of the events counts.
     ///
     /// # Errors
-    /// [`Cancelled`](tracemill_trace::run::error::ErrorKind::Cancelled) if the run was cancelled. Any other error is
-    /// reported by the scan of the whole input.
+    /// Returns [`Cancelled`](tracemill_trace::run::error::ErrorKind::Cancelled) if the run was
+    /// cancelled. The full scan that follows reports any other error.
     pub fn read<K: Keep, O: Observer>(
         &self,
         keep: K,
@@ -68,27 +68,27 @@ impl ReadPlan {
         Ok(Some(Scanned { inputs, index, observed }))
     }
 
-    /// Returns why the run scans its inputs, now that the ranges were not enough.
+    /// Resets the progress, and converts the reason for a full scan into the outcome of the run.
     ///
     /// # Errors
-    /// As [`IndexFile::reject`].
+    /// Returns the errors of [`IndexFile::reject`].
     pub fn reject(&self, stop: Stop, limits: &Limits) -> Result<IndexOutcome, Error> {
         limits.progress.bytes_scanned.store(0, Ordering::Relaxed);
         self.index.reject(stop)
     }
 }
 
-/// The number of events, and the sum of their checksums modulo 2³².
+/// Number of events, and the sum of their checksums modulo 2³².
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventSum {
     /// Number of events.
     pub events: u64,
-    /// The sum of their checksums.
+    /// Sum of the checksums.
     pub sum: u32,
 }
 
 impl EventSum {
-    /// Adds more events.
+    /// Adds the counts and sums of other events.
     pub fn add(&mut self, other: EventSum) {
         self.events = self.events.wrapping_add(other.events);
         self.sum = self.sum.wrapping_add(other.sum);

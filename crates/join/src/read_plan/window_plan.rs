@@ -1,4 +1,4 @@
-//! What an index says about windows of time of a trace, so that little of the trace is read.
+//! The parts of a trace needed for time windows, found by its index.
 
 use super::plan::ReadPlan;
 use std::ops::Range;
@@ -9,34 +9,34 @@ use tracemill_trace::spill::hash::{HashMap, HashSet};
 use tracemill_trace::time::bounds::Bounds;
 use tracemill_trace::time::windows::Windows;
 
-/// The base of the one input in the address space: synthetic events, which come before events of their
-/// time, have offsets below it.
+/// Base of the only input in the address space. Lower offsets are for synthetic events, which sort
+/// before recorded events of the same time.
 pub const BASE: u64 = 1 << 36;
 
-/// Everything that windows need of an undamaged input, all of whose text is JSON.
+/// Everything that windows need from an undamaged input of valid JSON.
 pub struct WindowPlan {
     /// The byte ranges to read.
     pub read: ReadPlan,
-    /// The bounds of the trace.
+    /// First and last time of the trace.
     pub bounds: Bounds,
-    /// The windows, as times of the trace.
+    /// The windows, in times of the trace.
     pub windows: Windows,
-    /// The times of which all parts of pairs are read.
+    /// Time range in which all pair events are read.
     pub times: Range<i64>,
-    /// Parts of long pairs, by place, which count whatever their time is; each with the number of its pair
-    /// if it has one. Parts with a number are paired with each other, all other parts without them.
+    /// Pair events of long pairs, by offset, with the number of their pair if any. They count at
+    /// any time. Numbered events pair only with each other; the rest pair without them.
     pub long_pairs: HashMap<u64, Option<u64>>,
-    /// Places of the first events of the CPU profiles that windows may need. Events of other profiles may
-    /// be read too.
+    /// Offsets of the first events of the CPU profiles that windows may need. The ranges may
+    /// contain events of other profiles.
     pub streams: HashSet<u64>,
-    /// The chunks of the profiles that are read in part.
+    /// The chunks of profiles that are read only in part.
     pub chunks: Option<Arc<KnownChunks>>,
-    /// Whether an end event with a name closes no begin event of another name.
+    /// Whether a named end event closes only begin events of the same name.
     pub only_by_name: bool,
 }
 
 impl WindowPlan {
-    /// Returns whether a part counts, and gives it the number of its pair.
+    /// Returns whether a pair event counts, and sets the number of its pair.
     #[inline]
     pub fn take(&self, part: &mut PairEvent, place: u64) -> bool {
         match self.long_pairs.get(&place) {
@@ -49,7 +49,7 @@ impl WindowPlan {
         }
     }
 
-    /// Returns the number of bytes of events that were read.
+    /// Returns the number of event bytes that were read.
     pub fn bytes_read(&self) -> u64 {
         self.read.bytes + self.chunks.as_ref().map_or(0, |chunks| chunks.bytes_read())
     }

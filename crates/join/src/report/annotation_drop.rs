@@ -1,28 +1,28 @@
-//! Why annotations of DevTools are not in an output.
-
+//! Reasons for dropping DevTools annotations.
 /// Why a DevTools annotation was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AnnotationDrop {
-    /// DevTools could not have read it: it names no event, as the keys do that DevTools writes for calls without a sample.
+    /// The annotation names no event, and DevTools could not read it either; for example, its key
+    /// was written for a call without a sample.
     Malformed,
-    /// It names a frame of the Frames track, which only DevTools can count.
+    /// The annotation names a frame of the Frames track, and only DevTools can number those.
     Frame,
-    /// The input is damaged before the event, so that its index says nothing.
+    /// The input is damaged before the event, so its event number is unreliable.
     Damaged,
-    /// What it names is not in the output.
+    /// The named item is not in the output.
     Gone,
-    /// It names an entry that DevTools makes of several events, which may not all be in the output.
+    /// The annotation names an entry built from several events, which may be incomplete.
     Parts,
-    /// It names a call in a CPU profile that DevTools would not find in the output.
+    /// The annotation names a call in a CPU profile that DevTools might not find in the output.
     Call,
-    /// The output has some of the events, under other numbers, and follows no annotation to them.
+    /// The event numbers changed, and the verb does not update annotations.
     Unfollowed,
-    /// A breadcrumb of a later input, or one outside of the output.
+    /// The annotation is a breadcrumb of a later input, or outside the output.
     Breadcrumb,
 }
 
 impl AnnotationDrop {
-    /// Its name in reports.
+    /// Returns the name used in reports.
     pub fn name(self) -> &'static str {
         match self {
             AnnotationDrop::Malformed => "malformed",
@@ -36,7 +36,7 @@ impl AnnotationDrop {
         }
     }
 
-    /// What annotations are of that are dropped for it, for people.
+    /// Returns a phrase that describes the dropped annotations for users.
     pub fn sentence(self) -> &'static str {
         match self {
             AnnotationDrop::Malformed => "with keys that DevTools cannot read",

@@ -1,9 +1,9 @@
-//! Reports of runs that follow each other: a draft, and what is made of it.
+//! Combines the reports of consecutive runs: one that writes a draft, and one that reads it.
 
 use super::{AnnotationReport, ConvertReport, FilterReport, RunReport};
 
 impl FilterReport {
-    /// Takes in what went of what matched, since it was too much.
+    /// Adds the results of a second run that dropped more events to reach the requested size.
     pub fn take_shrunk(&mut self, shrunk: FilterReport) {
         self.dropped.extend(shrunk.dropped);
         self.threshold_ns = shrunk.threshold_ns;
@@ -16,7 +16,7 @@ impl FilterReport {
 }
 
 impl AnnotationReport {
-    /// Annotations that were kept before are kept or dropped now.
+    /// Adds the results of a later run, which kept or dropped the annotations kept so far.
     pub fn then(&mut self, later: AnnotationReport) {
         self.kept = later.kept;
         for (reason, count) in later.dropped {
@@ -30,7 +30,7 @@ impl AnnotationReport {
 }
 
 impl RunReport {
-    /// Takes in the run that made the output of what this one wrote.
+    /// Adds the results of the run that made the output from the draft of this run.
     pub fn then(&mut self, fitted: RunReport) {
         (self.events, self.bytes, self.format) = (fitted.events, fitted.bytes, fitted.format);
         self.spooled_bytes += fitted.spooled_bytes;
@@ -38,11 +38,11 @@ impl RunReport {
         self.annotations.then(fitted.annotations);
         self.viewer = fitted.viewer;
         self.warnings.extend(fitted.warnings);
-        // of what the verb wrote nothing is lost
+        // the draft is well-formed, so reading it loses nothing
         debug_assert!(fitted.inputs.iter().all(|input| input.lost() == 0));
     }
 
-    /// Takes in the run that wrote what this one read.
+    /// Adds the results of an earlier run, whose output this run read.
     pub fn follow(&mut self, first: RunReport) {
         self.inputs = first.inputs;
         self.keys_lost += first.keys_lost;
@@ -54,7 +54,7 @@ impl RunReport {
 }
 
 impl ConvertReport {
-    /// Takes in what was made for a viewer before it was converted.
+    /// Adds the results of the run that rewrote the trace for a viewer before this conversion.
     pub fn after(mut self, fitted: RunReport) -> ConvertReport {
         self.run.viewer = fitted.viewer.clone();
         self.run.follow(fitted);

@@ -1,4 +1,4 @@
-//! What a run did: counts and warnings. What was lost of its inputs is in `losses`.
+//! Reports of runs: counts and warnings.
 
 pub mod annotation_drop;
 mod following;
@@ -15,46 +15,47 @@ use tracemill_trace::Limits;
 use tracemill_trace::output::target::{Format, Style};
 use tracemill_trace::run::losses::InputReport;
 
-/// What became of the names of an input, or of a CPU profile in one.
+/// New names of an input, or of a CPU profile in an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct InputIdentity {
-    /// Its path, or `standard input`.
+    /// Path of the input, or `standard input`.
     pub name: String,
-    /// What its processes are called.
+    /// Label of the processes of the input.
     pub label: Option<String>,
-    /// Inputs of one number are parts of one recording.
+    /// Number of the recording, equal for all its inputs.
     pub recording: usize,
     /// New pids by old ones, both as written.
     #[serde(serialize_with = "rows::map")]
     pub pids: Vec<(String, String)>,
-    /// Ids that are renamed: `id`, the names of `--args-key`, `stackFrames`; and what is done to each spelling of them.
+    /// Renamed kinds of ids (`id`, names of `--args-key`, `stackFrames`), each with its rules.
     #[serde(serialize_with = "rows::map")]
     pub ids: Vec<(String, String)>,
 }
 
-/// What a merge did about names that inputs share.
+/// New names and labels of a merge.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IdentityReport {
-    /// Per input, in order; empty if there was one only.
+    /// One entry per input, in order; empty for a single input.
     pub inputs: Vec<InputIdentity>,
-    /// Metadata events left out because there was another of the same bytes.
+    /// Number of metadata events dropped as byte-identical duplicates.
     pub metadata_dropped: u64,
-    /// Keys of `IdentityRules::args_keys` that no event has in its `args`; empty if none was looked for.
+    /// Keys of `IdentityRules::args_keys` that occur in the `args` of no event; empty if no key was
+    /// searched.
     pub args_keys_absent: Vec<String>,
 }
 
-/// How the offset of an input was found.
+/// How the clock offset of an input was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClockMethod {
-    /// By the first event.
+    /// The offset aligns the first events.
     Start,
-    /// By the moment since 1970 that the input states.
+    /// The offset follows from the base time (since 1970) in the input.
     BaseTime,
-    /// By events of this name.
+    /// The offset aligns events of this name.
     Marker(String),
-    /// By clock-sync events.
+    /// The offset aligns clock-sync events.
     ClockSync,
-    /// It was given.
+    /// The user gave the offset.
     Given,
 }
 
@@ -76,57 +77,58 @@ impl Serialize for ClockMethod {
     }
 }
 
-/// What became of the clock of an input: its times were multiplied by `scale`, then `offset_ns` was added.
+/// Clock of an input: times were multiplied by `scale`, then `offset_ns` was added.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct InputClock {
-    /// Its path, or `standard input`.
+    /// Path of the input, or `standard input`.
     pub name: String,
-    /// How the offset was found; `None` if it was not looked for, or there was nothing to find it by.
+    /// How the offset was found; `None` if none was requested or found.
     pub method: Option<ClockMethod>,
-    /// Nanoseconds in all, what was given included.
+    /// Total offset in nanoseconds, including a given one.
     pub offset_ns: i64,
-    /// The factor, a decimal, if there is one.
+    /// The factor as a decimal, if any.
     pub scale: Option<String>,
-    /// Events that were matched; of the reference, those that there were to match.
+    /// Number of matched events; for the reference input, the number available for matching.
     pub matches: u64,
-    /// Nanoseconds: how far the worst of several matches is from its counterpart.
+    /// Largest distance in nanoseconds between a matched event and its counterpart.
     pub residual_ns: Option<i64>,
-    /// Nanoseconds by which the offset may be wrong, as far as the matches, or the unit of what is stated, tell.
+    /// Possible error of the offset in nanoseconds, estimated from the matches or the unit of the
+    /// base time.
     pub uncertainty_ns: Option<i64>,
-    /// By how many 10^-9 of its time the clock falls behind, if the matches drift apart.
+    /// Drift of the clock in parts per billion of its time, if the matches show one; positive if
+    /// the clock is slow.
     pub drift_ppb: Option<i64>,
 }
 
-/// What became of DevTools' annotations (`metadata.modifications`): labels, links, ranges, hidden and expandable entries,
-/// and breadcrumbs but for the first.
+/// Counts of DevTools annotations (`metadata.modifications`): labels, links, ranges, hidden and
+/// expandable entries, and breadcrumbs except the first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AnnotationReport {
-    /// Annotations in the output, or in all outputs together.
+    /// Number of annotations in all outputs together.
     pub kept: u64,
-    /// Annotations that were dropped, by reason, in the order of reasons.
+    /// Number of dropped annotations per reason, in the order of reasons.
     #[serde(serialize_with = "rows::map")]
     pub dropped: Vec<(AnnotationDrop, u64)>,
 }
 
 impl AnnotationReport {
-    /// A warning, if any were dropped.
+    /// Returns a warning if any annotation was dropped.
     pub fn warning(&self) -> Option<Warning> {
         (!self.dropped.is_empty()).then(|| Warning::AnnotationsDropped(self.dropped.clone()))
     }
 }
 
-/// What was changed for a viewer.
+/// Changes made for a viewer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ViewerReport {
-    /// The viewer, if it was for one.
+    /// The viewer, if the output is for one.
     #[serde(rename = "for")]
     pub viewer: Option<CheckFor>,
-    /// Kinds of changes of which there were any: name, how many, and what it is.
+    /// Kinds of changes: name, count, and description. Kinds that did not occur are left out.
     #[serde(serialize_with = "changes")]
     pub changes: Vec<(&'static str, u64, &'static str)>,
 }
 
-/// Changes as a map of how many.
 fn changes<S: Serializer>(
     changes: &[(&'static str, u64, &'static str)],
     serializer: S,
@@ -135,7 +137,7 @@ fn changes<S: Serializer>(
 }
 
 impl ViewerReport {
-    /// Adds what was changed in another output for the same viewer.
+    /// Adds the changes of another output for the same viewer.
     pub fn add(&mut self, other: ViewerReport) {
         self.viewer = self.viewer.or(other.viewer);
         for (name, count, sentence) in other.changes {
@@ -147,36 +149,36 @@ impl ViewerReport {
     }
 }
 
-/// What every verb that writes a trace says of its run.
+/// Report of every verb that writes a trace.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunReport {
-    /// Per input, in order.
+    /// Reports of the inputs, in order.
     pub inputs: Vec<InputReport>,
-    /// Events written.
+    /// Number of events written.
     pub events: u64,
-    /// Bytes written, before packing.
+    /// Number of bytes written, before compression.
     pub bytes: u64,
     /// The format written.
     pub format: Format,
-    /// Instruction set of the scan.
+    /// SIMD instruction set of the scan.
     #[serde(serialize_with = "rows::tier")]
     pub tier: Tier,
-    /// Worker threads.
+    /// Number of worker threads.
     pub threads: usize,
-    /// Bytes of pipes and packed inputs spooled to disk.
+    /// Number of bytes of pipes and compressed inputs spooled to disk.
     pub spooled_bytes: u64,
-    /// Keys left out because the format has no place for them.
+    /// Number of keys that the output format cannot hold.
     pub keys_lost: u64,
-    /// What was changed for a viewer.
+    /// Changes made for a viewer.
     pub viewer: ViewerReport,
-    /// What became of DevTools' annotations. Of parts: what is in any part is kept, as often as parts have it.
+    /// DevTools annotations. `split` counts an annotation once for each part that has it.
     pub annotations: AnnotationReport,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
 }
 
 impl RunReport {
-    /// The report of a run that has written nothing so far.
+    /// Creates the report of a run that has written nothing yet.
     pub fn new(limits: &Limits) -> Self {
         RunReport {
             inputs: Vec::new(),
@@ -193,33 +195,33 @@ impl RunReport {
         }
     }
 
-    /// Stretches and keys lost in all.
+    /// Returns the number of losses in all inputs, plus the keys lost.
     pub fn lost(&self) -> u64 {
         self.keys_lost + self.inputs.iter().map(InputReport::lost).sum::<u64>()
     }
 }
 
-/// What `merge` did.
+/// Report of `merge`.
 #[derive(Clone, Debug, Serialize)]
 pub struct MergeReport {
-    /// Inputs, output, warnings.
+    /// Inputs, output and warnings.
     #[serde(flatten)]
     pub run: RunReport,
-    /// Sorted runs of the index spilled to disk.
+    /// Number of sorted runs of the index spilled to disk.
     pub spilled_runs: u64,
-    /// Chunks of CPU profiles written later than their time, behind their predecessor.
+    /// Number of CPU profile chunks delayed past their time, so that they follow their predecessor.
     pub delayed_chunks: u64,
-    /// Events left out because others are equal: those that `split` had repeated in several parts, and with
-    /// [`crate::config::IdentityRules::dedup`] all.
+    /// Number of duplicate events left out: those that `split` repeats in several parts, and with
+    /// [`crate::config::IdentityRules::dedup`] all duplicates.
     pub copies: u64,
-    /// What was renamed.
+    /// Renamed pids and ids.
     pub identity: IdentityReport,
-    /// What became of the clock of each input, in order.
+    /// Clock of each input, in order.
     pub clocks: Vec<InputClock>,
 }
 
 impl MergeReport {
-    /// The report of a run that has done nothing so far.
+    /// Creates the report of a run that has done nothing yet.
     pub fn new(limits: &Limits) -> Self {
         MergeReport {
             run: RunReport::new(limits),
@@ -232,73 +234,76 @@ impl MergeReport {
     }
 }
 
-/// What `convert` did.
+/// Report of `convert`.
 #[derive(Clone, Debug, Serialize)]
 pub struct ConvertReport {
-    /// Inputs, output, warnings.
+    /// Inputs, output and warnings.
     #[serde(flatten)]
     pub run: RunReport,
-    /// The white space written.
+    /// The white space style of the output.
     pub style: Style,
-    /// Bytes of the index spilled to disk.
+    /// Number of bytes of the index spilled to disk.
     pub spilled_bytes: u64,
 }
 
-/// Events that `filter` left out for one reason.
+/// Events that `filter` dropped for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Dropped {
-    /// The criterion that they failed first: `pid`, `min-dur`, `drop gpu`, `invert`, `shrink-to` and so on.
+    /// The first criterion that the events failed: `pid`, `min-dur`, `drop gpu`, `invert`,
+    /// `shrink-to` and so on.
     pub reason: &'static str,
-    /// How many.
+    /// Number of events.
     pub events: u64,
-    /// Their bytes.
+    /// Size of the events in bytes.
     pub bytes: u64,
 }
 
-/// Something that `filter` was asked for and that nothing in the inputs is.
+/// A value of a `filter` option that nothing in the inputs matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Unmatched {
-    /// By which flag.
+    /// Name of the option.
     pub flag: &'static str,
-    /// As it was given: one pattern, id, range, category or phase.
+    /// The value as given: one pattern, id, range, category or phase.
     pub asked: String,
 }
 
-/// What the inputs of `filter` have of a kind of which something was asked for in vain.
+/// Existing values for a `filter` option that had an unmatched value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Present {
-    /// The flag that asks for it.
+    /// Name of the option.
     pub flag: &'static str,
-    /// Each once, in ascending order: ids as numbers, as far as they are some, names as text.
+    /// Distinct values in ascending order: numeric ids as numbers, others as text.
     pub values: Vec<String>,
 }
 
-/// What `filter` did. What it left out is not lost.
+/// Report of `filter`. Dropped events do not count as lost.
 #[derive(Clone, Debug, Serialize)]
 pub struct FilterReport {
-    /// Inputs, output, warnings.
+    /// Inputs, output and warnings.
     #[serde(flatten)]
     pub run: RunReport,
-    /// Metadata events, which stay whatever the criteria are.
+    /// Number of metadata events, which are always kept.
     pub metadata: u64,
-    /// Other events that stay.
+    /// Number of other events kept.
     pub matching: u64,
-    /// What went, by reason.
+    /// Dropped events by reason.
     pub dropped: Vec<Dropped>,
-    /// What was asked for and nothing is, each by itself, whatever the other criteria say.
+    /// Option values that match nothing in the inputs, each checked independently of the other
+    /// criteria.
     pub unmatched: Vec<Unmatched>,
-    /// Ids and names of processes and threads, where some of `unmatched` ask for others. Names, categories and phases of events
-    /// are not kept by the scan: `info()` tells those.
+    /// Existing ids and names of processes and threads, for options in `unmatched`. The scan does
+    /// not collect names, categories and phases of events; `info()` reports those.
     #[serde(skip)]
     pub present: Vec<Present>,
-    /// With a size to fit: what is shorter than this many nanoseconds went; all but metadata if it is [`i64::MAX`].
+    /// For `--shrink-to`: events shorter than this many nanoseconds were dropped; [`i64::MAX`]
+    /// means all except metadata.
     pub threshold_ns: Option<i64>,
-    /// Bytes of the index spilled to disk.
+    /// Number of bytes of the index spilled to disk.
     pub spilled_bytes: u64,
 }
 
 impl FilterReport {
-    /// Whether the inputs had events, and the criteria left none but metadata.
+    /// Returns whether the inputs had events and the criteria kept only metadata.
     pub fn is_empty(&self) -> bool {
         self.matching == 0 && !self.dropped.is_empty()
     }

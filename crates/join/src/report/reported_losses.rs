@@ -1,12 +1,12 @@
-//! What a trace itself says it lost: counts of dropped events among its keys outside the events.
+//! Finds the losses that a trace itself reports: counts of dropped events in its top-level keys.
 //!
-//! Recorders write such counts under names of their own: `dataLossOccurred` and `trace_processor_stats` of Chrome, `overflow`
-//! of VizTracer. A member whose name has a word of `WORDS` and whose value is true or positive says so.
+//! Recorders name such counts differently: Chrome writes `dataLossOccurred` and
+//! `trace_processor_stats`, VizTracer `overflow`. A member counts if its name contains a word of
+//! `WORDS` and its value is true or positive.
 
 use tracemill_tokenizer::{members, to_text};
 use tracemill_trace::json::elements;
 
-/// Words in names of such counts.
 const WORDS: [&str; 13] = [
     "loss",
     "losses",
@@ -23,24 +23,23 @@ const WORDS: [&str; 13] = [
     "failure",
 ];
 
-/// Top-level keys that are data of events, and tables of names, not of counts.
+/// Top-level keys that hold event data or tables of names, and no counts.
 const DATA: [&[u8]; 3] = [b"\"stackFrames\"", b"\"samples\"", b"\"systemTraceEvents\""];
 
-/// Objects in each other that are looked into.
 const DEPTH: usize = 5;
 
-/// Counts that are reported at most.
+/// Maximum number of counts to report.
 pub const MOST: usize = 20;
 
-/// A count that the trace has of what it lost.
+/// A count of losses that the trace reports.
 pub struct ReportedLoss {
-    /// Its name and value.
+    /// Name and value of the member.
     pub text: String,
-    /// Offset of its name from the start of the value.
+    /// Offset of the name from the start of the value.
     pub offset: u64,
 }
 
-/// Finds the counts in the value of a key outside the events. Cost: a look at each byte, unless the value has no object.
+/// Finds the counts in the value of a top-level key. Cost: one pass over the value.
 pub fn reported_losses(key: &[u8], value: &[u8]) -> Vec<ReportedLoss> {
     let mut found = Vec::new();
     if !DATA.contains(&key) {
@@ -49,7 +48,7 @@ pub fn reported_losses(key: &[u8], value: &[u8]) -> Vec<ReportedLoss> {
     found
 }
 
-/// Finds them in a value that lies in so many others, the outermost of which is at `start`.
+/// Finds the counts in a value nested `depth` levels inside the value at address `start`.
 fn look_into(value: &[u8], start: usize, depth: usize, found: &mut Vec<ReportedLoss>) {
     if value.starts_with(b"[") && depth < DEPTH {
         elements(value).for_each(|value| look_into(value, start, depth + 1, found));
@@ -59,7 +58,7 @@ fn look_into(value: &[u8], start: usize, depth: usize, found: &mut Vec<ReportedL
             return;
         }
         match value.first() {
-            // constants of Chrome by name
+            // net-constants: Chrome's tables of constants
             _ if name.starts_with(b"\"net-constant") => {}
             Some(b'{' | b'[') if depth < DEPTH => look_into(value, start, depth + 1, found),
             Some(b'1'..=b'9' | b't') if is_count_of_losses(name) => {
@@ -72,7 +71,8 @@ fn look_into(value: &[u8], start: usize, depth: usize, found: &mut Vec<ReportedL
     }
 }
 
-/// Whether a name, in camel case or of words with anything between them, has one of [`WORDS`].
+/// Returns whether a name contains one of [`WORDS`]. Words are separated by camel case or any other
+/// characters.
 fn is_count_of_losses(name: &[u8]) -> bool {
     let ends = |pair: &[u8]| !(pair[0].is_ascii_alphabetic() && pair[1].is_ascii_lowercase());
     let mut at = 0;

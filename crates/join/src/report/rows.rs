@@ -1,10 +1,11 @@
-//! How reports are serialized: pairs as maps, what has a name by its name, ids as what they are.
+//! Serializes report values: pairs as maps, named values by name, ids as numbers or text.
 
 use serde::{Serialize, Serializer};
 use std::path::{Path, PathBuf};
 use tracemill_tokenizer::Tier;
 
-/// An id as it was written: a number if it is an integer that JSON carries exactly, else text; null if it is missing.
+/// Serializes an id: an integer that JSON can carry exactly as a number, a missing id as null,
+/// anything else as text.
 ///
 /// ```
 /// use tracemill_join::report::rows::WrittenId;
@@ -31,12 +32,12 @@ impl Serialize for WrittenId<'_> {
     }
 }
 
-/// See [`WrittenId`].
+/// Serializes an id; see [`WrittenId`].
 pub fn id<S: Serializer>(id: &str, serializer: S) -> Result<S::Ok, S::Error> {
     WrittenId(id).serialize(serializer)
 }
 
-/// Pairs as a map.
+/// Serializes pairs as a map.
 pub fn map<K: AsRef<str>, V: Serialize, S: Serializer>(
     pairs: &[(K, V)],
     serializer: S,
@@ -44,17 +45,17 @@ pub fn map<K: AsRef<str>, V: Serialize, S: Serializer>(
     serializer.collect_map(pairs.iter().map(|(key, value)| (key.as_ref(), value)))
 }
 
-/// A path as text; what is no UTF-8 becomes U+FFFD.
+/// Serializes a path as text; invalid UTF-8 becomes U+FFFD.
 pub fn path<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
 }
 
-/// See [`path`]; null without one.
+/// Serializes an optional path like [`path`].
 pub fn some_path<S: Serializer>(path: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
     path.as_ref().map(|path| path.to_string_lossy()).serialize(serializer)
 }
 
-/// See [`path`], with a number; null without one.
+/// Serializes an optional path with a number; see [`path`].
 pub fn numbered_path<S: Serializer>(
     pair: &Option<(PathBuf, u64)>,
     serializer: S,
@@ -62,7 +63,6 @@ pub fn numbered_path<S: Serializer>(
     pair.as_ref().map(|(path, number)| (path.to_string_lossy(), number)).serialize(serializer)
 }
 
-/// An instruction set by its name.
 pub(crate) fn tier<S: Serializer>(tier: &Tier, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(tier.name())
 }

@@ -1,4 +1,4 @@
-//! What the user of a run should know: facts, with the words for them that need no flags.
+//! Warnings for the user of a run.
 
 use crate::config::CheckFor;
 pub use crate::report::annotation_drop::AnnotationDrop;
@@ -10,159 +10,161 @@ use tracemill_trace::run::remedy::Remedy;
 use tracemill_trace::run::words::plural;
 use tracemill_trace::time::windows::TimeSpan;
 
-/// The longest text that DevTools opens, in bytes: it reads a file into one string, and V8
-/// limits strings to 2^29 − 24 characters.
+/// Maximum bytes of text that DevTools opens: it reads a file into one string, and V8 limits
+/// strings to 2^29 − 24 characters.
 pub const DEVTOOLS_TEXT_MAX: u64 = (1 << 29) - 24;
-/// Target size in bytes of each part of a trace that is too large.
+/// Suggested size in bytes of each part of an oversized trace.
 const FITS: u64 = 400 << 20;
 
-/// A fact that the user of a run should know. Its text is a sentence without a full stop and names no
-/// flags; [`Warning::remedy`] says what can be done.
+/// A warning for the user of a run. Its text is a sentence without a full stop and names no flags;
+/// [`Warning::remedy`] suggests what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Warning {
-    /// Something about an input.
+    /// A warning about an input.
     Input(InputWarning),
-    /// Keys outside the events that an output in array form cannot hold, as written.
+    /// Top-level keys, as written, that an output in array form cannot hold.
     KeysLost(Vec<String>),
-    /// Keys after the events, which an output of lines would need before them, as written.
+    /// Top-level keys, as written, that come after the events, though NDJSON output needs them
+    /// before.
     KeysTooLate(Vec<String>),
     /// Stack frames of a document that could not be merged with earlier ones.
     FramesKeptApart {
-        /// The number of the document, from 1.
+        /// Number of the document, counted from 1.
         document: usize,
-        /// The frame that differs, as written.
+        /// The conflicting frame id, as written.
         id: String,
     },
-    /// A CPU profile whose chunks have no order in which all refer to earlier nodes.
+    /// A CPU profile without any chunk order in which all parents come first.
     UnorderedStream(String),
-    /// Raw line breaks inside strings that were written as escapes.
+    /// Number of raw line breaks inside strings that were replaced by escapes.
     BreaksEscaped(u64),
-    /// Annotations of DevTools that were dropped, by reason.
+    /// Number of dropped DevTools annotations, by reason.
     AnnotationsDropped(Vec<(AnnotationDrop, u64)>),
-    /// The output has more text than DevTools opens.
+    /// The output exceeds the size that DevTools opens.
     TooLarge {
-        /// Bytes before packing.
+        /// Size in bytes before compression.
         bytes: u64,
-        /// Nanoseconds from the first to the last time of the trace, if they are known.
+        /// Nanoseconds from the first to the last time of the trace, if known.
         lasts: Option<u64>,
     },
-    /// DevTools hides the CPU profiles that are merged with a browser's trace.
+    /// DevTools hides CPU profiles that are merged with a browser trace.
     HiddenProfiles,
-    /// Output files larger than the requested size.
+    /// Some output files exceed the requested size.
     PartsTooLarge {
-        /// How many.
+        /// Number of files that exceed it.
         larger: usize,
-        /// How many there are.
+        /// Number of all output files.
         of: usize,
         /// The requested size in bytes.
         most: u64,
-        /// The viewer that they are for.
+        /// The target viewer.
         viewer: Option<CheckFor>,
     },
     /// A warning about one part.
     InPart(PathBuf, Box<Warning>),
-    /// Data that is never left out is larger than the size limit.
+    /// Data that must always be kept exceeds the size limit.
     DoesNotFit {
-        /// Its bytes.
+        /// Size of the data in bytes.
         bytes: u64,
-        /// The size.
+        /// The limit in bytes.
         most: u64,
-        /// The viewer that it is for.
+        /// The target viewer.
         viewer: Option<CheckFor>,
     },
     /// No event has a time.
     NoTimes,
-    /// A window before or after the whole trace.
+    /// A window lies entirely before or after the trace.
     WindowOutside {
-        /// The window; [`i64::MIN`] and [`i64::MAX`] where there is no limit.
+        /// The window; [`i64::MIN`] and [`i64::MAX`] mean no limit.
         window: TimeSpan,
-        /// The trace.
+        /// Time range of the trace.
         trace: TimeSpan,
     },
     /// No event lies in any window.
     WindowEmpty {
         /// The windows.
         windows: Vec<TimeSpan>,
-        /// The trace.
+        /// Time range of the trace.
         trace: TimeSpan,
     },
-    /// CPU profiles that reach beyond the windows and could not be cut.
+    /// Number of CPU profiles that extend beyond the windows and could not be cut.
     ProfilesKeptWhole(u64),
     /// A CPU profile without nodes: its pid, tid and id.
     EmptyProfile([String; 3]),
-    /// An input that states several base times.
+    /// An input with several base times.
     SeveralBaseTimes(String),
-    /// An input without a base time, whose times look like microseconds since 1970.
+    /// An input without a base time whose times look like microseconds since 1970.
     TakenAsSince1970(String),
-    /// An input that could not be aligned, and why.
+    /// An input that could not be aligned.
     NotAligned {
-        /// The input.
+        /// Name of the input.
         input: String,
-        /// Why: `has no event named x`.
+        /// The reason, such as `has no event named x`.
         why: String,
     },
-    /// Inputs with different numbers of events of a marker.
+    /// Inputs have different numbers of events of a marker.
     MarkersDiffer {
-        /// The name of the marker.
+        /// Name of the marker.
         marker: String,
-        /// The reference, and how many it has.
+        /// Name of the reference input, and its number of marker events.
         reference: (String, u64),
-        /// The input, and how many it has.
+        /// Name of the input, and its number of marker events.
         input: (String, u64),
-        /// How many of them were matched.
+        /// Number of matched events.
         matches: u64,
     },
     /// Only one input has events of this name.
     OneMarker(String),
-    /// No input has events to align clocks by.
+    /// No input has events for aligning clocks.
     NothingToAlignBy(String),
-    /// Times so far apart that the inputs share no clock.
+    /// Times so far apart that the inputs cannot share a clock.
     FarApart {
-        /// The later input.
+        /// Name of the later input.
         later: String,
-        /// The earlier one.
+        /// Name of the earlier input.
         earlier: String,
-        /// Whether only the later one's times are since 1970.
+        /// Whether only the times of the later input are since 1970.
         since_1970: bool,
     },
-    /// Inputs whose times are of different clocks: an input, and the name of its clock.
+    /// Two inputs with different clocks: the name of each input and of its clock.
     ClocksDiffer([(String, String); 2]),
-    /// Moved times that lost digits, or times too large to move.
+    /// Shifted times that lost digits or were too large to shift.
     TimesInexact,
-    /// An index that is invalid or out of date: the trace was read instead.
+    /// An invalid or outdated index; the trace was read instead.
     IndexUnused {
-        /// The index.
+        /// Path of the index.
         index: String,
-        /// What is wrong with it.
+        /// The problem of the index.
         why: String,
-        /// The trace.
+        /// Path of the trace.
         trace: String,
     },
-    /// An index that was built and could not be saved.
+    /// An index that was built but could not be saved.
     IndexNotKept {
-        /// The trace.
+        /// Path of the trace.
         trace: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A compressed trace that is not seekable, so its index cannot locate times in it.
+    /// A compressed trace that is not seekable, so its index cannot locate times.
     OnlyAsAWhole {
-        /// The trace.
+        /// Path of the trace.
         trace: String,
     },
-    /// A message of the caller, for its report.
+    /// A message of the caller, passed through to the report.
     Said(String),
 }
 
 impl Warning {
-    /// For DevTools, if an output has too many bytes; `span` is the first and last time of the trace.
+    /// Returns the warning that an output is too large for DevTools, if it is; `span` is the first
+    /// and last time of the trace.
     pub fn too_large(bytes: u64, span: Option<(i64, i64)>) -> Option<Warning> {
         let lasts = span.map(|(first, last)| last.abs_diff(first));
         (bytes > DEVTOOLS_TEXT_MAX).then_some(Warning::TooLarge { bytes, lasts })
     }
 
-    /// What can be done about it, if anything can.
+    /// Returns a suggestion for the user, if there is one.
     pub fn remedy(&self) -> Option<Remedy> {
         Some(match self {
             Warning::KeysLost(_) | Warning::KeysTooLate(_) => Remedy::ObjectForm,
@@ -179,7 +181,7 @@ impl Warning {
     }
 }
 
-/// As its text.
+/// Serializes the warning as its text.
 impl Serialize for Warning {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -407,7 +409,6 @@ impl Warning {
     }
 }
 
-/// The time between two moments, in the unit that suits it.
 fn length(from: i64, to: i64) -> String {
     let ns = to.abs_diff(from);
     let (scale, unit) = match ns {
@@ -419,7 +420,7 @@ fn length(from: i64, to: i64) -> String {
     format!("{:.2} {unit}", ns as f64 / scale)
 }
 
-/// `from..to` as microseconds; nothing where there is no limit.
+/// Formats a time range in microseconds; a missing limit becomes empty.
 fn micros(TimeSpan { from, to }: TimeSpan) -> String {
     let side = |time: i64, limit: i64| {
         let mut text = Vec::new();
