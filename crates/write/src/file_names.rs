@@ -1,8 +1,8 @@
-//! Names of files made of what a trace says: templates with placeholders, and values that do no harm in a name.
+//! Builds file names from templates with placeholders and from text of a trace.
 
 use std::path::{Path, PathBuf};
 
-/// Puts values for their names, once: a value may look like a name.
+/// Replaces placeholders by their values in one pass, so a value may contain a placeholder's name.
 pub fn fill(template: &str, values: &[(&str, String)]) -> String {
     let (mut name, mut rest) = (String::new(), template);
     while let Some(open) = rest.find('{') {
@@ -22,7 +22,8 @@ pub fn fill(template: &str, values: &[(&str, String)]) -> String {
     name + rest
 }
 
-/// `text` as a part of a file's name: whatever a trace says, it names no folder and no hidden file.
+/// Returns `text` as a safe part of a file name: no separators, no leading dot, at most 60
+/// characters.
 pub fn safe(text: &str) -> String {
     const LONGEST: usize = 60;
     let plain = |c: char| if c.is_alphanumeric() || "-_+".contains(c) { c } else { '_' };
@@ -30,7 +31,7 @@ pub fn safe(text: &str) -> String {
     if safe.is_empty() { "none".to_owned() } else { safe }
 }
 
-/// The first placeholder in a template that is not among `known`.
+/// Returns the first placeholder in a template that is not among `known`.
 pub fn unknown_placeholder<'t>(template: &'t str, known: &[&str]) -> Option<&'t str> {
     template.split('{').skip(1).find_map(|part| {
         let name = part.split('}').next().unwrap_or_default();
@@ -38,7 +39,7 @@ pub fn unknown_placeholder<'t>(template: &'t str, known: &[&str]) -> Option<&'t 
     })
 }
 
-/// The name of an input without what says how it is packed and written: `a.b` of `x/a.b.json.gz`.
+/// Returns the name of an input without folder and known extensions: `a.b` for `x/a.b.json.gz`.
 pub fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let without = |name: &str, endings: &[&str]| {
@@ -50,10 +51,9 @@ pub fn stem(path: &Path) -> String {
     if stem.is_empty() { "trace".to_owned() } else { stem }
 }
 
-/// Returns the path without links and `..`. Of what is not there yet the folder counts, and of that what is there: so two paths that name one file are
-/// equal before it exists.
+/// Returns the path without links and `..`, so that paths of one file are equal before it exists.
 ///
-/// Cost: a look at each folder of the path, and again for each part of it that is not there.
+/// Cost: a file system look-up per folder, repeated for each missing component.
 pub fn resolved_path(path: &Path) -> PathBuf {
     if let Ok(real) = path.canonicalize() {
         return real;
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_made_of_safe_parts() {
+    fn file_names_contain_only_safe_parts() {
         let values = [("{pid}", safe("../{tid} x")), ("{tid}", "7".to_owned())];
         assert_eq!(fill("{pid}-{tid}.{x}", &values), "____tid__x-7.{x}");
         assert_eq!(safe(""), "none");
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn stems_of_inputs() {
+    fn stem_drops_folder_and_known_extensions() {
         for (name, expected) in [
             ("x/a.b.json.gz", "a.b"),
             ("trace.json", "trace"),

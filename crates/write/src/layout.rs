@@ -1,4 +1,4 @@
-//! How a trace is written: what stands around its events in each form, and the white space in them.
+//! Formats of a trace: the text around the events, and the white space in them.
 
 use crate::keys::merged_keys::MergedKeys;
 use tracemill_tokenizer::{Form, compact, on_one_line};
@@ -9,10 +9,9 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::store::place::Place;
 use tracemill_trace::store::{PREFETCH_AHEAD, Store};
 
-/// Separates the top-level keys of the object form.
 const NEXT_KEY: &[u8] = b",\n";
 
-/// The first document's form; the object form where the array form would lose keys.
+/// Returns the form of the first document, or the object form if the array form would lose keys.
 pub fn default_format(documents: &[Document]) -> Format {
     let keys = documents.iter().any(|document| !document.keys.is_empty());
     match documents.first().map(|document| document.form) {
@@ -22,26 +21,26 @@ pub fn default_format(documents: &[Document]) -> Format {
     }
 }
 
-/// What is done to the white space of an event.
+/// How the white space of a value is changed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TextStyle {
-    /// Nothing.
+    /// Unchanged.
     AsIs,
-    /// No line breaks.
+    /// The value without line breaks.
     OneLine,
-    /// None outside strings.
+    /// Without white space outside strings.
     Compact,
-    /// None outside strings, and no raw line breaks in strings.
+    /// Without white space outside strings and without raw line breaks in strings.
     CompactLine,
 }
 
 impl TextStyle {
-    /// Whether a value is in this style already.
+    /// Whether writing a value in this style leaves it unchanged. False if that is not known.
     pub(crate) fn is_as_it_stands(self, value: &[u8]) -> bool {
         self == TextStyle::AsIs || self == TextStyle::OneLine && !has_break(value)
     }
 
-    /// Appends `value` in this style; returns raw line breaks escaped.
+    /// Appends `value` in this style. Returns the number of escaped line breaks.
     pub(crate) fn write(self, value: &[u8], out: &mut Vec<u8>) -> usize {
         match self {
             TextStyle::AsIs => out.extend_from_slice(value),
@@ -60,7 +59,7 @@ impl TextStyle {
     }
 }
 
-/// Whether there is a raw line break: a fold without branches, 32 bytes at a step.
+/// Whether the bytes contain a line break. Tests 32 bytes per step, without branches.
 #[inline]
 pub fn has_break(bytes: &[u8]) -> bool {
     let is_break = |found: bool, &byte: &u8| found | (byte == b'\n') | (byte == b'\r');
@@ -69,24 +68,24 @@ pub fn has_break(bytes: &[u8]) -> bool {
         || rest.iter().fold(false, is_break)
 }
 
-/// What stands around the events in a format.
+/// The text around the events of a format.
 #[derive(Clone, Copy)]
 pub struct Layout {
     pub(crate) format: Format,
-    /// How the events are written.
+    /// The style of events.
     pub text: TextStyle,
-    /// How the values of other keys are, in the object form.
+    /// The style of the values of other keys, in the object form.
     pub(crate) keys: TextStyle,
-    /// Before the first event.
+    /// Text before the first event.
     pub(crate) first: &'static [u8],
-    /// Before every other.
+    /// Text before every other event.
     pub(crate) next: &'static [u8],
-    /// After the last one, if there is any; after the opening otherwise.
+    /// Text after the last event, or after the opening if there are no events.
     close: &'static [u8],
 }
 
 impl Layout {
-    /// Returns the layout of a format, one event a line.
+    /// Returns the layout of a format with one event per line.
     pub fn of(format: Format) -> Self {
         let (first, next, close): (&[u8], &[u8], &[u8]) = match format {
             Format::Object => (b"\n", b",\n", b"\n]"),
@@ -97,24 +96,24 @@ impl Layout {
         Layout { format, text, keys: TextStyle::AsIs, first, next, close }
     }
 
-    /// With events as they stand: for those that are known to be as this layout has them.
+    /// Returns the layout with events copied unchanged, which must already have this style.
     pub fn as_they_stand(self) -> Self {
         Layout { text: TextStyle::AsIs, ..self }
     }
 
-    /// As [`Layout::of`], with the white space of events and keys removed.
+    /// Returns the layout of a format without white space in events and keys.
     pub fn compact(format: Format) -> Self {
         let text =
             if format == Format::Ndjson { TextStyle::CompactLine } else { TextStyle::Compact };
         Layout { text, keys: TextStyle::Compact, ..Layout::of(format) }
     }
 
-    /// Whether all is written as it stands, so that the output's length is known before.
+    /// Whether everything is copied unchanged, which fixes the length of the output in advance.
     pub(crate) fn is_verbatim(self) -> bool {
         self.text == TextStyle::AsIs && self.keys == TextStyle::AsIs
     }
 
-    /// Bytes between the opening and the closing for events of these lengths in all.
+    /// Returns the length of all events with separators.
     pub fn events_len(self, events: u64, bytes: u64) -> u64 {
         match events {
             0 => 0,
@@ -122,13 +121,13 @@ impl Layout {
         }
     }
 
-    /// Bytes of events of these lengths in all, with what stands before each.
+    /// Returns the length of a batch of events with separators.
     pub(crate) fn batch_len(self, events: u64, bytes: u64, first: bool) -> u64 {
         let opening = if first { self.first } else { self.next };
         bytes + opening.len() as u64 + (events - 1) * self.next.len() as u64
     }
 
-    /// The bytes before the first event.
+    /// Returns the text before the first event.
     pub fn opening(self, keys: &MergedKeys<'_>) -> Vec<u8> {
         match self.format {
             Format::Object => b"{\"traceEvents\":[".to_vec(),
@@ -155,7 +154,7 @@ impl Layout {
         }
     }
 
-    /// Length of what `write_closing` writes.
+    /// Returns the length of the text after the last event, before styles apply.
     pub fn closing_len(self, keys: &MergedKeys<'_>) -> u64 {
         let mut len = self.close.len() as u64;
         if self.format == Format::Object {
@@ -168,7 +167,7 @@ impl Layout {
         len
     }
 
-    /// The bytes behind the last event; returns how many.
+    /// Writes the text after the last event and returns its length.
     pub(crate) fn write_closing(
         self,
         keys: &MergedKeys<'_>,
@@ -189,7 +188,7 @@ impl Layout {
                     key.value.iter().try_for_each(|piece| batch.push(piece))?;
                     continue;
                 }
-                // in one piece, since a style looks at what stands on both sides of a token
+                // as one piece, because a style looks at both sides of a token
                 let mut value = Vec::new();
                 let as_it_stands = key.value.concat();
                 self.keys.write(&as_it_stands, &mut value);
@@ -201,8 +200,7 @@ impl Layout {
         Ok(len)
     }
 
-    /// Copies events as they stand, with what stands before each; neighbours that stand in the input as they will in the
-    /// output in one go.
+    /// Copies events unchanged, with separators. Copies adjacent events of the input at once.
     pub(crate) fn copy(
         self,
         mut places: impl Iterator<Item = Place> + Clone,
@@ -220,9 +218,10 @@ impl Layout {
             ahead.next().into_iter().for_each(|place| store.prefetch(place));
             let (offset, own) = (place.offset(), store.len(place) as usize);
             let end = len + next.len();
-            // what separates events in the input is most often what separates them in the output
+            // inputs mostly use the separator of the output
             let separated = bytes.get(len..end).is_some_and(|between| same(between, next));
-            // in a stream the next event may stand in the next piece, with only its start in this one
+            // in a stream the next event may be in the next segment, with only its start in this
+            // one
             if separated && offset == start + end as u64 && bytes.len() >= end + own {
                 len = end + own;
                 continue;
@@ -240,7 +239,7 @@ impl Layout {
     }
 }
 
-/// Equality of two short slices, without a call.
+/// Compares two short slices without a function call.
 #[inline(always)]
 pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
     a.iter().zip(b).all(|(a, b)| a == b)

@@ -1,4 +1,4 @@
-//! Events in their order to a complete trace.
+//! Writes ordered events as a complete trace.
 //!
 //! ```text
 //!   order, lists ─> batches ─> patch: what changes in events ─┐
@@ -8,15 +8,15 @@
 //!
 //! | module | job |
 //! |---|---|
-//! | [`layout`] | formats: what is around and between events |
+//! | [`layout`] | formats: text around and between events |
 //! | [`keys`] | top-level keys of all documents, merged |
-//! | [`annotations`] | annotations of DevTools, which name events by number |
+//! | [`annotations`] | DevTools' annotations, which refer to events by index |
 //! | [`patch`] | changes in events as they are written |
-//! | [`reordering`] | chunks of CPU profiles that wait for their predecessors |
+//! | [`reordering`] | CPU profile chunks that are delayed |
 //! | [`emit`] | batches, gathered by several threads at once |
 //! | [`trace_writer`] | the plan of an output, and its writer |
 //! | [`in_order`] | the writer of verbs that keep the order of their inputs |
-//! | [`file_names`] | names of files by templates |
+//! | [`file_names`] | file names from templates |
 #![forbid(unsafe_code)]
 
 pub mod annotations;

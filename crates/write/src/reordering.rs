@@ -1,8 +1,8 @@
-//! Chunks of CPU profiles that are written later than their time says, and events that are not written.
+//! Finds CPU profile chunks that must be written later than their time says.
 //!
-//! Streams that time order may tear (see `crate::streams`) are decided here one by one: places of their chunks are sorted,
-//! and read in the orders in question. What is delayed is known twice, 16 bytes each: by its own place, and by that of the
-//! event that it waits for. All of this is on disk beyond shares of the budget; in memory are the ids of one profile's nodes.
+//! Decides one stream at a time (see `tracemill_cpuprofile::streams`), by reading its chunks in
+//! input order and in time order. A delayed chunk takes 32 bytes, which spill to disk; the node ids
+//! of one profile are in memory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,21 +17,25 @@ use tracemill_trace::spill::{Records, SpillList, SpillLists, SpilledVec};
 use tracemill_trace::store::entry::Entry;
 use tracemill_trace::store::place::Place;
 
-/// Chunks that are delayed, and events that are left out. A copy costs next to nothing.
+/// Delayed chunks, and events that are left out. Cheap to clone.
 #[derive(Clone, Default)]
 pub struct Reordering {
-    /// The delayed chunks, with their offsets for times.
+    /// The delayed chunks, with their offsets as times.
     held: Arc<SpilledVec<Entry>>,
-    /// The delayed chunks, with the offsets of the events that they follow as times.
+    /// The delayed chunks, with the offset of the event that they follow as time.
     after: Arc<SpilledVec<Entry>>,
-    /// Offsets of events that are left out, as times.
+    /// Events that are left out, with their offsets as times.
     left_out: Arc<SpilledVec<Entry>>,
-    /// Streams that no order satisfies.
+    /// Streams that neither order satisfies.
     pub unordered: Vec<String>,
 }
 
 impl Reordering {
-    /// Decides the order of `streams`, whose chunks are among `entries` (any order; untimed ones have [`i64::MIN`]).
+    /// Decides the order of `streams`. `entries` contains their chunks, in any order; events
+    /// without a time have [`i64::MIN`].
+    ///
+    /// # Errors
+    /// Returns an I/O error if the spill file cannot be written.
     pub fn find(
         streams: &HashSet<StreamKey>,
         entries: impl Iterator<Item = Entry>,
@@ -41,7 +45,7 @@ impl Reordering {
         Self::find_by(streams, entries, order, limits, |event, _| stream_key(event))
     }
 
-    /// As [`Reordering::find`], with another key: of the event at a place.
+    /// Like [`Reordering::find`], with the stream key of a chunk computed by `key_of`.
     pub fn find_by(
         streams: &HashSet<StreamKey>,
         entries: impl Iterator<Item = Entry>,
@@ -89,40 +93,40 @@ impl Reordering {
         self.count() == 0 && self.left_out.is_empty()
     }
 
-    /// Leaves the events at these offsets out, which are given as times; none of them is a chunk.
+    /// Leaves out the events whose offsets are the times of `offsets`. They must not be chunks.
     pub fn leave_out(&mut self, offsets: SpilledVec<Entry>) {
         self.left_out = Arc::new(offsets);
     }
 
-    /// Offsets of events that are not written at their place in the order.
+    /// Returns the offsets of events that are delayed or left out.
     pub(crate) fn gone(&self) -> impl Iterator<Item = u64> + '_ {
         let held = self.held.iter().map(|chunk| chunk.place.offset());
         held.chain(self.left_out.iter().map(|event| event.time as u64))
     }
 
-    /// Whether the event at this offset is one of those.
+    /// Whether the event at this offset is delayed or left out.
     pub(crate) fn is_gone(&self, offset: u64) -> bool {
         self.is_left_out(offset) || has_time(&self.held, offset)
     }
 
-    /// Whether the event at this offset is not written at all.
+    /// Whether the event at this offset is left out.
     pub(crate) fn is_left_out(&self, offset: u64) -> bool {
         has_time(&self.left_out, offset)
     }
 
-    /// Offsets of events behind which chunks are put in, and where these stand: by the former, then in the order in which
-    /// they follow.
+    /// Returns the delayed chunks, each with the offset of the event that it follows, sorted by
+    /// that offset.
     pub(crate) fn after(&self) -> impl Iterator<Item = (u64, Place)> + '_ {
         self.after.iter().map(|chunk| (chunk.time as u64, chunk.place))
     }
 
-    /// Chunks delayed.
+    /// Number of delayed chunks.
     pub fn count(&self) -> u64 {
         self.held.len() as u64
     }
 
-    /// A stretch of the output without delayed chunks and what is left out, and with the chunks that have waited for its
-    /// events.
+    /// Removes delayed and dropped events from entries, and inserts delayed chunks after the events
+    /// that they follow.
     pub(crate) fn apply(&self, entries: Vec<Entry>) -> impl Iterator<Item = Entry> + Send + '_ {
         entries.into_iter().flat_map(|entry| {
             let offset = entry.place.offset();
@@ -133,11 +137,11 @@ impl Reordering {
     }
 }
 
-/// Decides on one stream after the other.
+/// Finds delayed chunks, one stream after another.
 struct Finder<'s, 'p> {
     order: Order<'s, 'p>,
     lease: Lease,
-    /// See [`Reordering`].
+    /// The lists of the result, see [`Reordering`].
     held: Gather<'s, 'p>,
     after: Gather<'s, 'p>,
     unordered: Vec<String>,
@@ -149,7 +153,7 @@ impl<'s, 'p> Finder<'s, 'p> {
         Finder { order, lease, held: gather(), after: gather(), unordered: Vec::new() }
     }
 
-    /// The order of the chunks of one stream, whose chunks are given in input order.
+    /// Finds the delayed chunks of one stream, whose chunks are in input order.
     fn decide(&mut self, chunks: Records<'_, Entry>) -> Result<(), Error> {
         let Some(first) = chunks.first() else { return Ok(()) };
         let mut contents = Contents::new(&[], self.order.0);
@@ -164,7 +168,7 @@ impl<'s, 'p> Finder<'s, 'p> {
         let mut furthest = first;
         for chunk in chunks.iter().skip(1) {
             if self.order.compare(&chunk, &furthest).is_lt() {
-                // chunks that wait for one event follow in input order: ranks would change that
+                // chunks that follow the same event keep input order, which ranks would change
                 let place = chunk.place.without_rank();
                 self.held.push(Entry { time: place.offset() as i64, place })?;
                 self.after.push(Entry { time: furthest.place.offset() as i64, place })?;
@@ -193,20 +197,19 @@ impl<'s, 'p> Finder<'s, 'p> {
     }
 }
 
-/// Whether any entry has an offset as its time.
+/// Whether any entry has `offset` as its time.
 fn has_time(all: &SpilledVec<Entry>, offset: u64) -> bool {
     all.at_time(offset as i64).next().is_some()
 }
 
-/// Chunks in the order of the input.
+/// Sorts chunks by input order.
 fn by_input(
     chunks: Records<'_, Entry>,
     order: Order<'_, '_>,
     lease: &Lease,
 ) -> Result<(SpillList<Entry>, Option<Mapped>), Error> {
-    /// Entries that are sorted at a time.
     const PART: usize = 16 * 1024;
-    // with time and place changed over they sort by their places
+    // swap time and place, so that entries sort by place
     let turned = |entry: Entry| Entry {
         time: (entry.place.offset_first() ^ 1 << 63) as i64,
         place: Place(entry.time as u64),

@@ -1,4 +1,4 @@
-//! Writes a trace: what a verb has planned, to its one output.
+//! Writes a planned trace to one output. All verbs that write traces use it.
 //!
 //! ```text
 //!   events in order, patchers ─┐
@@ -6,8 +6,7 @@
 //!   annotations of DevTools ───┘                             inputs unchanged? ────────────────┘
 //! ```
 //!
-//! All verbs that write traces end here: merge, slice, filter, split, convert. What changes in events they give as
-//! [`Patcher`](crate::patch::Patcher)s, and the writer knows no more of them.
+//! Changes to events are given as [`Patcher`](crate::patch::Patcher)s.
 
 use crate::annotations::{Annotations, OutputChanges};
 use crate::emit::OrderedEvents;
@@ -23,30 +22,30 @@ use tracemill_trace::output::target::{Format, OutputConfig};
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
 
-/// A number of events, and their bytes as they are in the inputs.
+/// A number of events, and their total length in the inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventCount {
     /// Number of events.
     pub events: u64,
-    /// Their bytes.
+    /// Total length in bytes.
     pub bytes: u64,
 }
 
 /// The content of an output, and the report of the run so far.
 pub struct TracePlan<'r, 's, 'p> {
-    /// The events in their order.
+    /// The events in order.
     pub events: OrderedEvents<'r, 's, 'p>,
-    /// How many there are.
+    /// Number and bytes of the events.
     pub count: EventCount,
     /// The top-level keys.
     pub keys: MergedKeys<'p>,
-    /// The report, which the writer completes.
+    /// The report so far, which the writer completes.
     pub report: RunReport,
 }
 
 impl TracePlan<'_, '_, '_> {
-    /// Adds annotations of DevTools to the keys, with the numbers that their events have in the output, and reports what became
-    /// of them.
+    /// Adds DevTools' annotations to the keys, with the event indices of the output, and reports
+    /// them.
     pub fn annotate(
         &mut self,
         annotations: &Annotations<'_>,
@@ -57,14 +56,14 @@ impl TracePlan<'_, '_, '_> {
         self.report_annotations(outcomes.report());
     }
 
-    /// Reports what became of annotations.
+    /// Adds the outcome of annotations to the report.
     pub(crate) fn report_annotations(&mut self, outcome: AnnotationReport) {
         self.report.warnings.extend(outcome.warning());
         self.report.annotations = outcome;
     }
 }
 
-/// Returns the report of a run whose output is planned: its format, what is lost to that, and warnings about inputs and keys.
+/// Returns the report of a run before writing: format, lost keys, and warnings about inputs.
 pub fn begin_report(
     inputs: &Inputs,
     keys: &MergedKeys<'_>,
@@ -80,7 +79,7 @@ pub fn begin_report(
     }
 }
 
-/// Adds warnings about keys, and about CPU profile streams without an order, to a report.
+/// Adds warnings about keys, and about CPU profile streams without a valid order, to a report.
 pub fn warn(keys: &MergedKeys<'_>, delays: &Reordering, report: &mut RunReport) {
     let warnings = &mut report.warnings;
     warnings.extend(keys.warnings.iter().cloned());
@@ -96,22 +95,25 @@ pub struct TraceWriter<'w> {
 }
 
 impl<'w> TraceWriter<'w> {
-    /// Creates a writer. Nothing is opened yet.
+    /// Creates a writer. It opens nothing yet.
     pub fn new(output: &'w OutputConfig, limits: &'w Limits) -> Self {
         TraceWriter { output, limits, begun: None }
     }
 
-    /// Goes on with an output that has the first of the events already, if there is one.
+    /// Continues an output that already has the first events, if `begun` is some.
     #[must_use]
     pub fn resume(self, begun: Option<Box<StreamedOutput>>) -> Self {
         TraceWriter { begun, ..self }
     }
 
-    /// Writes opening, events and closing; returns the report with the bytes before packing. The output appears only if every
-    /// input is as it was when it was opened.
+    /// Writes opening, events and closing. The output appears only if no input has changed since it
+    /// was opened.
+    ///
+    /// The report has the length before compression.
     ///
     /// # Errors
-    /// Returns the errors of the output, and [`Changed`](tracemill_trace::ErrorKind::Changed) if an input changed.
+    /// Returns an I/O error if the output cannot be written, and
+    /// [`Changed`](tracemill_trace::ErrorKind::Changed) if an input changed.
     pub fn write(self, plan: TracePlan<'_, '_, '_>, inputs: &Inputs) -> Result<RunReport, Error> {
         let TracePlan { events, count, keys, mut report } = plan;
         let (limits, layout) = (self.limits, events.layout);

@@ -1,15 +1,15 @@
-//! Calls in CPU profiles: whether DevTools will find by a key (`p-PID-TID-SAMPLE-NODE`) what it found before.
+//! Checks that DevTools finds the same call under a key (`p-PID-TID-SAMPLE-NODE`) as before.
 //!
-//! DevTools makes the calls of a thread of its samples and of the entries that are drawn on it, so a key holds as long as
-//! both are the same; what other threads do does not matter, but for B and E, which it pairs over the whole file
-//! (devtools-semantics §6, §8). So a thread is counted as its document has it and as the output has it:
+//! DevTools derives the calls of a thread from its samples and the events drawn on it. Other
+//! threads matter only for B and E, which DevTools pairs over the whole file (devtools-semantics
+//! §6, §8). So a key is kept if the output and the document have, on its thread:
 //!
-//! * as many X, I, B and E, and no B or E at all where the file has other events than before;
-//! * the same CPU profiles, with as many samples and nodes;
-//! * among them the sample and the node.
+//! * the same number of X and I events, and no B or E events if the output has other events than
+//!   the document;
+//! * the same CPU profiles, with the same numbers of samples and nodes;
+//! * the sample and the node of the key.
 //!
-//! That keeps calls where a thread is kept whole, sorted or merged with others, and drops them where anything of it went:
-//! then they may begin at other samples.
+//! This drops keys of threads that are not written completely.
 
 use super::key::CallKey;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,10 +18,10 @@ use tracemill_cpuprofile::{Chunk, Role, StreamKey, decode_into, stream_key};
 use tracemill_tokenizer::{Event, Field, parse};
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
-/// A process and a thread, as DevTools has them in keys.
+/// The pid and tid of a thread in a key.
 pub(super) type ThreadIds = (u64, u64);
 
-/// Threads that are asked for, and their processes.
+/// The threads that keys name, and their processes.
 #[derive(Debug, Default)]
 pub(super) struct RequestedThreads {
     threads: BTreeSet<ThreadIds>,
@@ -39,42 +39,42 @@ impl RequestedThreads {
     }
 }
 
-/// What decides about the calls of some threads.
+/// Counts that decide whether keys of calls remain valid.
 #[derive(Debug, Default)]
 pub(super) struct ThreadCalls {
     wanted: Arc<RequestedThreads>,
     drawn: BTreeMap<ThreadIds, EntryCounts>,
-    /// By the `Profile` events of streams, their threads.
+    /// Threads of the `Profile` events, by pid and stream.
     heads: BTreeMap<(u64, StreamKey), ThreadIds>,
-    /// With the process, which may have a new name that the key does not show.
+    /// Samples and nodes by pid and stream. The pid is that of the output; the stream key may have
+    /// the old one.
     streams: BTreeMap<(u64, StreamKey), StreamSize>,
-    /// New names of processes, by the number of their unit; `None` for those that have none in keys.
+    /// Pids in the output, by input and old pid. `None` if the new pid is not a number.
     names: HashMap<(usize, u64), Option<u64>>,
     chunk: Chunk,
-    /// The profiles of each thread, once all was seen.
+    /// The profiles of each thread, computed after the last event.
     profiles: OnceLock<HashMap<ThreadIds, ThreadProfiles>>,
 }
 
-/// What the CPU profiles of a thread have.
+/// Summary of the CPU profiles of a thread.
 #[derive(Debug)]
 struct ThreadProfiles {
-    /// Samples and nodes of each, sorted.
+    /// Numbers of samples and nodes of each profile, sorted.
     sizes: Vec<(u64, usize)>,
-    /// Samples that all have.
+    /// Number of samples of the shortest profile.
     samples: u64,
-    /// Nodes that all have.
+    /// Node ids that all profiles have.
     nodes: HashSet<u64>,
 }
 
-/// Entries on a thread.
+/// Number of events drawn on a thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct EntryCounts {
     entries: u64,
-    /// B and E among them.
+    /// Number of B and E events among them.
     halves: u64,
 }
 
-/// A CPU profile.
 #[derive(Debug, Default)]
 struct StreamSize {
     samples: u64,
@@ -86,7 +86,7 @@ impl ThreadCalls {
         ThreadCalls { wanted, ..ThreadCalls::default() }
     }
 
-    /// Looks at an event of the unit of that number, in which `renamed` gives the names that processes have in the output.
+    /// Counts an event of input `unit`. `renamed` returns the pid of a process in the output.
     pub(super) fn note(
         &mut self,
         event: &Event<'_>,
@@ -127,7 +127,6 @@ impl ThreadCalls {
         }
     }
 
-    /// Takes over what others have seen.
     pub(super) fn append(&mut self, other: ThreadCalls) {
         for (ids, drawn) in other.drawn {
             let own = self.drawn.entry(ids).or_default();
@@ -142,7 +141,7 @@ impl ThreadCalls {
         }
     }
 
-    /// The profiles of a thread, if it has any; all was seen.
+    /// Returns the summary of a thread's profiles, after the last event.
     fn profiles_of(&self, ids: ThreadIds) -> Option<&ThreadProfiles> {
         let all = self.profiles.get_or_init(|| {
             let mut all: HashMap<ThreadIds, ThreadProfiles> = HashMap::default();
@@ -166,7 +165,7 @@ impl ThreadCalls {
         all.get(&ids)
     }
 
-    /// Whether a thread has the sample and the node of a call, in whichever of its profiles DevTools shows.
+    /// Whether every profile of the thread has the sample and the node of a call.
     pub(super) fn have(&self, call: CallKey) -> bool {
         let profiles = self.profiles_of((call.pid, call.tid));
         profiles.is_some_and(|profile| {
@@ -174,7 +173,7 @@ impl ThreadCalls {
         })
     }
 
-    /// Whether nothing that DevTools makes calls of is different between a thread here and one there.
+    /// Whether two threads have the same counts and profiles, and no B or E.
     pub(super) fn is_same(&self, ids: ThreadIds, there: &ThreadCalls, other: ThreadIds) -> bool {
         let drawn = self.drawn.get(&ids).copied().unwrap_or_default();
         drawn.halves == 0

@@ -1,4 +1,5 @@
-//! Which index an event will have in the output: how many are written before it.
+//! Computes the index that an event will have in the output: the number of events written before
+//! it.
 //!
 //! ```text
 //!   lists (in their order) ─┬─> place in the row ─┬─> - chunks held back, events left out before it
@@ -6,7 +7,7 @@
 //!           in every run
 //! ```
 //!
-//! Nothing is asked of the events but of those that are looked for and their neighbours of the same time.
+//! Reads only the requested events and their neighbours with the same time.
 
 use crate::emit::OrderedEvents;
 use crate::reordering::Reordering;
@@ -15,9 +16,10 @@ use tracemill_trace::order::Order;
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::store::entry::Entry;
 
-/// The index of each event of `wanted` that will be written, by its place.
+/// Returns the output index of each `wanted` event that will be written, by offset.
 ///
-/// Cost: one look at each place that is not sorted by time, and for each event a binary search in each run.
+/// Cost: a pass over the events that are not sorted by time, and a binary search in each run per
+/// event.
 pub(super) fn indices(emit: &OrderedEvents<'_, '_, '_>, wanted: &[Entry]) -> HashMap<u64, u64> {
     let delays = &emit.delays;
     if delays.is_empty() {
@@ -46,10 +48,11 @@ pub(super) fn indices(emit: &OrderedEvents<'_, '_, '_>, wanted: &[Entry]) -> Has
     indices
 }
 
-/// Events that delays name.
+/// Events that are delayed, left out, or followed by a delayed chunk.
 struct DelayedEvents {
     all: Vec<Entry>,
-    /// For each chunk that is held back: the event behind which it comes, and its number there.
+    /// For each delayed chunk: the offset of the event that it follows, and its number among the
+    /// chunks there.
     waits: HashMap<u64, (u64, u64)>,
 }
 
@@ -66,7 +69,7 @@ impl DelayedEvents {
     }
 }
 
-/// The place of each event in the row of all, as if nothing was delayed.
+/// Returns the index of each event as if nothing were delayed or left out.
 fn rows(
     emit: &OrderedEvents<'_, '_, '_>,
     wanted: impl Iterator<Item = Entry>,
@@ -94,12 +97,13 @@ fn rows(
     rows
 }
 
-/// The positions in the lists of those `offsets` (which are sorted) that stand there; and how long the lists are.
+/// Returns the indices of those `offsets` (sorted) that are in the lists, and the length of the
+/// lists.
 fn in_lists(emit: &OrderedEvents<'_, '_, '_>, offsets: &[u64]) -> (HashMap<u64, u64>, u64) {
     let (mut rows, mut len, mut next, mut last) = (HashMap::default(), 0, 0, 0);
     for place in emit.lists.iter() {
         let offset = place.offset();
-        // one list is behind the other
+        // the second list begins here
         next = if offset < last { 0 } else { next };
         last = offset;
         while offsets.get(next).is_some_and(|&wanted| wanted < offset) {

@@ -1,4 +1,4 @@
-//! The keys by which annotations name events, as DevTools reads them (devtools-semantics §10).
+//! Keys by which annotations refer to events, in DevTools' syntax (devtools-semantics §10).
 
 use tracemill_join::report::warning::AnnotationDrop;
 use tracemill_tokenizer::unescape;
@@ -6,15 +6,15 @@ use tracemill_tokenizer::unescape;
 /// A key that DevTools can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EventKey {
-    /// `r-INDEX`: an event by its index.
+    /// `r-INDEX`: an event, by its index.
     Raw(u64),
-    /// `s-INDEX`: what DevTools makes of that event.
+    /// `s-INDEX`: the entry that DevTools synthesizes from the event with this index.
     Synthetic(u64),
     /// `p-PID-TID-SAMPLE-NODE`: a call in a CPU profile.
     Call(CallKey),
 }
 
-/// The first call of a thread with this sample, as they are in order of time, and this node.
+/// The first call of a thread, in order of time, that has this sample and node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct CallKey {
     pub(super) pid: u64,
@@ -24,8 +24,9 @@ pub(super) struct CallKey {
 }
 
 impl EventKey {
-    /// Reads the key in a JSON value, if DevTools can read it and it can be followed. DevTools writes `p-…--1-…` for calls that
-    /// have no sample, and does not read these itself.
+    /// Parses a key from a JSON value.
+    ///
+    /// DevTools writes `p-…--1-…` for calls without a sample, but cannot read such keys itself.
     pub(super) fn of(value: &[u8]) -> Result<Self, AnnotationDrop> {
         let parts = parts(value).ok_or(AnnotationDrop::Malformed)?;
         match (parts.0, &parts.1[..]) {
@@ -40,7 +41,7 @@ impl EventKey {
         }
     }
 
-    /// The index of the event that it names.
+    /// Returns the index of the event that the key refers to.
     pub(super) fn index(self) -> Option<u64> {
         match self {
             EventKey::Raw(index) | EventKey::Synthetic(index) => Some(index),
@@ -48,7 +49,7 @@ impl EventKey {
         }
     }
 
-    /// As a JSON value.
+    /// Returns the key as a JSON string.
     pub(super) fn text(self) -> Vec<u8> {
         let text = match self {
             EventKey::Raw(index) => format!("\"r-{index}\""),
@@ -61,7 +62,7 @@ impl EventKey {
     }
 }
 
-/// The letter of a key and its numbers.
+/// Splits a key into its letter and its numbers.
 fn parts(value: &[u8]) -> Option<(u8, Vec<u64>)> {
     let [b'"', content @ .., b'"'] = value else { return None };
     let mut text = Vec::new();
@@ -74,7 +75,7 @@ fn parts(value: &[u8]) -> Option<(u8, Vec<u64>)> {
     Some((letter, rest.split('-').map(number).collect::<Option<_>>()?))
 }
 
-/// A number of digits alone, as DevTools writes numbers.
+/// Parses a number that consists of digits only, as DevTools writes them.
 fn number(text: &str) -> Option<u64> {
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| digits)
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_devtools_reads_is_read() {
+    fn parses_only_keys_that_devtools_reads() {
         let call = CallKey { pid: 1, tid: 2, sample: 3, node: 4 };
         for (text, key) in [
             (r#""r-0""#, EventKey::Raw(0)),

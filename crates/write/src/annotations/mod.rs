@@ -43,7 +43,7 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::store::Store;
 
-/// Whether events are named by their numbers.
+/// Whether any document has annotations, which refer to events by index.
 pub fn name_events(documents: &[Document], inputs: &Inputs) -> bool {
     let store = inputs.store();
     documents.iter().any(|document| modifications(document, &store).is_some())
@@ -53,15 +53,16 @@ pub fn name_events(documents: &[Document], inputs: &Inputs) -> bool {
 #[derive(Default)]
 pub struct Annotations<'p> {
     documents: Vec<Annotated<'p>>,
-    /// Whether other documents stand beside the one that has them.
+    /// Whether the trace has documents in addition to the annotated one.
     several: bool,
 }
 
 impl<'p> Annotations<'p> {
-    /// Reads those of all documents, and finds the events that they name; `whole` if all events will be written.
+    /// Reads the annotations of all documents and finds the events that they refer to. `whole` says
+    /// that all events will be written.
     ///
     /// # Errors
-    /// If there are more than the quota has room for.
+    /// Returns an error if the annotations exceed the quota.
     pub fn read(
         documents: &[Document],
         inputs: &Inputs,
@@ -69,7 +70,7 @@ impl<'p> Annotations<'p> {
         store: &Store<'p>,
         quota: &Quota,
     ) -> Result<Self, Error> {
-        // what profiles are made into counts too
+        // events converted from `.cpuprofile` files count as a document
         let several = inputs.payloads.len() > 1 || count(documents) > 1;
         let of = |own| Annotated::of(own, &inputs.numbers, whole && !several, store, quota);
         let documents = documents.iter().filter_map(|document| of(document).transpose());
@@ -81,7 +82,7 @@ impl<'p> Annotations<'p> {
         self.documents.is_empty()
     }
 
-    /// Places of all events that are named.
+    /// Returns the offsets of all events that annotations refer to.
     pub fn events(&self) -> impl Iterator<Item = u64> + '_ {
         self.named().filter_map(|named| match named {
             EntryTarget::Event(entry) | EntryTarget::Synthetic(entry, _) => {

@@ -1,18 +1,18 @@
-//! What became of each annotation.
+//! Records which annotations were kept and which were dropped.
 
 use std::collections::BTreeMap;
 use tracemill_join::report::AnnotationReport;
 use tracemill_join::report::warning::AnnotationDrop;
 
-/// What became of an annotation.
+/// `Ok` for an annotation that was kept, otherwise the reason why it was dropped.
 pub(super) type Outcome = Result<(), AnnotationDrop>;
 
-/// What became of annotations in the output.
+/// The outcomes of all annotations.
 #[derive(Default)]
 pub struct Outcomes(pub(super) Vec<Outcome>);
 
 impl Outcomes {
-    /// Counts them by outcome.
+    /// Counts the annotations by outcome.
     pub fn report(&self) -> AnnotationReport {
         let (mut kept, mut dropped) = (0, BTreeMap::<AnnotationDrop, u64>::new());
         for outcome in &self.0 {

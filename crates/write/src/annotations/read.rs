@@ -1,4 +1,4 @@
-//! Annotations as documents have them, each with what it names.
+//! Reads the annotations of a document and resolves the events that they refer to.
 
 use super::calls::{RequestedThreads, ThreadCalls};
 use super::key::{CallKey, EventKey};
@@ -21,14 +21,14 @@ use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::Entry;
 
-/// What an element of a list is.
+/// The form of the elements of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ElementKind {
     /// A key.
     Key,
-    /// An object with these keys.
+    /// An object with these members, each of which is a key.
     Keys(&'static [&'static [u8]]),
-    /// An object with a stretch of time.
+    /// An object with a time range.
     Range,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct AnnotationList {
     kind: ElementKind,
 }
 
-/// The members of `modifications` that hold lists, and those.
+/// The members of `modifications` that contain lists, and their lists.
 pub(super) const GROUPS: [(&[u8], &[AnnotationList]); 2] = [
     (
         b"entriesModifications",
@@ -59,62 +59,60 @@ pub(super) const GROUPS: [(&[u8], &[AnnotationList]); 2] = [
         ],
     ),
 ];
-/// Lists in all groups.
 pub(super) const LISTS: usize = 5;
 
-/// What a key names.
+/// The entry that a key refers to.
 #[derive(Clone, Debug)]
 pub(super) enum EntryTarget {
     Event(Entry),
-    /// What DevTools makes of an event.
+    /// An entry that DevTools synthesizes from an event.
     Synthetic(Entry, EntryNeeds),
     Call(CallKey),
 }
 
-/// What of the trace DevTools makes an entry of, beside the event that it is named by.
+/// Other events that DevTools needs to synthesize an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum EntryNeeds {
     Nothing,
-    /// The end of the pair.
+    /// The end event of the pair.
     End,
     /// Other events.
     Others,
 }
 
-/// One annotation.
 pub(super) struct Element<'p> {
     pub(super) text: &'p [u8],
-    /// Its keys: where they stand in the text, and what they name.
+    /// The ranges of the keys in the text, and their targets.
     pub(super) names: Vec<(Range<usize>, EntryTarget)>,
-    /// Its stretch of time.
+    /// The time range, for annotations that have one.
     pub(super) span: Option<AnnotationSpan>,
 }
 
 /// The annotations of a document.
 pub(super) struct Annotated<'p> {
-    /// Where its metadata stands.
+    /// Offset of the value of `metadata`.
     pub(super) offset: u64,
-    /// `modifications`, an object.
+    /// The value of `modifications`, an object.
     pub(super) text: &'p [u8],
     pub(super) lists: [Vec<Result<Element<'p>, AnnotationDrop>>; LISTS],
-    /// Lists that are none.
+    /// Number of members that should be lists but are not.
     pub(super) malformed: u64,
     pub(super) crumbs: Breadcrumbs,
-    /// The bytes of `initialBreadcrumb`, as they stand.
+    /// The bytes of `initialBreadcrumb`.
     pub(super) breadcrumb: Option<&'p [u8]>,
-    /// Whether DevTools applies them.
+    /// Whether DevTools applies the annotations.
     pub(super) applied: bool,
-    /// The threads of calls among them, as the document has them; not known where nothing stands beside it.
+    /// Counts of the threads whose calls are annotated. `None` if the document is the whole trace.
     pub(super) threads: Option<ThreadCalls>,
 }
 
-/// Returns the window of the first breadcrumb in the value of `metadata`, in nanoseconds, if there is any.
+/// Returns the window of the first breadcrumb in the value of `metadata`, in nanoseconds.
 pub fn first_window(metadata: &[u8]) -> Option<(i64, i64)> {
     let modifications = member(metadata, b"modifications")?;
     Breadcrumbs::of(member(modifications, b"initialBreadcrumb")?).first()
 }
 
-/// Counts the annotations of all documents where they are left out, since the events that stay get other numbers.
+/// Counts the annotations of all documents as dropped, for verbs that cannot follow events.
 pub fn unfollowed(documents: &[Document], store: &Store<'_>) -> AnnotationReport {
     let count = |document| {
         let Some((_, _, text)) = modifications(document, store) else { return 0 };
@@ -128,7 +126,7 @@ pub fn unfollowed(documents: &[Document], store: &Store<'_>) -> AnnotationReport
     AnnotationReport { kept: 0, dropped: dropped.into_iter().collect() }
 }
 
-/// The lists in `modifications`, each with its value if it is there.
+/// Returns the lists in `modifications`, each with its value if present.
 fn lists_of(
     modifications: &[u8],
 ) -> impl Iterator<Item = (&'static AnnotationList, Option<&[u8]>)> {
@@ -138,16 +136,16 @@ fn lists_of(
     })
 }
 
-/// Bytes of heap that an annotation takes, with what is known of the event that it names and of what becomes of it.
+/// Heap bytes per annotation, including its event and its outcome.
 const ANNOTATION: u64 = 400;
 
-/// Events of a document by their index.
+/// Offsets of a document's events, by index.
 type EventsByIndex = HashMap<u64, Option<Result<u64, Uncertain>>>;
 
 impl<'p> Annotated<'p> {
-    /// `None` if the document has none.
+    /// Reads the annotations of a document, if it has any.
     ///
-    /// Where `alone`, its events are all there are, and all of them are written.
+    /// `alone` says that the document is the whole trace and that all of its events are written.
     pub(super) fn of(
         document: &Document,
         numbers: &EventNumbers,
@@ -189,19 +187,19 @@ impl<'p> Annotated<'p> {
             let mut threads = ThreadCalls::new(Arc::new(RequestedThreads::new(wanted)));
             let all = numbers
                 .each(document, store, |bytes| threads.note(&fields_of(bytes).of(bytes), 0, Some));
-            // where something was lost nothing is the same
+            // after a loss no count is reliable
             annotated.threads = Some(if all { threads } else { ThreadCalls::default() });
         }
         Ok(Some(annotated))
     }
 
-    /// Everything that is named.
+    /// Returns all targets of the annotations.
     pub(super) fn named(&self) -> impl Iterator<Item = &EntryTarget> + '_ {
         let elements = self.lists.iter().flatten().flatten();
         elements.flat_map(|element| element.names.iter().map(|(_, named)| named))
     }
 
-    /// Calls among that.
+    /// Returns the targets that are calls.
     pub(super) fn calls(&self) -> impl Iterator<Item = CallKey> + '_ {
         self.named().filter_map(|named| match named {
             EntryTarget::Call(call) => Some(*call),
@@ -211,7 +209,7 @@ impl<'p> Annotated<'p> {
 }
 
 impl AnnotationList {
-    /// The keys of an element and where they stand.
+    /// Returns the keys of an element and their ranges in it.
     fn keys(&self, element: &[u8]) -> Vec<(Range<usize>, Result<EventKey, AnnotationDrop>)> {
         let names = match self.kind {
             ElementKind::Key => return vec![(0..element.len(), EventKey::of(element))],
@@ -265,7 +263,8 @@ fn named(
     }
 }
 
-/// What an entry that DevTools makes of an event depends on; `None` if it makes none of such events.
+/// Returns the events that DevTools needs to synthesize an entry from this event, or `None` if it
+/// never does.
 fn needs(event: &Event<'_>) -> Option<EntryNeeds> {
     let named = |name: &[u8]| event.is_string(Field::Name, name);
     if event.is_string(Field::Ph, b"b") {
@@ -279,7 +278,7 @@ fn needs(event: &Event<'_>) -> Option<EntryNeeds> {
         return Some(EntryNeeds::Nothing);
     }
     if named(b"TimeStamp") {
-        // an end may name another time stamp, and so may the start that it needs
+        // an end may refer to another time stamp, and so may its start
         let data = event.field(Field::Args).and_then(|args| member(args, b"data"));
         let ends = data.is_some_and(|data| member(data, b"end").is_some());
         return Some(if ends { EntryNeeds::Others } else { EntryNeeds::Nothing });

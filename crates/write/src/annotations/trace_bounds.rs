@@ -1,4 +1,4 @@
-//! The bounds of a trace as DevTools finds them (devtools-semantics §11).
+//! Computes the bounds of a trace as DevTools does (devtools-semantics §11).
 
 use super::window::AnnotationSpan;
 use crate::emit::OrderedEvents;
@@ -12,12 +12,12 @@ use tracemill_trace::store::place::Place;
 use tracemill_trace::time::attos::Attos;
 use tracemill_trace::time::shift::Shift;
 
-/// Events that a worker looks at in one go.
+/// Number of events in one task of a worker.
 const STEP: usize = 1 << 14;
 
-/// Looks at every event of an output, on all threads.
+/// Calls `take` with every event of an output on all threads, and returns their states.
 ///
-/// Cost: the fields of each event are found once more, some 100 ns of one core each.
+/// Cost: parses the fields of each event again, about 100 ns of one core per event.
 pub(super) fn each_event<T: Send>(
     emit: &OrderedEvents<'_, '_, '_>,
     limits: &Limits,
@@ -40,7 +40,7 @@ pub(super) fn each_event<T: Send>(
         let mut found = new();
         let mut finder = FieldFinder::new(limits.tier.unwrap_or_else(Tier::best));
         let mut look = |entry: Entry| {
-            // what parts of a trace repeat is in it once
+            // duplicates of repeated events are not written
             if emit.delays.is_left_out(entry.place.offset()) {
                 return;
             }
@@ -67,17 +67,17 @@ enum Task<'r> {
     List(Vec<Place>),
 }
 
-/// What decides the bounds, of some events.
+/// Bounds of the events that one worker has seen.
 #[derive(Default)]
 pub(super) struct BoundsSearch {
     min: Option<Attos>,
     max: Option<Attos>,
-    /// Events at which DevTools lets the trace begin.
+    /// Events at which DevTools starts the trace.
     starts: Vec<(Entry, Attos)>,
 }
 
 impl BoundsSearch {
-    /// Looks at an event whose times are moved by `shift`.
+    /// Adds an event whose times are moved by `shift`.
     pub(super) fn note(&mut self, event: &Event<'_>, entry: Entry, shift: Option<&Shift>) {
         let is_drawn = matches!(event.phase(), b'B' | b'E' | b'X' | b'I');
         let is_start = tracemill_viewers::essential::is_start(event);
@@ -89,7 +89,7 @@ impl BoundsSearch {
             None => (event.ts(), event.dur()),
         };
         let (Some(ts), Some(time)) = (event.field(Field::Ts), time) else { return };
-        // most events lie inside of what is known by their first digits
+        // the whole part of the time shows that most events are inside the known bounds
         let ends = time.floor.saturating_add(dur.map_or(0, |dur| dur.floor.max(0)));
         let inside = self.min.is_some_and(|min| min.floor() < time.floor)
             && self.max.is_some_and(|max| ends.saturating_add(2) < max.floor());
@@ -111,7 +111,7 @@ impl BoundsSearch {
         self.min = Some(self.min.map_or(ts, |min| min.min(ts)));
     }
 
-    /// The bounds that several found together; `None` if nothing of the trace is drawn.
+    /// Combines the bounds of all workers. Returns `None` if the trace has no drawn events.
     pub(super) fn unite(all: Vec<BoundsSearch>, order: Order<'_, '_>) -> Option<AnnotationSpan> {
         let mut starts = Vec::new();
         let (mut least, mut most) = (None, None);
@@ -123,7 +123,7 @@ impl BoundsSearch {
                 (a, b) => a.or(b),
             };
         }
-        // the last one counts
+        // the last one wins
         let start = starts.into_iter().max_by(|a, b| order.compare(&a.0, &b.0));
         Some(AnnotationSpan { min: start.map(|start| start.1).or(least)?, max: most? })
     }

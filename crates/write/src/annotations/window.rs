@@ -1,14 +1,13 @@
-//! Stretches of time in annotations: breadcrumbs and labelled ranges.
+//! Time ranges in annotations: breadcrumbs and labelled ranges.
 //!
-//! `{"min":…,"max":…,"range":…}` in microseconds of the trace's clock. Whatever moves the events of an input moves them
-//! through [`moved`] too, digits and all.
+//! A range is `{"min":…,"max":…,"range":…}` in microseconds of the trace's clock. [`moved`] shifts
+//! ranges exactly like the events of their input.
 
 use crate::keys::edit::with_member;
 use tracemill_trace::json::member;
 use tracemill_trace::time::attos::Attos;
 use tracemill_trace::time::shift::Shift;
 
-/// A stretch of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AnnotationSpan {
     pub(super) min: Attos,
@@ -16,23 +15,23 @@ pub(super) struct AnnotationSpan {
 }
 
 impl AnnotationSpan {
-    /// Reads a JSON value.
+    /// Parses a JSON object with `min` and `max`.
     pub(super) fn of(window: &[u8]) -> Option<Self> {
         let side = |name: &[u8]| member(window, name).and_then(Attos::of);
         Some(AnnotationSpan { min: side(b"min")?, max: side(b"max")? })
     }
 
-    /// The interval between two times in nanoseconds.
+    /// Returns the range between two times in nanoseconds.
     pub(super) fn between(from: i64, to: i64) -> Self {
         AnnotationSpan { min: Attos::from_nanos(from), max: Attos::from_nanos(to) }
     }
 
-    /// Whether the two have a moment in common.
+    /// Whether the two ranges share at least one point.
     pub(super) fn touches(&self, other: &AnnotationSpan) -> bool {
         self.min <= other.max && other.min <= self.max
     }
 
-    /// What of it lies in another; the two touch.
+    /// Returns the intersection with a range that it touches.
     fn clipped(self, other: &AnnotationSpan) -> AnnotationSpan {
         AnnotationSpan { min: self.min.max(other.min), max: self.max.min(other.max) }
     }
@@ -42,7 +41,7 @@ impl AnnotationSpan {
         AnnotationSpan { min: shift.point(self.min), max: shift.point(self.max) }
     }
 
-    /// As a JSON value.
+    /// Returns the range as a JSON object.
     fn text(&self) -> Vec<u8> {
         let mut text = b"{\"min\":".to_vec();
         self.min.push(&mut text);
@@ -55,7 +54,7 @@ impl AnnotationSpan {
     }
 }
 
-/// A labelled range at its new time.
+/// Returns a labelled range with its bounds shifted.
 pub(super) fn moved(range: &[u8], shift: Option<&Shift>) -> Vec<u8> {
     let bounds = member(range, b"bounds").unwrap_or_default();
     match (shift, AnnotationSpan::of(bounds)) {
@@ -64,21 +63,21 @@ pub(super) fn moved(range: &[u8], shift: Option<&Shift>) -> Vec<u8> {
     }
 }
 
-/// Breadcrumbs that are read at most, more than a person makes: to find one costs a pass over those within it.
+/// Maximum number of breadcrumbs to read. Finding each costs a pass over the text inside it.
 const MOST: usize = 100;
 
-/// Breadcrumbs, the outermost first, each a window within the one before.
+/// Breadcrumbs from the outermost to the innermost; each is a window within the one before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Breadcrumbs {
     spans: Vec<AnnotationSpan>,
-    /// Whether they are written as DevTools needs them: to the last, whose `child` is `null`.
+    /// Whether DevTools can read them as written: the innermost has `child: null`.
     sound: bool,
-    /// Whether there are more than [`MOST`]: those within the last are left out.
+    /// Whether there were more than [`MOST`]; the innermost ones were not read.
     has_more: bool,
 }
 
 impl Breadcrumbs {
-    /// Reads a JSON value, as far as it has breadcrumbs, and [`MOST`] of them.
+    /// Parses up to [`MOST`] breadcrumbs from a JSON value.
     pub(super) fn of(initial: &[u8]) -> Self {
         let (mut crumbs, mut next) = (Breadcrumbs::default(), Some(initial));
         while let Some(crumb) = next.take()
@@ -95,23 +94,25 @@ impl Breadcrumbs {
         crumbs
     }
 
-    /// The first window, in whole nanoseconds.
+    /// Returns the first window in nanoseconds, rounded down.
     pub(super) fn first(&self) -> Option<(i64, i64)> {
         self.spans.first().map(|span| (span.min.floor(), span.max.floor()))
     }
 
-    /// How many breadcrumbs there are after the first; what is left out counts as one.
+    /// Number of breadcrumbs after the first. Those beyond [`MOST`] count as one.
     pub(super) fn inner(&self) -> u64 {
         self.inner_read() + u64::from(self.has_more)
     }
 
-    /// How many breadcrumbs after the first were read.
+    /// Number of breadcrumbs read after the first.
     pub(super) fn inner_read(&self) -> u64 {
         self.spans.len().saturating_sub(1) as u64
     }
 
-    /// Breadcrumbs with `bounds` as the first window, and the others cut to them; a window that has nothing in the bounds
-    /// ends the row. Without bounds they stay as they are.
+    /// Replaces the first window by `bounds` and clips the others to it, up to the first one
+    /// outside.
+    ///
+    /// Without `bounds` the windows are only shifted.
     pub(super) fn within(mut self, bounds: Option<&AnnotationSpan>, shift: Option<&Shift>) -> Self {
         let before = self.clone();
         self.spans = self.spans.into_iter().map(|span| span.shifted(shift)).collect();
@@ -124,7 +125,7 @@ impl Breadcrumbs {
         self
     }
 
-    /// As a JSON value: `old` as it stands where it says so.
+    /// Returns the breadcrumbs as JSON; `old` unchanged if it is still right.
     pub(super) fn text(&self, old: Option<&[u8]>) -> Vec<u8> {
         if let Some(old) = old.filter(|_| self.sound) {
             return old.to_vec();
@@ -141,7 +142,6 @@ impl Breadcrumbs {
     }
 }
 
-/// The bounds of a labelled range.
 pub(super) fn span_of_range(range: &[u8]) -> Option<AnnotationSpan> {
     member(range, b"bounds").and_then(AnnotationSpan::of)
 }
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn breadcrumbs_lie_within_the_bounds() {
+    fn breadcrumbs_are_clipped_to_the_bounds() {
         let old = r#"{ "window":{"min":10,"max":90,"range":80},"child":{"window":{"min":5,"max":30.5,"range":25.5},
             "child":{"window":{"min":1,"max":2,"range":1},"child":null}}}"#;
         let crumbs = Breadcrumbs::of(old.as_bytes());
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn breadcrumbs_that_devtools_cannot_read_are_written_anew() {
+    fn breadcrumbs_that_devtools_cannot_read_are_rewritten() {
         let old = br#"{"window":{"min":1,"max":2,"range":1}}"#;
         let text = Breadcrumbs::of(old).text(Some(old));
         assert_eq!(text, br#"{"window":{"min":1,"max":2,"range":1},"child":null}"#);

@@ -1,4 +1,4 @@
-//! Annotations with the keys that they have in the output.
+//! Writes annotations with the keys that their events have in the output.
 
 use super::Annotations;
 use super::calls::{RequestedThreads, ThreadCalls, ThreadIds};
@@ -24,42 +24,42 @@ use tracemill_trace::store::entry::Entry;
 use tracemill_trace::time::attos::Attos;
 use tracemill_trace::time::shift::Shift;
 
-/// How an output differs from its inputs, as far as annotations show it. By default all events are in it as they are.
+/// Differences between an output and its inputs that affect annotations. By default there are none.
 #[derive(Clone, Copy, Default)]
 pub struct OutputChanges<'w> {
     /// Whether events of the inputs are left out.
     pub partial: bool,
-    /// Events that were made of others, by the places of those.
+    /// Synthetic events that replace others, by the offsets of those.
     pub synthetic: Option<&'w HashMap<u64, Entry>>,
-    /// Names that change.
+    /// Ids that are renamed.
     pub rewrite: Option<&'w Rewrite>,
-    /// The clocks of inputs.
+    /// Clock offsets of the inputs.
     pub clocks: Option<&'w Clocks>,
-    /// Number of events that are written before all of these.
+    /// Number of events that precede these in the output.
     pub before: u64,
     /// Chunks of CPU profiles that are written as several events.
     pub cut_chunks: &'w [CutChunk],
-    /// The interval, in nanoseconds, on which DevTools opens it, if that is not all of it.
+    /// The range in nanoseconds on which DevTools opens the output; `None` for the whole trace.
     pub window: Option<(i64, i64)>,
 }
 
 impl<'w> OutputChanges<'w> {
-    /// What moves the times of the input at a place.
+    /// Returns the time shift of the input at an offset.
     fn shift_at(&self, offset: u64) -> Option<&'w Shift> {
         self.clocks?.shift_at(offset).map(|shift| &**shift)
     }
 
-    /// What was made of an event.
+    /// Returns the synthetic event that replaces an event.
     fn made_of(&self, entry: &Entry) -> Option<&'w Entry> {
         self.synthetic?.get(&entry.place.offset())
     }
 }
 
-/// The lists of the output: elements of all documents.
+/// Elements of the lists of the output, from all documents.
 type OutputLists = [Vec<Vec<u8>>; LISTS];
 
 impl Annotations<'_> {
-    /// Puts the annotations into `united`, as they are in the output.
+    /// Writes the annotations into `united`, with the keys of the output.
     pub fn put<'w>(
         &'w self,
         united: &mut MergedKeys<'_>,
@@ -68,7 +68,7 @@ impl Annotations<'_> {
         limits: &'w Limits,
     ) -> Outcomes {
         let mut outcomes = Outcomes::default();
-        // the array form has no place for keys, which is said where they are counted
+        // the array form has no top-level keys; the report counts that loss elsewhere
         let is_empty = self.is_empty() && written.window.is_none();
         if is_empty || events.layout.format == Format::Array {
             return outcomes;
@@ -86,13 +86,14 @@ struct AnnotationWriter<'a, 'w, 'r, 's, 'p> {
     events: &'a OrderedEvents<'r, 's, 'p>,
     written: &'a OutputChanges<'w>,
     limits: &'a Limits,
-    /// By places.
+    /// Indices in the output, by offset.
     indices: HashMap<u64, u64>,
-    /// What DevTools shows of the output, if that may be other than what inputs say.
+    /// The range that DevTools shows of the output, if it may differ from the inputs'.
     bounds: Option<AnnotationSpan>,
-    /// The threads of calls.
+    /// Counts of the threads whose calls are annotated.
     threads: ThreadCalls,
-    /// By documents, given by their offsets, and threads in them: whether the output has all that calls are made of.
+    /// Whether the output has everything that the calls of a thread derive from, by document offset
+    /// and thread.
     same: HashMap<(u64, ThreadIds), bool>,
 }
 
@@ -126,7 +127,7 @@ impl<'a, 'w, 'r, 's, 'p> AnnotationWriter<'a, 'w, 'r, 's, 'p> {
         writer
     }
 
-    /// What sound annotations name, each with the document that it stands in.
+    /// Returns the targets of well-formed annotations, each with its document.
     fn named(&self) -> impl Iterator<Item = (&'a Annotated<'p>, &'a EntryTarget)> + use<'a, 'p> {
         let all = self.all;
         all.documents
@@ -134,7 +135,7 @@ impl<'a, 'w, 'r, 's, 'p> AnnotationWriter<'a, 'w, 'r, 's, 'p> {
             .flat_map(|document| document.named().map(move |named| (document, named)))
     }
 
-    /// Finds the indices of all events that are named.
+    /// Finds the output indices of all events that annotations refer to.
     fn find_events(&mut self) {
         let mut wanted = Vec::new();
         for (_, named) in self.named() {
@@ -163,7 +164,7 @@ impl<'a, 'w, 'r, 's, 'p> AnnotationWriter<'a, 'w, 'r, 's, 'p> {
         }
     }
 
-    /// Threads of calls: those that are asked for in the output.
+    /// Returns the threads whose calls are annotated, with their new pids.
     fn wanted(&self) -> Arc<RequestedThreads> {
         let documents = self.all.documents.iter();
         let calls = documents
@@ -171,7 +172,7 @@ impl<'a, 'w, 'r, 's, 'p> AnnotationWriter<'a, 'w, 'r, 's, 'p> {
         Arc::new(RequestedThreads::new(calls.flatten().map(|call| (call.pid, call.tid)).collect()))
     }
 
-    /// Looks at all events of the output for what they say of bounds and of calls, if either is asked for.
+    /// Reads all events of the output, if its bounds or the threads of calls are needed.
     fn look(&mut self, bounds: bool) {
         let (events, config) = (self.events, self.limits);
         let wanted = self.wanted();
@@ -196,7 +197,7 @@ impl<'a, 'w, 'r, 's, 'p> AnnotationWriter<'a, 'w, 'r, 's, 'p> {
         threads.into_iter().for_each(|threads| self.threads.append(threads));
     }
 
-    /// Finds out on which threads the output has all that calls are made of.
+    /// Finds the threads that the output has unchanged.
     fn compare_threads(&mut self) {
         let mut same = HashMap::default();
         for (document, named) in self.named() {
@@ -212,11 +213,11 @@ impl<'a, 'w, 'r, 's, 'p> AnnotationWriter<'a, 'w, 'r, 's, 'p> {
         self.same = same;
     }
 
-    /// The elements of all lists with their new keys.
+    /// Returns the elements of all lists with their new keys.
     fn lists(&self, outcomes: &mut Outcomes) -> OutputLists {
         let mut lists = OutputLists::default();
         let documents = &self.all.documents;
-        // what two parts of one trace have is one
+        // annotations that several documents of one trace have are written once
         let several = documents.len() > 1;
         let mut seen: [HashMap<Vec<u8>, usize>; LISTS] = Default::default();
         for (number, document) in documents.iter().enumerate() {
@@ -237,7 +238,7 @@ impl<'a, 'w, 'r, 's, 'p> AnnotationWriter<'a, 'w, 'r, 's, 'p> {
         lists
     }
 
-    /// An annotation as it is in the output.
+    /// Returns an annotation as it is written to the output.
     fn renewed(
         &self,
         element: &Element<'_>,
@@ -272,7 +273,7 @@ impl<'a, 'w, 'r, 's, 'p> AnnotationWriter<'a, 'w, 'r, 's, 'p> {
         Ok(text)
     }
 
-    /// The key by which the output's DevTools finds what is named.
+    /// Returns the key under which DevTools finds the target in the output.
     fn key(
         &self,
         named: &EntryTarget,
@@ -300,12 +301,11 @@ impl<'a, 'w, 'r, 's, 'p> AnnotationWriter<'a, 'w, 'r, 's, 'p> {
         if same && self.threads.have(new) { Ok(new) } else { Err(AnnotationDrop::Call) }
     }
 
-    /// A call with the new name of its process; `None` if DevTools finds nothing by that.
+    /// Returns a call with its new pid, or `None` if the new pid is not a number.
     fn renamed(&self, call: CallKey, offset: u64) -> Option<CallKey> {
         Some(CallKey { pid: renamed_pid(self.written.rewrite, call.pid, offset)?, ..call })
     }
 
-    /// `modifications` of the output.
     fn text(&self, lists: OutputLists, outcomes: &mut Outcomes) -> Vec<u8> {
         let documents = &self.all.documents;
         let first = documents.first().map_or(&b"{}"[..], |first| first.text);
@@ -320,7 +320,8 @@ impl<'a, 'w, 'r, 's, 'p> AnnotationWriter<'a, 'w, 'r, 's, 'p> {
         out
     }
 
-    /// The breadcrumbs of the first input that has any, within the bounds of the output.
+    /// Returns the breadcrumbs of the first input that has any, clipped to the bounds of the
+    /// output.
     fn breadcrumbs(&self, outcomes: &mut Outcomes) -> Option<Vec<u8>> {
         let documents = &self.all.documents;
         let known = |annotated: &&Annotated<'_>| annotated.crumbs != Breadcrumbs::default();
@@ -344,8 +345,8 @@ impl<'a, 'w, 'r, 's, 'p> AnnotationWriter<'a, 'w, 'r, 's, 'p> {
     }
 }
 
-/// `modifications` with other lists. Lists that it does not have are added if they hold anything, or if DevTools applies
-/// the annotations.
+/// Replaces the lists in `modifications`. Adds missing lists that are not empty, and all of them if
+/// DevTools applies the annotations.
 fn with_lists(modifications: &[u8], lists: OutputLists, applied: bool) -> Vec<u8> {
     let mut text = modifications.to_vec();
     let mut lists = lists.into_iter();
@@ -367,7 +368,7 @@ fn with_lists(modifications: &[u8], lists: OutputLists, applied: bool) -> Vec<u8
     text
 }
 
-/// The name in the output of a process of the input at a place; `None` if that is no number.
+/// Returns the new pid of a process of the input at an offset, or `None` if it is not a number.
 fn renamed_pid(rewrite: Option<&Rewrite>, pid: u64, offset: u64) -> Option<u64> {
     let unit = rewrite.and_then(|rewrite| Some(&rewrite.units[rewrite.unit_at(offset)?]));
     let renames = unit.and_then(|unit| unit.renames.as_ref());

@@ -1,4 +1,4 @@
-//! Ordered entries to bytes: batches of them gathered by several threads at once.
+//! Writes ordered entries as bytes, in batches that several threads gather at once.
 
 pub mod streamed_output;
 
@@ -18,35 +18,34 @@ use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::Entry;
 use tracemill_trace::store::place::Place;
 
-/// Events in a batch, where the source does not decide.
+/// Number of events in a batch taken from lists or merged runs.
 const BATCH: usize = 8 * 1024;
 
-/// The events of an output in their order, with what changes in them.
+/// The events of an output in order, and the patchers that change them.
 pub struct OrderedEvents<'r, 's, 'p> {
-    /// The order of the events, and their bytes.
+    /// The order of events, with access to their bytes.
     pub order: Order<'s, 'p>,
-    /// What stands between the events.
+    /// The text between the events.
     pub layout: Layout,
-    /// Chunks of CPU profiles that are delayed.
+    /// CPU profile chunks that are delayed.
     pub delays: Reordering,
     /// Metadata events and events without a time, which come first.
     pub lists: &'r Lists,
     /// The other events.
     pub timed: TimedEntries<'r>,
-    /// What changes in events, one after the other.
+    /// Changes to events, applied in this order.
     pub patchers: Vec<&'r dyn Patcher>,
 }
 
-/// What comes next, while workers take it a portion at a time.
+/// The position up to which workers have taken portions of the events.
 struct BatchQueue<I> {
-    /// The number of the portion.
     portion: usize,
     lists: I,
     lists_done: bool,
     bucket: usize,
 }
 
-/// What a worker has taken and not yet written: batches of its last portion, where some of that is delayed.
+/// Batches of a portion that a worker has not written yet; used if chunks are delayed.
 struct PendingBatches<'e> {
     batches: std::vec::IntoIter<TakenBatch>,
     rest: Box<dyn Iterator<Item = Entry> + Send + 'e>,
@@ -58,18 +57,17 @@ impl Default for PendingBatches<'_> {
     }
 }
 
-/// A batch taken by a worker.
 struct TakenBatch {
     number: usize,
     offset: u64,
-    /// Bytes as long as no name changes.
+    /// Length in bytes before patches are applied.
     len: u64,
-    /// The number of its first event.
+    /// The number of its first event in the output.
     index: u64,
 }
 
 impl BatchOffset {
-    /// Takes a batch of so many events and bytes.
+    /// Reserves the position of a batch with this number of events and bytes.
     fn take(&mut self, layout: Layout, events: u64, bytes: u64) -> TakenBatch {
         let &mut BatchOffset { number, offset, index } = self;
         if events == 0 {
@@ -86,19 +84,19 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
         self.order.0
     }
 
-    /// Whether events may become longer or shorter than they stand.
+    /// Whether written events may differ in length from their inputs.
     pub(crate) fn changes_lengths(&self, limits: &Limits) -> bool {
         !self.patchers.is_empty() || limits.repair
     }
 
-    /// What changes in the events of a batch, for each worker; `None` if nothing does.
+    /// Creates the rewriter of a worker, or `None` if no event changes.
     fn patched(&self, limits: &Limits, tier: Tier) -> Option<EventRewriter<'_>> {
         let mut patchers = self.patchers.clone();
         patchers.extend(limits.repair.then_some(&Repairs as &dyn Patcher));
         self.changes_lengths(limits).then(|| EventRewriter::new(&patchers, tier))
     }
 
-    /// Calls `each` with all entries in exact order, a batch at a time, on this thread.
+    /// Calls `each` with all entries in exact order, in batches, on this thread.
     pub fn each_batch(
         &self,
         mut each: impl FnMut(&[Entry]) -> Result<(), Error>,
@@ -112,13 +110,13 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
         Ok(())
     }
 
-    /// Before the first portion; `done` events stand before it, all of the lists.
+    /// Returns the queue before its first portion. `done` list entries are written already.
     fn start(&self, done: u64) -> BatchQueue<impl Iterator<Item = Place>> {
         let lists = self.lists.iter().skip(done as usize);
         BatchQueue { portion: 0, lists, lists_done: false, bucket: 0 }
     }
 
-    /// Writes all events but those that the output has already.
+    /// Writes all events that the output does not have yet.
     pub(crate) fn write(
         &self,
         begun: &StreamedOutput,
@@ -163,10 +161,9 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
         })
     }
 
-    /// Fills `entries` with the next batch, in exact order; `None` at the end.
+    /// Fills `entries` with the next batch in exact order. Returns `None` at the end.
     ///
-    /// Workers wait for each other only to take a portion and to learn where its bytes go;
-    /// each sorts and measures its own portion.
+    /// Workers wait for each other only to take a portion and to learn its offset.
     fn take<'e>(
         &'e self,
         next: &Mutex<BatchQueue<impl Iterator<Item = Place>>>,
@@ -206,7 +203,7 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
                 }
                 return Ok(Some(taken));
             }
-            // which events a batch has is known only when it is in order
+            // the delays change which events belong to a batch, so the portion is ordered first
             if collected.is_some() {
                 self.order.resolve_ties(entries);
             }
@@ -226,7 +223,7 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
         }
     }
 
-    /// Takes what comes next in the order, or the number of the bucket that has it; false at the end.
+    /// Takes the next entries, or the number of the bucket that has them. Returns false at the end.
     fn take_some(
         &self,
         state: &mut BatchQueue<impl Iterator<Item = Place>>,
@@ -256,14 +253,14 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
         }
     }
 
-    /// How many entries there are, and their bytes.
     fn measure(&self, entries: impl Iterator<Item = Entry>) -> (u64, u64) {
         entries.fold((0, 0), |(count, bytes), entry| {
             (count + 1, bytes + self.store().len(entry.place))
         })
     }
 
-    /// Appends the events of a batch with what stands between them; returns raw line breaks escaped, and bytes.
+    /// Appends the events of a batch with separators. Returns the number of escaped line breaks and
+    /// of bytes.
     fn gather(
         &self,
         entries: &[Entry],
@@ -292,14 +289,13 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
     }
 }
 
-/// What was written between opening and closing.
 pub(crate) struct WriteTotals {
-    /// The number of the batch that comes next.
+    /// The number of the next batch.
     pub(crate) batches: usize,
-    /// Where it begins.
+    /// Offset after the last event.
     pub(crate) end: u64,
     pub(crate) events: u64,
-    /// Raw line breaks in strings that became escapes.
+    /// Number of raw line breaks in strings that were escaped.
     pub(crate) breaks_escaped: u64,
 }
 
@@ -313,14 +309,13 @@ mod tests {
     use tracemill_trace::output::target::{Compression, Format, OutputConfig};
     use tracemill_trace::store::{Payload, Segment};
 
-    /// Batches that wait for their turn behind one that never comes, since its worker panics.
     #[test]
-    fn a_panic_of_a_worker_ends_all() {
+    fn a_panic_of_one_worker_ends_all_workers() {
         let mut bytes = memmap2::MmapMut::map_anon(4096).expect("memory");
         bytes[..2].copy_from_slice(b"{}");
         let payload = Payload::Segments(vec![Segment { base: 0, bytes, filled: 2 }]);
         let store = Store::of_one(&payload);
-        // the first one stands behind the end of the input
+        // the offset of the first event is outside the input
         let offset = |time| if time == 0 { 1 << 30 } else { 0 };
         let entry = |time| Entry { time, place: Place::new(offset(time), 2, 0) };
         let entries: Vec<Entry> = (0..100_000).map(entry).collect();

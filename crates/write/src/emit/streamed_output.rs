@@ -1,18 +1,17 @@
-//! An output that was begun: its opening is written, and perhaps events behind it.
+//! An output written while the input is still read, for standard output, pipes and devices.
 //!
-//! Verbs that keep the order of their input write what is found in a part of it as soon as that is proven, where somebody
-//! may wait for it: to standard output, a pipe or a device. What must be known to begin is the text before the first
-//! event, so that depends on nothing that may come later:
+//! Verbs that keep the order of their input write each chunk as soon as it is proven. The text
+//! before the first event must then not depend on later input:
 //!
-//! | form of the output | what it begins with | begun |
+//! | form of the output | opening | written |
 //! |---|---|---|
 //! | object | `{"traceEvents":[` | with the first events |
-//! | array | `[` | with the first events; the keys of further documents have no place and are lost |
-//! | NDJSON, of NDJSON or an array | a line of the keys before the first event | with the first events; keys of further documents are lost |
-//! | NDJSON, of an object | a line of keys that may stand behind the events | when all is read |
+//! | array | `[` | with the first events; later keys are lost |
+//! | NDJSON, from NDJSON or an array | the keys before the first event | with the first events; later keys are lost |
+//! | NDJSON, from an object | all keys | after the last event |
 //!
-//! Several inputs are read before anything is written. A file that gets its name at the end is written by all threads at once ([`crate::in_order::overlapped_copy`],
-//! [`crate::trace_writer`]).
+//! Several inputs are read before anything is written. Regular files are written by all threads at
+//! once ([`crate::in_order::overlapped_copy`], [`crate::trace_writer`]).
 
 use crate::keys::merged_keys::MergedKeys;
 use crate::keys::unite;
@@ -32,7 +31,7 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::store::Store;
 use tracemill_trace::store::place::Place;
 
-/// Where the next batch goes: known once the portions before it are measured.
+/// The position of the next batch, known once the earlier portions are measured.
 #[derive(Clone, Copy)]
 pub(crate) struct BatchOffset {
     pub(crate) number: usize,
@@ -42,21 +41,21 @@ pub(crate) struct BatchOffset {
     pub(crate) index: u64,
 }
 
-/// An output that has been opened, with its opening and perhaps events written.
+/// An open output with its opening and possibly some events written.
 pub struct StreamedOutput {
     pub(crate) output: Output,
     pub(crate) layout: Layout,
-    /// Bytes before the first event.
+    /// Length of the opening in bytes.
     pub(crate) opening: u64,
     /// Where the next batch goes.
     pub(crate) next: BatchOffset,
-    /// Raw line breaks in strings that became escapes.
+    /// Number of raw line breaks in strings that were escaped.
     pub(crate) breaks_escaped: u64,
     repairs: Option<EventRewriter<'static>>,
 }
 
 impl StreamedOutput {
-    /// Opens the output and writes what stands before the events.
+    /// Opens the output and writes the opening.
     pub(crate) fn new(
         layout: Layout,
         united: &MergedKeys<'_>,
@@ -77,12 +76,12 @@ impl StreamedOutput {
         Ok(StreamedOutput { output, layout, opening, next, breaks_escaped: 0, repairs })
     }
 
-    /// An output that has events already, written by others.
+    /// Wraps an output to which others have written the opening and some events.
     pub(crate) fn begun(output: Output, layout: Layout, opening: u64, next: BatchOffset) -> Self {
         StreamedOutput { output, layout, opening, next, breaks_escaped: 0, repairs: None }
     }
 
-    /// Writes events that stand behind all others.
+    /// Appends events to the output.
     pub(crate) fn push(&mut self, places: &[Place], store: &Store<'_>) -> Result<(), Error> {
         if places.is_empty() {
             return Ok(());
@@ -109,7 +108,7 @@ impl StreamedOutput {
     }
 }
 
-/// What may be written while the rest is read, and in which form.
+/// Decides whether and how events are written while the rest of the input is read.
 pub struct StreamPolicy<'c> {
     limits: &'c Limits,
     output: &'c OutputConfig,
@@ -118,15 +117,16 @@ pub struct StreamPolicy<'c> {
 }
 
 enum StreamState {
-    /// Nothing was found yet.
+    /// Nothing is written yet.
     Waiting,
     StreamedOutput(Box<StreamedOutput>),
-    /// All is written in the end.
+    /// All events are written at the end.
     Never,
 }
 
 impl<'c> StreamPolicy<'c> {
-    /// For a run over `sources`; `layout` is that of a form, if the run may write it.
+    /// Creates the policy of a run. `layout` returns the layout of a format, or `None` if it cannot
+    /// be streamed.
     pub fn new(
         sources: &[Source],
         output: &'c OutputConfig,
@@ -142,15 +142,15 @@ impl<'c> StreamPolicy<'c> {
         StreamPolicy { limits, output, layout: Box::new(layout), state }
     }
 
-    /// Whether events are wanted as soon as they are found.
+    /// Whether events are written as soon as they are found.
     pub fn hurries(&self) -> bool {
         !matches!(self.state, StreamState::Never)
     }
 
-    /// Writes the events that were kept of a chunk, which stand behind all others.
+    /// Appends the kept events of a chunk.
     pub fn push(&mut self, chunk: &SealedChunk<'_>) -> Result<(), Error> {
         if matches!(self.state, StreamState::Waiting) && !chunk.kept.is_empty() {
-            // of synthetic events the documents lie elsewhere than the events
+            // the documents of synthetic events are in another store than the events
             self.state = match self.begin(chunk.documents, &chunk.store())? {
                 Some(begun) => StreamState::StreamedOutput(Box::new(begun)),
                 None => StreamState::Never,
@@ -162,7 +162,7 @@ impl<'c> StreamPolicy<'c> {
         }
     }
 
-    /// What was begun. Nothing more is written before all is read.
+    /// Returns the output, if it was started. Later calls of `push` write nothing.
     pub fn take(&mut self) -> Option<Box<StreamedOutput>> {
         match std::mem::replace(&mut self.state, StreamState::Never) {
             StreamState::StreamedOutput(begun) => Some(begun),
@@ -182,7 +182,7 @@ impl<'c> StreamPolicy<'c> {
             (Format::Object | Format::Array, _) => true,
             (Format::Ndjson, form) => form != Some(Form::Object),
         };
-        // what comes with further documents comes too late, also if it is known already
+        // keys of further documents come too late, even if they are known already
         let united = unite(&documents[..documents.len().min(1)], store);
         if !is_known || format == Format::Ndjson && has_annotations(&united) {
             return Ok(None);
@@ -193,20 +193,20 @@ impl<'c> StreamPolicy<'c> {
     }
 }
 
-/// Whether there may be annotations of DevTools, which name events by numbers that may change.
+/// Whether the keys may contain DevTools annotations, whose event indices may change.
 fn has_annotations(united: &MergedKeys<'_>) -> bool {
     let finder = memmem::Finder::new(b"\"modifications\"");
     let mut pieces = united.keys.iter().flat_map(|key| &key.value);
     pieces.any(|piece| finder.find(piece).is_some())
 }
 
-/// Whether there is one input only.
 fn is_one(sources: &[Source]) -> bool {
     matches!(sources, [one] if !one.path().is_dir())
 }
 
-/// The form of an output in the order of its input: that of its first document. Of a single input that is known before the
-/// first event is written; of several, keys of later ones can still make an object of an array.
+/// Returns the default format of an output in input order: the form of the first document.
+///
+/// With several inputs, later keys can turn an array into an object.
 pub(crate) fn format_in_order(documents: &[Document], one: bool) -> Format {
     match documents.first().map(|document| document.form) {
         Some(Form::Array) if one => Format::Array,
@@ -214,8 +214,8 @@ pub(crate) fn format_in_order(documents: &[Document], one: bool) -> Format {
     }
 }
 
-/// Takes out of the documents of a single input the keys for which a line before the first event comes too early; returns
-/// how many, and what to say.
+/// Removes the keys that come too late for the first line of NDJSON from a single input. Returns
+/// their number and a warning.
 pub(crate) fn take_late_keys(
     documents: &mut [Document],
     sources: &[Source],

@@ -1,4 +1,4 @@
-//! The second half of verbs that keep the order of their inputs: unites keys, keeps or drops
+//! Writes outputs of verbs that keep the order of their inputs: merges keys, keeps or drops
 //! annotations, writes events, reports.
 
 pub mod overlapped_copy;
@@ -23,17 +23,17 @@ use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::store::Store;
 
-/// The inputs that were read, for a writer.
+/// The inputs, documents and bytes that a scan has read.
 pub struct ReadInputs<'w, 'p> {
     /// The inputs.
     pub inputs: &'w Inputs,
-    /// Their documents.
+    /// The documents of the inputs.
     pub documents: &'w mut [Document],
-    /// Their bytes.
+    /// The bytes of the inputs.
     pub store: &'w Store<'p>,
 }
 
-/// An output whose top-level keys and annotations are known, and whose events are not chosen yet.
+/// An output with known top-level keys and annotations, before its events are chosen.
 pub struct InOrderWriter<'w, 'p> {
     inputs: &'w Inputs,
     store: &'w Store<'p>,
@@ -43,32 +43,33 @@ pub struct InOrderWriter<'w, 'p> {
     pub format: Format,
     keys: MergedKeys<'p>,
     annotations: Option<Annotations<'p>>,
-    /// What became of annotations where they are dropped.
+    /// Report of the annotations, where they are dropped.
     dropped: AnnotationReport,
-    /// Number of keys that came after output was begun, and a warning about them.
+    /// Number of keys found after the output was started, and a warning about them.
     late: (u64, Option<Warning>),
 }
 
-/// The events to write, in input order, and the layout.
+/// The events to write, in input order, and their layout.
 pub struct ChosenEvents<'a> {
     /// The layout.
     pub layout: Layout,
-    /// Where the events are, in their order.
+    /// The events, in order.
     pub lists: &'a Lists,
-    /// How many there are.
+    /// Number and bytes of the events.
     pub count: EventCount,
     /// A warning about the choice of events.
     pub warning: Option<Warning>,
-    /// What changes in events.
+    /// Changes to the events.
     pub patchers: Vec<&'a dyn Patcher>,
 }
 
 impl<'w, 'p> InOrderWriter<'w, 'p> {
-    /// Reads keys and annotations of `sources`, which were read. `is_whole` says whether all events will
-    /// be written: only then annotations are kept.
+    /// Merges the keys and reads the annotations of the inputs. Annotations are kept only if
+    /// `is_whole`: if all events will be written.
     ///
     /// # Errors
-    /// [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if annotations exceed the memory.
+    /// Returns [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if the annotations
+    /// exceed the memory limit.
     pub fn new(
         sources: &[Source],
         read: ReadInputs<'w, 'p>,
@@ -105,18 +106,20 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
         })
     }
 
-    /// Returns a function from the number of events and their bytes to the greatest length of the
+    /// Returns a function from the number of events and their bytes to the maximum length of the
     /// output.
     pub fn len(&self, layout: Layout) -> impl Fn(u64, u64) -> u64 + use<> {
         let around = layout.opening(&self.keys).len() as u64 + layout.closing_len(&self.keys);
         move |events, bytes| around + layout.events_len(events, bytes)
     }
 
-    /// Writes the output, of which `begun` returns what is written already. The report has no inputs yet.
+    /// Writes the output. `begun` returns an output that already has the first events, if there is
+    /// one. The caller adds the inputs to the report.
     ///
     /// # Errors
-    /// Those of writing; [`Changed`](tracemill_trace::run::error::ErrorKind::Changed) if an input changed
-    /// since it was opened.
+    /// Returns an I/O error if the output cannot be written, and
+    /// [`Changed`](tracemill_trace::run::error::ErrorKind::Changed) if an input changed since it
+    /// was opened.
     pub fn write(
         self,
         chosen: ChosenEvents<'_>,

@@ -1,16 +1,14 @@
-//! Writing that begins while the input is still read: for verbs that keep its order and its bytes.
+//! Copies events to the output while the input is still read, for verbs that keep order and bytes.
 //!
 //! ```text
 //!   workers ─ scan ─> part ─ its place is known ─┬─> list of events, for the ordinary way
 //!                                                └─> writers ─ copy ─> output without a name
 //! ```
 //!
-//! The disk is the slowest part of such a run, and it would idle while the input is scanned. What must be known to begin
-//! is the text before the first event. It depends on the format and, in NDJSON, on keys that may stand behind the
-//! events: so the first and the last bytes of the input are looked at, and what they say is held against what was found
-//! when all is read. If it was wrong, or an event cannot be copied as it stands, nothing is lost but time: the output is
-//! dropped, and written again in the ordinary way. What was copied may be the first part of the events: then the rest
-//! follows in the ordinary way.
+//! The text before the first event must be known. It depends on the format and, in NDJSON, on keys
+//! that may come after the events, so [`OverlappedCopy::begin`] reads the first and last bytes of
+//! the input. If the rest contradicts them, or an event cannot be copied unchanged, the output is
+//! discarded and written again. If only the first events were copied, the rest is appended.
 
 use crate::emit::streamed_output::{BatchOffset, StreamedOutput, format_in_order};
 use crate::keys::merged_keys::MergedKeys;
@@ -33,12 +31,12 @@ use tracemill_trace::store::long_events::LongEvents;
 use tracemill_trace::store::place::{Long, Place};
 use tracemill_trace::store::{Payload, Store};
 
-/// Inputs of fewer chunks are read before there is anything to gain.
+/// Minimum number of chunks for which overlapping pays.
 const CHUNKS_LEAST: usize = 8;
-/// Lists of events that wait for a writer.
+/// Number of copy tasks that may wait for a writer.
 const AHEAD: usize = 4;
 
-/// Events of one chunk of the input, to be copied to a place.
+/// Events of one input chunk and their offset in the output.
 struct CopyTask {
     number: usize,
     offset: u64,
@@ -58,11 +56,11 @@ pub struct OverlappedCopy {
     next: BatchOffset,
 }
 
-/// Whether an output can be written while it is not known what else there will be.
+/// Whether the output can be written before the whole input is known.
 pub fn is_possible(output: &OutputConfig, limits: &Limits) -> bool {
     let Target::File { path, .. } = &output.target else { return false };
     let is_file = std::fs::metadata(path).map_or(true, |metadata| metadata.is_file());
-    // one thread alone is asked for by who wants one
+    // with one thread the user wants no second one
     is_file
         && output.compression == Compression::None
         && limits.threads > 1
@@ -70,7 +68,8 @@ pub fn is_possible(output: &OutputConfig, limits: &Limits) -> bool {
         && !limits.repair
 }
 
-/// The documents of an input, as far as its first and last bytes tell; `None` if it is too short, or not one list of events.
+/// Finds the documents of a long input from its first and last bytes, if it is a single list of
+/// events.
 fn look(mapped: &Mapped, limits: &Limits) -> Option<Vec<Document>> {
     let chunk = limits.shares().chunk;
     if mapped.len() < CHUNKS_LEAST * chunk {
@@ -94,9 +93,11 @@ fn look(mapped: &Mapped, limits: &Limits) -> Option<Vec<Document>> {
 }
 
 impl OverlappedCopy {
-    /// Opens the output and starts its writers, when the first events of the only input are found; `layout` is that of a form.
-    /// `length` makes of the length of all that there is in that form what is known of the output's.
-    /// `None` if nothing can be copied, or if it fails, for reasons that will show again.
+    /// Opens the output and starts its writers, at the first events of a single input.
+    ///
+    /// `layout` returns the layout of a format; `length` converts the maximum length to what is
+    /// known of the output's length. Returns `None` if the input cannot be copied, and on I/O
+    /// errors, which recur in the usual way of writing.
     pub fn begin(
         current: Current<'_>,
         layout: impl FnOnce(Format) -> Layout,
@@ -145,7 +146,8 @@ impl OverlappedCopy {
         self.layout.format != Format::Ndjson
     }
 
-    /// Takes events that stand behind all others, of so many bytes. False if the writers have failed.
+    /// Queues the next events for copying; `bytes` is their total length. Returns false if the
+    /// writers have failed.
     pub fn push(&mut self, places: &[Place], bytes: u64, long: &[Long]) -> bool {
         if places.is_empty() {
             return true;
@@ -160,7 +162,10 @@ impl OverlappedCopy {
         self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok())
     }
 
-    /// What was written, if the output is begun as it should be: more can follow when this returns.
+    /// Waits for the writers and returns the output, if its opening is right.
+    ///
+    /// # Errors
+    /// Returns an I/O error if a writer failed.
     pub fn end(
         mut self,
         layout: Layout,
@@ -187,17 +192,16 @@ impl OverlappedCopy {
 }
 
 impl Drop for OverlappedCopy {
-    /// What is not finished leaves nothing behind: the output goes with its last writer.
+    /// Discards the unfinished output after its last writer.
     fn drop(&mut self) {
         self.jobs = None;
         for thread in self.threads.drain(..) {
-            // whatever went wrong is of no interest any more
+            // the output is discarded, so its errors do not matter
             let _ = thread.join();
         }
     }
 }
 
-/// Copies one list of events after the other.
 fn write(
     output: &Output,
     payload: Payload,
@@ -215,7 +219,7 @@ fn write(
     Ok(())
 }
 
-/// What stands before and behind the events of an input.
+/// Collects the keys before and after the events of an input.
 #[derive(Default)]
 struct SurroundingText(Envelope);
 

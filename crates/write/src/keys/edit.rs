@@ -1,22 +1,22 @@
-//! Lists and objects with some of their content changed: what stays keeps its bytes and the white space around it.
+//! Edits JSON arrays and objects; unchanged parts keep their bytes and white space.
 
 use std::borrow::Cow;
 use std::ops::Range;
 use tracemill_tokenizer::{members, string_is};
 use tracemill_trace::json::array_elements;
 
-/// Where `part` stands in `whole`, of which it is a slice.
+/// Returns the range of `part` in `whole`, of which it is a subslice.
 pub(crate) fn range_in(whole: &[u8], part: &[u8]) -> Range<usize> {
     let start = part.as_ptr() as usize - whole.as_ptr() as usize;
     start..start + part.len()
 }
 
-/// The elements of an array; `None` if it is none.
+/// Returns the elements of an array, or `None` if the value is not an array.
 pub(crate) fn elements(array: &[u8]) -> Option<Vec<&[u8]>> {
     array_elements(array).map(Iterator::collect)
 }
 
-/// How an array is written: what stands before, between and behind its elements.
+/// The text before, between and after the elements of an array.
 pub(crate) struct ArrayStyle {
     before: Cow<'static, [u8]>,
     /// The comma and white space.
@@ -25,14 +25,13 @@ pub(crate) struct ArrayStyle {
 }
 
 impl ArrayStyle {
-    /// The style of an array without elements.
     pub(crate) const PLAIN: Self = ArrayStyle {
         before: Cow::Borrowed(b"["),
         between: Cow::Borrowed(b","),
         behind: Cow::Borrowed(b"]"),
     };
 
-    /// The style of an array.
+    /// Returns the style of an existing array.
     pub(crate) fn of(array: &[u8]) -> Self {
         let all = elements(array).unwrap_or_default();
         let (Some(first), Some(last)) = (all.first(), all.last()) else { return ArrayStyle::PLAIN };
@@ -45,7 +44,7 @@ impl ArrayStyle {
         ArrayStyle { before: before.into(), between, behind: behind.into() }
     }
 
-    /// An array of these elements.
+    /// Formats elements as an array in this style.
     pub(crate) fn list(&self, elements: &[Vec<u8>]) -> Vec<u8> {
         match elements.is_empty() {
             true => b"[]".to_vec(),
@@ -54,7 +53,7 @@ impl ArrayStyle {
     }
 }
 
-/// An object in which the last member of this name has this value; it is put behind the others if there is none.
+/// Sets the last member of this name, or appends it.
 pub(crate) fn with_member(object: &[u8], name: &[u8], value: &[u8]) -> Vec<u8> {
     let named = members(object).filter(|(key, _)| string_is(key, name)).last();
     if let Some((_, old)) = named {
@@ -67,8 +66,8 @@ pub(crate) fn with_member(object: &[u8], name: &[u8], value: &[u8]) -> Vec<u8> {
     [before, comma, b"\"", name, b"\":", value, &object[content..]].concat()
 }
 
-/// The slices of an object that are left when its members of this name go, each with the comma that belongs to it;
-/// `None` if it has none.
+/// Returns the slices of an object without its members of this name and their commas, or `None` if
+/// it has none.
 pub fn without<'o>(object: &'o [u8], name: &[u8]) -> Option<Vec<&'o [u8]>> {
     if object.first() != Some(&b'{') {
         return None;
@@ -101,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_are_taken_out_with_their_commas() {
+    fn without_removes_members_with_their_commas() {
         for (object, left) in [
             (r#"{"a":1,"x":[{"x":2}],"b":2}"#, r#"{"a":1,"b":2}"#),
             (r#"{ "x" : 1, "a":1 }"#, r#"{ "a":1 }"#),
@@ -131,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_put_where_they_were_or_last() {
+    fn with_member_replaces_or_appends() {
         let put = |object: &str| String::from_utf8(with_member(object.as_bytes(), b"x", b"7"));
         assert_eq!(put(r#"{"x": 1, "x" : 2 }"#).unwrap(), r#"{"x": 1, "x" : 7 }"#);
         assert_eq!(put("{\"a\":1\n}").unwrap(), "{\"a\":1,\"x\":7}");

@@ -1,4 +1,4 @@
-//! `stackFrames` of several documents in one.
+//! Merges the `stackFrames` of several documents.
 
 use crate::keys::merged_keys::{MergedKeys, STACK_FRAMES, open};
 use foldhash::fast::FixedState;
@@ -11,15 +11,15 @@ use tracemill_join::identity::{FrameNames, IdMap, renamed_frame};
 use tracemill_tokenizer::members;
 use tracemill_trace::event::envelope::KeyValue;
 
-/// Ids and frames of the united `stackFrames`.
+/// The frames merged so far.
 #[derive(Default)]
 pub(super) struct MergedFrames<'p> {
     known: FrameTable<'p>,
     started: bool,
 }
 
-/// Members by their ids, each from its id to the end of its frame: an input may be nothing but frames, so two slices and a
-/// key for each are too much.
+/// Frames by id. Each is one slice from its id to its end, to save memory in inputs that are mostly
+/// frames.
 #[derive(Default)]
 struct FrameTable<'p>(HashTable<&'p [u8]>);
 
@@ -27,7 +27,7 @@ fn hash_of(id: &[u8]) -> u64 {
     FixedState::default().hash_one(id)
 }
 
-/// The id of a member, with its quotes.
+/// Returns the id of a member, with quotes.
 fn id_of(member: &[u8]) -> &[u8] {
     let mut escaped = false;
     let end = member[1..].iter().position(|&byte| {
@@ -39,15 +39,15 @@ fn id_of(member: &[u8]) -> &[u8] {
 }
 
 impl<'p> FrameTable<'p> {
-    /// The frame of an id.
     fn get(&self, id: &[u8]) -> Option<&'p [u8]> {
-        // quotes end an id, so none begins with another
+        // ids end with a quote, so no id is a prefix of another
         let member = self.0.find(hash_of(id), |known| known.starts_with(id))?;
         let frame = member[id.len()..].trim_ascii_start();
         Some(frame.strip_prefix(b":").unwrap_or(frame).trim_ascii_start())
     }
 
-    /// Adds a member of `value`, in place of one with this id; whether there was none.
+    /// Adds a member of `value`, replacing the one with the same id. Returns whether the id was
+    /// new.
     fn insert(&mut self, value: &'p [u8], id: &'p [u8], frame: &'p [u8]) -> bool {
         let member = &value[offset_in(value, id)..offset_in(value, frame) + frame.len()];
         let is_same = |known: &&[u8]| known.starts_with(id);
@@ -70,13 +70,12 @@ impl<'p> FrameTable<'p> {
     }
 }
 
-/// Where a slice of `value` stands in it.
 fn offset_in(value: &[u8], part: &[u8]) -> usize {
     part.as_ptr() as usize - value.as_ptr() as usize
 }
 
 impl<'p> MergedFrames<'p> {
-    /// New names for the frames of another document, where they clash and may have some.
+    /// Returns new ids for the frames of another document, if they conflict and may be renamed.
     pub(super) fn admit(
         &mut self,
         united: &MergedKeys<'p>,
@@ -95,14 +94,15 @@ impl<'p> MergedFrames<'p> {
         names.admit(value, key.offset, self.clash(value).is_some())
     }
 
-    /// The id of a frame that has another meaning already.
+    /// Returns the first id that has another frame already.
     fn clash(&self, value: &'p [u8]) -> Option<&'p [u8]> {
         let is_other =
             |(id, frame): &(&[u8], &[u8])| self.known.get(id).is_some_and(|known| known != *frame);
         members(value).find(is_other).map(|(id, _)| id)
     }
 
-    /// Adds the frames of another document; the id of a frame that has two meanings if there is one and no new name.
+    /// Adds the frames of another document. Returns the conflicting id if there is one and no
+    /// `map`.
     pub(super) fn unite(
         &mut self,
         united: &mut MergedKeys<'p>,
@@ -136,13 +136,13 @@ impl<'p> MergedFrames<'p> {
 
 const COLON: Cow<'static, [u8]> = Cow::Borrowed(b":");
 
-/// Members of an object that are put behind those of another: in as few pieces as can be.
+/// Appends members to an object in as few slices as possible.
 struct JoinedMembers<'w, 'p> {
     whole: &'w mut Vec<Cow<'p, [u8]>>,
-    /// The bracket, once it is taken off.
+    /// The closing bracket, once removed.
     close: Option<Vec<u8>>,
     value: &'p [u8],
-    /// Members that stand in `value` as they will in the output, not yet put.
+    /// Range of adjacent members in `value` that are not appended yet.
     run: Range<usize>,
 }
 
@@ -151,7 +151,6 @@ impl<'w, 'p> JoinedMembers<'w, 'p> {
         JoinedMembers { whole, close: None, value, run: 0..0 }
     }
 
-    /// A member as it stands.
     fn push(&mut self, id: &'p [u8], frame: &'p [u8]) {
         let (start, of_frame) = (offset_in(self.value, id), offset_in(self.value, frame));
         let end = of_frame + frame.len();
@@ -166,7 +165,6 @@ impl<'w, 'p> JoinedMembers<'w, 'p> {
         self.run = start..end;
     }
 
-    /// A member in pieces.
     fn push_made<'m>(&mut self, pieces: impl Iterator<Item = &'m Cow<'p, [u8]>>)
     where
         'p: 'm,
@@ -175,7 +173,7 @@ impl<'w, 'p> JoinedMembers<'w, 'p> {
         pieces.for_each(|piece| self.put(piece));
     }
 
-    /// Ends what stands before a member.
+    /// Appends the pending range, and a comma if needed.
     fn separate(&mut self) {
         self.flush();
         match self.close {
@@ -215,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_put_behind_others_in_few_pieces() {
+    fn members_are_appended_in_few_pieces() {
         for (first, second, all) in [
             (
                 r#"{"1":{}}"#,
@@ -241,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_one_piece() {
+    fn adjacent_members_become_one_piece() {
         let frames: Vec<String> = (0..1000).map(|id| format!(r#""{id}":{{"name":"f"}}"#)).collect();
         let value = format!("{{{}}}", frames.join(","));
         let mut whole = vec![Cow::from(&b"{}"[..])];
@@ -253,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_known_by_whole_ids() {
+    fn frames_are_found_by_complete_ids() {
         let many = format!(
             "{{{}}}",
             (0..999).map(|id| format!("\"x{id}\":{id}")).collect::<Vec<_>>().join(",")
@@ -264,7 +262,7 @@ mod tests {
         assert_eq!(known.get(b"\"1\""), Some(&b"{\"a\":1}"[..]));
         assert_eq!(known.get(b"\"12\""), Some(&b"{}"[..]));
         assert_eq!(known.get(b"\"2\""), None);
-        // grows, so that ids are read again from the members
+        // the table grows, which hashes the ids again
         known.extend(many.as_bytes());
         assert_eq!(known.get(br#""a\"b""#), Some(&b"3"[..]));
         assert_eq!(known.get(b"\"x998\""), Some(&b"998"[..]));

@@ -1,6 +1,6 @@
-//! One key of what stands beside the events, such as `metadata.command_line`.
+//! Finds one top-level key, such as `metadata.command_line`.
 //!
-//! Where it stands before the events of a file it is found at once: nothing behind it is read. Else the inputs are scanned.
+//! A key before the events is found without reading the events. Otherwise the input is scanned.
 
 use tracemill_cpuprofile::ProfileReader;
 use tracemill_join::config::Config;
@@ -12,24 +12,27 @@ use tracemill_trace::observe::trace::Trace;
 use tracemill_trace::read::InputWarning;
 use tracemill_trace::run::error::Error;
 
-/// What was found of a key.
+/// The values found under a key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundKey {
-    /// Its values, each as it is written: one for each input, or each document of an input, that has it.
+    /// The values as written: one for each input or document that has the key.
     pub values: Vec<Vec<u8>>,
-    /// If there are none: keys that there are, in the innermost object on the way to it.
+    /// The keys of the innermost existing object on the path, if there are no values.
     pub there: Vec<String>,
-    /// What is said of the inputs.
+    /// Warnings about the inputs.
     pub warnings: Vec<InputWarning>,
 }
 
-/// Finds the key `path`: names of keys with dots between them, the first one of those beside the events (or of a CPU profile);
-/// numbers count elements of lists from 0. A name may have dots itself. Of equal keys in one object the first counts.
+/// Finds the key `path`: names joined by dots, starting with a top-level key (or a key of a CPU
+/// profile).
 ///
-/// Cost: of an input that is a plain file and has the key before its events, a look at what stands there; of all others a scan.
+/// Numbers are indices of array elements, from 0. Names may contain dots. Of equal keys in one
+/// object the first wins.
+///
+/// Cost: reads the start of plain files with the key before the events, and scans all other inputs.
 ///
 /// # Errors
-/// As `info`.
+/// Returns the same errors as `info`.
 pub fn find_key(sources: &[Source], path: &str, config: &Config) -> Result<FoundKey, Error> {
     config.limits.check()?;
     let mut found = FoundKey::default();
@@ -47,7 +50,7 @@ pub fn find_key(sources: &[Source], path: &str, config: &Config) -> Result<Found
     Ok(found)
 }
 
-/// Looks in one input: in front of its events first, if it is a plain file.
+/// Finds the key in one input.
 fn find(input: &Input, path: &str, config: &Config, found: &mut FoundKey) -> Result<(), Error> {
     if input.source.file().is_some()
         && let OpenedInput::Mapped { mapped, skip, original: Some(original), .. } =
@@ -62,7 +65,7 @@ fn find(input: &Input, path: &str, config: &Config, found: &mut FoundKey) -> Res
     scan(&input.source, path, config, found)
 }
 
-/// The value of a key that stands before the events.
+/// Returns the value of a key before the events.
 fn in_front<'b>(text: &'b [u8], path: &str) -> Option<&'b [u8]> {
     let mut cursor = Cursor::new(text);
     if !cursor.enter(b'{') {
@@ -74,7 +77,7 @@ fn in_front<'b>(text: &'b [u8], path: &str) -> Option<&'b [u8]> {
         }
         let value = cursor.value();
         if cursor.offset() >= text.len() {
-            // it may have been cut off
+            // the value may be cut off
             return None;
         }
         if let Some(value) = below(&key, value, path) {
@@ -84,7 +87,7 @@ fn in_front<'b>(text: &'b [u8], path: &str) -> Option<&'b [u8]> {
     None
 }
 
-/// What `path` names, if `key` is how it begins.
+/// Returns the value at `path`, if it starts with `key`.
 fn below<'v>(key: &[u8], value: &'v [u8], path: &str) -> Option<&'v [u8]> {
     let rest = path.as_bytes().strip_prefix(key)?;
     match rest.first() {
@@ -107,14 +110,13 @@ fn descend<'v>(value: &'v [u8], path: &str) -> Option<&'v [u8]> {
     }
 }
 
-/// A key without its quotes.
 fn plain(key: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     unescape(key.get(1..key.len() - 1).unwrap_or_default(), &mut plain);
     plain
 }
 
-/// Reads an input to its end.
+/// Finds the key by reading the whole input.
 fn scan(source: &Source, path: &str, config: &Config, found: &mut FoundKey) -> Result<(), Error> {
     let mut profiles = ProfileReader::new(&config.profiles, false, false);
     let sources = std::slice::from_ref(source);
@@ -127,7 +129,7 @@ fn scan(source: &Source, path: &str, config: &Config, found: &mut FoundKey) -> R
             Some(value) => found.values.push(value.to_vec()),
             None => {
                 let (mut there, mut parent) = (keys().collect::<Vec<_>>(), String::new());
-                // as far down as the path leads
+                // follow the path as far as it exists
                 for name in path.split('.') {
                     let inner = there.iter().find(|(key, _)| key == name.as_bytes());
                     let Some(&(_, object)) =
@@ -159,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_before_the_events_are_found_without_these() {
+    fn finds_keys_before_the_events() {
         let text = r#"{"a.b":{"c":1.50},"metadata":{"x":"y","l":[1,{"z":null}],"a.b":{"c.d":2}},"traceEvents":["#;
         for (path, value) in [
             ("a.b", Some(r#"{"c":1.50}"#)),
@@ -176,7 +178,7 @@ mod tests {
         ] {
             assert_eq!(front(text, path).as_deref(), value, "{path}");
         }
-        // what may be cut off, stand behind the events, or belong to lines is left to the scan
+        // keys that are cut off, after the events or in NDJSON need a scan
         assert_eq!(front(r#"{"a":12"#, "a"), None);
         assert_eq!(front(r#"{"traceEvents":[],"a":1}"#, "a"), None);
         assert_eq!(front(r#"{"tracemill":{"tracemill":1}}"#, "tracemill"), None);

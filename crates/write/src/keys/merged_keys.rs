@@ -1,17 +1,16 @@
-//! The top-level keys of an output, whose values are pieces of inputs.
+//! The top-level keys of an output. Their values consist of pieces of the inputs.
 
 use std::borrow::Cow;
 use tracemill_join::report::warning::Warning;
 
-/// The key of the table of stack frames.
 pub(crate) const STACK_FRAMES: &[u8] = b"stackFrames";
 
 /// A key of the output.
 #[derive(Clone)]
 pub struct OutputKey<'p> {
-    /// As written, with quotes.
+    /// The name as written, with quotes.
     pub name: Vec<u8>,
-    /// The value in pieces, to be written one after the other: borrowed from an input, or synthetic.
+    /// The value, in pieces borrowed from an input or synthetic.
     pub value: Vec<Cow<'p, [u8]>>,
 }
 
@@ -20,16 +19,17 @@ pub struct OutputKey<'p> {
 pub struct MergedKeys<'p> {
     /// The keys, in the order of the output.
     pub keys: Vec<OutputKey<'p>>,
-    /// The key, and the piece of it, that DevTools' annotations are.
+    /// The key and the piece in it that contain DevTools' annotations.
     pub(crate) modifications: Option<(usize, usize)>,
-    /// The keys that documents are united in, once there are any.
+    /// The keys into which those of later documents are merged.
     pub(crate) stack_frames: Option<usize>,
     pub(crate) samples: Option<usize>,
-    /// What is lost or changed in them.
+    /// Warnings about keys that were lost or changed.
     pub warnings: Vec<Warning>,
 }
 
-/// Takes the closing bracket off a value and puts a comma where one is due; returns the bracket.
+/// Removes the closing bracket from a value and adds a comma if the value is not empty. Returns the
+/// bracket.
 pub fn open(whole: &mut Vec<Cow<'_, [u8]>>) -> Vec<u8> {
     let last = whole.pop();
     let (mut rest, close) = match &last {

@@ -1,20 +1,20 @@
-//! Top-level keys of several documents in one: which are written, and where the others go.
+//! Merges the top-level keys of several documents.
 //!
 //! | key | rule |
 //! |---|---|
-//! | any, of the first document | as it stands, in its place, duplicates too |
-//! | any, equal to one of that name in the first document, to the byte | once |
-//! | `stackFrames` of later ones | united by id; where an id has two meanings, all frames of the later input get new ids ([`tracemill_join::identity`]), or are kept apart (see below) and warned of where names are kept |
-//! | `metadata.modifications` (DevTools' annotations) | of all documents united in the first one's `metadata` ([`crate::annotations`]); left out by `split` and `filter` |
-//! | `samples` of later ones | appended, with the new names of their processes and frames |
-//! | any other: `displayTimeUnit`, `systemTraceEvents`, `otherData`, Kineto's (`deviceProperties`, `baseTimeNanoseconds`, …) | under `tracemill.inputs`, an entry a document: `{"index":1,"keys":{…}}` |
+//! | of the first document | unchanged, including duplicates |
+//! | of a later document, equal to one of the first | written once |
+//! | `stackFrames` of later documents | merged by id; on a conflict all frames of the later input get new ids ([`tracemill_join::identity`]), or are kept apart with a warning |
+//! | `metadata.modifications` (DevTools' annotations) | merged into the `metadata` of the first document ([`crate::annotations`]); dropped by `split` and `filter` |
+//! | `samples` of later documents | appended, with renamed processes and frames |
+//! | others, such as `displayTimeUnit` or Kineto's `deviceProperties` | kept apart in `tracemill.inputs`: `{"index":1,"keys":{…}}` |
 //!
-//! Frames are named by `sf` and `esf` of events and by `sf` of samples. `stack` and `estack` list addresses, which are
-//! no ids of frames.
+//! `sf` and `esf` of events and `sf` of samples refer to frames; `stack` and `estack` contain
+//! addresses.
 //!
-//! `index` counts documents over all inputs from 0. If the first document has a key `tracemill` already (it is the output
-//! of a merge), the new one is called `tracemill.2`, and so on: nothing is ever overwritten. Values are written from
-//! where they stand in the input; only references to them are in memory.
+//! `index` numbers the documents of all inputs from 0. If the first document has a key `tracemill`,
+//! the new one is named `tracemill.2`, and so on. Values stay in the input; only references to them
+//! are in memory.
 
 pub mod edit;
 pub mod key_path;
@@ -41,17 +41,18 @@ use tracemill_trace::store::Store;
 
 const SAMPLES: &[u8] = b"samples";
 
-/// Unites the keys of all documents.
+/// Merges the keys of all documents.
 pub fn unite<'p>(documents: &[Document], store: &Store<'p>) -> MergedKeys<'p> {
     unite_by(documents, store, FrameNames::default(), true)
 }
 
-/// Unites the keys of all documents without the annotations of DevTools.
+/// Merges the keys of all documents and drops DevTools' annotations.
 pub fn unite_without_annotations<'p>(documents: &[Document], store: &Store<'p>) -> MergedKeys<'p> {
     unite_by(documents, store, FrameNames::default(), false)
 }
 
-/// As [`unite`], with new names for stack frames where they clash: those are noted in `rewrite`.
+/// Merges the keys of all documents. Conflicting stack frames get new ids, which are added to
+/// `rewrite`.
 pub fn unite_renamed<'p>(
     documents: &[Document],
     store: &Store<'p>,
@@ -82,7 +83,7 @@ fn unite_by<'p>(
     for (index, document) in (first.alike as usize..).zip(later) {
         let mut apart = Vec::new();
         let is_known = |key: &KeyValue| known.has(&key.key, value(key));
-        // samples may stand before the frames that they name
+        // samples may come before the frames that they refer to
         let is_frames = |key: &&KeyValue| string_is(&key.key, STACK_FRAMES) && !is_known(key);
         let mut maps = Vec::new();
         for key in document.keys.iter().filter(is_frames) {
@@ -138,7 +139,8 @@ fn unite_by<'p>(
     united
 }
 
-/// The pieces of samples, or of what is `within` them, with their new names and times; `None` if none change.
+/// Returns the text `within` samples with renamed ids and shifted times, or `None` if nothing
+/// changes.
 fn changed_samples<'p>(
     key: &KeyValue,
     bytes: &'p [u8],
@@ -152,13 +154,13 @@ fn changed_samples<'p>(
     Some(renamed_samples(bytes, within, unit)).filter(|pieces| pieces.len() > 1)
 }
 
-/// A value that is the first of its key: with its white space.
+/// Returns the value of a key that no earlier document has.
 fn first_value<'p>(key: &KeyValue, bytes: &'p [u8], names: &FrameNames<'_>) -> Vec<Cow<'p, [u8]>> {
     let changed = changed_samples(key, bytes, bytes, names);
     changed.unwrap_or_else(|| vec![Cow::Borrowed(bytes)])
 }
 
-/// A list that is put behind that of an earlier document: samples with their new names.
+/// Returns the list to append to the same key of an earlier document.
 fn united_value<'p>(key: &KeyValue, bytes: &'p [u8], names: &FrameNames<'_>) -> Vec<Cow<'p, [u8]>> {
     match changed_samples(key, bytes, inner(bytes), names) {
         None => vec![Cow::Borrowed(bytes)],
@@ -171,9 +173,8 @@ fn united_value<'p>(key: &KeyValue, bytes: &'p [u8], names: &FrameNames<'_>) -> 
     }
 }
 
-/// What stands in the metadata of a later document beside its annotations, which are united with those in the metadata of
-/// the `first`;
-/// `None` if that is nothing, or what the first one's has.
+/// Returns the metadata of a later document without its annotations, unless it is empty or equal to
+/// the first document's.
 fn rest_of_metadata<'p>(metadata: &'p [u8], first: &'p [u8]) -> Option<Vec<Cow<'p, [u8]>>> {
     let rest = without(metadata, b"modifications")?;
     let first = without(first, b"modifications").unwrap_or_else(|| vec![first]);
@@ -182,7 +183,6 @@ fn rest_of_metadata<'p>(metadata: &'p [u8], first: &'p [u8]) -> Option<Vec<Cow<'
     (!is_same && !is_empty).then(|| rest.into_iter().map(Cow::Borrowed).collect())
 }
 
-/// A key without quotes and escapes.
 fn plain(key: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     tracemill_tokenizer::unescape(&key[1..key.len() - 1], &mut plain);
@@ -193,11 +193,11 @@ fn plain(key: &[u8]) -> Vec<u8> {
 #[derive(Default)]
 struct FirstValues<'p>(HashMap<KeyHead<'p>, Vec<&'p [u8]>>);
 
-/// The name of a key, the length of its value, and how that begins.
+/// The name of a key, the length of its value, and the start of the value.
 type KeyHead<'v> = (Vec<u8>, usize, &'v [u8]);
 
 impl<'p> FirstValues<'p> {
-    /// Bytes of a value that are hashed: equal keys may have many values, and a value may be most of a trace.
+    /// Number of bytes hashed per value, because a value may be most of a trace.
     const HEAD: usize = 64;
 
     fn of(document: &Document, store: &Store<'p>) -> Self {
@@ -213,14 +213,14 @@ impl<'p> FirstValues<'p> {
         (plain(key), value.len(), &value[..value.len().min(Self::HEAD)])
     }
 
-    /// Whether a key of this name, however it is spelled, has exactly this value.
+    /// Whether a key with this name, decoded, has exactly this value.
     fn has(&self, key: &[u8], value: &'p [u8]) -> bool {
         let values = self.0.get(&FirstValues::look_up(key, value));
         values.is_some_and(|values| values.contains(&value))
     }
 }
 
-/// `"tracemill"`, or with a number behind it the first that is not taken.
+/// Returns `"tracemill"`, with a number if that name is taken.
 pub fn free_name(united: &MergedKeys<'_>) -> Vec<u8> {
     free_among(united.keys.iter().map(|key| &*key.name))
 }
@@ -237,22 +237,21 @@ fn free_among<'k>(keys: impl Iterator<Item = &'k [u8]>) -> Vec<u8> {
     format!("\"{name}\"").into_bytes()
 }
 
-/// Keys that are kept apart: `{"inputs":[{"index":1,"keys":{…}},…]}`, in as few pieces as can be, since an input may be
-/// nothing but documents with a short key each.
+/// Builder of `{"inputs":[{"index":1,"keys":{…}},…]}`, with few pieces because an input may consist
+/// of many small documents.
 #[derive(Default)]
 struct PerInputKeys<'p> {
     value: Vec<Cow<'p, [u8]>>,
-    /// What is not put into the value yet.
+    /// Text that is not part of the value yet.
     made: Vec<u8>,
 }
 
 impl<'p> PerInputKeys<'p> {
-    /// Values of fewer bytes are copied, which takes less than referring to them.
+    /// Maximum length of input values that are copied rather than borrowed.
     const SHORT: usize = 64;
-    /// Bytes of a piece that is made, from which on another one begins.
+    /// Length at which a synthetic piece is complete.
     const PIECE: usize = 1 << 20;
 
-    /// The keys of the document of that number.
     fn push(&mut self, index: usize, keys: Vec<(&KeyValue, Vec<Cow<'p, [u8]>>)>) {
         let is_first = self.value.is_empty() && self.made.is_empty();
         let before = if is_first { "{\"inputs\":[" } else { "," };
@@ -283,7 +282,7 @@ impl<'p> PerInputKeys<'p> {
         self.value.extend((!made.is_empty()).then_some(Cow::Owned(made)));
     }
 
-    /// The value, if there are any.
+    /// Returns the value, if any keys were added.
     fn finish(mut self) -> Option<Vec<Cow<'p, [u8]>>> {
         if self.value.is_empty() && self.made.is_empty() {
             return None;
@@ -295,7 +294,7 @@ impl<'p> PerInputKeys<'p> {
 }
 
 impl<'p> MergedKeys<'p> {
-    /// The keys of the first document, with room for what the later ones add to them.
+    /// Takes the keys of the first document and prepares for those of the others.
     fn of(
         first: &Document,
         later: &[Document],
@@ -323,7 +322,7 @@ impl<'p> MergedKeys<'p> {
         united
     }
 
-    /// What to say of keys that a format has no place for.
+    /// Returns a warning about keys that the format cannot hold.
     pub fn lost_to(&self, format: Format) -> Option<Warning> {
         if format != Format::Array || self.keys.is_empty() {
             return None;
@@ -332,7 +331,7 @@ impl<'p> MergedKeys<'p> {
         Some(Warning::KeysLost(names.collect()))
     }
 
-    /// Puts `value` into `metadata`, which is made if there is none, under a name of ours.
+    /// Adds `value` to `metadata` under a name of tracemill's. Creates `metadata` if needed.
     pub fn note(&mut self, value: Vec<u8>) {
         const METADATA: &[u8] = b"metadata";
         let Some(at) = self.position(METADATA) else {
@@ -352,8 +351,8 @@ impl<'p> MergedKeys<'p> {
         whole.push(Cow::Owned(close));
     }
 
-    /// Notes where the annotations of DevTools stand, in pieces of their own; makes a place for them where only later
-    /// documents have any.
+    /// Puts DevTools' annotations into a piece of their own, or inserts an empty piece if only
+    /// later documents have some.
     fn find_modifications(&mut self, first: &Document, later: &[Document], store: &Store<'p>) {
         if let Some((number, metadata, own)) = modifications(first, store) {
             let start = own.as_ptr() as usize - metadata.as_ptr() as usize;
@@ -367,7 +366,8 @@ impl<'p> MergedKeys<'p> {
         }
     }
 
-    /// Makes a place for the annotations of DevTools in `metadata`, which is made if there is none.
+    /// Inserts an empty piece for DevTools' annotations into `metadata`, which is created if
+    /// needed.
     fn place_for_modifications(&mut self) -> (usize, usize) {
         let is_object = |at: &usize| is_within(&self.keys[*at].value, *b"{}");
         let at = self.position(b"metadata").filter(is_object).unwrap_or_else(|| {
@@ -383,13 +383,14 @@ impl<'p> MergedKeys<'p> {
         place
     }
 
-    /// Writes the annotations of DevTools where they belong.
+    /// Sets the text of DevTools' annotations.
     pub(crate) fn put_modifications(&mut self, text: Vec<u8>) {
         let (key, piece) = self.modifications.unwrap_or_else(|| self.place_for_modifications());
         self.keys[key].value[piece] = Cow::Owned(text);
     }
 
-    /// As it is, to be changed for one of several outputs, where the value of the key `replaced` is another.
+    /// Returns a copy for one of several output files. `replaced` is the index of a key and its new
+    /// value.
     pub fn for_part(&self, replaced: Option<(usize, Vec<u8>)>) -> Self {
         let (at, mut value) = replaced.unzip();
         let key =
@@ -405,12 +406,12 @@ impl<'p> MergedKeys<'p> {
         self.keys.iter().rposition(|key| string_is(&key.name, name))
     }
 
-    /// Where the key is in which documents are united by this name.
+    /// Returns the position of the key into which documents are merged under this name.
     fn shared(&mut self, name: &[u8]) -> &mut Option<usize> {
         if name == SAMPLES { &mut self.samples } else { &mut self.stack_frames }
     }
 
-    /// Whether `value` can be united with the key `name` as it is: both within the brackets that the key stands for.
+    /// Whether `value` can be merged with the key `name`: both have the right brackets.
     fn takes(&mut self, name: &[u8], value: &'p [u8]) -> bool {
         let brackets = if name == SAMPLES { *b"[]" } else { *b"{}" };
         let shared = self.shared(name).map(|at| &*self.keys[at].value);
@@ -418,7 +419,8 @@ impl<'p> MergedKeys<'p> {
             && shared.is_none_or(|shared| is_within(shared, brackets))
     }
 
-    /// Puts the content of an array or object behind that of the key of this name, or adds the key as it is `written`.
+    /// Appends the content of an array or object to the key of this name, or adds the key as
+    /// `written`.
     fn append(&mut self, name: &[u8], written: &[u8], mut value: Vec<Cow<'p, [u8]>>) {
         let next = self.keys.len();
         let at = *self.shared(name).get_or_insert(next);
@@ -433,7 +435,7 @@ impl<'p> MergedKeys<'p> {
             }
             value = vec![Cow::Borrowed(more)];
         } else {
-            // made above: brackets of their own around the content
+            // `united_value` has added brackets
             value.pop();
             value.remove(0);
             if value.iter().all(|piece| piece.is_empty()) {
@@ -447,14 +449,15 @@ impl<'p> MergedKeys<'p> {
     }
 }
 
-/// Whether a value in pieces begins and ends with these: one that is damaged may go on behind its brackets.
+/// Whether a value starts and ends with these brackets. A damaged one may have text after its
+/// bracket.
 fn is_within(value: &[Cow<'_, [u8]>], [open, close]: [u8; 2]) -> bool {
     let first = value.first().and_then(|piece| piece.first());
     let last = value.last().and_then(|piece| piece.last());
     first == Some(&open) && last == Some(&close)
 }
 
-/// What is between the brackets of an array or object, without white space around it.
+/// Returns the content of an array or object, trimmed.
 fn inner(value: &[u8]) -> &[u8] {
     value[1..value.len() - 1].trim_ascii()
 }

@@ -1,16 +1,16 @@
-//! The annotations of DevTools among the keys of a document.
+//! Finds the annotations of DevTools in a document.
 
 use tracemill_tokenizer::string_is;
 use tracemill_trace::event::envelope::Document;
 use tracemill_trace::json::member;
 use tracemill_trace::store::Store;
 
-/// The annotations of a document: the number of the key they are in, its value, and the value of `modifications`.
+/// Returns the index of the key with the annotations, its value, and the value of `modifications`.
 pub fn modifications<'p>(
     document: &Document,
     store: &Store<'p>,
 ) -> Option<(usize, &'p [u8], &'p [u8])> {
-    // of several the last counts
+    // the last of several wins
     let number = document.keys.iter().rposition(|key| string_is(&key.key, b"metadata"))?;
     let key = &document.keys[number];
     let metadata = store.slice(key.offset, key.len);

@@ -1,18 +1,18 @@
-//! Metadata events with a number to sort them by.
+//! Metadata events with a sort key.
 
 use tracemill_trace::order::Keyed;
 use tracemill_trace::record;
 use tracemill_trace::store::place::Place;
 
 record! {
-    /// A metadata event: what it is sorted by, and its number in the list.
+    /// A metadata event with its sort key and its number in the list.
     #[derive(Clone, Copy)]
     pub struct NumberedMetadata {
-        /// What it is sorted by.
+        /// The sort key.
         pub key: u64,
-        /// Its number in the list.
+        /// The number in the list, which breaks ties.
         pub number: u64,
-        /// Where it is.
+        /// The location of the event.
         pub place: Place,
     }
 }

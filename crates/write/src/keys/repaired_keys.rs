@@ -1,11 +1,11 @@
-//! Keys beside the events whose values are no JSON, but for lapses, as JSON.
+//! Repairs top-level keys whose values deviate from JSON.
 
 use crate::keys::merged_keys::MergedKeys;
 use std::borrow::Cow;
 use tracemill_tokenizer::{mend, validate};
 
 impl<'p> MergedKeys<'p> {
-    /// Mends the values of keys in their place; returns how many. A value with lapses is in memory from then on.
+    /// Repairs the values of keys and returns how many. Repaired values are in memory.
     pub fn mend(&mut self) -> u64 {
         let found: Vec<_> = self.lapsed().collect();
         let count = found.len() as u64;
@@ -15,7 +15,7 @@ impl<'p> MergedKeys<'p> {
         count
     }
 
-    /// As it is, or mended if that is asked for.
+    /// Returns the keys, repaired if `asked_for`.
     pub(crate) fn repaired(&self, asked_for: bool) -> Cow<'_, MergedKeys<'p>> {
         if !asked_for || self.lapsed().next().is_none() {
             return Cow::Borrowed(self);
@@ -25,7 +25,7 @@ impl<'p> MergedKeys<'p> {
         Cow::Owned(mended)
     }
 
-    /// The numbers of keys with lapses, with their values as JSON.
+    /// Finds the keys to repair and returns their indices and repaired values.
     fn lapsed(&self) -> impl Iterator<Item = (usize, Vec<u8>)> {
         self.keys.iter().enumerate().filter_map(|(number, key)| {
             let value = match &*key.value {
@@ -33,7 +33,7 @@ impl<'p> MergedKeys<'p> {
                 pieces => pieces.concat().into(),
             };
             validate(&value).err()?;
-            // what has no one meaning was lost when it was read
+            // values without a single meaning were dropped while reading
             Some((number, mend(&value).ok()??))
         })
     }
@@ -45,7 +45,7 @@ mod tests {
     use crate::keys::OutputKey;
 
     #[test]
-    fn only_lapses_change() {
+    fn repair_changes_only_invalid_values() {
         let key = |pieces: &[&'static str]| {
             let value = pieces.iter().map(|piece| Cow::Borrowed(piece.as_bytes())).collect();
             OutputKey { name: b"\"k\"".to_vec(), value }

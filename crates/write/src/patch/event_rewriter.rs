@@ -1,10 +1,8 @@
-//! Batches of events in which names change: how long they become, and their bytes.
+//! Writes batches of events with patches.
 //!
-//! Each event is looked at once: its patches are found, and while it is in cache the bytes between them are gathered as they
-//! stand. How long a batch becomes shows in the end, so where it begins is known when the one before has ended; what was
-//! gathered until then is moved to where it belongs in a block ([`tracemill_trace::output::Turns`]). Tried and slower: to find all
-//! patches of a batch first, which tells its length, and to gather it then. A batch is some MiB of events, and those came
-//! twice from memory.
+//! Each event is read once: its patches are found, and the bytes between them gathered, while it is
+//! in cache. A batch gets its offset when the one before is complete
+//! ([`tracemill_trace::output::Turns`]).
 
 use crate::layout::{Layout, same};
 use crate::patch::{EventPatcher, Patcher, WrittenAt};
@@ -16,7 +14,7 @@ use tracemill_trace::store::entry::Entry;
 use tracemill_trace::store::place::Place;
 use tracemill_trace::store::{PREFETCH_AHEAD, Store};
 
-/// The patches of an event; one for each worker.
+/// Applies patches to events; one per worker.
 pub struct EventRewriter<'r> {
     patchers: Vec<Box<dyn EventPatcher + 'r>>,
     patches: Patches,
@@ -37,12 +35,12 @@ impl<'r> EventRewriter<'r> {
         EventRewriter { patchers, patches: Patches::default(), event: Vec::new() }
     }
 
-    /// Counts what was changed: all of it is written.
+    /// Tells the patchers that all of their changes are written.
     pub(crate) fn finish(&mut self) {
         self.patchers.iter_mut().for_each(|patcher| patcher.finish());
     }
 
-    /// Returns an event as it is written, by patchers that do not look at its number.
+    /// Returns an event with its patches. The patchers must not depend on its index.
     pub fn apply<'e>(&'e mut self, event: &'e [u8], offset: u64) -> &'e [u8] {
         self.find(event, offset, 0);
         if self.patches.is_empty() {
@@ -53,8 +51,10 @@ impl<'r> EventRewriter<'r> {
         &self.event
     }
 
-    /// Appends the events of a batch with what stands between them, as much as stands in the input as it will in the output in
-    /// one go; returns how much longer they become. `index` is the number of the first in the output.
+    /// Appends the events of a batch, with runs of unchanged bytes copied at once. Returns the
+    /// growth in bytes.
+    ///
+    /// `index` is the output index of the first event.
     pub(crate) fn gather(
         &mut self,
         entries: &[Entry],
@@ -66,7 +66,7 @@ impl<'r> EventRewriter<'r> {
         let Separators { opening, separator } = separators;
         batch.push(opening)?;
         let mut longer = 0;
-        // what was not pushed yet: so many bytes of these, which begin at an offset
+        // pending bytes: `len` bytes of `bytes`, which start at offset `start`
         let (mut bytes, mut start, mut len) = (&[][..], 0, 0);
         for (number, entry) in entries.iter().enumerate() {
             if let Some(ahead) = entries.get(number + PREFETCH_AHEAD) {
@@ -77,7 +77,7 @@ impl<'r> EventRewriter<'r> {
             let separated =
                 number > 0 && bytes.get(len..end).is_some_and(|between| same(between, separator));
             len = if separated { end } else { len };
-            // in a stream the next event may stand in the next piece
+            // in a stream the next event may be in the next segment
             if !separated || offset != start + len as u64 || bytes.len() < len + own {
                 batch.push(&bytes[..len])?;
                 batch.push(if separated || number == 0 { b"" } else { separator })?;
@@ -97,7 +97,7 @@ impl<'r> EventRewriter<'r> {
         Ok(longer)
     }
 
-    /// Finds the patches of an event, the `index`th of the output; returns how much longer it becomes.
+    /// Finds the patches of an event and returns its growth in bytes.
     fn find(&mut self, event: &[u8], offset: u64, index: u64) -> i64 {
         self.patches.clear();
         for patcher in &mut self.patchers {
@@ -108,7 +108,7 @@ impl<'r> EventRewriter<'r> {
     }
 }
 
-/// Appends events in the style of a layout, with what stands before each; returns raw line breaks escaped, and bytes.
+/// Appends events in the style of a layout. Returns the number of escaped line breaks and of bytes.
 pub(crate) fn write_styled(
     layout: Layout,
     places: impl Iterator<Item = Place>,

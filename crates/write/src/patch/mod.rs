@@ -1,4 +1,4 @@
-//! Patchers: changes of events, found event by event while they are written.
+//! Changes events while they are written.
 
 pub mod event_rewriter;
 
@@ -6,32 +6,32 @@ use tracemill_join::identity::{Renamer, Rewrite};
 use tracemill_tokenizer::{Tier, Validator, mend};
 use tracemill_trace::json::patch::Patches;
 
-/// Changes events as they are written. All workers share it.
+/// A change to events, shared by all workers.
 pub trait Patcher: Sync {
     /// Creates the patcher of one worker.
     fn start(&self, tier: Tier) -> Box<dyn EventPatcher + '_>;
 }
 
-/// Where an event comes from, and where it goes.
+/// The origin and the destination of an event.
 #[derive(Clone, Copy, Debug)]
 pub struct WrittenAt {
-    /// Its offset in the address space of the inputs.
+    /// Offset in the address space of the inputs.
     pub offset: u64,
-    /// Its number in the output.
+    /// Index in the output.
     pub index: u64,
 }
 
-/// Finds the changes of events, on one worker.
+/// Finds the changes to events on one worker.
 pub trait EventPatcher {
-    /// Adds the patches of an event. `patches` has those of earlier patchers; of several patches of one
-    /// value the last one counts.
+    /// Adds the patches of an event. `patches` has those of earlier patchers; the last patch of a
+    /// value wins.
     fn patch(&mut self, event: &[u8], at: WrittenAt, patches: &mut Patches);
 
-    /// Ends the worker: everything that was found is written.
+    /// Finishes the worker, after all of its changes are written.
     fn finish(&mut self) {}
 }
 
-/// Renames ids, and moves times to one clock.
+/// Renames ids and moves times to one clock.
 impl Patcher for Rewrite {
     fn start(&self, tier: Tier) -> Box<dyn EventPatcher + '_> {
         Box::new(Renamer::new(self, tier))
@@ -44,8 +44,8 @@ impl EventPatcher for Renamer<'_> {
     }
 }
 
-/// Repairs events that are not JSON. It is the last patcher, because it looks at what the others make of an
-/// event.
+/// Repairs events that are not JSON. Must be the last patcher, because it reads the result of the
+/// others.
 pub(crate) struct Repairs;
 
 impl Patcher for Repairs {
@@ -67,7 +67,7 @@ impl EventPatcher for Repair {
         patches.put_in_order(event);
         self.event.clear();
         patches.append_to(event, &mut self.event);
-        // events without a single meaning were lost when they were read
+        // events without a single meaning were dropped while reading
         if let Ok(Some(mended)) = mend(&self.event) {
             patches.clear();
             patches.replace(event, event, &mended);
@@ -78,7 +78,7 @@ impl EventPatcher for Repair {
 /// A `ProfileChunk` event that is written as several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CutChunk {
-    /// Its offset in the address space of the inputs.
+    /// Offset in the address space of the inputs.
     pub offset: u64,
     /// Number of events in addition to the first one.
     pub more: u64,
