@@ -1,13 +1,13 @@
-//! `convert`: a trace in another form or with other white space, in the order of its input.
+//! `convert`: writes a trace in another form or with other white space, in input order.
 //!
 //! ```text
 //!   inputs ─ scan ─> places: 8 bytes an event ┬─ in memory ─┬─ gather, restyle ─> output
 //!                                             └─ on disk ───┘
 //! ```
 //!
-//! Nothing is sorted. Several documents come one after the other, and their keys are united as `merge` does it. While
-//! the scan has an event in cache it looks for line breaks: if there is none in any, which is so for what most producers
-//! write, NDJSON too is copied as it stands, to a place known beforehand, by all threads.
+//! Nothing is sorted. Documents follow each other, with their keys merged as by `merge`. The scan
+//! looks for line breaks in events; if there are none, NDJSON too is copied unchanged, by all
+//! threads.
 
 use tracemill_join::config::Config;
 use tracemill_join::inputs::scan;
@@ -28,7 +28,7 @@ use tracemill_write::in_order::{ChosenEvents, InOrderWriter, ReadInputs};
 use tracemill_write::layout::{Layout, TextStyle, has_break};
 use tracemill_write::trace_writer::EventCount;
 
-/// See [`crate::convert()`]; for no viewer.
+/// Implements [`crate::convert()`] without a viewer.
 pub(crate) fn convert(
     sources: &[Source],
     style: Style,
@@ -38,13 +38,13 @@ pub(crate) fn convert(
     config.limits.check()?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
     let stream_policy = StreamPolicy::new(sources, output, &config.limits, move |format| {
-        // whether a later event has a line break is not known
+        // later events may have line breaks
         Some(layout(format, style, true))
     });
     let observer = WhileRead {
         limits: &config.limits,
         output: (output, style),
-        // of one file it is known from the start where its events will stand
+        // with one file the offsets in the output are known from the start
         may_begin: sources.len() == 1 && overlapped_copy::is_possible(output, &config.limits),
         stream_policy,
         overlapped: None,
@@ -57,7 +57,7 @@ pub(crate) fn convert(
     let writer = InOrderWriter::new(sources, read, true, output, &config.limits)?;
     let kept = index.kept.into_places().finish()?;
     let spilled_bytes = kept.spilled_bytes();
-    // of nothing at all not even a line break is written
+    // without events not even a line break is written
     let layout = layout(writer.format, style, observed.breaks || index.events == 0);
     let count = EventCount { events: index.events, bytes: index.bytes };
     let lists = &kept.into();
@@ -81,19 +81,19 @@ fn layout(format: Format, style: Style, breaks: bool) -> Layout {
     }
 }
 
-/// Observes whether any event has a line break, and writes events while the rest is read: to a file as
-/// long as all are copied as they are, to a pipe as they are found.
+/// Finds line breaks in events, and writes events during the scan: to a file while they can be
+/// copied, to a pipe as they are found.
 struct WhileRead<'c> {
     limits: &'c Limits,
     output: (&'c OutputConfig, Style),
-    /// Whether the output may be begun when the first events are found.
+    /// Whether the output may be started at the first events.
     may_begin: bool,
     stream_policy: StreamPolicy<'c>,
     overlapped: Option<OverlappedCopy>,
     breaks: bool,
 }
 
-/// Looks for line breaks in the events of one chunk.
+/// Finds line breaks in the events of one chunk.
 #[derive(Default)]
 struct LineBreaks(bool);
 
@@ -106,12 +106,12 @@ impl Look for LineBreaks {
 }
 
 impl WhileRead<'_> {
-    /// Writes the events of a chunk at once, if they can be copied.
+    /// Writes the events of a chunk immediately, if they can be copied.
     fn hand_on(&mut self, breaks: bool, chunk: &SealedChunk<'_>) {
         if std::mem::take(&mut self.may_begin) && chunk.base == 0 {
             let (output, style) = self.output;
             let layout = |format| layout(format, style, false);
-            // it is cut to length at the end
+            // the file is truncated at the end
             self.overlapped =
                 OverlappedCopy::begin(chunk.current, layout, Length::Exactly, output, self.limits);
         }

@@ -1,4 +1,5 @@
-//! `profile list` and `profile extract`.
+//! `profile list` and `profile extract`: describes CPU profiles, or writes them as `.cpuprofile`
+//! files.
 
 use serde::Serialize;
 use std::path::PathBuf;
@@ -31,14 +32,14 @@ use tracemill_trace::spill::hash::{HashMap, HashSet};
 use tracemill_trace::store::Store;
 use tracemill_write::file_names::{fill, resolved_path, safe, unknown_placeholder};
 
-/// Which profiles; all if a set is `None`.
+/// Selects CPU profiles. A set that is `None` selects all.
 #[derive(Clone, Debug, Default)]
 pub struct ProfileChoice {
-    /// By process.
+    /// Pids of the processes.
     pub pid: Option<IdSet>,
-    /// By thread.
+    /// Tids of the threads.
     pub tid: Option<IdSet>,
-    /// By stream id.
+    /// Stream ids.
     pub id: Option<IdSet>,
 }
 
@@ -51,95 +52,95 @@ impl ProfileChoice {
     }
 }
 
-/// Where extracted profiles go.
+/// The destination of extracted profiles.
 #[derive(Clone, Debug)]
 pub enum ProfileTarget {
-    /// One profile, there.
+    /// A single profile, written there.
     One(Target),
-    /// Each to a file of its own.
+    /// A file per profile.
     Folder {
-        /// The folder; it is made if it does not exist.
+        /// The folder, which is created if it does not exist.
         dir: PathBuf,
-        /// Its name; `None` for the usual one. See [`extract_profiles`].
+        /// Template of the file names; `None` for the default, see [`extract_profiles`].
         template: Option<String>,
         /// Whether existing files may be replaced.
         replace: bool,
-        /// A file that no profile may be, such as the report.
+        /// A path that no profile may be written to, such as that of the report.
         reserved: Option<PathBuf>,
     },
 }
 
-/// A CPU profile.
+/// Description of a CPU profile.
 #[derive(Clone, Debug, Serialize)]
 pub struct ProfileInfo {
-    /// `pid` as written; empty if missing.
+    /// The `pid` as written; empty if missing.
     #[serde(serialize_with = "rows::id")]
     pub pid: String,
-    /// `tid` of its thread as written; empty if missing.
+    /// The `tid` of the sampled thread as written; empty if missing.
     #[serde(serialize_with = "rows::id")]
     pub tid: String,
-    /// `id` of its stream (`id2` where there is no other) as written; empty if missing.
+    /// The `id` of the stream (or `id2`) as written; empty if missing.
     #[serde(serialize_with = "rows::id")]
     pub id: String,
-    /// From the last `process_name` event.
+    /// Process name from the last `process_name` event.
     #[serde(rename = "process")]
     pub process_name: Option<String>,
-    /// From the last `thread_name` event.
+    /// Thread name from the last `thread_name` event.
     #[serde(rename = "thread")]
     pub thread_name: Option<String>,
-    /// What it says of its origin.
+    /// The origin that the profile states.
     pub source: Option<ProfileSource>,
-    /// The time of its `Profile` event, as for DevTools, in nanoseconds.
+    /// Time of the `Profile` event as DevTools reads it, in nanoseconds.
     pub start_ns: i64,
-    /// What V8 says of its start (`args.data.startTime`), by its own clock, in nanoseconds.
+    /// Start by V8's own clock (`args.data.startTime`), in nanoseconds.
     pub own_start_ns: Option<i64>,
-    /// Nanoseconds.
+    /// Time of the end, in nanoseconds.
     pub end_ns: i64,
-    /// Samples that name a node.
+    /// Number of samples that refer to a node.
     pub samples: u64,
-    /// Nodes of the call tree.
+    /// Number of nodes of the call tree.
     pub nodes: u64,
-    /// `ProfileChunk` events, or 1 for a `CpuProfile`.
+    /// Number of `ProfileChunk` events, or 1 for a `CpuProfile`.
     pub chunks: u64,
-    /// The order in which they were put together.
+    /// The order in which the chunks were assembled.
     pub order: ChunkOrder,
-    /// What is wrong with it.
+    /// Problems of the profile.
     pub flaws: Flaws,
-    /// Where it was written, if it was.
+    /// The file that was written, if any.
     #[serde(serialize_with = "tracemill_join::report::rows::some_path")]
     pub file: Option<PathBuf>,
 }
 
-/// What `profile list` and `profile extract` found and did.
+/// The result of `profile list` or `profile extract`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ProfilesReport {
-    /// Per input, in order.
+    /// Reports of the inputs, in order.
     pub inputs: Vec<InputReport>,
-    /// The profiles chosen, by start.
+    /// The selected profiles, sorted by start.
     pub profiles: Vec<ProfileInfo>,
-    /// How often places of chunks went to disk.
+    /// How often chunk lists were spilled to disk.
     pub spills: u64,
-    /// The index that said what to read, if not all of the trace was read, and how many bytes of events it said.
+    /// The index that was used instead of a scan, and the number of bytes of events that were read.
     #[serde(serialize_with = "tracemill_join::report::rows::numbered_path")]
     pub index: Option<(PathBuf, u64)>,
-    /// Why an index there is could not say that.
+    /// Why an existing index was not used.
     pub index_unused: Option<&'static str>,
-    /// What the user should know, one sentence each.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
 }
 
 impl ProfilesReport {
-    /// Pieces lost in all.
+    /// Number of losses in the inputs and profiles.
     pub fn lost(&self) -> u64 {
         self.inputs.iter().map(InputReport::lost).sum::<u64>()
             + self.profiles.iter().map(|profile| profile.flaws.lost()).sum::<u64>()
     }
 }
 
-/// Finds the CPU profiles in `sources` and puts each together, to say what it holds.
+/// Lists the CPU profiles in `sources`, with their sizes and problems.
 ///
-/// Cost: one pass over the inputs at scanning speed, and about 2 ns for each byte of profile data. Where [`Config::index`] allows it and
-/// there is an index of the one input, only events of profiles and names are read.
+/// Cost: one pass over the inputs at scanning speed, and about 2 ns per byte of profile data. With
+/// an index of the single input, if [`Config::index`] allows it, only profiles and names are read.
 ///
 /// ```
 /// use tracemill_pipeline::{Config, ProfileChoice, Source, list_profiles};
@@ -156,7 +157,7 @@ impl ProfilesReport {
 /// ```
 ///
 /// # Errors
-/// As [`crate::merge()`], but for the output.
+/// Returns the same errors as [`crate::merge()`], except those of the output.
 pub fn list_profiles(
     sources: &[Source],
     choice: &ProfileChoice,
@@ -165,17 +166,19 @@ pub fn list_profiles(
     profiles_planned(sources, choice, None, scan_all(), config)
 }
 
-/// Writes the CPU profiles in `sources` as `.cpuprofile` files, as V8 does.
+/// Writes the CPU profiles in `sources` as `.cpuprofile` files, in V8's format.
 ///
-/// The usual name is `CPU.{date}.{time}.{pid}.{tid}.{seq}.cpuprofile`. In a template `{date}` and `{time}` are when the
-/// trace was recorded (`19700101` and `000000` if it does not say), `{seq}` counts the profiles of a process from 001,
-/// and there are `{pid}`, `{tid}`, `{id}`, `{process}` and `{thread}`; what does not belong into a file's name becomes `_`.
+/// The default name is `CPU.{date}.{time}.{pid}.{tid}.{seq}.cpuprofile`. Templates may also contain
+/// `{id}`, `{process}` and `{thread}`. `{date}` and `{time}` are the time of the recording
+/// (`19700101` and `000000` if unknown), and `{seq}` numbers the profiles of a process from 001.
+/// Characters that are unsafe in file names become `_`.
 ///
-/// Cost: as [`list_profiles`].
+/// Cost: that of [`list_profiles`].
 ///
 /// # Errors
-/// As [`crate::merge()`]; [`ErrorKind::Profiles`] if there is none, or several for one file, or two of one name. Nothing is
-/// written unless all inputs could be read and no file is in the way.
+/// Returns the same errors as [`crate::merge()`], and [`ErrorKind::Profiles`] if there is no
+/// profile, several for one file, or two of the same name. Nothing is written if an input cannot be
+/// read or a file exists already.
 pub fn extract_profiles(
     sources: &[Source],
     choice: &ProfileChoice,
@@ -189,10 +192,11 @@ fn scan_all() -> Planned<ReadPlan> {
     Planned::Scan(IndexOutcome::default())
 }
 
-/// Lists the CPU profiles in `sources`, and writes them if there is a target. Reads what a plan says is enough, if there is one.
+/// Lists the CPU profiles in `sources`, and writes them if there is a target. Reads only the byte
+/// ranges of a plan, if there is one.
 ///
 /// # Errors
-/// As [`extract_profiles`].
+/// Same as [`extract_profiles`].
 pub fn profiles_planned(
     sources: &[Source],
     choice: &ProfileChoice,
@@ -239,7 +243,7 @@ pub fn profiles_planned(
     Ok(ProfilesReport { inputs: inputs.reports, profiles, spills, index, index_unused, warnings })
 }
 
-/// Reads what an index says is enough, or everything.
+/// Reads the byte ranges of a plan, or everything.
 fn read(
     sources: &[Source],
     planned: Planned<ReadPlan>,
@@ -262,7 +266,6 @@ fn plain(target: Target) -> OutputConfig {
     OutputConfig { target, format: None, compression: Compression::None }
 }
 
-/// What all profiles of a run share.
 struct ExtractRun<'j, 's, 'p> {
     names: &'j MetadataNames,
     documents: &'j [Document],
@@ -272,7 +275,8 @@ struct ExtractRun<'j, 's, 'p> {
 }
 
 impl<'s, 'p> ExtractRun<'_, 's, 'p> {
-    /// Puts every profile together and does something with it, several at once; answers in the order of the groups.
+    /// Assembles the profiles in parallel and calls `work` with each. Keeps the order of `groups`
+    /// in the results.
     fn each<T: Send>(
         &self,
         groups: &[ProfileGroup<'_>],
@@ -313,7 +317,6 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
         }
     }
 
-    /// Names of its process and thread.
     fn names_of(&self, group: ProfileGroup<'_>) -> (Option<String>, Option<String>) {
         let names = self.names;
         let pid = &group.owner.pid;
@@ -330,7 +333,7 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
         sink.finish()
     }
 
-    /// Where each profile goes; none for those that hold nothing.
+    /// Returns the target of each profile, or `None` for empty profiles.
     fn plan(
         &self,
         groups: &[ProfileGroup<'_>],
@@ -385,7 +388,6 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
         }
     }
 
-    /// The file name of each profile.
     fn file_names(&self, groups: &[ProfileGroup<'_>], template: Option<&str>) -> Vec<String> {
         const USUAL: &str = "CPU.{date}.{time}.{pid}.{tid}.{seq}.cpuprofile";
         let recorded = Collector::recorded(self.documents, self.store);
@@ -416,14 +418,14 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
     }
 }
 
-/// Placeholders that a template may hold.
+/// Placeholders of templates.
 pub(super) const PLACEHOLDERS: [&str; 8] =
     ["date", "time", "pid", "tid", "id", "seq", "process", "thread"];
 
-/// Checks a template for names.
+/// Checks a template for file names.
 ///
 /// # Errors
-/// The first placeholder that is none, or a separator of folders.
+/// Returns a message if the template contains `/` or an unknown placeholder.
 pub fn check_template(template: &str) -> Result<(), String> {
     if template.contains('/') {
         return Err("a template names files, not folders".into());
@@ -441,7 +443,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn templates_are_checked() {
+    fn check_template_refuses_folders_and_unknown_placeholders() {
         assert!(check_template("{pid}.{seq}.cpuprofile").is_ok());
         assert!(check_template("plain").is_ok());
         assert!(check_template("a/{pid}").is_err());

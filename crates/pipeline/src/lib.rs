@@ -1,4 +1,5 @@
-//! The verbs that write traces: merge, split, slice, filter, convert, redact, and CPU profiles extracted.
+//! The verbs that write traces: merge, split, slice, filter, convert, redact, and the extraction of
+//! CPU profiles.
 //!
 //! ```text
 //!  file ─ map ──┐                                          ┌─ in memory ─> buckets of time ─┐
@@ -6,8 +7,9 @@
 //!  gz/zst ──────┘    tokenizer            an event, sorted └─ on disk ───> loser tree ──────┘
 //! ```
 //!
-//! [`merge()`], `info()`, [`filter()`], [`split()`] … are whole verbs; the command line only adds flags and messages. Libraries do not print, exit or
-//! read the environment: everything a run needs is in [`Config`], everything it did in its report.
+//! [`merge()`], [`filter()`], [`split()`] … are complete verbs; the command line adds flags and
+//! messages. Libraries do not print, exit or read the environment: [`Config`] has all options of a
+//! run, and its report all results.
 //!
 //! # Sort, merge
 //!
@@ -28,8 +30,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Several sources make one trace. As it stands equal pids and ids are one, and clocks are as they are; the command
-//! asks for [`PidPolicy::Auto`], [`IdPolicy::Auto`] and [`Align::Auto`].
+//! By default equal pids and ids are the same and clocks are unchanged; the command uses
+//! [`PidPolicy::Auto`], [`IdPolicy::Auto`] and [`Align::Auto`].
 //!
 //! # Collect CPU profiles
 //!
@@ -52,8 +54,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`list_profiles`] says what there is and writes nothing. To read a trace event by event, without any output, take
-//! `tracemill-tokenizer`.
+//! [`list_profiles`] writes nothing. To read a trace event by event, use `tracemill-tokenizer`.
 //!
 //! # Inside
 //!
@@ -61,11 +62,12 @@
 //! |---|---|
 //! | `merge` | several traces to one, in named steps |
 //! | `split`, `slice`, `filter`, `convert`, `redact`, `extract` | one verb each |
-//! | `for_viewer` | what changes so that DevTools or Perfetto shows an output |
-//! | `fitted` | other verbs for a viewer, or of several inputs: a draft and a merge |
+//! | `for_viewer` | changes for DevTools or Perfetto |
+//! | `fitted` | other verbs for a viewer or with several inputs |
 //! | `repeated` | events that parts of a split repeat, and equal metadata events |
 //!
-//! Verbs read through [`tracemill_trace::observe`] and write through `TraceWriter` of `tracemill-write`.
+//! Verbs read through [`tracemill_trace::observe`] and write through `TraceWriter` of
+//! `tracemill-write`.
 #![forbid(unsafe_code)]
 
 mod convert;
@@ -91,7 +93,7 @@ pub use merge::{is_plain_name, merge, plan_merge};
 pub use redact::{RedactReport, Redaction, Secret, redact};
 pub use slice::{SliceReport, SliceRun};
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
-// what every call of a verb needs
+// re-exports for callers of the verbs
 pub use tracemill_join::config::{
     Align, CheckFor, Config, IdPolicy, Overlaps, PidPolicy, ViewerRules,
 };

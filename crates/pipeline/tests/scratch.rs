@@ -1,10 +1,11 @@
-//! What is process-wide: alone in its process, since it takes away the unfinished files of all runs.
+//! Tests of process-wide state, in a process of their own because they remove the unfinished files
+//! of all runs.
 
 use std::sync::mpsc;
 use std::time::Duration;
 use tracemill_trace::output::{remove_scratch, write_file};
 
-/// Writes a file on a thread of its own, so that a run that waits is told from one that fails.
+/// Writes a file on another thread, so that a waiting run can be distinguished from a failing one.
 fn write(path: std::path::PathBuf) -> mpsc::Receiver<bool> {
     let (done, ended) = mpsc::channel();
     std::thread::spawn(move || {
@@ -15,7 +16,7 @@ fn write(path: std::path::PathBuf) -> mpsc::Receiver<bool> {
 }
 
 #[test]
-fn files_get_names_again_when_the_answer_is_dropped() {
+fn files_get_their_names_after_the_guard_is_dropped() {
     let folder = tempfile::tempdir().expect("the temp folder takes folders");
     let path = folder.path().join("a.json");
     let removed = remove_scratch();

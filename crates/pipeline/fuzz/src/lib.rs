@@ -1,4 +1,4 @@
-//! The targets of `tests/it/fuzzed`, for the fuzzer, with an eye on the heap.
+//! Runs the targets of `tests/it/fuzzed` in a fuzzer, with a limit on the heap.
 #![allow(dead_code, unused_imports, reason = "the tests use more of the shared modules")]
 
 #[path = "../../tests/it/check.rs"]
@@ -41,10 +41,10 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static HEAP: PeakAlloc = PeakAlloc;
 
-/// What every run is given (`run::config`), and all runs of a target together hold no more.
+/// Memory limit of each run (`run::config`), and of all runs of a target together.
 const BUDGET: usize = 64 << 20;
 
-/// Runs `target` and asserts that the heap did not grow beyond the budget on the way.
+/// Runs `target` and asserts that the heap grows by at most [`BUDGET`].
 fn within_budget(target: impl FnOnce()) {
     let before = HEAP.current_usage();
     HEAP.reset_peak_usage();
@@ -53,37 +53,37 @@ fn within_budget(target: impl FnOnce()) {
     assert!(grown <= BUDGET, "{grown} bytes of heap, {BUDGET} allowed");
 }
 
-/// See `fuzzed::verbs`.
+/// Fuzz target: see `fuzzed::verbs`.
 pub fn verbs(input: &[u8]) {
     within_budget(|| fuzzed::verbs(input));
 }
 
-/// See `fuzzed::damaged`.
+/// Fuzz target: see `fuzzed::damaged`.
 pub fn damaged(input: &[u8]) {
     within_budget(|| fuzzed::damaged(input));
 }
 
-/// See `fuzzed::stories`.
+/// Fuzz target: see `fuzzed::stories`.
 pub fn stories(input: &[u8]) {
     within_budget(|| fuzzed::stories(input));
 }
 
-/// See `fuzzed::profiles`.
+/// Fuzz target: see `fuzzed::profiles`.
 pub fn profiles(input: &[u8]) {
     within_budget(|| fuzzed::profiles(input));
 }
 
-/// See `fuzzed::indexes`.
+/// Fuzz target: see `fuzzed::indexes`.
 pub fn indexes(input: &[u8]) {
     within_budget(|| fuzzed::indexes(input));
 }
 
-/// See `fuzzed::sidecar`.
+/// Fuzz target: see `fuzzed::sidecar`.
 pub fn sidecar(input: &[u8]) {
     within_budget(|| fuzzed::sidecar(input));
 }
 
-/// See `fuzzed::arguments`.
+/// Fuzz target: see `fuzzed::arguments`.
 pub fn arguments(input: &[u8]) {
     within_budget(|| fuzzed::arguments(input));
 }

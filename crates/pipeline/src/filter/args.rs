@@ -1,4 +1,4 @@
-//! Criteria on `args`: `data.type=mousedown`, `data.url~^https:`.
+//! Criteria on `args`, such as `data.type=mousedown` or `data.url~^https:`.
 
 use regex::bytes::Regex;
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use tracemill_tokenizer::canonical;
 use tracemill_trace::json::{content, member};
 use tracemill_trace::run::error::Error;
 
-/// A criterion on a value in `args`: its path, and what it must be.
+/// A criterion on a value in `args`: a path, and a value or pattern.
 ///
 /// ```
 /// use tracemill_pipeline::ArgsCriterion;
@@ -21,22 +21,21 @@ use tracemill_trace::run::error::Error;
 #[derive(Clone, Debug)]
 pub struct ArgsCriterion {
     text: String,
-    /// Names of members, the outermost first.
+    /// Names of nested members, the outermost first.
     path: Vec<String>,
     wanted: ArgCondition,
 }
 
-/// What a value must be.
 #[derive(Clone, Debug)]
 enum ArgCondition {
     /// A string with this content, an equal number, or this literal.
     Equal(String),
-    /// A string whose content matches, or a number or literal that does as it is written.
+    /// A string whose content matches, or a number or literal whose text matches.
     Matching(Pattern),
 }
 
 impl ArgsCriterion {
-    /// Returns the criterion as it was given.
+    /// Returns the criterion as the user wrote it.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -61,7 +60,7 @@ impl FromStr for ArgsCriterion {
     }
 }
 
-/// Criteria, ready to be used: of each path one must be met.
+/// Compiled criteria, grouped by path. One criterion of each path must match.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ArgsTests(Vec<(Vec<String>, Vec<Test>)>);
 
@@ -69,17 +68,17 @@ pub(super) struct ArgsTests(Vec<(Vec<String>, Vec<Test>)>);
 enum Test {
     Equal {
         text: String,
-        /// What numbers that are equal to it have as their form; none if it is no number.
+        /// The canonical form of `text`, if it is a number.
         number: Option<Vec<u8>>,
     },
     Matching(Regex),
 }
 
 impl ArgsTests {
-    /// Prepares criteria.
+    /// Compiles criteria.
     ///
     /// # Errors
-    /// [`tracemill_trace::ErrorKind::Usage`] if a pattern is too large.
+    /// Returns [`tracemill_trace::ErrorKind::Usage`] if a pattern is too large.
     pub(super) fn of(criteria: &[ArgsCriterion]) -> Result<Self, Error> {
         let mut by_path: BTreeMap<Vec<String>, Vec<Test>> = BTreeMap::new();
         for criterion in criteria {
@@ -100,7 +99,7 @@ impl ArgsTests {
         self.0.is_empty()
     }
 
-    /// Whether `args` meet one criterion of each path. Cost: one pass over each object on a path.
+    /// Whether `args` match one criterion of each path. Cost: one pass over each object on a path.
     pub(super) fn are_met(&self, args: &[u8], scratch: &mut Vec<u8>) -> bool {
         self.0.iter().all(|(path, tests)| {
             let value = path.iter().try_fold(args, |value, name| member(value, name.as_bytes()));
@@ -124,7 +123,7 @@ impl Test {
     }
 }
 
-/// The form of a number, which equal numbers have.
+/// Returns the canonical form of a number, which equal numbers share.
 fn form(number: &[u8]) -> Option<Vec<u8>> {
     let mut form = Vec::new();
     canonical(number, &mut form).then_some(form)

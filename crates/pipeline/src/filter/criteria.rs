@@ -1,12 +1,10 @@
-//! What an event is measured by, and why it goes.
+//! Evaluates the criteria of `filter` and returns why an event is dropped.
 //!
-//! Criteria come in three sorts, by when they can be decided:
-//!
-//! | sort | criteria | decided |
+//! | kind | criteria | evaluated |
 //! |---|---|---|
-//! | of the event | pid, tid, ph, cat, name, args, presets by name and category | on the scan's worker |
-//! | of the thread | process, thread, presets by thread | when all naming events are read |
-//! | of time | min-dur, max-dur, from, to | at once for single events, unless relative; for pairs when both ends are known |
+//! | event | pid, tid, ph, cat, name, args, presets by name and category | by the scan worker |
+//! | thread | process, thread, presets by thread | after the last event |
+//! | time | min-dur, max-dur, from, to | immediately for single events and absolute times; for pairs at their end |
 
 use super::args::ArgsTests;
 use super::options::Filter;
@@ -23,7 +21,7 @@ use tracemill_trace::json::content;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::time::TimePoint;
 
-/// A preset, ready to be used.
+/// A compiled preset.
 #[derive(Clone)]
 struct DropPreset {
     reason: Reason,
@@ -33,20 +31,20 @@ struct DropPreset {
     process: Option<Regex>,
 }
 
-/// What the criteria given need to know, found out once.
+/// Data that the criteria require.
 #[derive(Clone, Copy, Default)]
 pub(super) struct CriteriaNeeds {
     /// Whether there are any criteria.
     pub(super) any: bool,
-    /// Names of processes and threads.
+    /// Whether names of processes and threads are needed.
     pub(super) names: bool,
-    /// The threads of single events.
+    /// Whether the threads of single events are needed.
     pub(super) threads: bool,
-    /// Times of single events.
+    /// Whether the times of single events are needed.
     pub(super) times: bool,
-    /// B and E together.
+    /// Whether B and E must be paired.
     pub(super) pairs: bool,
-    /// Single events can be decided only when all is read.
+    /// Whether single events are decided after the last event.
     pub(super) late: bool,
 }
 
@@ -68,7 +66,7 @@ impl CriteriaNeeds {
     }
 }
 
-/// All criteria, ready to be used. Cloning is cheap; each worker should have its own.
+/// The compiled criteria. Cheap to clone; each worker should have its own copy.
 #[derive(Clone)]
 pub(crate) struct Criteria {
     pub(super) needs: CriteriaNeeds,
@@ -79,11 +77,11 @@ pub(crate) struct Criteria {
     name: Option<Regex>,
     args: ArgsTests,
     drops: Vec<DropPreset>,
-    /// Each criterion by itself, to tell which of them match nothing.
+    /// The criteria one by one, to find those without a match.
     pub(super) asked: Queries,
 }
 
-/// What a worker decodes into.
+/// Buffers for decoded strings.
 #[derive(Default)]
 pub(super) struct DecodeScratch {
     name: Vec<u8>,
@@ -112,7 +110,6 @@ impl Criteria {
         Ok(criteria)
     }
 
-    /// What was asked for and nothing is, each by itself.
     pub(super) fn unmatched(&self, threads: &[ThreadIds], names: &MetadataNames) -> Vec<Unmatched> {
         self.asked.unmatched(&self.filter, threads, names)
     }
@@ -121,23 +118,22 @@ impl Criteria {
         self.filter.invert
     }
 
-    /// Whether the output has to fit a size.
     pub(super) fn shrinks(&self) -> bool {
         self.filter.shrink_to.is_some()
     }
 
-    /// The size to fit.
+    /// Returns the maximum size of the output, in bytes.
     pub(super) fn size(&self) -> Option<u64> {
         self.filter.shrink_to
     }
 
-    /// What to say if the output does not fit the size.
+    /// Returns a warning if the output exceeds its maximum size.
     pub(super) fn warn_if_larger(&self, len: u64) -> Option<Warning> {
         let most = self.filter.shrink_to.filter(|&most| len > most)?;
         Some(Warning::DoesNotFit { bytes: len, most, viewer: None })
     }
 
-    /// Why something goes that is judged so; judgements are turned round by `--invert`.
+    /// Applies `--invert` to a reason.
     #[inline]
     pub(super) fn outcome(&self, judged: Reason) -> Reason {
         match (self.filter.invert, judged) {
@@ -147,7 +143,7 @@ impl Criteria {
         }
     }
 
-    /// Why a thread's events go by its ids alone.
+    /// Returns the reason to drop events of a thread with these ids.
     pub(super) fn judge_ids(&self, pid: &[u8], tid: &[u8]) -> Reason {
         let outside = |set: &Option<tracemill_join::config::id_set::IdSet>, id| {
             set.as_ref().is_some_and(|set| !set.contains(id))
@@ -159,7 +155,7 @@ impl Criteria {
         }
     }
 
-    /// Why a thread's events go by names, with its presets last.
+    /// Returns the reason to drop events of a thread because of names or presets.
     pub(super) fn judge_names(&self, thread: &ThreadIds, names: &MetadataNames) -> Reason {
         let (mut own, mut other) = (Vec::new(), Vec::new());
         let process = names.process_value(&thread.pid).unwrap_or_default();
@@ -182,7 +178,7 @@ impl Criteria {
         drop.map_or(PASSES, |drop| drop.reason)
     }
 
-    /// Why an event goes by its own fields.
+    /// Returns the reason to drop an event because of its fields.
     #[inline]
     pub(super) fn judge(&self, event: &Event<'_>, scratch: &mut DecodeScratch) -> Reason {
         let phases = &self.filter.ph;
@@ -224,8 +220,10 @@ impl Criteria {
         PASSES
     }
 
-    /// Why something goes that lasts from `time` on for `dur` nanoseconds ([`i64::MAX`]: to the end of the trace).
-    /// `start` is that of the trace. What has no time is in no window; what has no duration lasts 0.
+    /// Returns the reason to drop an interval because of its time or duration, in nanoseconds.
+    ///
+    /// `dur` is [`i64::MAX`] for an interval without an end. Events without a time are in no
+    /// window.
     #[inline]
     pub(super) fn judge_time(&self, time: Option<i64>, dur: i64, start: i64) -> Reason {
         let Filter { min_dur, max_dur, from, to, .. } = &self.filter;
@@ -271,7 +269,7 @@ impl DropPreset {
     }
 }
 
-/// The content of a string, of anything else what is written; nothing if it is missing.
+/// Returns the content of a string field, or the text of any other value; empty if missing.
 pub(super) fn text_of<'t>(event: &Event<'t>, field: Field, scratch: &'t mut Vec<u8>) -> &'t [u8] {
     content(event.field(field).unwrap_or_default(), scratch)
 }

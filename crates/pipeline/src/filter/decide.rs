@@ -1,4 +1,4 @@
-//! The end of the decisions: what waited, by the names, the start of the trace, and what it belongs to.
+//! Decides the events that had to wait for names, the trace start, or their pair or group.
 //!
 //! ```text
 //!   late  ─ in input order ─────────────────────> single events ─┐
@@ -8,8 +8,8 @@
 //!                              └─ a stream: as its Profile ──────┘
 //! ```
 //!
-//! With a size to fit all this is done twice: the first time to count bytes by duration, from which follows how long
-//! something must last to stay. What never ends lasts longer than all else; it goes too where even that does not fit.
+//! With a maximum size the decisions are made twice. The first pass sums bytes by duration, which
+//! gives the minimum duration to keep. Intervals without an end count as longest.
 
 use super::criteria::Criteria;
 use super::overlapped::Overlapped;
@@ -30,7 +30,7 @@ use tracemill_trace::store::entry::Entry;
 use tracemill_trace::store::place::Place;
 use tracemill_write::trace_writer::EventCount;
 
-/// What stays.
+/// The events that are kept.
 pub(super) struct FilterDecision {
     pub(super) lists: Lists,
     pub(super) events: u64,
@@ -39,30 +39,30 @@ pub(super) struct FilterDecision {
     pub(super) threshold: Option<i64>,
     pub(super) spilled: u64,
     pub(super) warning: Option<Warning>,
-    /// Whether what was written while the rest was read is the begin of it.
+    /// Whether the events written during the scan are the first events of the result.
     pub(super) is_as_written: bool,
 }
 
-/// Everything that waited, and what decides it.
+/// The undecided events and the data to decide them.
 struct UndecidedEvents<'w, 's, 'p> {
     criteria: &'w Criteria,
-    /// What each thread is judged by names.
+    /// The reason to drop events of each thread, by its names.
     threads: Vec<Reason>,
-    /// Where the trace starts, in nanoseconds.
     start: i64,
     late: SpilledVec<Undecided>,
     bound: SortedRecords<Undecided>,
     order: Order<'s, 'p>,
-    /// Bytes for the events of one group.
+    /// Memory for the events of one group.
     lease: Lease,
     quota: Quota,
 }
 
-/// Takes a decided event, its duration (or that of what it belongs to), and why it goes.
+/// Receives a decided event, the duration of its interval, and the reason.
 type Visit<'v> = dyn FnMut(&Undecided, i64, Reason) -> Result<(), Error> + 'v;
 
 impl Selection<'_> {
-    /// Decides everything; `len` is that of an output with so many events of so many bytes.
+    /// Decides which events to keep. `len` returns the length of an output with that many events
+    /// and bytes.
     pub(super) fn decide(
         self,
         kept: CertainEvents,
@@ -142,17 +142,17 @@ impl Selection<'_> {
     }
 }
 
-/// What stays and what goes, counted.
+/// Counts of kept and dropped events.
 struct Count {
     events: u64,
     bytes: u64,
     tallies: DropTallies,
-    /// Nanoseconds; more than any event lasts if none fits.
+    /// Minimum duration in nanoseconds; exceeds all durations if no event fits.
     threshold: Option<u64>,
 }
 
 impl Count {
-    /// Whether a decided event stays that long things are kept of.
+    /// Counts an event as kept or dropped, and returns whether it is kept.
     fn stays(&mut self, place: Place, len: u64, dur: i64, reason: Reason) -> bool {
         debug_assert!(place.short_len().is_none_or(|short| short == len));
         let reason = match (reason, self.threshold) {
@@ -169,16 +169,16 @@ impl Count {
     }
 }
 
-/// A place as a record that sorts by it.
+/// Returns a record that sorts by its place.
 fn by_place(place: Place) -> Undecided {
-    // without its rank, which only counts among events of one time
+    // the rank only matters among events of one time
     let place = place.without_rank();
     let entry = Entry { time: i64::MIN, place };
     let (key, role) = (place.offset(), PairRole::Single);
     Undecided { key, entry, name: 0, thread: 0, reason: PASSES, role }
 }
 
-/// Puts places that were kept at once between those that were decided later.
+/// Merges places that were kept immediately with places decided later.
 struct Merger<I: Iterator<Item = Place>> {
     direct: std::iter::Peekable<I>,
     all: SpillVec<Place>,
@@ -198,15 +198,13 @@ impl<I: Iterator<Item = Place>> Merger<I> {
     }
 }
 
-/// Events that share an id, or are of one stream: all stay or none.
+/// Events that share an id or a stream and are kept or dropped together.
 struct UndecidedGroup {
     events: SpillVec<Undecided>,
-    /// The least that any of them is judged, which is to pass; of a stream its `Profile` events speak for all.
+    /// The lowest reason to drop any of the events. `head` takes precedence in streams.
     any: Option<Reason>,
     head: Option<Reason>,
-    /// The first and the last.
     times: Option<(i64, i64)>,
-    /// Async begins that are open.
     open: Begins<Undecided>,
     /// The duration of the longest async pair.
     longest: Option<i64>,
@@ -245,8 +243,10 @@ impl UndecidedGroup {
         self.events.push(event)
     }
 
-    /// When events that are no async pair begin, and how long they last: as the longest pair of their id, which may have no
-    /// end, else from the first to the last.
+    /// Returns the start and duration of the group's events that are not async pairs.
+    ///
+    /// The duration is that of the longest async pair, or else the time from the first to the last
+    /// event.
     fn span(&self) -> (Option<i64>, i64) {
         let dur = match self.longest {
             _ if !self.open.is_empty() => i64::MAX,
@@ -257,7 +257,6 @@ impl UndecidedGroup {
     }
 }
 
-/// Nanoseconds from a begin to its end.
 fn duration(begin: &Undecided, end: &Undecided) -> i64 {
     match (begin.time(), end.time()) {
         (Some(from), Some(to)) => to.saturating_sub(from),
@@ -266,7 +265,7 @@ fn duration(begin: &Undecided, end: &Undecided) -> i64 {
 }
 
 impl UndecidedEvents<'_, '_, '_> {
-    /// What an event's own fields and its thread are judged.
+    /// Returns the reason to drop an event because of its fields or thread.
     fn judge_event(&self, record: &Undecided) -> Reason {
         match record.reason {
             PASSES => self.threads.get(record.thread as usize).copied().unwrap_or(PASSES),
@@ -274,7 +273,7 @@ impl UndecidedEvents<'_, '_, '_> {
         }
     }
 
-    /// Why something goes whose fields are judged so.
+    /// Combines the reason from the fields with time and duration.
     fn judge(&self, fields: Reason, time: Option<i64>, dur: i64) -> Reason {
         let judged = match fields {
             PASSES => self.criteria.judge_time(time, dur, self.start),
@@ -289,8 +288,7 @@ impl UndecidedEvents<'_, '_, '_> {
         (record.entry.place, dur, reason)
     }
 
-    /// Decides the single events that waited, and puts all that stays in input order: what was kept at once, those, and
-    /// what stays of pairs and groups.
+    /// Decides which waiting single events to keep, and merges all kept events in input order.
     fn merge(
         &self,
         direct: &SpilledVec<Place>,
@@ -317,7 +315,7 @@ impl UndecidedEvents<'_, '_, '_> {
         merger.finish()
     }
 
-    /// Decides what belongs together, key after key.
+    /// Decides which pairs, groups and streams to keep, key by key.
     fn each_bound(&self, visit: &mut Visit<'_>) -> Result<(), Error> {
         let mut group = UndecidedGroup::new(SpillVec::new(self.lease.clone()));
         let mut open = Begins::default();
@@ -345,7 +343,7 @@ impl UndecidedEvents<'_, '_, '_> {
         self.end_key(&mut group, &mut open, visit)
     }
 
-    /// An end, with the begin that it closes, if any is open.
+    /// Decides whether to keep an end event and the begin event that it closes, if any.
     fn end(
         &self,
         begin: Option<Undecided>,
@@ -362,7 +360,7 @@ impl UndecidedEvents<'_, '_, '_> {
         visit(&end, dur, reason)
     }
 
-    /// The last record of a key was seen: B that are still open, and groups.
+    /// Decides whether to keep the open B events and the group of a key, after its last record.
     fn end_key(
         &self,
         group: &mut UndecidedGroup,
@@ -395,7 +393,7 @@ impl UndecidedEvents<'_, '_, '_> {
         Ok(())
     }
 
-    /// How long something must last to stay, if there is a size to fit.
+    /// Returns the minimum duration to keep, if the output has a maximum size.
     fn threshold(
         &self,
         events: u64,
@@ -429,10 +427,10 @@ impl UndecidedEvents<'_, '_, '_> {
     }
 }
 
-/// Steps of duration: 64 an octave, so that what goes is at most 1.6 % longer than what would have to.
+/// Number of steps of duration. There are 64 per octave, so the threshold is at most 1.6 % too
+/// high.
 const STEPS: usize = 64 * 64;
 
-/// The step of a duration in nanoseconds.
 fn step_of(dur: i64) -> usize {
     let dur = dur.max(0) as u64;
     if dur < 64 {
@@ -442,7 +440,6 @@ fn step_of(dur: i64) -> usize {
     (octave as usize + 1) * 64 + (dur >> octave) as usize - 64
 }
 
-/// The least duration of a step.
 fn start_of(step: usize) -> u64 {
     if step < 64 {
         return step as u64;
@@ -456,7 +453,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_are_those_of_their_starts() {
+    fn step_of_and_start_of_are_inverse() {
         let mut last = None;
         for step in 0..step_of(i64::MAX) {
             let start = start_of(step);

@@ -1,4 +1,4 @@
-//! Members of `args` that are left out of the events that stay.
+//! Removes members of `args` from the events that are kept.
 
 use tracemill_tokenizer::{Field, FieldFinder, Tier};
 use tracemill_trace::json::member;
@@ -10,7 +10,7 @@ use tracemill_write::patch::{EventPatcher, Patcher, WrittenAt};
 pub(super) struct DropArgs(Vec<Vec<String>>);
 
 impl DropArgs {
-    /// Takes paths with dots between names; `None` without any.
+    /// Parses paths with dots between names. Returns `None` without any.
     pub(super) fn of(paths: &[String]) -> Option<Self> {
         let names = |path: &String| path.split('.').map(str::to_owned).collect();
         (!paths.is_empty()).then(|| DropArgs(paths.iter().map(names).collect()))
@@ -43,7 +43,7 @@ impl EventPatcher for ArgsDropper<'_> {
     }
 }
 
-/// An object without the member at a path; `None` if it has none.
+/// Returns an object without the member at a path, or `None` if it has none.
 fn without_path(object: &[u8], path: &[String]) -> Option<Vec<u8>> {
     let (name, rest) = path.split_first()?;
     if rest.is_empty() {
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_go_by_their_paths() {
+    fn removes_members_by_path() {
         let args = br#"{"a":1, "data":{"stack":[1,2],"type":"x"},"a":2}"#;
         let left = |path: &str| {
             let path: Vec<String> = path.split('.').map(str::to_owned).collect();

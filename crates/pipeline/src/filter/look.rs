@@ -1,4 +1,4 @@
-//! Decides on the events of a chunk, on the worker that scans it; some must wait.
+//! Decides which events of a chunk to keep, on the scan worker, as far as possible.
 
 use super::criteria::{Criteria, DecodeScratch};
 use super::membership::{key_of, role_of};
@@ -14,35 +14,33 @@ use tracemill_trace::store::entry::{Entry, rank};
 use tracemill_trace::store::place::Place;
 use tracemill_trace::time::bounds::Times;
 
-/// Decides on the events of one chunk. The index keeps those that stay for certain.
+/// Decides which events of one chunk to keep. The index contains those that certainly stay.
 pub(super) struct FilterLook {
     criteria: Criteria,
     pub(super) found: Findings,
 }
 
-/// What one chunk has, apart from the criteria: undecided events, tallies, threads.
+/// The undecided events, counts and threads of one chunk.
 #[derive(Default)]
 pub(super) struct Findings {
-    /// Metadata events.
+    /// Number of metadata events.
     pub(super) metadata: u64,
-    /// Single events that are decided when all is read, in input order.
+    /// Single events that are decided after the last event, in input order.
     pub(super) late: Vec<Undecided>,
     /// Events of pairs, groups and streams.
     pub(super) bound: Vec<Undecided>,
     pub(super) tallies: DropTallies,
-    /// Least time of an event that is no metadata.
+    /// The earliest time of an event other than metadata.
     pub(super) times: Times,
     pub(super) threads: ThreadNumbers,
     pub(super) names: MetadataNames,
     scratch: DecodeScratch,
-    /// What was asked for and not found yet: see [`super::queries`].
+    /// Queries without a match so far, see [`super::queries`].
     open: Vec<usize>,
-    /// What keys are decoded into.
     key: Vec<u8>,
 }
 
 impl FilterLook {
-    /// Creates the look of a chunk.
     pub(super) fn new(criteria: Criteria) -> Self {
         let found = Findings { open: criteria.asked.of_events(), ..Findings::default() };
         FilterLook { criteria, found }
@@ -57,7 +55,7 @@ impl Look for FilterLook {
 }
 
 impl Findings {
-    /// Notes an event. Returns whether it stays for certain.
+    /// Keeps, drops or records an event. Returns whether it certainly stays.
     #[inline]
     fn event(&mut self, event: &Event<'_>, at: &EventRef, criteria: &Criteria) -> bool {
         let len = event.bytes.len();
@@ -68,7 +66,7 @@ impl Findings {
             if criteria.needs.names {
                 self.names.note_by(event, plain_id);
             }
-            // a thread of metadata alone is there too
+            // threads with metadata events only count too
             if criteria.needs.threads {
                 self.threads.number(event, criteria);
             }
@@ -84,7 +82,7 @@ impl Findings {
             dur = lasts.map_or(0, |dur| dur.floor).max(0);
             if let Some(ts) = ts {
                 self.times.note(event, ts, ts.floor);
-                // of single events only offset and length count
+                // for single events only offset and length matter
                 let rank = if role == PairRole::Single { 0 } else { rank(ts, lasts) };
                 place = Place::new(at.offset, len, rank);
             }
@@ -103,7 +101,8 @@ impl Findings {
         };
         let name = match role {
             PairRole::Begin | PairRole::End => name_key(event),
-            // only an end of the same name closes it, so no name is one too
+            // an end event closes only a begin event of the same name, so a missing name is a name
+            // too
             PairRole::Start | PairRole::Finish => name_key(event).max(1),
             _ => 0,
         };
@@ -115,7 +114,7 @@ impl Findings {
         false
     }
 
-    /// Notes an event that belongs to no other. Returns whether it stays for certain.
+    /// Keeps, drops or records a single event. Returns whether it certainly stays.
     #[inline]
     fn single(&mut self, record: Undecided, len: u64, criteria: &Criteria) -> bool {
         let late = criteria.needs.late;
@@ -123,7 +122,7 @@ impl Findings {
             PASSES if !late => criteria.judge_time(record.time(), record.key as i64, 0),
             reason => reason,
         };
-        // with a size to fit, whatever stays may still go
+        // with a maximum size, kept events may still be dropped
         if late && (reason == PASSES || criteria.inverts() && criteria.shrinks()) {
             self.late.push(record);
             return false;

@@ -1,4 +1,4 @@
-//! What an event belongs to: a pair's thread, a group of one id, a stream of a CPU profile.
+//! Assigns events to the pair, group or CPU profile that they belong to.
 
 use super::undecided::PairRole;
 use tracemill_cpuprofile as profile;
@@ -6,7 +6,7 @@ use tracemill_cpuprofile::stream_key;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::KeyHash;
 
-/// What an event is to others.
+/// Returns the role of an event in its pair, group or stream.
 #[inline]
 pub(super) fn role_of(event: &Event<'_>, pairs: bool) -> PairRole {
     match profile::Role::of(event) {
@@ -40,10 +40,10 @@ fn has_id(event: &Event<'_>) -> bool {
     event.field_and_rest(Field::Id).or(event.field_and_rest(Field::Id2)).is_some()
 }
 
-/// A number for what the events of a pair's thread, a group or a stream have in common.
+/// Returns a hash of the fields that the events of a pair's thread, a group or a stream share.
 ///
-/// 64 bits of a hash: of ten million groups some two are taken for one with a probability of 1 in 100,000, and then they
-/// stay or go together.
+/// A collision joins two groups. With 64 bits and ten million groups its probability is 1 in
+/// 100,000.
 pub(super) fn key_of(event: &Event<'_>, role: PairRole) -> u64 {
     let class = match (role, event.phase()) {
         (PairRole::Head | PairRole::Chunk, _) => b'P',
@@ -63,7 +63,7 @@ pub(super) fn key_of(event: &Event<'_>, role: PairRole) -> u64 {
     match role {
         PairRole::Head | PairRole::Chunk => hash.opaque(&stream_key(event)),
         PairRole::Begin | PairRole::End => {}
-        // what is neither global nor local is equal as it is written
+        // an `id2` that is neither global nor local is compared as written
         _ if hash.id(event) => {}
         _ => hash.value(event.field(Field::Id2)),
     }

@@ -1,4 +1,5 @@
-//! `filter`: some events of a trace, in the order of its input, with pairs, groups and CPU profiles whole.
+//! `filter`: keeps some events of a trace in input order, with pairs, groups and CPU profiles
+//! complete.
 //!
 //! ```text
 //!   scan's workers ─┬─ kept at once: 8 bytes ───────────────────────────────┐
@@ -6,14 +7,14 @@
 //!                   └─ bound: B/E, groups, streams ─ sorted by key and time ┘
 //! ```
 //!
-//! Most events are decided where they are found, while their bytes are in cache, and leave their place or nothing.
-//! What must wait is 40 bytes an event ([`undecided`]) and pays for itself: filters by pid and tid know no pairs, filters
-//! without names and relative times nothing late.
+//! Most events are decided during the scan and leave 8 bytes or nothing. Undecided events take 40
+//! bytes ([`undecided`]). Filters by pid and tid need no pairs; filters without names and relative
+//! times decide single events immediately.
 //!
-//! **Whole things** ([`decide`]). E stays with its B: they are paired per thread by a stack, in the order of the output.
-//! Async, flow and object events that share category, id, scope (flows: the name too; local ids: the process) stay if
-//! one of them matches; they last from the first to the last of them. A CPU profile stays if its `Profile` event does,
-//! whichever threads its chunks come from, and lasts until its last chunk.
+//! [`decide`] keeps related events together. B and E are paired per thread. Async, flow and object
+//! events that share category, id and scope (flows: also the name; local ids: the process) stay if
+//! one of them matches; their time is that from the first to the last. A CPU profile stays if its
+//! `Profile` event does, and lasts until its last chunk.
 
 mod args;
 mod criteria;
@@ -61,7 +62,6 @@ use tracemill_write::patch::Patcher;
 use tracemill_write::trace_writer::EventCount;
 use undecided::Undecided;
 
-/// What there is to filter, how, and where to.
 #[derive(Clone, Copy)]
 pub(crate) struct FilterRun<'a> {
     pub(crate) sources: &'a [Source],
@@ -70,18 +70,18 @@ pub(crate) struct FilterRun<'a> {
 }
 
 impl FilterRun<'_> {
-    /// Refuses what must be refused before anything is read.
+    /// Checks limits and output before anything is read.
     pub(crate) fn check(&self, limits: &Limits) -> Result<(), Error> {
         limits.check()?;
         output::check(self.output, &self.sources.iter().collect::<Vec<_>>())
     }
 }
 
-/// See [`crate::filter()`]; for no viewer.
+/// Implements [`crate::filter()`] without a viewer.
 pub(crate) fn filter(job: FilterRun<'_>, config: &Config) -> Result<FilterReport, Error> {
     job.check(&config.limits)?;
     let FilterRun { sources, filter, output } = job;
-    // what changes is written by all threads when it is chosen
+    // events that change are written by all threads at the end
     let is_copied = filter.drop_args.is_empty();
     let stream_policy = StreamPolicy::new(sources, output, &config.limits, move |format| {
         is_copied.then(|| Layout::of(format))
@@ -93,7 +93,7 @@ pub(crate) fn filter(job: FilterRun<'_>, config: &Config) -> Result<FilterReport
     write(job, scan(sources, config, keep(&config.limits), selection)?, &config.limits)
 }
 
-/// Creates the index of events that stay for certain.
+/// Creates the index of events that certainly stay.
 fn keep(limits: &Limits) -> InputOrder {
     InputOrder::new(limits.lease("places of events", Share::of_index(1, 4)), 0)
 }
@@ -104,7 +104,7 @@ struct CertainEvents {
     count: EventCount,
 }
 
-/// Decides on what is left, and writes the output.
+/// Decides which undecided events to keep, and writes the output.
 fn write(
     FilterRun { sources, filter, output }: FilterRun<'_>,
     Scanned { inputs, index, observed: mut selection }: Scanned<InputOrder, Selection<'_>>,
@@ -154,13 +154,14 @@ fn write(
     })
 }
 
-/// Observes which events stay: those that are undecided wait, 40 bytes each, until all is read. Output that
-/// needs no late decision is written while the scan runs.
+/// Collects the events that stay and the undecided ones, 40 bytes each.
+///
+/// Writes the output during the scan until the first undecided event.
 struct Selection<'c> {
     stream_policy: StreamPolicy<'c>,
-    /// What was written before the first event that has to wait.
+    /// The output, with the events before the first undecided one.
     begun: Option<Box<StreamedOutput>>,
-    /// The output, if that may be begun when the first events are found.
+    /// The output, if it may be started at the first events.
     may_begin: Option<(&'c OutputConfig, &'c Config)>,
     overlapped: Option<Overlapped>,
     criteria: Criteria,
@@ -196,7 +197,7 @@ impl<'c> Selection<'c> {
 }
 
 impl Selection<'_> {
-    /// What was asked for and nothing is, and what there is instead.
+    /// Returns the criteria that match nothing, and the values that exist instead.
     fn unmatched(&self) -> (Vec<Unmatched>, Vec<Present>) {
         let threads: Vec<_> = self.threads.all().collect();
         let unmatched = self.criteria.unmatched(&threads, &self.names);
@@ -204,7 +205,7 @@ impl Selection<'_> {
         (unmatched, present)
     }
 
-    /// Writes the kept events of a chunk at once, if nothing undecided comes before them.
+    /// Writes the kept events of a chunk immediately, if nothing undecided comes before them.
     fn write_at_once(&mut self, found: &Findings, chunk: &SealedChunk<'_>) {
         if let Some((output, config)) = self.may_begin.take() {
             self.overlapped = Overlapped::begin(chunk.current, output, &config.limits);

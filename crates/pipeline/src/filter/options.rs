@@ -1,18 +1,18 @@
-//! What `filter` is asked for.
+//! Options of `filter`.
 
 use super::args::ArgsCriterion;
 use tracemill_join::config::id_set::IdSet;
 use tracemill_join::config::pattern::{Glob, Pattern, Preset};
 use tracemill_trace::time::{Duration, TimePoint};
 
-/// Which events stay: those that match one of each kind that is given, and no preset.
+/// Selects events: those that match one value of each option that is given, and no preset.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
-    /// Processes.
+    /// Pids of processes.
     pub pid: Option<IdSet>,
-    /// Threads.
+    /// Tids of threads.
     pub tid: Option<IdSet>,
-    /// Names of processes, wherever the naming event stands; the last one counts.
+    /// Names of processes. The last naming event wins, wherever it is.
     pub process: Vec<Pattern>,
     /// Names of threads.
     pub thread: Vec<Pattern>,
@@ -20,26 +20,28 @@ pub struct Filter {
     pub ph: Vec<String>,
     /// Categories.
     pub cat: Vec<Glob>,
-    /// Event names, with escapes resolved.
+    /// Event names, decoded.
     pub name: Vec<Pattern>,
-    /// Values in `args`: of each path that is named one of these.
+    /// Values in `args`; one for each path must match.
     pub args: Vec<ArgsCriterion>,
-    /// Names and categories match whatever their case.
+    /// Whether names and categories match regardless of case.
     pub ignore_case: bool,
-    /// What is shorter goes; what has no duration lasts 0, a B without E to the end of the trace.
+    /// Minimum duration. Events without one have 0; a B without E lasts to the end of the trace.
     pub min_dur: Option<Duration>,
-    /// What is longer goes.
+    /// Maximum duration.
     pub max_dur: Option<Duration>,
-    /// What ends before, or is over then, goes.
+    /// Start of the window. Drops events that end before it.
     pub from: Option<TimePoint>,
-    /// What begins then or later goes.
+    /// End of the window. Drops events that begin at or after it.
     pub to: Option<TimePoint>,
-    /// What belongs to one of these goes.
+    /// Presets whose events are dropped.
     pub drop: Vec<Preset>,
-    /// Paths of members of `args` that are left out of the events that stay, but for metadata; dots stand between names.
+    /// Paths of members to remove from the `args` of kept events, with dots between names. Metadata
+    /// events are not changed.
     pub drop_args: Vec<String>,
-    /// Keep what would go, and drop what would stay.
+    /// Whether to swap kept and dropped events.
     pub invert: bool,
-    /// Bytes that the output may have before packing: of what stays, the longest that fit.
+    /// Maximum size of the output in bytes before compression. The longest events that fit are
+    /// kept.
     pub shrink_to: Option<u64>,
 }

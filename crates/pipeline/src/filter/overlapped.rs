@@ -1,9 +1,8 @@
-//! Events that are written while the rest is read, as long as each is decided where it stands.
+//! Writes events during the scan until the first one that must wait.
 //!
-//! What stands between a trace's first event and the first one that has to wait is the begin of the output, so it is
-//! written at once. Events of a CPU profile need not wait where no time is asked for and their `Profile` event stands
-//! before them, as producers write it: then they stay if that does. When all is read that is held against what
-//! [`decide`](super::decide) says, which knows every `Profile` event of a profile.
+//! Events of a CPU profile need not wait if there is no criterion on time and their `Profile` event
+//! comes first, as producers write it: they stay if it does. At the end the result is compared with
+//! that of [`decide`](super::decide), which knows all `Profile` events.
 
 use super::criteria::Criteria;
 use super::look::Findings;
@@ -22,22 +21,23 @@ use tracemill_write::in_order::overlapped_copy::OverlappedCopy;
 use tracemill_write::keys::merged_keys::MergedKeys;
 use tracemill_write::layout::Layout;
 
-/// CPU profiles that are remembered. A trace with more of them is written from there on when all is read.
+/// Maximum number of CPU profiles to remember. Later profiles have to wait.
 const PROFILES_MOST: usize = 1 << 16;
 
-/// What is written while the rest is read.
+/// An output that is written during the scan.
 pub(super) struct Overlapped {
     copy: OverlappedCopy,
-    /// Whether the CPU profiles that were written about stay, by their keys.
+    /// Whether each CPU profile stays, by key.
     profiles: HashMap<u64, bool>,
-    /// Something has to wait.
+    /// Whether an event had to wait.
     is_over: bool,
-    /// What stays of a part.
+    /// The kept events of a chunk.
     places: Vec<Place>,
 }
 
 impl Overlapped {
-    /// Begins the output when the first events of the only input are found; `None` where that cannot be.
+    /// Opens the output at the first events of a single input, if it can be written during the
+    /// scan.
     pub(super) fn begin(
         current: Current<'_>,
         output: &OutputConfig,
@@ -48,7 +48,7 @@ impl Overlapped {
         Some(Overlapped { copy, profiles, is_over: false, places })
     }
 
-    /// Writes what stays of a part, which stands behind all others. False if the writers have failed.
+    /// Appends the kept events of a chunk. Returns false if the writers have failed.
     pub(super) fn push(
         &mut self,
         found: &Findings,
@@ -69,7 +69,8 @@ impl Overlapped {
         self.copy.push(&self.places, chunk.kept_bytes + bytes, long)
     }
 
-    /// Takes what stays of a part, in input order; returns the bytes of events of profiles. `None` if an event has to wait.
+    /// Collects the kept events of a chunk in input order. Returns the bytes of profile events, or
+    /// `None` if an event must wait.
     fn take(
         &mut self,
         found: &Findings,
@@ -97,7 +98,7 @@ impl Overlapped {
         Some(bytes)
     }
 
-    /// Whether an event of a CPU profile stays; `None` if that is not known yet, and for all other events.
+    /// Whether an event of a CPU profile stays. `None` if unknown, and for other events.
     fn stays(&mut self, record: &Undecided, criteria: &Criteria) -> Option<bool> {
         match record.role {
             PairRole::Head if self.profiles.len() < PROFILES_MOST => {
@@ -109,14 +110,14 @@ impl Overlapped {
         }
     }
 
-    /// Whether an event was written about as it is decided.
+    /// Whether the final decision on an event is the one that was written.
     pub(super) fn agrees(&self, record: &Undecided, stays: bool) -> bool {
         let is_of_profile = matches!(record.role, PairRole::Head | PairRole::Chunk);
         let written = self.profiles.get(&record.key).filter(|_| is_of_profile);
         written.is_none_or(|&written| written == stays)
     }
 
-    /// What was written, if the output is begun as it should be.
+    /// Returns the output, if its opening is right.
     pub(super) fn end(
         self,
         layout: Layout,

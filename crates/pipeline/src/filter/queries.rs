@@ -1,8 +1,7 @@
-//! What was asked for, each thing by itself, and whether anything in the trace is it: one of several patterns that matches
-//! nothing is most often a slip of the finger, though the others match.
+//! Finds criteria that match nothing, which are often typing errors.
 //!
-//! What events say is looked at while they are scanned, until it is found: a pattern that is found early costs nothing more,
-//! one that nothing matches a look at each event. Ids and names of threads are looked at when all is read.
+//! Workers test each criterion on events until one matches. Ids and names of threads are tested
+//! after the last event.
 
 use super::args::ArgsTests;
 use super::options::Filter;
@@ -19,7 +18,6 @@ use tracemill_trace::json::{content, printable};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::hash::HashSet;
 
-/// What an event, or a thread, must be.
 enum Predicate {
     Phase,
     Category(Regex),
@@ -29,12 +27,11 @@ enum Predicate {
     Thread(Regex),
 }
 
-/// One thing that was asked for.
 struct FlagQuery {
     flag: &'static str,
     text: String,
     test: Predicate,
-    /// Whether an event was found that is it; only for what events say.
+    /// Whether an event has matched; unused for names of threads and processes.
     found: AtomicBool,
 }
 
@@ -59,7 +56,7 @@ impl FlagQuery {
     }
 }
 
-/// All that was asked for but ids; cloning is cheap.
+/// All values that the user gave except ids. Cheap to clone.
 #[derive(Clone)]
 pub(super) struct Queries(Arc<[FlagQuery]>);
 
@@ -91,17 +88,17 @@ impl Queries {
         Ok(Queries(all.into()))
     }
 
-    /// Numbers of what is looked for in events.
+    /// Returns the indices of the queries on events.
     pub(super) fn of_events(&self) -> Vec<usize> {
         (0..self.0.len()).filter(|&number| self.0[number].is_of_events()).collect()
     }
 
-    /// Looks at an event; `open` are the numbers of what this worker did not find yet.
+    /// Tests an event against the queries in `open`, and removes those that match.
     #[cold]
     pub(super) fn note(&self, event: &Event<'_>, open: &mut Vec<usize>, scratch: &mut Vec<u8>) {
         open.retain(|&number| {
             let asked = &self.0[number];
-            // another worker may have found it
+            // another worker may have found a match
             let found = asked.found.load(Ordering::Relaxed) || asked.is_met(event, scratch);
             if found {
                 asked.found.store(true, Ordering::Relaxed);
@@ -110,7 +107,7 @@ impl Queries {
         });
     }
 
-    /// What nothing in the inputs is, in the order of the flags' help.
+    /// Returns the queries that match nothing, in the order of `filter --help`.
     pub(super) fn unmatched(
         &self,
         filter: &Filter,
@@ -143,7 +140,7 @@ impl Queries {
     }
 }
 
-/// What there is of each kind that the scan knows, where something else was asked for.
+/// Returns the ids and names that exist, for the flags of unmatched queries.
 pub(super) fn present(
     unmatched: &[Unmatched],
     threads: &[ThreadIds],
@@ -175,12 +172,11 @@ pub(super) fn present(
     flags.into_iter().filter_map(of_flag).collect()
 }
 
-/// Whether any category of a list matches.
 pub(super) fn has_category(regex: &Regex, list: &[u8]) -> bool {
     list.split(|&byte| byte == b',').any(|cat| regex.is_match(cat.trim_ascii()))
 }
 
-/// Parts of a set of ids that none of `ids` is in.
+/// Returns the members of a set of ids that match none of `ids`.
 fn absent<'i>(
     set: &tracemill_join::config::id_set::IdSet,
     ids: impl Iterator<Item = &'i [u8]>,

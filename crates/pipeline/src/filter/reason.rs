@@ -1,8 +1,8 @@
-//! Why an event goes, and how many went for it.
+//! Reasons for dropping events, with counts.
 
 use tracemill_join::report::Dropped;
 
-/// Why an event goes; 0 if it stays.
+/// The index of the criterion that drops an event; 0 if it stays.
 pub(super) type Reason = u8;
 pub(super) const PASSES: Reason = 0;
 pub(super) const MIN_DUR: Reason = 8;
@@ -36,7 +36,7 @@ const NAMES: [&str; 20] = [
     "args",
 ];
 
-/// Events and bytes that went, by reason.
+/// Numbers of dropped events and bytes, by reason.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DropTallies([(u64, u64); NAMES.len()]);
 

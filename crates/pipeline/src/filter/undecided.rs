@@ -1,4 +1,4 @@
-//! Events that are not decided yet: 40 bytes each, in memory or on disk, as they come or sorted by key and time.
+//! Undecided events, 40 bytes each, in memory or on disk.
 
 use super::reason::Reason;
 use std::cmp::Ordering;
@@ -6,56 +6,54 @@ use tracemill_trace::order::{Keyed, Order};
 use tracemill_trace::record;
 use tracemill_trace::store::entry::Entry;
 
-/// What an undecided event is to its pair or group.
+/// The role of an event in its pair, group or stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum PairRole {
-    /// None: a single event.
+    /// A single event.
     Single,
-    /// `B`
+    /// A `B` event.
     Begin,
-    /// `E`
+    /// An `E` event.
     End,
-    /// `b` or `S`, with an id.
+    /// A `b` or `S` event with an id.
     Start,
-    /// `e` or `F`, with an id.
+    /// An `e` or `F` event with an id.
     Finish,
-    /// Another one of those that share an id.
+    /// Another event that shares an id.
     Member,
     /// The `Profile` event of a stream.
     Head,
-    /// Another event of a stream.
+    /// A `ProfileChunk` event of a stream.
     Chunk,
 }
 
 record! { enum PairRole { Single, Begin, End, Start, Finish, Member, Head, Chunk } }
 
 record! {
-    /// An undecided event.
     #[derive(Clone, Copy, Debug)]
     pub(super) struct Undecided {
-        /// What its pair or group has in common; for single events their duration.
+        /// The hash of its pair or group; the duration of a single event.
         pub(super) key: u64,
-        /// Time and place; [`i64::MIN`] if it has no time.
+        /// Time and place; [`i64::MIN`] if the event has no time.
         pub(super) entry: Entry,
-        /// The hash of the name of a begin or end, as pairing looks at it; 0 for all others.
+        /// The hash of the name of a begin or end event, for pairing; 0 for others.
         pub(super) name: u64,
         pub(super) thread: u32,
-        /// What its own fields and its thread's ids are judged.
+        /// The reason to drop the event, from its fields and its thread's ids.
         pub(super) reason: Reason,
         pub(super) role: PairRole,
     }
 }
 
 impl Undecided {
-    /// Its time, if it has one.
     pub(super) fn time(&self) -> Option<i64> {
         (self.entry.time > i64::MIN).then_some(self.entry.time)
     }
 }
 
 impl Keyed for Undecided {
-    /// Key and time in one number, which is compared without a branch.
+    /// Key and time as one number, to compare without a branch.
     type Key = u128;
 
     fn key(&self) -> u128 {
@@ -63,7 +61,7 @@ impl Keyed for Undecided {
         u128::from(self.key) << 64 | u128::from(time)
     }
 
-    /// In the order of the output.
+    /// Compares in the order of the output.
     fn tie(&self, other: &Self, order: Order<'_, '_>) -> Ordering {
         order.compare(&self.entry, &other.entry)
     }

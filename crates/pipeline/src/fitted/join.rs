@@ -1,4 +1,4 @@
-//! Several inputs as the one trace that a merge makes of them, for verbs that read one trace.
+//! Merges several inputs into one trace, for verbs that read one trace.
 
 use crate::extract::ProfilesReport;
 use crate::merge::merge;
@@ -12,19 +12,19 @@ use tracemill_trace::output::target::OutputConfig;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::losses::InputReport;
 
-/// The trace that a merge makes of several inputs, in the folder of temporary files.
+/// The merge of several inputs, in the folder of temporary files.
 pub struct JoinedInputs {
     source: Source,
     merged: MergeReport,
 }
 
-/// Merges several inputs by the rules of `config`, so that a verb that reads one trace tells their processes apart and has
-/// one clock; [`Config::as_merged`] has those of `merge` without options. Returns `None` where the verb reads the inputs as they
-/// are: one input, or with rules by which all of them keep their names and clocks, as [`Config::of`] has them.
+/// Merges several inputs by the rules of `config`, which gives them one clock and unique processes.
 ///
-/// `output` is the one output of the verb, which must not be an input.
+/// [`Config::as_merged`] has the rules of `merge` without options. Returns `None` if the verb can
+/// read the inputs directly: a single input, or rules that keep all names and clocks, as in
+/// [`Config::of`]. `output` is the output of the verb, which must not be an input.
 ///
-/// Cost: a merge, and disk for its output.
+/// Cost: a merge, and disk space for its output.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -42,7 +42,7 @@ pub struct JoinedInputs {
 /// ```
 ///
 /// # Errors
-/// As [`crate::merge()`].
+/// Same as [`crate::merge()`].
 pub fn join(
     sources: &[Source],
     output: Option<&OutputConfig>,
@@ -58,7 +58,7 @@ pub fn join(
     let draft = Draft::new(&config.limits.tmp_dir)?;
     let merged = merge(sources, &draft.output(), &config).map_err(|error| draft.error(error))?;
     config.limits.progress.restart();
-    // parts are named by the first input
+    // output files of `split` are named after the first input
     let name = sources[0].path().display().to_string();
     Ok(Some(JoinedInputs { source: draft.source(&name)?, merged }))
 }
@@ -69,23 +69,24 @@ impl JoinedInputs {
         self.source.clone()
     }
 
-    /// Returns the report of the merge: new pids and ids, and moved clocks.
+    /// Returns the report of the merge, with its new pids, new ids and moved clocks.
     pub fn merged(&self) -> &MergeReport {
         &self.merged
     }
 
-    /// Completes the report of the verb that read the merged trace: its inputs are those of the merge.
+    /// Adds the inputs and warnings of the merge to the report of the verb.
     pub fn complete(self, run: &mut RunReport) {
         run.follow(self.merged.run);
     }
 
-    /// Completes the inputs and warnings of a verb that does not write a trace.
+    /// Like [`JoinedInputs::complete`], for a verb that does not write a trace.
     pub fn complete_inputs(self, inputs: &mut Vec<InputReport>, warnings: &mut Vec<Warning>) {
         *inputs = self.merged.run.inputs;
         warnings.splice(0..0, self.merged.run.warnings);
     }
 
-    /// Completes a report of CPU profiles likewise. Places of flaws are offsets in the merged trace.
+    /// Like [`JoinedInputs::complete`], for a report of CPU profiles. Offsets of problems refer to
+    /// the merged trace.
     pub fn complete_profiles(self, report: &mut ProfilesReport) {
         self.complete_inputs(&mut report.inputs, &mut report.warnings);
         let place = |offset| ("the trace that merge makes of the inputs".to_owned(), offset);

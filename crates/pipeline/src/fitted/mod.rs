@@ -1,4 +1,5 @@
-//! What other verbs than `merge` write for a viewer: the verb writes a draft, and a merge for the viewer makes the output of it.
+//! Runs verbs other than `merge` for a viewer: the verb writes a draft, and a merge for the viewer
+//! writes the output.
 //!
 //! ```text
 //!   slice, filter, a part of split ─> draft ─> merge for the viewer ─> output
@@ -6,8 +7,8 @@
 //!   several inputs of any of them: merge ─> draft ─> the verb, as for one input ([`join`])
 //! ```
 //!
-//! So there is one set of rules ([`crate::for_viewer`]), and the output is what a merge for the viewer makes of the verb's. A
-//! draft is on disk, in the folder of temporary files; each run has the whole budget, one after the other.
+//! So only `merge` needs the viewer's rules ([`crate::for_viewer`]). Drafts are in the folder of
+//! temporary files. The two runs are sequential, and each may use the whole memory.
 
 pub(crate) mod join;
 pub(crate) mod verbs;
@@ -20,24 +21,26 @@ use tracemill_trace::output::draft::Draft;
 use tracemill_trace::output::target::OutputConfig;
 use tracemill_trace::run::error::Error;
 
-/// What the verb is told: it writes for nobody, and what it writes is JSON, as all that is for a viewer.
+/// Returns the config for writing a draft: no viewer, with repair of JSON.
 pub(crate) fn plain(config: &Config) -> Config {
     let mut plain = Config { viewer: ViewerRules::default(), ..config.clone() };
     plain.limits.repair = true;
     plain
 }
 
-/// What the merge is told: names and clocks are settled.
+/// Returns the config for merging a draft, whose names and clocks are final.
 fn settled(config: &Config) -> Config {
     let (identity, clocks) = (IdentityRules::default(), ClockRules::default());
     config.limits.progress.restart();
     Config { identity, clocks, ..config.clone() }
 }
 
-/// Runs `write`, which is given where a draft goes and what it is told; returns what it says, and the draft.
+/// Calls `write` with the draft as output and the config of a draft. Returns its report and the
+/// draft.
 ///
 /// # Errors
-/// The errors of `write`, and [`tracemill_trace::ErrorKind::Scratch`].
+/// Returns the errors of `write`, and [`tracemill_trace::ErrorKind::Scratch`] if the draft cannot
+/// be written.
 pub(crate) fn draft<R>(
     name: &str,
     output: &OutputConfig,
@@ -50,7 +53,7 @@ pub(crate) fn draft<R>(
     Ok((report, draft.source(name)?))
 }
 
-/// Makes the output of a draft; DevTools opens it on `window`, if there is one.
+/// Merges a draft for the viewer into the output. `window` is the range that DevTools opens it on.
 pub(crate) fn fit(
     draft: Source,
     window: Option<(i64, i64)>,

@@ -1,4 +1,4 @@
-//! The verbs that write a trace, for a viewer or for nobody.
+//! The public verbs `slice`, `convert` and `filter`, with or without a viewer.
 
 use super::{draft, fit};
 use crate::convert::convert as convert_plain;
@@ -17,31 +17,28 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::time::windows::{Edges, TimeWindow};
 use tracemill_trace::{Limits, output};
 
-/// Times that the events for a size are chosen anew: twice was the most in tests.
+/// Maximum number of attempts to fit a size.
 const TRIES: usize = 16;
 
-/// Refuses what must be refused before anything is read.
+/// Checks limits and output before anything is read.
 fn check(sources: &[Source], output: &OutputConfig, limits: &Limits) -> Result<(), Error> {
     limits.check()?;
     output::check(output, &sources.iter().collect::<Vec<_>>())
 }
 
-/// Writes what of `sources`, taken together, lies in the windows, in the order of [`crate::merge()`].
+/// Writes the events of `sources` inside the windows, in the order of [`crate::merge()`].
 ///
-/// Windows that overlap or touch are one. Events are those of a merge; see the module doc for what becomes of each kind.
+/// Overlapping and adjacent windows are joined. For a viewer ([`Config::viewer`]), a merge for the
+/// viewer reads the slice from a temporary file. The inputs are scanned; `slice` of
+/// `tracemill-index` reads only the byte ranges that an index gives.
 ///
-/// Cost: one pass over the inputs; one more before it, for the bounds of the trace, if windows count from its start or end and
-/// all inputs are files. Profile streams are read again where windows need them. Heap:
-/// 16 bytes for each event that may lie inside or reach in, and 48 for each part of a pair before the last window's end;
-/// where windows count from the start or end of what can be read once only, any event may.
-/// Of what is made at edges 16 bytes each. All that goes to disk beyond its share of the budget. Beside that 64 bytes for
-/// each B that is open at one time in one thread, and one call tree at a time. Of each chunk of a CPU profile 56 bytes, on
-/// disk beyond another share.
+/// Cost: one pass over the inputs, or two if windows are relative to the start or end of the trace
+/// and all inputs are files. CPU profiles in windows are read again.
 ///
-/// Scans its inputs; `slice` of `tracemill-index` reads only what an index of the one input says is enough.
-///
-/// For a viewer ([`Config::viewer`]) the slice is written to the folder of temporary files, and a merge for the viewer makes the
-/// output of it.
+/// Memory, which spills to disk: 16 bytes per event that windows may need (any event, if windows
+/// are relative and the input is a pipe), 48 bytes per B, E or async event, 16 bytes per synthetic
+/// event, 64 bytes per CPU profile chunk. In addition up to 104 bytes per open begin event, and one
+/// call tree.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -63,7 +60,8 @@ fn check(sources: &[Source], output: &OutputConfig, limits: &Limits) -> Result<(
 /// ```
 ///
 /// # Errors
-/// As [`crate::merge()`]; [`tracemill_trace::ErrorKind::Window`] if there is no window, or one that ends before it begins.
+/// Returns the same errors as [`crate::merge()`], and [`tracemill_trace::ErrorKind::Window`] if
+/// there is no window, or one that ends before it begins.
 pub fn slice(
     sources: &[Source],
     windows: &[TimeWindow],
@@ -76,11 +74,13 @@ pub fn slice(
     slice_planned(job, Planned::Scan(IndexOutcome::default()), config)
 }
 
-/// Writes a slice that was checked ([`SliceRun::check`]), as [`slice()`] does, and reads only the byte ranges of a plan, if there is one.
-/// [`SliceReport::index`] tells whether it was used.
+/// Writes a slice like [`slice()`], reading only the byte ranges of a plan, if there is one.
+///
+/// The run must have passed [`SliceRun::check`]. [`SliceReport::index`] says whether the plan was
+/// used.
 ///
 /// # Errors
-/// As [`slice()`].
+/// Returns the same errors as [`slice()`].
 pub fn slice_planned(
     job: SliceRun<'_>,
     planned: Planned<WindowPlan>,
@@ -98,18 +98,18 @@ pub fn slice_planned(
     Ok(report)
 }
 
-/// Writes `sources` in the form of `output.format` (that of the first document if `None`) and in this style.
+/// Writes `sources` in the form `output.format` (by default that of the first document) and in this
+/// style.
 ///
-/// Events keep their order; with [`Style::Keep`] and no NDJSON, their bytes. In NDJSON line breaks outside strings go,
-/// with the white space around them. Keys beside the events survive, but for the array form, which has no place for
-/// them: then they count as lost.
+/// Events keep their order, and with [`Style::Keep`] their bytes. NDJSON removes line breaks
+/// outside strings. Top-level keys are kept, except in the array form, where they count as lost.
 ///
-/// Cost: one pass over the input at scanning speed and one write of the output; 8 bytes of heap an event, and beyond a
-/// quarter of the budget none, for a list on disk. A key beside the events is in memory while it is restyled.
+/// For a viewer ([`Config::viewer`]), or with
+/// [`ClockRules::rebase`](tracemill_join::config::ClockRules::rebase), the inputs are merged into a
+/// temporary file first, which sorts events by time.
 ///
-/// For a viewer ([`Config::viewer`]) a merge of the inputs for it is written to the folder of temporary files and converted: so
-/// events are in order of time then, and of B and E there is one event. With [`ClockRules::rebase`](tracemill_join::config::ClockRules::rebase)
-/// a merge that moves them is.
+/// Cost: one pass over the input at scanning speed and one write. Takes 8 bytes of memory per
+/// event, which spill to disk, and a top-level key while it is restyled.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -127,7 +127,7 @@ pub fn slice_planned(
 /// ```
 ///
 /// # Errors
-/// As [`crate::merge()`].
+/// Returns the same errors as [`crate::merge()`].
 pub fn convert(
     sources: &[Source],
     style: Style,
@@ -148,22 +148,21 @@ pub fn convert(
     let config = Config { viewer: ViewerRules::default(), ..merged };
     let mut report = convert_plain(&[draft], style, &output, &config)?.after(fitted.run);
     if viewer == Some(CheckFor::Devtools) && !said {
-        // the style has made it so
+        // the style has made the output too large
         report.run.warnings.extend(Warning::too_large(report.run.bytes, None));
     }
     Ok(report)
 }
 
-/// Writes the events of `sources` that match, in input order. Metadata events (phase `M`) always stay.
+/// Writes the events of `sources` that match, in input order. Metadata events (phase `M`) always
+/// stay.
 ///
-/// Times are compared in whole nanoseconds, rounded down.
+/// Times are compared in whole nanoseconds, rounded down. For a viewer ([`Config::viewer`]), a
+/// merge for the viewer reads the kept events from a temporary file and sorts them; a maximum size
+/// applies to its output.
 ///
-/// Cost: one pass over the input at scanning speed and one write of the output. Of heap 8 bytes an event that stays and
-/// 32 an event that waits; beyond a third of the budget none, for lists and sorted runs on disk. Besides, what the threads
-/// of the trace take, and 90 bytes a B that is open at a time.
-///
-/// For a viewer ([`Config::viewer`]) what stays is written to the folder of temporary files, and a merge for the viewer makes the
-/// output of it: so it is in order of time then. A size to fit is that of the output.
+/// Cost: one pass over the input at scanning speed and one write. Takes 8 bytes of memory per kept
+/// event and 40 bytes per undecided event, which spill to disk, and 90 bytes per open B.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -182,7 +181,8 @@ pub fn convert(
 /// ```
 ///
 /// # Errors
-/// [`tracemill_trace::ErrorKind::Usage`] if the patterns are too large together; else as [`crate::merge()`].
+/// Returns the same errors as [`crate::merge()`], and [`tracemill_trace::ErrorKind::Usage`] if the
+/// patterns are too large.
 pub fn filter(
     sources: &[Source],
     wanted: &Filter,
@@ -208,13 +208,13 @@ pub fn filter(
     Ok(report)
 }
 
-/// What a filter's draft is called.
+/// Name of a filter's draft in messages.
 const KEPT: &str = "what the filter keeps";
 
-/// The longest events of a draft that fit the size when they are ready for the viewer.
+/// Keeps the longest events of a draft that fit the size after the merge for the viewer.
 ///
-/// What the viewer needs is added to what stays, and counts. So the longest events are chosen for the size, made ready without
-/// being written, and chosen again for a size that is smaller by the share that was too much, until all of it fits.
+/// The merge adds events. So each attempt filters the draft to a goal and measures the merged
+/// output; while that is too large, the goal shrinks in proportion.
 fn shrink(
     all: &Source,
     size: u64,
@@ -235,10 +235,10 @@ fn shrink(
         };
         let (mut report, kept) = draft(KEPT, output, config, write)?;
         let len = fit(kept.clone(), None, &measured, config)?.run.bytes;
-        // where nothing can go there is no threshold either
+        // if nothing can be dropped, there is no threshold
         let is_least = report.threshold_ns == Some(i64::MAX) || goal == 0 || tries == TRIES;
         if len <= size || is_least {
-            // said of another size than was asked for
+            // this warning refers to the goal, not to the size
             report.run.warnings.retain(|own| !matches!(own, Warning::DoesNotFit { .. }));
             if len > size {
                 let viewer = config.viewer.viewer;
@@ -247,7 +247,7 @@ fn shrink(
             }
             return Ok((report, kept));
         }
-        // what is added grows with what stays
+        // the added events grow with the kept ones
         let share = u128::from(goal.min(report.run.bytes)) * u128::from(size) / u128::from(len);
         goal = u64::try_from(share).unwrap_or(goal).min(goal - 1);
     }
@@ -255,7 +255,7 @@ fn shrink(
 }
 
 impl SliceReport {
-    /// Takes in what was made of the slice.
+    /// Adds the report of the merge for the viewer.
     fn take(&mut self, fitted: MergeReport) {
         let written = &mut self.written;
         written.spilled_runs += fitted.spilled_runs;

@@ -1,8 +1,8 @@
-//! CPU profiles of a trace that has nothing else which DevTools draws, or a moment only: an event around each.
+//! Adds an event around the CPU profiles of each thread, in traces where DevTools draws nothing
+//! else.
 //!
-//! Chunks have no time of their own to DevTools, and what runs at the last sample ends where the event around it does. So a
-//! slice between two samples of a trace that is all profile has no bounds and no call that lasts. The event begins a
-//! microsecond before the profile, so that calls are within it.
+//! DevTools takes the bounds of a trace, and the end of the last call, from such events. The event
+//! begins 1 µs before the profile, so that all calls are inside it.
 
 use super::changes::{Change, Changes};
 use super::pages::InputPages;
@@ -10,10 +10,11 @@ use super::scan::{Literal, PageTable};
 use std::collections::BTreeMap;
 use tracemill_trace::json::push_micros;
 
-/// Nanoseconds that the event begins before its profile.
+/// Nanoseconds by which the event precedes its profile.
 const BEFORE: i64 = 1000;
 
-/// An event for each thread that has a profile, if nothing else of the trace takes any time.
+/// Returns an event for each thread with a profile, if the drawn events of the trace have no extent
+/// in time.
 pub(super) fn around(pages: &InputPages<'_>, changes: &mut Changes) -> Vec<Vec<u8>> {
     let drawn = || pages.tables.iter().filter_map(|(_, tables): &(u64, PageTable)| tables.drawn);
     if drawn().map(|span| span.0).min() < drawn().map(|span| span.1).max() {

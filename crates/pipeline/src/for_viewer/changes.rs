@@ -1,12 +1,11 @@
-//! The one table of what is changed for viewers, and how often it was.
+//! Table of the changes made for viewers, with counts.
 
 macro_rules! changes {
     ($($change:ident $name:literal $sentence:literal;)*) => {
-        /// What is changed.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Change { $(#[doc = $sentence] $change,)* }
 
-        /// All rows, in the order of the kinds: name and sentence.
+        /// The name and the message of each change.
         const TABLE: &[(&str, &str)] = &[$(($name, $sentence),)*];
     };
 }
@@ -54,7 +53,7 @@ changes! {
 
 const COUNT: usize = TABLE.len();
 
-/// How often each was done.
+/// Number of times that each change was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Changes([u64; COUNT]);
 
@@ -81,7 +80,7 @@ impl Changes {
         self.0.iter_mut().zip(other.0).for_each(|(own, other)| *own += other);
     }
 
-    /// The changes that were made at least once: name, how often, and a sentence.
+    /// Returns the changes made at least once: name, count and message.
     pub(crate) fn list(&self) -> Vec<(&'static str, u64, &'static str)> {
         let rows = TABLE.iter().zip(self.0).filter(|(_, count)| *count > 0);
         rows.map(|(&(name, sentence), count)| (name, count, sentence)).collect()

@@ -1,4 +1,4 @@
-//! A `ProfileChunk` of more samples, nodes or steps than DevTools bears, as several.
+//! Splits `ProfileChunk` events that have more samples, nodes or time steps than DevTools can read.
 //!
 //! ```text
 //!   nodes      1 2 3 │ 4 5                  10,000 each, all of them before the first sample
@@ -6,20 +6,20 @@
 //!   all else         │ x     │       │ endTime
 //! ```
 //!
-//! DevTools spreads these lists into one call (devtools-semantics §1.12) and puts chunks together in the order of the file, so
-//! the parts are one to it. Elements are copied as they stand. Memory: the event once more.
+//! DevTools passes these lists as arguments of one call (devtools-semantics §1.12) and joins chunks
+//! in file order, so it reads the parts like the chunk. Memory: a copy of the event.
 
 use tracemill_tokenizer::{Cursor, Event, Field, members, string_is};
 use tracemill_trace::json::member;
 use tracemill_trace::json::patch::Patches;
 use tracemill_trace::spill::hash::HashMap;
 
-/// The most elements of a list in one chunk.
+/// Maximum number of elements of a list in one chunk.
 pub(super) const MOST: usize = 10_000;
-/// Lists of `data` that go with samples.
+/// Lists of `data` that are parallel to the samples.
 const STEPS: [&[u8]; 3] = [b"timeDeltas", b"lines", b"columns"];
 
-/// A list of which a part is written at a time.
+/// A list that is written in parts.
 struct ListFeed<'e>(Cursor<'e>);
 
 impl ListFeed<'_> {
@@ -28,7 +28,7 @@ impl ListFeed<'_> {
         let start = out.len();
         for _ in 0..MOST {
             if !self.0.next_element() {
-                // at its end a cursor finds nothing more
+                // an empty cursor returns no more elements
                 self.0 = Cursor::new(b"");
                 break;
             }
@@ -41,11 +41,10 @@ impl ListFeed<'_> {
     }
 }
 
-/// The lists of a chunk.
 struct ChunkLists<'e> {
-    /// By where they begin.
+    /// Lists by the address of their value.
     feeds: HashMap<usize, ListFeed<'e>>,
-    /// Parts that nodes take, and samples with what goes with them.
+    /// Number of parts for the nodes, and for the samples with their parallel lists.
     parts: [usize; 2],
 }
 
@@ -68,12 +67,11 @@ impl<'e> ChunkLists<'e> {
         lists
     }
 
-    /// Parts before the one that has the first samples: the last nodes go with these.
+    /// Number of parts before the first samples, which come with the last nodes.
     fn before_samples(&self) -> usize {
         self.parts[0].saturating_sub(1)
     }
 
-    /// How many parts there are.
     fn count(&self) -> usize {
         self.before_samples() + self.parts[1].max(1)
     }
@@ -93,24 +91,23 @@ impl<'e> ChunkLists<'e> {
     }
 }
 
-/// What is written of a part.
 #[derive(Clone, Copy)]
 struct ChunkPart {
-    /// Whether samples have begun.
+    /// Whether samples are written.
     samples: bool,
-    /// Whether it is the one that has all that is in no list.
+    /// Whether members that are not lists are written.
     rest: bool,
     last: bool,
 }
 
-/// Whether an event may be a chunk that is too large.
+/// Whether an event may be a chunk that is too large, judging by name and length.
 #[inline]
 pub(super) fn may_be_large(event: &Event<'_>) -> bool {
-    // an element and its comma are two bytes
+    // an element and its comma take two bytes
     event.bytes.len() > 2 * MOST && event.is_string(Field::Name, b"ProfileChunk")
 }
 
-/// The `data` of a chunk that is too large, and its lists.
+/// Returns the `data` and the lists of a chunk, if it is too large.
 fn large<'e>(event: &Event<'e>) -> Option<(&'e [u8], ChunkLists<'e>)> {
     if !may_be_large(event) {
         return None;
@@ -120,12 +117,12 @@ fn large<'e>(event: &Event<'e>) -> Option<(&'e [u8], ChunkLists<'e>)> {
     (lists.count() > 1).then_some((data, lists))
 }
 
-/// How many events an event becomes: more than one only if it is a chunk that is too large.
+/// Returns the number of events that an event is split into, usually 1.
 pub(super) fn count_parts(event: &Event<'_>) -> u64 {
     large(event).map_or(1, |(_, lists)| lists.count() as u64)
 }
 
-/// The parts, with `separator` between them, and how many; `None` if the event is no chunk that is too large.
+/// Splits a chunk that is too large. Returns the parts, joined by `separator`, and their number.
 pub(super) fn cut(event: &Event<'_>, separator: &[u8]) -> Option<(Vec<u8>, u64)> {
     let (data, mut lists) = large(event)?;
     let (first, count) = (lists.before_samples(), lists.count());
@@ -144,7 +141,6 @@ pub(super) fn cut(event: &Event<'_>, separator: &[u8]) -> Option<(Vec<u8>, u64)>
     Some((out, count as u64))
 }
 
-/// The `data` of a part.
 fn data_of(data: &[u8], part: ChunkPart, lists: &mut ChunkLists<'_>) -> Vec<u8> {
     let mut out = vec![b'{'];
     for (key, value) in members(data) {
@@ -227,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost_and_nothing_is_large() {
+    fn split_chunks_keep_every_element_and_the_limit() {
         for (nodes, samples, steps, count) in [
             (5, 10_001, 10_001, 2),
             (25_000, 7, 7, 3),
@@ -250,7 +246,7 @@ mod tests {
             assert_eq!(has("/args/data/cpuProfile/trace_ids"), 1);
             assert!(has("/args/data/endTime") == 1 && has("/ts") == count);
             assert!(parts[count - 1].pointer("/args/data/endTime").is_some());
-            // no sample stands before a node
+            // all nodes precede the samples
             let sampled = |part: &Value| {
                 !part
                     .pointer("/args/data/cpuProfile/samples")

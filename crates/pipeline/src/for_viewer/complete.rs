@@ -1,14 +1,13 @@
-//! A B event and its E as one X event: the bytes of the B, and what the E adds.
+//! Joins a B event and its E event into an X event: the bytes of the B, and the additions of the E.
 //!
-//! | key of the E | becomes |
+//! | key of the E | result |
 //! |---|---|
 //! | `ts` | `dur`, exact to the last digit |
-//! | `args` | joined with those of the B; of two of one name that of the E counts, as the format has it |
-//! | `tts` | `tdur`, if the B has one too |
+//! | `args` | merged with those of the B; those of the E win, as in the trace format |
+//! | `tts` | `tdur`, if the B has `tts` too |
 //! | `sf`, `stack` | `esf`, `estack` |
-//! | `ph`, `pid`, `tid` | nothing: they are known |
-//! | `dur` | nothing: it is the pair's |
-//! | `name`, `cat` and all others | as they are, if the B has none of that name |
+//! | `ph`, `pid`, `tid`, `dur` | dropped, because the pair defines them |
+//! | others, such as `name` and `cat` | kept, if the B does not have the key |
 
 use tracemill_tokenizer::{Event, Field, fields_of, members, string_is, unescape};
 use tracemill_trace::json::patch::Patches;
@@ -16,7 +15,7 @@ use tracemill_trace::json::push_micros;
 use tracemill_trace::time::attos::Attos;
 use tracemill_write::keys::edit::without;
 
-/// The X event, and the keys of the E that found no place in it. Without an E it takes no time.
+/// Returns the X event, and the number of dropped keys of the E. Without an E the duration is 0.
 pub(super) fn complete(begin: &[u8], end: Option<&[u8]>) -> (Vec<u8>, u64) {
     let spans = fields_of(begin);
     let event = spans.of(begin);
@@ -35,14 +34,14 @@ pub(super) fn complete(begin: &[u8], end: Option<&[u8]>) -> (Vec<u8>, u64) {
     (patches.apply(begin), lost)
 }
 
-/// From the begin to the end, in microseconds.
+/// Returns the time from begin to end in microseconds, as text.
 fn duration(begin: &Event<'_>, end: &[u8]) -> Vec<u8> {
     let spans = fields_of(end);
     let end = spans.of(end);
     let mut dur = Vec::new();
     match between(begin.field(Field::Ts), end.field(Field::Ts)) {
         Some(exact) => exact.push(&mut dur),
-        // beyond the range
+        // out of range
         None => {
             let [from, to] = [begin.ts(), end.ts()].map(|ts| ts.map_or(0, |ts| ts.floor));
             push_micros(to.saturating_sub(from), &mut dur);
@@ -55,7 +54,7 @@ fn between(from: Option<&[u8]>, to: Option<&[u8]>) -> Option<Attos> {
     Some(Attos::of(to?)? - Attos::of(from?)?)
 }
 
-/// Adds what an E event has beside its time; returns members to append, and how many are lost.
+/// Adds the keys of an E event. Returns the members to append, and the number of dropped ones.
 fn add(begin: &Event<'_>, end: &[u8], patches: &mut Patches) -> (Vec<u8>, u64) {
     let own: Vec<(Vec<u8>, &[u8])> =
         members(begin.bytes).map(|(key, value)| (plain(key), value)).collect();
@@ -67,7 +66,7 @@ fn add(begin: &Event<'_>, end: &[u8], patches: &mut Patches) -> (Vec<u8>, u64) {
         more.extend_from_slice(b":");
         more.extend_from_slice(value);
     };
-    // of duplicates the last counts
+    // of duplicates the last wins
     let all: Vec<_> = members(end).collect();
     let is_free =
         |name: &[u8]| known(name).is_none() && !all.iter().any(|(key, _)| string_is(key, name));
@@ -122,14 +121,14 @@ fn plain(key: &[u8]) -> Vec<u8> {
     plain
 }
 
-/// The args of a pair, if they differ from those of the begin, and how many values of the end are lost.
+/// Returns the merged args if they differ from those of the B, and the number of dropped values.
 fn join(begin: &[u8], end: &[u8]) -> (Option<Vec<u8>>, u64) {
     match (begin.first(), end.first()) {
         (Some(b'{'), Some(b'{')) => {}
         (_, Some(b'n')) => return (None, 0),
         _ if begin == end => return (None, 0),
         (Some(b'{'), _) | (_, None) => return (None, 1),
-        // what is no object has no names: the end counts
+        // if the B's args are not an object, those of the E win
         _ => return (Some(end.to_vec()), 0),
     }
     if members(end).next().is_none() {
@@ -158,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_end_adds() {
+    fn end_event_adds_duration_and_args() {
         let begin = r#"{"ph":"B","ts":1.5,"name":"a","cat":"c","pid":1,"tid":2}"#;
         check(
             begin,
@@ -187,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn args_that_are_no_objects() {
+    fn joins_args_that_are_not_objects() {
         for (begin, end, joined, lost) in [
             ("{}", "{}", None, 0),
             ("{}", r#"{"a":1}"#, Some(r#"{"a":1}"#), 0),

@@ -1,21 +1,21 @@
-//! Characters that an event has as `\u` escapes, written as themselves for Perfetto.
+//! Replaces `\u` escapes by the characters themselves, for Perfetto.
 //!
-//! Version 52 resolves the escapes of a string only where one of them is `\"`, and shows all others as they are written. Where it
-//! resolves them, half of a surrogate pair (`\ud83d`) makes it refuse the file, or read it for ever, though it stands before its
-//! other half.
+//! Perfetto v52 decodes the escapes of a string only if the string contains `\"`, and shows the
+//! others as written. When it decodes half of a surrogate pair (`\ud83d`), it refuses the file or
+//! hangs.
 
 use memchr::memchr_iter;
 use tracemill_tokenizer::escaped_code_point;
 
-/// The event with these characters; `None` if it has no such escape. Control characters, `"` and `\` stay escaped; half of a pair
-/// without the other becomes U+FFFD. The event is JSON.
+/// Returns the event (valid JSON) with its escapes replaced, or `None` without any. Control
+/// characters, `"` and `\` stay escaped; an unpaired surrogate becomes U+FFFD.
 pub(super) fn with_characters(event: &[u8]) -> Option<Vec<u8>> {
     let mut text = Vec::new();
-    // what is before is in the text, or stays as it is while there is none
+    // `event[..done]` is in the text already
     let mut done = 0;
     let mut next = 0;
     for at in memchr_iter(b'\\', event) {
-        // the second one of `\\`, or of a pair of surrogates
+        // the second half of `\\` or of a surrogate pair
         if at < next {
             continue;
         }
@@ -45,7 +45,7 @@ mod tests {
     use tracemill_testkit::Rng;
 
     #[test]
-    fn characters_are_written_as_themselves() {
+    fn replaces_escapes_by_characters() {
         for (event, expected) in [
             (r#"{"a":"b"}"#, None),
             (r#"{"a":"\n\"\\u00e9\u0007\u0022\u005C"}"#, None),
@@ -59,9 +59,8 @@ mod tests {
         }
     }
 
-    /// A parser of JSON reads the same.
     #[test]
-    fn the_meaning_stays() {
+    fn replacing_escapes_keeps_the_value() {
         let mut changed = 0;
         for seed in 0..2_000 {
             let rng = &mut Rng::new(seed);

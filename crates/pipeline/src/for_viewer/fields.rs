@@ -1,6 +1,6 @@
-//! What is changed in an event for what it is alone: patches, found by the worker that writes it.
+//! Finds the changes to single events for a viewer, on the worker that writes them.
 //!
-//! They come on top of those for new names: a value that has one already gets its last one here.
+//! These patches follow those of renaming, and see the renamed values.
 
 use super::changes::{Change, Changes};
 use super::chunk::{cut, may_be_large};
@@ -29,20 +29,19 @@ use tracemill_write::keys::edit::without;
 use tracemill_write::keys::merged_keys::MergedKeys;
 use tracemill_write::patch::{EventPatcher, Patcher, WrittenAt};
 
-/// What all workers share.
+/// The changes for a viewer, shared by all workers.
 pub(crate) struct ViewerFixups {
     viewer: CheckFor,
     threads: RenamedThreads,
     overlapping: Overlapping,
-    /// What was changed.
+    /// Counts of the changes so far.
     done: Mutex<Changes>,
 }
 
-/// What stands between events in the forms that viewers read.
 const SEPARATOR: &[u8] = b",\n";
 
 impl ViewerFixups {
-    /// For the trace that `events` will write of `runs`; `changes` were done before.
+    /// Prepares the changes for the trace of `events` and `runs`. `changes` counts earlier changes.
     pub(crate) fn new<'e>(
         known: &ViewerFacts,
         events: &mut OrderedEvents<'e, '_, '_>,
@@ -59,18 +58,18 @@ impl ViewerFixups {
         Ok(ViewerFixups { viewer: known.viewer, threads, overlapping, done: Mutex::new(changes) })
     }
 
-    /// Mends keys beside the events.
+    /// Repairs the top-level keys.
     pub(crate) fn mend_keys(&self, united: &mut MergedKeys<'_>) {
         let mut done = self.done.lock().unwrap_or_else(|e| e.into_inner());
         done.add(Change::MendedKeys, united.mend());
     }
 
-    /// Events that are written before all others: names of lanes.
+    /// Returns the number of events written before all others, which name the added tracks.
     pub(crate) fn before(&self) -> u64 {
         self.done.lock().unwrap_or_else(|e| e.into_inner()).get(Change::Lanes)
     }
 
-    /// Says what was changed once all is written; `span` is the first and last time of the trace.
+    /// Reports the changes after the last event. `span` is the first and last time of the trace.
     pub(crate) fn report(&self, report: &mut MergeReport, span: Option<(i64, i64)>) {
         let done = *self.done.lock().unwrap_or_else(|e| e.into_inner());
         report.run.viewer = ViewerReport { viewer: Some(self.viewer), changes: done.list() };
@@ -87,35 +86,33 @@ impl Patcher for ViewerFixups {
     }
 }
 
-/// Finds what is changed; one for each worker.
+/// Finds the changes on one worker.
 struct FixupFinder<'r> {
     fixups: &'r ViewerFixups,
     finder: FieldFinder,
     validator: Validator,
     changes: Changes,
-    /// New pids and tids by those as they are spelled.
+    /// New pids and tids, by the old ones as written.
     known: HashMap<Vec<u8>, [Option<u32>; 2]>,
     event: Vec<u8>,
 }
 
-/// An event, and its patches.
 struct PatchedEvent<'e, 'p> {
     event: &'e [u8],
     patches: &'p mut Patches,
 }
 
 impl<'e> PatchedEvent<'e, '_> {
-    /// A value as it will be written.
+    /// Returns a value with its patches so far.
     fn current<'x>(&'x self, value: &'x [u8]) -> &'x [u8] {
         self.patches.current(self.event, value)
     }
 
-    /// Writes `text` instead of `value`.
     fn put(&mut self, value: &[u8], text: &[u8]) {
         self.patches.replace(self.event, value, text);
     }
 
-    /// Writes members in front of all others.
+    /// Inserts members before all others of the event.
     fn insert(&mut self, members: &[u8]) {
         if !members.is_empty() {
             let front = &self.event[1..1];
@@ -180,11 +177,11 @@ impl EventPatcher for FixupFinder<'_> {
 }
 
 impl FixupFinder<'_> {
-    /// Name, category and args are there; instants are of phase `I`.
+    /// Adds missing name, category and args, and changes phase `i` to `I`.
     fn supply(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
         let mut missing = Vec::new();
         let is_metadata = event.is_metadata();
-        // args that were supplied by the name are there
+        // `supply_args` adds the args of these
         let fields = if lacks(event).is_some() { 2 } else { 3 };
         let rows = [
             (Field::Name, Change::Names, &b"\"\""[..], false),
@@ -224,13 +221,13 @@ impl FixupFinder<'_> {
         }
     }
 
-    /// What DevTools reads of args by the name of the event is there.
+    /// Adds the args that DevTools requires of events with this name.
     fn supply_args(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
         let Some(Need { object, member: needed }) = lacks(event) else { return };
         let own = needed.map_or_else(String::new, |(name, value)| format!("\"{name}\":{value}"));
         let is_object = |value: &&[u8]| value.starts_with(b"{");
         let Some(args) = event.field(Field::Args).filter(is_object) else {
-            // other args are nothing to DevTools
+            // DevTools ignores args that are not objects
             let args = format!("{{\"{object}\":{{{own}}}}}");
             match event.field(Field::Args) {
                 Some(other) => found.put(other, args.as_bytes()),
@@ -251,7 +248,7 @@ impl FixupFinder<'_> {
         self.changes.one(Change::PageArgs);
     }
 
-    /// Ids that JavaScript rounds are strings.
+    /// Turns ids that JavaScript would round into strings.
     fn quote_ids(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
         let id2 = event.field(Field::Id2);
         let of_id2 = ["global", "local"].map(|reach| member(id2?, reach.as_bytes()));
@@ -265,7 +262,7 @@ impl FixupFinder<'_> {
         }
     }
 
-    /// Time steps of CPU profiles are where DevTools reads them.
+    /// Moves time steps of CPU profiles to where DevTools reads them.
     fn move_deltas(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
         let Some(DeltasInside { data, profile, lists }) = deltas_inside(event) else { return };
         let (mut rest, mut moved) = (profile.to_vec(), Vec::new());
@@ -278,7 +275,7 @@ impl FixupFinder<'_> {
         self.changes.one(Change::Deltas);
     }
 
-    /// Times are numbers.
+    /// Turns quoted times into numbers.
     fn unquote(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
         for field in [Field::Ts, Field::Dur] {
             if event.field_and_rest(field).is_none_or(|rest| rest[0] != b'"') {
@@ -294,7 +291,7 @@ impl FixupFinder<'_> {
         }
     }
 
-    /// pid and tid fit.
+    /// Replaces pids and tids that are too large for the viewer.
     fn rename(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
         let threads = &self.fixups.threads;
         if threads.is_empty() {
@@ -315,7 +312,7 @@ impl FixupFinder<'_> {
         }
     }
 
-    /// Ids of flows are numbers in `id`.
+    /// Changes flow ids to numbers in `id`.
     fn rename_flow(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
         if let Some(id) = event.field(Field::BindId)
             && let Some(new) = flow_id(found.current(id))
@@ -349,7 +346,7 @@ impl FixupFinder<'_> {
         self.changes.one(Change::FlowId2);
     }
 
-    /// Cuts what is too large, mends what is not JSON, and resolves escapes: the event as a whole.
+    /// Splits chunks, repairs JSON and replaces escapes, which change the event as a whole.
     fn rewrite(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
         let is_perfetto = self.fixups.viewer == CheckFor::Perfetto;
         let cuts = !is_perfetto && may_be_large(event);
@@ -360,7 +357,7 @@ impl FixupFinder<'_> {
         }
         self.apply(event.bytes, found);
         let mut changed = false;
-        // what has no one meaning was lost when it was read
+        // events without a single meaning were dropped while reading
         if !sound && let Ok(Some(mended)) = mend(&self.event) {
             self.event = mended;
             self.changes.one(Change::Mended);
@@ -387,7 +384,7 @@ impl FixupFinder<'_> {
         self.event = text;
     }
 
-    /// Puts the event with its patches so far into `self.event`.
+    /// Writes the event with its patches so far into `self.event`.
     fn apply(&mut self, bytes: &[u8], found: &mut PatchedEvent<'_, '_>) {
         found.patches.put_in_order(bytes);
         self.event.clear();
@@ -395,14 +392,14 @@ impl FixupFinder<'_> {
     }
 }
 
-/// Writes a member in front of all others of an object in the event.
+/// Inserts a member at the start of an object in the event.
 fn insert_into(object: &[u8], member: &str, found: &mut PatchedEvent<'_, '_>) {
     let is_empty = object[1..].trim_ascii_start().starts_with(b"}");
     let comma = if is_empty { "" } else { "," };
     found.put(&object[1..1], format!("{member}{comma}").as_bytes());
 }
 
-/// A JSON value as the string that holds its text.
+/// Returns a JSON string with the text of a value.
 fn quoted(value: &[u8]) -> Vec<u8> {
     let mut out = vec![b'"'];
     for &byte in value {

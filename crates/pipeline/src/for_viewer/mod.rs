@@ -1,29 +1,24 @@
-//! What a merge changes so that a viewer takes its output and shows it right (`merge --for`; other verbs by way of
-//! [`crate::fitted`]).
+//! Changes the output of a merge so that a viewer opens and shows it correctly (`merge --for`; for
+//! other verbs see [`crate::fitted`]).
 //!
-//! The rules are those that `check` knows a viewer by; sources: `devtools-semantics.md` §1, §3, §8, §9, §11, §15
-//! and `users.md` §4.
+//! The rules are those of `check`. Sources: `devtools-semantics.md` §1, §3, §8, §9, §11, §15 and
+//! `users.md` §4.
 //!
 //! | for DevTools | where |
 //! |---|---|
-//! | B and E, which it pairs over the whole file, are paired by thread and written as X | [`pairs`], [`complete`] |
-//! | one `TracingStartedInBrowser`: the earliest, with the frames of all | [`pages`] |
-//! | a `CommitLoad` for processes that it would hide: those of recordings that are not of a browser | [`pages`] |
-//! | `i` is `I`; missing `name`, `cat`, `args`; times in quotes | [`fields`] |
-//! | at most 10,000 samples, nodes or steps in a `ProfileChunk` | [`chunk`] |
-//! | an event around CPU profiles, where there is nothing else that it draws | [`around`] |
-//! | strict JSON: `NaN` is `null`, and other lapses are mended | [`fields`] |
-//! | no empty events, which have no name | [`scan`] |
-//! | less than 512 MiB of text | said, with how to slice it |
+//! | B and E become X; DevTools would pair them over the whole file | [`pairs`], [`complete`] |
+//! | one `TracingStartedInBrowser` with all frames; a `CommitLoad` for hidden processes | [`pages`] |
+//! | `i` becomes `I`; missing `name`, `cat`, `args`; quoted times | [`fields`] |
+//! | long `ProfileChunk` events are split; an event around CPU profiles | [`chunk`], [`around`] |
+//! | repaired JSON; a warning above 512 MiB | [`fields`] |
+//! | no empty events | [`scan`] |
 //!
 //! | for Perfetto | where |
 //! |---|---|
-//! | pids and tids fit into 32 bits | [`threads`] |
-//! | ids of flows are integers or hexadecimal, and stand in `id` | [`threads`] |
-//! | strict JSON, as for DevTools | [`fields`] |
-//! | characters as themselves, not as `\u` escapes | [`escapes`] |
-//! | it begins with `{"` or `[{"`: no empty events, no lines | [`scan`], [`form`] |
-//! | X events and pairs of B and E that overlap on one thread go to a lane beside it (`--overlaps`) | [`overlaps`] |
+//! | pids and tids of 32 bits; flow ids that are numbers, in `id` | [`threads`] |
+//! | repaired JSON; no `\u` escapes | [`fields`], [`escapes`] |
+//! | a file that starts with `{"` or `[{"` | [`scan`], [`form`] |
+//! | overlapping slices on added tracks (`--overlaps`) | [`overlaps`] |
 //!
 //! ```text
 //!   scan ─┬─> index ───────────────────────────────────┐
@@ -31,11 +26,12 @@
 //!         └─> tables of threads ─> names, pages ───────┘     └─> overlaps: one walk, an edit file
 //! ```
 //!
-//! What can be told from an event alone is a patch, found by the worker that writes it. What changes its place in the order
-//! or joins several events is *made*: a text in a temporary file that is scanned like one more input. A merge for nobody
-//! has neither: it costs one test an event.
+//! Changes that concern one event are patches, found by the worker that writes it. Changes that
+//! move or join events create *synthetic* events, in a temporary file that is scanned like an
+//! input. Without a viewer the cost is one test per event.
 //!
-//! Memory: threads and what is open on them; B and E events 16 bytes each within the budget; edits 16 bytes each on disk.
+//! Memory: threads and their open slices; 16 bytes per B or E event, which spill; 16 bytes per
+//! edit, on disk.
 
 mod around;
 mod changes;
@@ -58,7 +54,7 @@ pub(crate) use synthetic::MergeContext;
 
 use tracemill_trace::output::target::Format;
 
-/// The form that viewers read, for a trace of so many events: none reads lines, and Perfetto does not know an empty array.
+/// Returns the form that viewers read: none reads NDJSON, and Perfetto refuses an empty array.
 pub(crate) fn form(format: Format, events: u64) -> Format {
     match format {
         Format::Array if events > 0 => Format::Array,
@@ -71,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn viewers_read_no_lines() {
+    fn ndjson_and_empty_arrays_become_objects() {
         for (form_in, events, out) in [
             (Format::Ndjson, 5, Format::Object),
             (Format::Array, 5, Format::Array),

@@ -1,5 +1,5 @@
-//! X events, and pairs of B and E, that begin inside another of their thread and end after it: viewers drop them, or draw them
-//! wrongly.
+//! Finds slices (X, or B and E) that begin inside another slice of their thread and end after it.
+//! Viewers drop them or draw them wrongly.
 //!
 //! ```text
 //!   thread   ├────── a ──────┤          ├── c ──┤
@@ -7,10 +7,10 @@
 //!   lane          ├─── b ────────┤ ├─ d …              nests there, or else in the next one
 //! ```
 //!
-//! One walk over the output before it is written, on one thread; where there are E events one more before it, which pairs
-//! them, so that the end of a pair is known at its begin. Times count in whole nanoseconds, rounded down, and what takes no
-//! time overlaps nothing, as in `check`. Both events of a pair move, so that they pair there as they did. Of each lane the ends
-//! of what is open are kept; what is decided goes to disk, 16 bytes an event, by its number in the output.
+//! Walks over the output before it is written, on one thread. If there are E events, an earlier
+//! walk pairs them, so that the end of a pair is known at its begin. Times are rounded down to
+//! nanoseconds, and slices without a duration overlap nothing, as in `check`. Memory: the open
+//! slices of each track; edits go to disk, 16 bytes each.
 
 use super::changes::{Change, Changes};
 use super::threads::{RenamedThreads, free, low_bits};
@@ -33,35 +33,35 @@ use tracemill_trace::store::entry::Entry;
 use tracemill_write::emit::OrderedEvents;
 use tracemill_write::patch::event_rewriter::EventRewriter;
 
-/// Lanes beside a thread at most: each event is tried on all of them.
+/// Maximum number of added tracks per thread; each event is tried on all of them.
 const LANES: usize = 256;
-/// Tids of lanes show the thread they are of: 7 becomes 1000007, 2000007, …
+/// Distance between the tids of added tracks, which shows their thread: 7 becomes 1000007, 2000007,
+/// …
 const STEP: u32 = 1_000_000;
 
-/// What is done to an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Edit {
-    /// It moves to this thread.
+    /// Moves the event to this tid.
     Tid(u32),
-    /// It takes so many nanoseconds.
+    /// Sets the duration, in nanoseconds.
     Dur(i64),
 }
 
-/// Number of the event, edit.
+/// Size of a record of event number and edit, in bytes.
 const RECORD: usize = 16;
-/// Set in the number for [`Edit::Dur`].
+/// Flag in the event number for [`Edit::Dur`].
 const DUR: u64 = 1 << 63;
 
-/// What is done about overlaps.
+/// The changes to overlapping slices.
 #[derive(Default)]
 pub(crate) struct Overlapping {
     edits: Option<Mapped>,
-    /// Metadata events that name the lanes, with a separator behind each.
+    /// Metadata events that name the added tracks, each followed by a separator.
     pub(super) names: Vec<u8>,
 }
 
 impl Overlapping {
-    /// What is done to the event of a number in the output.
+    /// Returns the change to event `index` of the output.
     #[inline]
     pub(super) fn at(&self, index: u64) -> Option<Edit> {
         let records = self.edits.as_deref()?.as_chunks::<RECORD>().0;
@@ -79,43 +79,45 @@ impl Overlapping {
     }
 }
 
-/// A thread with the lanes beside it.
+/// A thread with its added tracks.
 struct ThreadLanes {
-    /// pid and tid as they will be written.
+    /// The pid and tid as written to the output.
     pid: Vec<u8>,
     tid: Vec<u8>,
-    /// By [`key_of`], of the process as it was.
+    /// The [`key_of`] of the old pid.
     process: Vec<u8>,
-    /// The inside of its name.
+    /// The content of the thread's name.
     name: Option<Vec<u8>>,
-    /// What is open: on the thread, and on each lane.
+    /// Open slices of the thread, then of each added track.
     open: Vec<OverlapTrack>,
     tids: Vec<u32>,
-    /// B events that wait for their E: the number among all, then the tid of its lane, or 0 for the thread.
+    /// Open B events: first their numbers, in the second walk the tids of their tracks, or 0 for
+    /// the thread.
     begins: Begins<u64>,
 }
 
-/// The walk.
+/// A walk over the output that assigns slices to tracks.
 struct OverlapWalk<'w> {
     rule: Overlaps,
     new: &'w mut RenamedThreads,
     threads: Vec<ThreadLanes>,
-    /// Threads by pid and tid as they are spelled, which of `threads` each of these is, and those by [`key_of`] of both.
+    /// Threads by pid and tid as written, their indices in `threads`, and indices by [`key_of`] of
+    /// both ids.
     spelled: ThreadTable,
     known: Vec<usize>,
     lanes: HashMap<Vec<u8>, usize>,
     edits: Scratch,
     changes: &'w mut Changes,
-    /// When each B event ends; the least time if it never does.
+    /// The end of each B event; the minimum time if it has none.
     ends: SpillArray<i64>,
-    /// B events so far.
+    /// Number of B events so far.
     begun: usize,
-    /// Bytes of heap of what waits, on all threads.
+    /// Heap bytes of the open B events of all threads.
     heap: u64,
     quota: Quota,
 }
 
-/// Finds what overlaps among all that `events` will write, where `has_ends` says whether there are E events.
+/// Finds the overlaps in the output. `has_ends` says whether there are E events.
 pub(crate) fn find_overlaps<'e>(
     events: &mut OrderedEvents<'e, '_, '_>,
     runs: &'e EntryRuns,
@@ -157,7 +159,7 @@ pub(crate) fn find_overlaps<'e>(
     walk.finish()
 }
 
-/// Calls `each` with all that `events` will write, as it stands before this: event, entry, number.
+/// Calls `each` with every event of the output, its entry and its number.
 fn each_event<'e>(
     events: &mut OrderedEvents<'e, '_, '_>,
     runs: &'e EntryRuns,
@@ -178,13 +180,13 @@ fn each_event<'e>(
         }
         Ok(())
     })?;
-    // which it has walked through
+    // the walk has consumed the runs
     events.timed = runs.timed(events.order);
     Ok(())
 }
 
 impl OverlapWalk<'_> {
-    /// Notes when B events end.
+    /// Finds the end of a B event, in the first walk.
     fn find_end(&mut self, event: &Event<'_>, time: i64) -> Result<(), Error> {
         match event.phase() {
             b'B' if time != i64::MIN => {
@@ -201,7 +203,6 @@ impl OverlapWalk<'_> {
         }
     }
 
-    /// Opens a B event on its thread.
     fn begin(&mut self, event: &Event<'_>, value: u64) -> Result<(), Error> {
         let thread = self.thread_of(event);
         let begins = &mut self.threads[thread].begins;
@@ -262,7 +263,8 @@ impl OverlapWalk<'_> {
         Some(Edit::Tid(tid))
     }
 
-    /// Takes a B event. Where X events are clipped, too, a pair moves to a lane: its E has a place in the order.
+    /// Moves the pair of a B event to another track if it overlaps. Pairs move even where X events
+    /// are clipped, because the E has a fixed place in the order.
     fn take_begin(&mut self, event: &Event<'_>, start: i64) -> Result<Option<Edit>, Error> {
         let end = self.ends.get(self.begun).filter(|&end| end != i64::MIN);
         self.begun += 1;
@@ -276,7 +278,8 @@ impl OverlapWalk<'_> {
         Ok(tid.map(Edit::Tid))
     }
 
-    /// Returns the tid of the first lane into which a slice fits; `None` if there may be no more.
+    /// Returns the tid of the first track with room for a slice, or `None` if no track can be
+    /// added.
     fn spill(&mut self, thread: usize, kind: SliceKind, slice: Interval) -> Option<u32> {
         let own = &mut self.threads[thread];
         let fits = own.open[1..].iter_mut().position(|open| open.enter(kind, slice).is_none());
@@ -302,7 +305,6 @@ impl OverlapWalk<'_> {
         Some(own.tids[lane])
     }
 
-    /// The number of the thread of an event.
     fn thread_of(&mut self, event: &Event<'_>) -> usize {
         let [pid, tid] = [Field::Pid, Field::Tid].map(|f| event.field(f).unwrap_or_default());
         let spelled = self.spelled.number(pid, tid);

@@ -1,12 +1,13 @@
-//! By what DevTools knows a browser's pages: one `TracingStartedInBrowser`, and a `CommitLoad` for each process that it would
-//! hide otherwise.
+//! Makes DevTools show all pages: keeps one `TracingStartedInBrowser`, and adds a `CommitLoad` to
+//! processes that it would hide.
 //!
-//! * Of several `TracingStartedInBrowser` the last would give begin and main frame. The earliest stays, those that were made
-//!   for CPU profiles behind all others, and gets the frames of all: its own last, since the last main frame counts.
-//! * DevTools begins where it stands. Recordings that are not of a browser may begin earlier: then it moves. The main frame is
-//!   called after its first navigation, if that is within half a second of the begin: so that it still is, it gets that URL.
-//! * In the trace of a browser processes without a page are hidden. That is meant for those of the browser's own
-//!   recording (its GPU process has a track of its own), if others of it are drawn; all other processes get a page.
+//! * Of several `TracingStartedInBrowser` the earliest is kept, preferably not a synthetic one. It
+//!   gets the frames of all, its own last, because DevTools takes the last main frame.
+//! * DevTools starts at that event, so it moves if recordings without a browser begin earlier.
+//!   DevTools names the main frame after its first navigation within 0.5 s, so the frame gets that
+//!   URL.
+//! * In a browser trace DevTools hides processes without a page. That is right for processes of the
+//!   browser's recording, if others of it are drawn. All other processes get a page.
 
 use super::changes::{Change, Changes};
 use super::scan::{Literal, PageTable};
@@ -17,32 +18,31 @@ use tracemill_trace::json::patch::Patches;
 use tracemill_trace::json::{elements, member, push_micros};
 use tracemill_trace::spill::hash::HashSet;
 
-/// Nanoseconds from the begin of the trace within which a navigation gives the main frame its URL.
+/// Nanoseconds after the trace start within which a navigation names the main frame.
 const SOON: i64 = 500_000_000;
 
-/// A `TracingStartedInBrowser`, as it will be written.
 pub(super) struct TraceStart {
     pub(super) bytes: Vec<u8>,
-    /// Whether it was made for CPU profiles.
+    /// Whether the event is synthetic, made for CPU profiles.
     pub(super) made: bool,
 }
 
-/// What all inputs have of it.
+/// The page tables of all inputs.
 pub(super) struct InputPages<'c> {
-    /// Per input: where it stands, and who is in it.
+    /// Offset and table of each input.
     pub(super) tables: &'c [(u64, PageTable)],
     pub(super) rewrite: &'c Rewrite,
-    /// Places at which made inputs stand.
+    /// Offsets of the synthetic inputs.
     pub(super) made: HashSet<u64>,
 }
 
 impl InputPages<'_> {
-    /// The number of the recording that the input at a place is of.
+    /// Returns the recording of the input at an offset.
     fn recording(&self, base: u64) -> usize {
         self.rewrite.unit_at(base).map_or(0, |unit| self.rewrite.units[unit].recording)
     }
 
-    /// A pid as it will be written.
+    /// Returns a pid as it will be written.
     pub(super) fn renamed(&self, base: u64, pid: &[u8]) -> Literal {
         let unit = self.rewrite.unit_at(base).map(|unit| &self.rewrite.units[unit]);
         let renames = unit.and_then(|unit| unit.renames.as_ref());
@@ -50,14 +50,14 @@ impl InputPages<'_> {
         new.map_or_else(|| pid.to_vec(), Vec::clone)
     }
 
-    /// Recordings with an event that `is` finds, those for CPU profiles left out.
+    /// Returns the recordings with a matching table, except synthetic ones.
     fn recordings(&self, is: impl Fn(&PageTable) -> bool) -> BTreeSet<usize> {
         let real =
             self.tables.iter().filter(|(base, tables)| !self.made.contains(base) && is(tables));
         real.map(|(base, _)| self.recording(*base)).collect()
     }
 
-    /// The one `TracingStartedInBrowser` of several, in the order of the output.
+    /// Merges several `TracingStartedInBrowser`, given in output order, into one.
     pub(super) fn start(
         &self,
         mut starts: Vec<TraceStart>,
@@ -91,7 +91,7 @@ impl InputPages<'_> {
         Some(patches.apply(&chosen.bytes))
     }
 
-    /// Gives main frames the URLs that they would have if the trace began at `begin`.
+    /// Gives main frames the URLs that they would have if the trace started at `begin`.
     fn name_frames(&self, start: &[u8], begin: i64, patches: &mut Patches) {
         let frames = data_of(start).and_then(|data| member(data, b"frames"));
         elements(frames.unwrap_or_default()).for_each(|frame| {
@@ -106,7 +106,8 @@ impl InputPages<'_> {
         });
     }
 
-    /// Recordings of browsers of which a process with a page, or a whole CPU profile, is drawn.
+    /// Returns the recordings of browsers of which DevTools draws a process with a page or a whole
+    /// CPU profile.
     fn browsers(&self) -> BTreeSet<usize> {
         let mut browsers = self.recordings(|tables| tables.is_browser);
         let mut pages: BTreeSet<(usize, Vec<u8>)> = BTreeSet::new();
@@ -129,7 +130,7 @@ impl InputPages<'_> {
         browsers
     }
 
-    /// A `CommitLoad` for each process that would be hidden for no reason of its own.
+    /// Returns a `CommitLoad` for each process that DevTools would hide wrongly.
     pub(super) fn loads(&self, changes: &mut Changes) -> Vec<Vec<u8>> {
         if !self.tables.iter().any(|(_, tables)| tables.is_browser) {
             return Vec::new();
@@ -141,7 +142,7 @@ impl InputPages<'_> {
             .flat_map(|(base, tables)| tables.pages.iter().map(|pid| self.renamed(*base, pid)))
             .map(|pid| key_of(Some(&pid)))
             .collect();
-        // first event of each process: when, and on which thread
+        // time, pid and tid of the first event of each process
         let mut hidden: BTreeMap<Vec<u8>, (i64, Literal, Literal)> = BTreeMap::new();
         for (base, tables) in self.tables {
             if browsers.contains(&self.recording(*base)) {
@@ -167,7 +168,7 @@ impl InputPages<'_> {
     }
 }
 
-/// What a pid is called: the inside of a string, a number as it is.
+/// Returns the content of a string pid, or a numeric pid unchanged.
 fn inner(pid: &[u8]) -> Option<&[u8]> {
     match pid {
         [b'"', inner @ .., b'"'] => Some(inner),
@@ -198,13 +199,13 @@ fn load(first: i64, pid: &[u8], tid: &[u8]) -> Vec<u8> {
     out
 }
 
-/// `args.data` of an event, if it is an object.
+/// Returns `args.data` of an event, if it is an object.
 fn data_of(event: &[u8]) -> Option<&[u8]> {
     let data = member(fields_of(event).field(event, Field::Args)?, b"data");
     data.filter(|data| data.starts_with(b"{"))
 }
 
-/// Puts the frames of others before those of `chosen`, each once.
+/// Inserts the frames of others before those of `chosen`, without duplicates.
 fn unite_frames(chosen: &[u8], others: &[TraceStart], patches: &mut Patches) {
     let Some(data) = data_of(chosen) else { return };
     let own = member(data, b"frames");
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_united_and_the_earliest_counts() {
+    fn earliest_start_gets_the_frames_of_all() {
         let rewrite = Rewrite::default();
         let pages = InputPages { tables: &[], rewrite: &rewrite, made: HashSet::default() };
         let mut changes = Changes::default();

@@ -1,7 +1,8 @@
-//! B and E events of each thread, paired in the order of the output.
+//! Pairs the B and E events of each thread in output order.
 //!
-//! Which B an E ends is [`DevtoolsBegins`]'s to say: so a lost E costs its own B its duration and no other. Pairs that end
-//! at one time are given out in the order of their B events: where they also begin at one time, the first B is the outer.
+//! [`DevtoolsBegins`] decides which B an E ends, so that a missing E affects only its own B. Pairs
+//! that end at the same time are returned in the order of their B events; if they also begin
+//! together, the first B is the outer one.
 
 use super::changes::{Change, Changes};
 use super::complete::complete;
@@ -15,23 +16,21 @@ use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::store::entry::Entry;
 
-/// A B event: its number among all.
 type NumberedBegin = (u64, Entry);
 
-/// The X event of a pair, by the number of its B event.
+/// The X event of a pair, and the number of its B event.
 struct EndedPair {
     begin: u64,
     event: Vec<u8>,
 }
 
-/// What is open on each thread.
+/// The open B events of all threads.
 pub(super) struct ViewerPairs {
     threads: HashMap<Vec<u8>, DevtoolsBegins<NumberedBegin>>,
-    /// Bytes of heap of all of them, and of the pairs that ended.
+    /// Heap bytes of the open B events and the ended pairs.
     heap: u64,
-    /// How many begins there were.
     begins: u64,
-    /// Pairs that end at the time of the last E.
+    /// Pairs that end at `last_end`.
     ended: Vec<EndedPair>,
     last_end: i64,
     quota: Quota,
@@ -43,8 +42,8 @@ impl ViewerPairs {
         ViewerPairs { threads, heap: 0, begins: 0, ended, last_end: i64::MIN, quota }
     }
 
-    /// Takes a B or E event; calls `made` with the X events of pairs that ended earlier. `read` gives an event as it will
-    /// be written.
+    /// Opens a B event, or closes it with its E. Passes the X events of earlier pairs to `made`;
+    /// `read` returns an event as it will be written.
     pub(super) fn take(
         &mut self,
         entry: Entry,
@@ -81,7 +80,7 @@ impl ViewerPairs {
         self.quota.check(self.heap, OPEN)
     }
 
-    /// Gives out what ended at one time.
+    /// Passes the ended pairs to `made`.
     fn give_out(&mut self, made: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         self.ended.sort_unstable_by_key(|pair| pair.begin);
         self.ended.iter().map(|pair| &*pair.event).try_for_each(made)?;
@@ -89,7 +88,7 @@ impl ViewerPairs {
         Ok(())
     }
 
-    /// Gives out the last pairs. Returns what was never ended, in the order of the output.
+    /// Passes the last pairs to `made`. Returns the B events without an E, in output order.
     pub(super) fn finish(
         mut self,
         made: impl FnMut(&[u8]) -> Result<(), Error>,
@@ -106,7 +105,7 @@ impl ViewerPairs {
     }
 }
 
-/// pid and tid, whatever their spelling.
+/// Returns a key of pid and tid that does not depend on how they are written.
 fn thread_of(event: &Event<'_>) -> Vec<u8> {
     let mut key = key_of(event.field(Field::Pid));
     key.extend(key_of(event.field(Field::Tid)));

@@ -1,4 +1,4 @@
-//! CPU profiles as the scan for a viewer finds them: whose they are, and how long they last.
+//! Collects threads and times of CPU profiles while scanning for a viewer.
 
 use memchr::memmem;
 use std::collections::BTreeMap;
@@ -7,23 +7,22 @@ use tracemill_tokenizer::{Event, Field, Nanos, nanos, number_text};
 use tracemill_trace::json::member;
 use tracemill_viewers::required_args::page_data;
 
-/// What is known of a profile: nanoseconds.
+/// The time range of a profile, in nanoseconds.
 #[derive(Clone, Debug, Default)]
 struct ProfileTimes {
-    /// pid and tid, and its start.
+    /// The pid, tid and start of its `Profile` event.
     head: Option<(Vec<u8>, Vec<u8>, i64)>,
-    /// Start and end by the clock of its data.
+    /// Start and end by the clock of the profile data.
     own: [Option<i64>; 2],
-    /// The greatest time of a chunk.
+    /// The latest time of a chunk.
     last: Option<i64>,
 }
 
-/// CPU profiles of an input.
 #[derive(Debug, Default)]
 pub(super) struct InputProfiles(BTreeMap<StreamKey, ProfileTimes>);
 
 impl InputProfiles {
-    /// Notes an event, if it is of a profile.
+    /// Records an event, if it belongs to a profile.
     pub(super) fn note(&mut self, event: &Event<'_>, ts: Nanos) {
         let Some(role) = Role::of(event) else { return };
         let number = |name: &[u8]| {
@@ -42,7 +41,7 @@ impl InputProfiles {
             Role::Chunk => {
                 let own = self.0.entry(stream_key(event)).or_default();
                 own.last = own.last.max(Some(ts.floor));
-                // chunks are long, and one of a stream says when it ends
+                // chunks are long, and only one of a stream has the end
                 if memmem::find(event.bytes, b"\"endTime\"").is_some() {
                     own.own[1] = number(b"endTime").or(own.own[1]);
                 }
@@ -51,7 +50,6 @@ impl InputProfiles {
         }
     }
 
-    /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
@@ -67,7 +65,6 @@ impl InputProfiles {
         }
     }
 
-    /// Moves all times.
     pub(super) fn shift(&mut self, moved: impl Fn(i64) -> i64) {
         for span in self.0.values_mut() {
             span.last = span.last.map(&moved);
@@ -77,7 +74,7 @@ impl InputProfiles {
         }
     }
 
-    /// Threads with the start and end of their profiles.
+    /// Returns the threads with start and end of their profiles.
     pub(super) fn threads(&self) -> impl Iterator<Item = (&Vec<u8>, &Vec<u8>, (i64, i64))> {
         self.0.values().filter_map(|span| {
             let (pid, tid, start) = span.head.as_ref()?;

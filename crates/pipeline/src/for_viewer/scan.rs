@@ -1,8 +1,8 @@
-//! What the scan finds for a viewer: events that cannot stay as they are, and who is in the trace.
+//! Collects, during the scan, the events that a viewer needs changed and the processes of the
+//! trace.
 //!
-//! B, E and `TracingStartedInBrowser` are taken out of the index into one of their own (16 bytes each, spilled beyond a
-//! quarter of the index' share), since what becomes of them stands elsewhere in the order. The tables grow with the
-//! threads; events of one thread after the other cost a comparison of two short texts.
+//! B, E and `TracingStartedInBrowser` events go to an index of their own (16 bytes each, spilled to
+//! disk), because events at other positions replace them. Memory grows with the number of threads.
 
 use super::chunk::count_parts;
 use super::profiles::InputProfiles;
@@ -27,7 +27,7 @@ use tracemill_viewers::pages::has_page;
 use tracemill_viewers::required_args::page_data;
 use tracemill_write::patch::CutChunk;
 
-/// A value as it is written.
+/// A value as written.
 pub(super) type Literal = Vec<u8>;
 
 /// A navigation of a main frame.
@@ -38,34 +38,31 @@ pub(super) struct Navigation {
     pub(super) url: Literal,
 }
 
-/// A thread, or a process without one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct DrawnThread {
-    /// The time of its first event that DevTools draws.
+    /// Time of the first event that DevTools draws.
     pub(super) drawn: Option<i64>,
 }
 
-/// The processes and threads of an input, and its pages.
+/// The processes, threads and pages of an input.
 #[derive(Debug, Default)]
 pub(super) struct PageTable {
-    /// Threads by pid and tid, as written; a missing one is empty.
+    /// Threads by pid and tid as written; empty if missing.
     pub(super) threads: BTreeMap<Literal, BTreeMap<Literal, DrawnThread>>,
-    /// How many threads that are.
     thread_count: usize,
-    /// Processes that have a page.
+    /// Processes with a page.
     pub(super) pages: BTreeSet<Literal>,
-    /// Whether an event makes it the trace of a browser.
+    /// Whether an event marks a browser trace.
     pub(super) is_browser: bool,
-    /// Whether there is a whole CPU profile (`CpuProfile`), which DevTools draws without a page.
+    /// Whether there is a `CpuProfile` event, which DevTools draws without a page.
     pub(super) has_whole_profile: bool,
-    /// Whether there is a `TracingStartedInBrowser`.
     pub(super) has_start: bool,
-    /// From the first to the end of the last event that DevTools draws, as it does none at 0.
+    /// Start of the first and end of the last event that DevTools draws. It draws none at time 0.
     pub(super) drawn: Option<(i64, i64)>,
     pub(super) profiles: InputProfiles,
     /// First navigation of main frames, by frame.
     pub(super) navigations: BTreeMap<Literal, Navigation>,
-    /// The thread at hand, and what was seen of it since it became that.
+    /// The current thread and its facts, not yet in `threads`.
     last: (Literal, Literal, DrawnThread),
 }
 
@@ -85,7 +82,6 @@ impl PageTable {
         self.add(pid, [(tid, thread)]);
     }
 
-    /// Adds what is known of threads of a process.
     fn add(&mut self, pid: Literal, threads: impl IntoIterator<Item = (Literal, DrawnThread)>) {
         let own = self.threads.entry(pid).or_default();
         let before = own.len();
@@ -96,8 +92,7 @@ impl PageTable {
         self.thread_count += own.len() - before;
     }
 
-    /// Bytes of heap, about, that processes, threads, profiles and frames take here and in what is made of them, such as
-    /// tables of new ids.
+    /// Estimates the heap bytes of the tables, and of those derived from them such as new ids.
     fn heap(&self) -> u64 {
         const PROCESS: usize = 1500;
         const THREAD: usize = 300;
@@ -122,7 +117,7 @@ impl PageTable {
         later.drawn.into_iter().for_each(|(start, end)| self.note_drawn(start, end));
     }
 
-    /// Notes what says something about pages.
+    /// Records pages, navigations and other facts about a browser trace.
     fn note_name(&mut self, event: &Event<'_>, pid: &[u8]) {
         let is = |name: &[u8]| event.is_string(Field::Name, name);
         if is(b"CommitLoad") {
@@ -149,7 +144,7 @@ impl PageTable {
         }
     }
 
-    /// Nobody asks for profiles where there is something else.
+    /// Extends the drawn range. Profiles are needed only while it is empty.
     fn note_drawn(&mut self, start: i64, end: i64) {
         widen(&mut self.drawn, start, end);
         if self.is_wide() {
@@ -157,7 +152,7 @@ impl PageTable {
         }
     }
 
-    /// Whether what is drawn takes any time.
+    /// Whether the drawn range is longer than 0.
     fn is_wide(&self) -> bool {
         self.drawn.is_some_and(|(from, to)| from < to)
     }
@@ -193,21 +188,19 @@ fn earlier(a: Option<i64>, b: Option<i64>) -> Option<i64> {
     }
 }
 
-/// Looks at the events of one chunk for a viewer.
+/// Scans the events of one chunk for a viewer.
 #[derive(Debug)]
 pub(crate) struct ViewerLook {
     viewer: CheckFor,
     base: u64,
-    /// Events that are not in the index.
+    /// Events that are kept out of the index.
     special: Vec<Entry>,
-    /// Empty events.
     empty: u64,
-    /// `TracingStartedInBrowser` among the metadata that say nothing.
+    /// Number of `TracingStartedInBrowser` events without data that are metadata or have no time.
     bare_starts: u64,
     tables: PageTable,
-    /// Whether there are E events in the index.
     has_ends: bool,
-    /// Chunks of CPU profiles that are cut.
+    /// CPU profile chunks that will be split.
     cut_chunks: Vec<CutChunk>,
 }
 
@@ -218,7 +211,7 @@ impl ViewerLook {
         ViewerLook { viewer, base, special, empty: 0, bare_starts: 0, tables, has_ends, cut_chunks }
     }
 
-    /// Looks at an event of `times`. Returns whether it stays out of the index.
+    /// Examines an event with its `times`. Returns whether it is kept out of the index.
     fn takes(&mut self, event: &Event<'_>, times: Option<(Nanos, Option<Nanos>)>) -> bool {
         let [pid, tid] = [Field::Pid, Field::Tid].map(|f| event.field(f).unwrap_or_default());
         if event.field_and_rest(Field::Ph).is_none() && event.bytes[1..].trim_ascii_start() == b"}"
@@ -270,42 +263,43 @@ impl ViewerLook {
     }
 }
 
-/// Observes what a viewer needs: B and E events and starts of browsers, which stay out of the index,
-/// and a table of processes and pages per input. Needs an index that reads times.
+/// Collects the events and tables that a viewer needs.
+///
+/// B, E and `TracingStartedInBrowser` events are kept out of the index. Needs an index that reads
+/// times.
 pub(crate) struct ViewerScan {
     viewer: CheckFor,
-    /// Events that are not in the index.
+    /// Events that are kept out of the index.
     special: Sorter,
     empty: u64,
     bare_starts: u64,
     tables: Vec<(u64, PageTable)>,
-    /// Bytes of heap of all tables but the last.
+    /// Heap bytes of all tables but the last.
     earlier_tables: u64,
     has_ends: bool,
     cut_chunks: Vec<CutChunk>,
     holding: Holding,
 }
 
-/// What was found in all inputs.
+/// The findings of the scan in all inputs.
 pub(crate) struct ViewerFacts {
     pub(super) viewer: CheckFor,
     /// Events that are not in the index.
     pub(crate) special: EntryRuns,
-    /// Empty events.
     pub(super) empty: u64,
-    /// See [`ViewerLook`].
+    /// Number of `TracingStartedInBrowser` events without data that are metadata or have no time.
     pub(super) bare_starts: u64,
-    /// By the place at which the input stands.
+    /// Tables by offset of the input.
     pub(super) tables: Vec<(u64, PageTable)>,
-    /// Whether there are E events in the index.
+    /// Whether the index has E events.
     pub(super) has_ends: bool,
-    /// Chunks of CPU profiles that are written as several events.
+    /// CPU profile chunks that are written as several events.
     pub(crate) cut_chunks: Vec<CutChunk>,
 }
 
 impl ViewerScan {
-    /// Creates the observer, whose tables take their memory from `quota`; `None` if the merge is for no
-    /// viewer.
+    /// Creates the observer; its tables count against `quota`. Returns `None` if the merge is not
+    /// for a viewer.
     pub(crate) fn new(config: &Config, quota: &Arc<Quota>) -> Option<Self> {
         let viewer = config.viewer.viewer?;
         let special =
@@ -323,12 +317,11 @@ impl ViewerScan {
         })
     }
 
-    /// Returns the bytes of heap that the tables take.
     fn heap(&self) -> u64 {
         self.earlier_tables + self.tables.last().map_or(0, |(_, last)| last.heap())
     }
 
-    /// All inputs are read.
+    /// Returns the findings, after the last input.
     pub(crate) fn finish(mut self, store: &Store<'_>) -> Result<ViewerFacts, Error> {
         let (special, _) = self.special.finish(store)?;
         let ViewerScan { viewer, empty, bare_starts, tables, has_ends, cut_chunks, .. } = self;
@@ -381,7 +374,7 @@ impl Observer for ViewerScan {
 }
 
 impl ViewerFacts {
-    /// Moves all times to those of the output.
+    /// Moves all times to the output's clock.
     pub(crate) fn shift(
         &mut self,
         clocks: &Clocks,
@@ -400,7 +393,7 @@ impl ViewerFacts {
         Ok(())
     }
 
-    /// Events of a time that are not in the index, in no particular order.
+    /// Returns the events at `time` that are not in the index, in no particular order.
     pub(crate) fn at(&self, time: i64) -> impl Iterator<Item = Entry> + '_ {
         self.special.at(time)
     }

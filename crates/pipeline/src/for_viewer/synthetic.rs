@@ -1,4 +1,5 @@
-//! Events that are made of several others: a text in a temporary file, which is then scanned like one more input.
+//! Writes the synthetic events for a viewer to a temporary file, which is then scanned like an
+//! input.
 
 use super::around::around;
 use super::changes::{Change, Changes};
@@ -20,7 +21,7 @@ use tracemill_trace::store::entry::Entry;
 use tracemill_trace::store::{Payload, Store};
 use tracemill_write::patch::event_rewriter::EventRewriter;
 
-/// All that there is before.
+/// The inputs and decisions of a merge so far.
 pub(crate) struct MergeContext<'b, 'p> {
     pub(crate) store: &'b Store<'p>,
     pub(crate) rewrite: &'b Rewrite,
@@ -28,7 +29,7 @@ pub(crate) struct MergeContext<'b, 'p> {
     pub(crate) limits: &'b Limits,
 }
 
-/// Writes the events of a text.
+/// Writer of a JSON array of events.
 struct EventList(Scratch);
 
 impl EventList {
@@ -47,8 +48,8 @@ impl EventList {
 }
 
 impl ViewerFacts {
-    /// Makes events of those that are not in the index: a trace, in the array form. Repeated ones among those are no longer
-    /// to be left out.
+    /// Replaces the events that are not in the index by synthetic events: an array. Repeated events
+    /// among them are removed from `left_out`.
     pub(crate) fn make(
         &self,
         left_out: &mut LeftOut,
@@ -59,8 +60,7 @@ impl ViewerFacts {
     }
 }
 
-/// Makes what DevTools needs of the events that the scan took out: a trace, in the array form. Repeated ones among those
-/// events are no longer to be left out.
+/// Creates the synthetic events of [`ViewerFacts::make`].
 fn make(
     known: &ViewerFacts,
     left_out: &mut LeftOut,

@@ -1,11 +1,11 @@
-//! Ids as viewers read them (`users.md` §4): pids and tids that they tell apart, ids of flows as numbers.
+//! Renames ids that viewers cannot read (`users.md` §4).
 //!
-//! To Perfetto a pid or tid below 0 or above 4294967295 is 0, one thread for all; DevTools rounds those above 2^53. Such a
-//! number becomes its lowest 32 bits instead, or the next number that no other has: tids within their process, pids among
-//! all. Strings are names and stay. Memory: the threads of the trace.
+//! Perfetto treats a pid or tid below 0 or above 4294967295 as 0; DevTools rounds those above 2^53.
+//! Such a number is replaced by its lowest 32 bits, or the next free number: tids within their
+//! process, pids among all. Strings stay. Memory: the threads of the trace.
 //!
-//! The id of a flow must be an integer or hexadecimal: another becomes a hash of 64 bits, the same for the same id, so
-//! that nothing must be remembered.
+//! Flow ids must be integers or hexadecimal. Others are replaced by a 64-bit hash, which needs no
+//! table.
 
 use super::scan::{Literal, PageTable};
 use std::collections::BTreeMap;
@@ -16,28 +16,27 @@ use tracemill_trace::event::hash_value;
 use tracemill_trace::spill::hash::{HashSet, mix};
 use tracemill_viewers::ids::{is_big, is_flow_id};
 
-/// Threads of a process as written, by [`key_of`].
+/// Tids as written, by [`key_of`].
 type WrittenThreads = BTreeMap<Vec<u8>, Literal>;
 
-/// New pids and tids.
 #[derive(Debug, Default)]
 pub(crate) struct RenamedThreads {
-    /// By [`key_of`] of the pid.
+    /// New pids by [`key_of`] of the old one.
     pub(super) pids: BTreeMap<Vec<u8>, u32>,
-    /// By those of pid and tid, as they were.
+    /// New tids by [`key_of`] of the old pid and tid.
     pub(super) tids: BTreeMap<Vec<u8>, u32>,
-    /// All tids that there are, by process as it is then: for lanes.
+    /// All tids in use, by process.
     pub(super) used: BTreeMap<Vec<u8>, HashSet<u32>>,
 }
 
 impl RenamedThreads {
-    /// Decides for all threads of a trace, whose pids are renamed by `rewrite` before.
+    /// Chooses the new ids of a trace whose pids `rewrite` has renamed.
     pub(super) fn of(
         tables: &[(u64, PageTable)],
         rewrite: Option<&Rewrite>,
         viewer: CheckFor,
     ) -> Self {
-        // by key, as written: processes, and their threads
+        // pids and their tids as written, by key
         let mut lanes: BTreeMap<Vec<u8>, (Literal, WrittenThreads)> = BTreeMap::new();
         for (base, tables) in tables {
             let unit = rewrite.and_then(|rewrite| Some(&rewrite.units[rewrite.unit_at(*base)?]));
@@ -77,7 +76,7 @@ impl RenamedThreads {
     }
 }
 
-/// `wanted`, or the next number behind it that is neither 0 nor taken; then it is.
+/// Returns the first number from `wanted` on that is neither 0 nor taken, and takes it.
 pub(super) fn free(wanted: u32, taken: &mut HashSet<u32>) -> u32 {
     let mut number = wanted;
     while number == 0 || !taken.insert(number) {
@@ -90,7 +89,7 @@ fn in_range(value: &[u8]) -> Option<u32> {
     parse(value)
 }
 
-/// Whether a value is a number that does not fit.
+/// Whether a value is a number that does not fit into 32 bits.
 pub(super) fn is_outside(value: &[u8]) -> bool {
     let mut scratch = Vec::new();
     let number = match value.first() {
@@ -111,17 +110,17 @@ pub(super) fn low_bits(value: &[u8]) -> u32 {
     }
 }
 
-/// The id that Perfetto reads instead of this one, if it must be another.
+/// Returns the replacement of a flow id, if Perfetto cannot read it.
 pub(super) fn flow_id(id: &[u8]) -> Option<Vec<u8>> {
     (id != b"null" && !is_read(id)).then(|| hexadecimal(hash_value(Some(id))))
 }
 
-/// The id of a flow that has `id2` only, which is local to a process.
+/// Returns the id of a flow that only has an `id2` local to its process.
 pub(super) fn local_flow_id(id: &[u8], pid: &[u8]) -> Vec<u8> {
     hexadecimal(mix(hash_value(Some(id)), hash_value(Some(pid))))
 }
 
-/// Whether it is a number of up to 64 bits to Perfetto.
+/// Whether Perfetto reads the id as a number of up to 64 bits.
 fn is_read(id: &[u8]) -> bool {
     let text = to_text(id);
     match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
@@ -142,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flows_have_numbers() {
+    fn unreadable_flow_ids_become_distinct_numbers() {
         for read in
             ["5", "-5", "18446744073709551615", "\"0x1f\"", "\"1F\"", "\"00000000000000000000f\""]
         {
@@ -159,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_gets_a_number_of_its_own() {
+    fn ids_out_of_range_get_free_numbers() {
         for (value, outside) in [
             ("4294967295", false),
             ("4294967296", true),

@@ -1,4 +1,4 @@
-//! Observes whether a trace is one of a browser.
+//! Detects browser traces.
 
 use tracemill_cpuprofile::Role;
 use tracemill_tokenizer::{Event, Field};
@@ -6,17 +6,15 @@ use tracemill_trace::observe::{EventRef, Look, Observer, SealedChunk, Starter};
 use tracemill_trace::run::error::Error;
 use tracemill_viewers::essential::{STARTED, is_start};
 
-/// Returns whether events of this name are plain, see [`Observer::ignores_plain_events`]: they are part
-/// of no CPU profile and start no trace of a browser.
+/// Whether events of this name are neither part of a CPU profile nor the start of a browser trace,
+/// see [`Observer::ignores_plain_events`].
 pub fn is_plain_name(name: &str) -> bool {
     name.as_bytes() != STARTED && !Role::NAMES.contains(&name)
 }
 
-/// Observes whether any event is `TracingStartedInBrowser`. DevTools hides CPU profiles of Node in such
-/// a trace.
+/// Detects `TracingStartedInBrowser` events. In such a trace DevTools hides CPU profiles of Node.
 #[derive(Default)]
 pub(crate) struct BrowserWatch {
-    /// Whether there is such an event.
     pub(super) found: bool,
 }
 

@@ -1,5 +1,4 @@
-//! Plans a merge: reads its inputs and decides on names, clocks and top-level keys. Orders and writes
-//! nothing.
+//! Plans a merge: decides names, clocks and top-level keys, but orders and writes nothing.
 
 use super::ordered::note_provenance;
 use super::scanned::{ScannedInputs, factors, observers};
@@ -17,11 +16,13 @@ use tracemill_trace::run::memory::Share;
 use tracemill_write::keys::unite_renamed;
 use tracemill_write::reordering::Reordering;
 
-/// Reports what [`crate::merge()`] of `sources` to such an output would do: which inputs belong to one
-/// recording, new pids and ids, offsets of clocks. Writes nothing. The report is that of the merge, as
-/// far as it is known before events are ordered.
+/// Reports how [`crate::merge()`] would merge `sources`: recordings, new pids and ids, and clock
+/// offsets.
 ///
-/// Cost: one pass over the inputs on all cores. Heap: what tells processes apart; no entries of events.
+/// The report is that of the merge, as far as it is known before events are ordered.
+///
+/// Cost: one pass over the inputs on all cores. Keeps the facts that distinguish processes in
+/// memory, but no events.
 ///
 /// ```
 /// use tracemill_pipeline::{Config, OutputConfig, PidPolicy, Source, plan_merge};
@@ -36,7 +37,7 @@ use tracemill_write::reordering::Reordering;
 /// ```
 ///
 /// # Errors
-/// As [`crate::merge()`], except for those of writing.
+/// Returns the same errors as [`crate::merge()`], except those of writing.
 pub fn plan_merge(
     sources: &[Source],
     output: &OutputConfig,
@@ -44,7 +45,7 @@ pub fn plan_merge(
 ) -> Result<MergeReport, Error> {
     config.limits.check()?;
     output::check(output, &sources.iter().collect::<Vec<_>>())?;
-    // what a viewer needs decides nothing of this
+    // viewers do not affect the plan
     let observers = observers(config, may_be_several(sources), false);
     let keep = TimesOnly::default().scaled(factors(config)).with_needs(Needs::WRITES);
     let Scanned { inputs, index, observed } = scan(sources, config, keep, observers)?;

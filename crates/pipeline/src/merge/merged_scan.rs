@@ -1,5 +1,4 @@
-//! One scan for an analysis and a merge: each byte is looked at once, proved once, and a pipe is kept
-//! once.
+//! Scans inputs once for both an analysis and a merge.
 //!
 //! ```text
 //!   scan workers ─ event ─┬─> your observer ─> InputSet ─> events that you make, as sources ─┐
@@ -23,7 +22,7 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Limits;
 use tracemill_trace::store::Payload;
 
-/// What a merge has found in inputs that an analysis holds.
+/// The merge's findings in inputs that an analysis owns.
 pub struct MergeIndex {
     index: EventIndex<Sorted>,
     observed: MergeObservers,
@@ -40,13 +39,13 @@ pub struct PendingMerge {
     config: Config,
 }
 
-/// Reads every source to its end, once, as [`InputSet::read`] does, and for a merge too.
+/// Reads every source once, like [`InputSet::read`], and collects the entries for a merge.
 ///
-/// The observer does not see events that the merge loses because they are not JSON. Heap: 16 bytes per
-/// event beside that of [`InputSet::read`]; beyond a 16th of the budget sorted runs on disk.
+/// The observer does not see events that the merge drops because they are not JSON. Takes 16 bytes
+/// of memory per event more than [`InputSet::read`], which spill to disk.
 ///
 /// # Errors
-/// As [`crate::merge()`], and those of the observer.
+/// Returns the errors of [`crate::merge()`] and of the observer.
 pub fn scan_to_merge<O: Observer>(
     sources: &[Source],
     config: &Config,
@@ -66,7 +65,7 @@ pub fn scan_to_merge<O: Observer>(
 }
 
 impl MergeIndex {
-    /// Takes over the inputs from the analysis, which needs them no longer.
+    /// Takes the inputs from the analysis when it is finished with them.
     pub fn with_inputs(self, set: InputSet) -> PendingMerge {
         let MergeIndex { mut index, observed, profiles, limits, config } = self;
         let (inputs, documents) = set.into_inputs();
@@ -76,11 +75,11 @@ impl MergeIndex {
 }
 
 impl PendingMerge {
-    /// Merges the inputs and `synthetic` sources as [`crate::merge()`] would merge all of them. The
-    /// reports of the inputs come first.
+    /// Merges the inputs and `synthetic` sources like [`crate::merge()`]. Reports of the inputs
+    /// come first.
     ///
     /// # Errors
-    /// As [`crate::merge()`].
+    /// Returns the same errors as [`crate::merge()`].
     pub fn merge(self, synthetic: &[Source], output: &OutputConfig) -> Result<MergeReport, Error> {
         let PendingMerge { scanned, mut profiles, limits, config } = self;
         let Scanned { inputs, index, observed } =
@@ -90,8 +89,7 @@ impl PendingMerge {
     }
 }
 
-/// Makes events from `.cpuprofile` inputs for the merge, and keeps the profiles for the analysis. Both
-/// recognise them by the same rules.
+/// Converts `.cpuprofile` inputs to events for the merge, and keeps the profiles for the analysis.
 struct Both {
     profiles: ProfileReader,
     wholes: CpuprofileInputs,
@@ -117,7 +115,7 @@ impl Expand for Both {
         self.profiles.expand(path, payload, document)
     }
 
-    /// Returns nothing: the merge asks for its last input after the synthetic sources.
+    /// Returns `None`; the merge asks for its last input after the synthetic sources.
     fn last(&mut self, _first: Option<i64>) -> Option<(&'static str, Vec<u8>)> {
         None
     }

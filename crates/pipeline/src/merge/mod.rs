@@ -1,12 +1,13 @@
-//! `merge`: any number of traces to one, sorted, whole.
+//! `merge`: merges any number of traces into one sorted trace.
 //!
 //! ```text
 //!   scanned ─> aligned ─> renamed ─> ordered ─> settled ─> TracePlan ─> TraceWriter ─> output
 //!   bytes      clocks     pids, ids  runs       keys, names                          whole, or not at all
 //! ```
 //!
-//! Each step is a type that cannot be made without the one before ([`scanned`], [`renamed`], [`ordered`], [`settled`]); `write` goes
-//! through them. Nothing is opened for writing before all inputs are read, so a failing input leaves no trace of an output.
+//! Each step is a type that can only be created from the previous one ([`scanned`], [`renamed`],
+//! [`ordered`], [`settled`]). The output is opened after all inputs are read, so a failing input
+//! leaves no output.
 
 pub(crate) mod merged_scan;
 
@@ -30,17 +31,18 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::{Limits, output};
 use tracemill_write::trace_writer::{TracePlan, TraceWriter};
 
-/// Merges `sources` into one trace in order of time ([`tracemill_trace::order`] has the whole rule); one source is sorted.
+/// Merges `sources` into one trace in order of time (see [`tracemill_trace::order`]). A single
+/// source is sorted.
 ///
-/// Cost: one pass over the input at scanning speed and one write of the output; 16 bytes of heap an event, and beyond a
-/// quarter of the budget none, for sorted runs on disk.
+/// Damaged input is not an error, unless [`crate::Limits::strict`] is set; the report counts the
+/// losses. Merging parts of a [`crate::split()`] writes repeated events and equal metadata events
+/// once.
+///
+/// Cost: one pass over the input at scanning speed and one write. Takes 16 bytes of memory per
+/// event, which spill to disk.
 ///
 /// # Errors
-/// See [`crate::ErrorKind`]; whatever it is, the output is as it was before. Damaged input is no error (unless
-/// [`crate::Limits::strict`]): what was lost is in the report.
-///
-/// Parts that [`crate::split()`] made of one trace give each of its events once: events that they repeat, and metadata events
-/// that several of them have, are left out and counted.
+/// See [`crate::ErrorKind`]. After an error the output file is unchanged.
 pub fn merge(
     sources: &[Source],
     output: &OutputConfig,
@@ -49,7 +51,7 @@ pub fn merge(
     merge_window(sources, None, output, config)
 }
 
-/// As [`merge`], of a trace that DevTools opens on `window`, in nanoseconds.
+/// Like [`merge`], for a trace that DevTools opens on `window`, in nanoseconds.
 pub(crate) fn merge_window(
     sources: &[Source],
     window: Option<(i64, i64)>,
@@ -62,7 +64,7 @@ pub(crate) fn merge_window(
     write(scanned.opened_on(window), inputs, output, config)
 }
 
-/// Takes the steps of a merge of inputs that were read.
+/// Merges inputs that were read, step by step.
 pub(crate) fn write(
     scanned: ScannedInputs,
     inputs: Inputs,
@@ -87,7 +89,7 @@ pub(crate) fn write(
         fixups.mend_keys(&mut plan.keys);
         plan.events.patchers.push(fixups);
     }
-    // what is changed for a viewer is repaired by that
+    // the changes for a viewer include repairs
     let repair = config.limits.repair && fixups.is_none();
     let limits = Limits { repair, ..config.limits.clone() };
     let run = TraceWriter::new(output, &limits).write(plan, &inputs)?;

@@ -1,4 +1,4 @@
-//! The fourth step of a merge: all events in order of time, with those that a viewer needs among them.
+//! Fourth step of a merge: sorts all events, including the synthetic ones for a viewer.
 
 use super::renamed::Renamed;
 use super::settled::{Contents, Settled};
@@ -27,24 +27,22 @@ use tracemill_write::layout::{Layout, default_format};
 use tracemill_write::reordering::Reordering;
 use tracemill_write::trace_writer::{EventCount, begin_report, warn};
 
-/// Events in order: sorted runs, and lists of metadata and of events without a time.
+/// Sorted runs of events, and lists of metadata and untimed events.
 pub(super) struct Ordered {
     pub(super) renamed: Renamed,
     pub(super) runs: EntryRuns,
     pub(super) lists: Lists,
-    /// What the viewer needs to know, if the merge is for one.
+    /// Facts about the trace that a viewer needs, if the merge is for one.
     pub(super) viewer: Option<ViewerFacts>,
-    /// Repeated events.
     pub(super) left_out: LeftOut,
-    /// Number of repeated events.
     pub(super) copies: u64,
-    /// What is changed for the viewer.
+    /// The changes made for the viewer.
     pub(super) changes: Changes,
-    /// Entries of synthetic events that are not among the runs yet.
+    /// Entries of synthetic events that are not in `runs` yet.
     pub(super) added: Option<Sorter>,
 }
 
-/// The text of synthetic events: what a viewer needs of several others. It is behind all inputs.
+/// The text of the synthetic events, at offsets after all inputs.
 pub(super) struct Synthetic {
     text: Payload,
     base: u64,
@@ -52,10 +50,7 @@ pub(super) struct Synthetic {
 }
 
 impl Ordered {
-    /// Makes the events that a viewer needs of several others; none for no viewer.
-    ///
-    /// # Errors
-    /// Returns an error if their text cannot be written.
+    /// Creates the synthetic events for a viewer, if the merge is for one.
     pub(super) fn synthesize(
         &mut self,
         store: &Store<'_>,
@@ -77,10 +72,7 @@ impl Ordered {
         Ok(Some(Synthetic { text, base, oversized: index.long_events }))
     }
 
-    /// Puts synthetic events in their places among the others.
-    ///
-    /// # Errors
-    /// Returns an error if a run cannot be written.
+    /// Inserts the synthetic events into the order.
     pub(super) fn include<'p>(
         mut self,
         synthetic: &'p Option<Synthetic>,
@@ -94,16 +86,17 @@ impl Ordered {
         let store = store.and(base, &synthetic.text, &synthetic.oversized);
         let added = added.finish(&store)?.0;
         self.runs = self.runs.join(added, Order(&store), &limits.tmp_dir)?;
-        // they have their new names already
+        // synthetic events have their new ids already
         let units = &mut self.renamed.names.rewrite.units;
         units.push(RenamedUnit { base, ..RenamedUnit::default() });
         Ok((self, store))
     }
 
-    /// Decides on all that is left: torn streams, top-level keys, equal metadata events, the format.
+    /// Decides everything that remains: CPU profile streams out of order, top-level keys, equal
+    /// metadata events, the format.
     ///
     /// # Errors
-    /// Returns an error if annotations or keys exceed the memory.
+    /// Returns an error if annotations or keys exceed the memory limit.
     pub(super) fn settle<'p>(
         mut self,
         store: &Store<'p>,
@@ -149,7 +142,7 @@ impl Ordered {
         Ok((settled, Contents { delays, keys, annotations, report }))
     }
 
-    /// Reads the streams again that time order may tear.
+    /// Decides the order of CPU profile streams whose chunks may be out of order.
     fn find_delays(&mut self, order: Order<'_, '_>, limits: &Limits) -> Result<Reordering, Error> {
         let suspects = std::mem::take(&mut self.renamed.streams).suspects();
         if suspects.is_empty() {
@@ -163,17 +156,18 @@ impl Ordered {
 }
 
 impl Renamed {
-    /// Ends the index, with all times as the output has them, and decides which repeated events are left out.
+    /// Sorts the events by the output's times, and decides which repeated events are dropped.
     ///
     /// # Errors
-    /// Returns an error if a run cannot be written, or if the events of one time exceed the memory.
+    /// Returns an error if a run cannot be written, or if the events of one time exceed the memory
+    /// limit.
     pub(super) fn order(mut self, store: &Store<'_>, config: &Config) -> Result<Ordered, Error> {
         let scanned = &mut self.scanned;
         let (mut runs, lists) = scanned.entries.finish(store)?;
         let found = scanned.viewer.take();
         let mut viewer = found.map(|found| found.finish(store)).transpose()?;
         let special = |time| viewer.iter().flat_map(move |known| known.at(time));
-        // equal events have equal times in the inputs
+        // times are equal before clocks are moved
         let mut left_out =
             scanned.repeated.decide(&self.parts, store, &config.limits, |time, each| {
                 runs.at(time).chain(special(time)).for_each(each);
@@ -193,7 +187,8 @@ impl Renamed {
         Ok(Ordered { renamed: self, runs, lists, viewer, left_out, copies, changes, added: None })
     }
 
-    /// Returns the format of the output, which may have keys of its own; for a viewer, of so many events.
+    /// Returns the format of the output. `viewer` is the number of events, if the merge is for a
+    /// viewer.
     pub(super) fn format(
         &self,
         output: &OutputConfig,
@@ -208,7 +203,6 @@ impl Renamed {
         viewer.map_or(format, |events| for_viewer::form(format, events))
     }
 
-    /// Returns the report as far as it is known before anything is written.
     pub(super) fn begin_report(
         &mut self,
         inputs: &Inputs,
@@ -231,7 +225,7 @@ impl Renamed {
     }
 }
 
-/// Notes among the keys what was renamed and moved, if that is asked for; returns whether it is.
+/// Adds the renamed ids and moved clocks to the keys, if the rules say so. Returns whether it did.
 pub(super) fn note_provenance(
     keys: &mut MergedKeys<'_>,
     identity: &IdentityReport,

@@ -1,4 +1,4 @@
-//! The second and third step of a merge: one time line, and who is who.
+//! Second and third step of a merge: aligns clocks and renames ids.
 
 use super::scanned::ScannedInputs;
 use std::sync::Arc;
@@ -16,18 +16,17 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::store::Store;
 use tracemill_trace::store::long_events::LongEvents;
 
-/// Inputs whose clocks are decided. Costs a look at the samples that the scan took of each input.
+/// Inputs with decided clocks.
 pub(super) struct Aligned {
     scanned: ScannedInputs,
     clocks: Arc<Clocks>,
     warnings: Vec<Warning>,
 }
 
-/// Inputs whose names are decided too: recordings, new pids and ids, labels.
+/// Inputs with decided clocks, recordings, pids, ids and labels.
 pub(super) struct Renamed {
     pub(super) scanned: ScannedInputs,
     pub(super) clocks: Arc<Clocks>,
-    /// Warnings about clocks that could not be aligned.
     pub(super) warnings: Vec<Warning>,
     /// The inputs that are parts of one split.
     pub(super) parts: InputParts,
@@ -36,17 +35,17 @@ pub(super) struct Renamed {
     labels: Option<LabelEvents>,
 }
 
-/// Texts beside those of the inputs: labels; and the lengths of oversized events.
+/// Label events, and the lengths of oversized events.
 pub(super) struct AddedTexts {
     labels: Option<LabelEvents>,
     oversized: LongEvents,
 }
 
 impl ScannedInputs {
-    /// Decides by how much the times of each input move.
+    /// Decides the clock offset of each input.
     ///
     /// # Errors
-    /// Returns an error if a stated clock cannot be kept.
+    /// Returns an error if a requested clock cannot be used.
     pub(super) fn align_clocks(
         mut self,
         inputs: &Inputs,
@@ -60,10 +59,10 @@ impl ScannedInputs {
 }
 
 impl Aligned {
-    /// Decides which inputs are one recording and which pids and ids change, and makes the events that show labels.
+    /// Decides recordings, pids and ids, and creates the events that show labels.
     ///
     /// # Errors
-    /// Returns an error if there is no memory for the labels.
+    /// Returns an error if the labels exceed the memory limit.
     pub(super) fn resolve_ids(
         self,
         inputs: &Inputs,
@@ -92,7 +91,7 @@ impl Renamed {
         AddedTexts { labels: self.labels.take(), oversized }
     }
 
-    /// Returns the bytes of all events, which know how their times move.
+    /// Returns the store of all events, with the time shifts of their inputs.
     pub(super) fn store<'p>(&self, inputs: &'p Inputs, texts: &'p AddedTexts) -> Store<'p> {
         let payloads = inputs.payloads.iter().map(|held| (held.base, &*held.payload));
         let labels = texts.labels.iter().map(|labels| (labels.base, &labels.payload));
@@ -100,7 +99,8 @@ impl Renamed {
         store.with_shifts(self.clocks.shifts())
     }
 
-    /// Describes the decisions; `metadata_dropped` events are left out since others are equal.
+    /// Reports recordings, new pids and ids. `metadata_dropped` counts equal metadata events that
+    /// were dropped.
     pub(super) fn identity_report(
         &self,
         metadata_dropped: u64,

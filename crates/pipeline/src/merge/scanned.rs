@@ -1,4 +1,4 @@
-//! The first step of a merge: every byte of the inputs is looked at once.
+//! First step of a merge: scans the inputs.
 
 use super::browser_watch::BrowserWatch;
 use crate::for_viewer::ViewerScan;
@@ -18,16 +18,15 @@ use tracemill_trace::run::memory::Share;
 use tracemill_trace::store::long_events::LongEvents;
 use tracemill_write::trace_writer::EventCount;
 
-/// Creates the index and the observers of a merge whose scan an analysis observes too.
+/// Creates the index and the observers of a merge that shares its scan with an analysis.
 pub(crate) fn observe_beside_analysis(config: &Config) -> (Sorted, MergeObservers) {
     (keep(config, Others::Analysis), observers(config, true, true))
 }
 
-/// The observers of a merge.
 pub(crate) type MergeObservers = (InputWatch, Option<ViewerScan>, BrowserWatch, RepeatWatch);
 
-/// Creates the observers of a merge of `several` inputs, or of one. Without `viewer` the inputs are
-/// read as for no viewer.
+/// Creates the observers of a merge. `several` says whether there are several inputs; `viewer` is
+/// false to ignore viewers.
 pub(super) fn observers(config: &Config, several: bool, viewer: bool) -> MergeObservers {
     let quota = Arc::new(config.limits.table_quota());
     let viewer = viewer.then(|| ViewerScan::new(config, &quota)).flatten();
@@ -35,11 +34,11 @@ pub(super) fn observers(config: &Config, several: bool, viewer: bool) -> MergeOb
     (input_watch(config, several, &quota), viewer, BrowserWatch::default(), repeated)
 }
 
-/// Creates the index of a merge; a part of its memory goes to `others`.
+/// Creates the index of a merge, which shares its memory with `others`.
 pub(super) fn keep(config: &Config, others: Others) -> Sorted {
     let part = match others {
         Others::None if config.viewer.viewer.is_none() => 1,
-        // some events have an index of the viewer's, and so have synthetic events
+        // the viewer's events and synthetic events have indexes of their own
         Others::None => 2,
         Others::Analysis => 4,
     };
@@ -47,44 +46,42 @@ pub(super) fn keep(config: &Config, others: Others) -> Sorted {
         .scaled(factors(config))
 }
 
-/// Who shares the memory of the index with a merge.
+/// The users of memory in addition to the index.
 pub(super) enum Others {
     None,
     /// An analysis that observes the same scan.
     Analysis,
 }
 
-/// Returns what multiplies the times of inputs.
+/// Returns the factors by which the times of inputs are multiplied.
 pub(super) fn factors(config: &Config) -> Factors {
     let clocks = config.clocks.clone();
     Box::new(move |name| clocks.factor_of(name))
 }
 
-/// What a scan found in the inputs of a merge: entries of events, documents, and facts by which inputs are joined.
+/// The results of scanning the inputs of a merge: entries of events, documents, and facts for
+/// joining inputs.
 ///
-/// Costs 16 bytes an event, and beyond a quarter of the budget none, for sorted runs on disk.
+/// Takes 16 bytes per event, which spill to disk.
 pub(crate) struct ScannedInputs {
     pub(super) entries: Sorter,
     pub(super) long_events: LongEvents,
-    /// Number of events, and their bytes.
     pub(super) count: EventCount,
     pub(super) documents: Vec<Document>,
     pub(super) facts: Vec<UnitFacts>,
-    /// Whether any input is the trace of a browser.
     pub(super) browser: bool,
-    /// Events that are marked as repeated.
     pub(super) repeated: RepeatWatch,
-    /// What the viewer needs, if the merge is for one.
+    /// Facts about the trace that a viewer needs, if the merge is for one.
     pub(super) viewer: Option<ViewerScan>,
-    /// The interval, in nanoseconds, on which DevTools opens the output, if that is not all of it.
+    /// The range in nanoseconds that DevTools opens the output on; `None` for the whole trace.
     pub(super) window: Option<(i64, i64)>,
 }
 
 impl ScannedInputs {
-    /// Reads all sources to their ends.
+    /// Scans all sources.
     ///
     /// # Errors
-    /// Returns an error if a source cannot be read, or what must stay in memory exceeds it.
+    /// Returns an error if a source cannot be read or the memory limit is exceeded.
     pub(super) fn read(sources: &[Source], config: &Config) -> Result<(Inputs, Self), Error> {
         let observers = observers(config, may_be_several(sources), true);
         let Scanned { inputs, index, observed } =
@@ -92,12 +89,11 @@ impl ScannedInputs {
         Ok((inputs, ScannedInputs::new(index, Sorted::into_entries, observed)))
     }
 
-    /// The same, for an output that DevTools opens on a window.
     pub(super) fn opened_on(self, window: Option<(i64, i64)>) -> Self {
         ScannedInputs { window, ..self }
     }
 
-    /// Takes apart what a scan leaves behind; `entries` are those of its index.
+    /// Unpacks the results of a scan; `entries` converts its index.
     pub(crate) fn new<K>(
         index: EventIndex<K>,
         entries: impl FnOnce(K) -> Sorter,

@@ -1,4 +1,4 @@
-//! The last step of a merge before it writes: all is decided, and the writer gets its plan.
+//! Last step of a merge: prepares the plan of the output.
 
 use crate::for_viewer::{Changes, ViewerFacts, ViewerFixups};
 use std::sync::Arc;
@@ -18,34 +18,34 @@ use tracemill_write::patch::Patcher;
 use tracemill_write::reordering::Reordering;
 use tracemill_write::trace_writer::EventCount;
 
-/// A merge of which all is decided. A plan of the output borrows it.
+/// A merge with all decisions made, which the plan of the output borrows.
 pub(super) struct Settled {
     pub(super) runs: EntryRuns,
     /// Metadata events and events without a time.
     pub(super) lists: Lists,
-    /// Names and times that change, if any do.
+    /// The ids and times that change, if any.
     pub(super) rewrite: Option<Rewrite>,
     pub(super) clocks: Arc<Clocks>,
     pub(super) viewer: Option<ViewerFacts>,
-    /// What was changed for the viewer so far.
+    /// The changes made for the viewer so far.
     pub(super) changes: Changes,
     pub(super) count: EventCount,
     pub(super) layout: Layout,
-    /// The interval, in nanoseconds, on which DevTools opens the output, if that is not all of it.
+    /// The range in nanoseconds that DevTools opens the output on; `None` for the whole trace.
     pub(super) window: Option<(i64, i64)>,
 }
 
-/// What a plan of the output takes over.
+/// The parts of a plan that it owns.
 pub(super) struct Contents<'p> {
     pub(super) delays: Reordering,
     pub(super) keys: MergedKeys<'p>,
     pub(super) annotations: Annotations<'p>,
-    /// The report, of whose run the writer knows the end.
+    /// The report, which the writer completes.
     pub(super) report: MergeReport,
 }
 
 impl Settled {
-    /// Returns the events of the output in their order, with their new names and times.
+    /// Returns the events of the output in order, with their new ids and times.
     pub(super) fn events<'r, 's, 'p>(
         &'r self,
         store: &'s Store<'p>,
@@ -63,10 +63,10 @@ impl Settled {
         }
     }
 
-    /// Finds what changes in events so that the viewer shows them.
+    /// Finds the changes to events for the viewer.
     ///
     /// # Errors
-    /// Returns an error if the list of changes cannot be written, or open slices exceed the memory.
+    /// Returns an error if the changes cannot be written, or open slices exceed the memory limit.
     pub(super) fn fix_for_viewer<'r>(
         &'r self,
         events: &mut OrderedEvents<'r, '_, '_>,
@@ -90,7 +90,7 @@ impl Settled {
         }
     }
 
-    /// Completes the report of a merge that is written.
+    /// Completes the report after the output is written.
     pub(super) fn complete(
         &self,
         report: &mut MergeReport,

@@ -1,14 +1,15 @@
-//! `redact`: a trace whose addresses, paths and names of users are placeholders.
+//! `redact`: replaces addresses, paths and user names in a trace by placeholders.
 //!
 //! ```text
 //!   inputs ─ convert, mended ─> draft: JSON ─ strings, by all threads ─> output
 //! ```
 //!
-//! What is converted is proven JSON, so every quote in the draft begins or ends a string, and a line break stands outside of
-//! them: the draft can be cut at any line break. Strings are looked at wherever they stand: in events, `stackFrames`, `metadata`,
-//! source maps, keys of objects. All else is copied.
+//! The draft is valid JSON, so quotes delimit strings, and it can be split at any line break. All
+//! strings are redacted: those of events, `stackFrames`, `metadata` and source maps, and object
+//! keys. Everything else is copied.
 //!
-//! A placeholder is a keyed hash of what it stands for, so that equal texts have equal placeholders and no table is needed.
+//! A placeholder is a keyed hash of the text, so equal texts have equal placeholders without a
+//! table.
 
 mod rules;
 
@@ -29,29 +30,30 @@ use tracemill_trace::output::target::{OutputConfig, Style};
 use tracemill_trace::output::{self, Batch, Length, Output};
 use tracemill_trace::run::error::Error;
 
-/// Bytes that a thread takes at a time.
+/// Minimum number of bytes in a task of a thread.
 const STRETCH: usize = 1 << 20;
 
-/// Bytes of a text with escapes from which on it is replaced as a whole, since it is decoded in memory.
+/// Maximum length of a string with escapes that is decoded; longer ones are replaced as a whole.
 const LONG_TEXT: usize = 4 << 20;
 
-/// What `redact` did.
+/// The result of `redact`.
 #[derive(Clone, Debug, Serialize)]
 pub struct RedactReport {
-    /// Inputs, output, cost and warnings, as of `convert`.
+    /// The report of the conversion: inputs, output, cost and warnings.
     #[serde(flatten)]
     pub written: ConvertReport,
-    /// How often what was replaced, by the names of [`Secret`], `also`, and `long` for texts that were replaced as a whole.
+    /// Number of replacements by kind: the names of [`Secret`], `also`, and `long` for strings
+    /// replaced as a whole.
     #[serde(serialize_with = "tracemill_join::report::rows::map")]
     pub replaced: Vec<(&'static str, u64)>,
 }
 
-/// Writes `sources`, in their order and form, with placeholders for what `redaction` names. Nothing else changes, but that what is
-/// not JSON is mended.
+/// Writes `sources` in order and form, with placeholders for the texts that `redaction` selects.
+/// Invalid JSON is repaired.
 ///
-/// Cost: that of [`crate::convert()`] to the folder of temporary files; then a pass over it on all threads. Heap beside that of the
-/// conversion: of each thread what it gathers, and nine times the largest text with escapes that it decodes, which is at
-/// most 4 MiB: a larger one is replaced as a whole.
+/// Cost: a [`crate::convert()`] to a temporary file, and a pass over it on all threads. Strings
+/// with escapes are decoded if they have up to 4 MiB, which takes nine times their length; longer
+/// ones are replaced as a whole.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -71,7 +73,7 @@ pub struct RedactReport {
 /// ```
 ///
 /// # Errors
-/// As [`crate::convert()`].
+/// Returns the same errors as [`crate::convert()`].
 pub fn redact(
     sources: &[Source],
     redaction: &Redaction,
@@ -96,7 +98,7 @@ pub fn redact(
     Ok(RedactReport { written, replaced })
 }
 
-/// Writes the text by all threads; returns what was replaced, and the bytes written.
+/// Redacts the text on all threads. Returns the number of replacements, and of bytes written.
 fn write(
     text: &[u8],
     rules: &Rules,
@@ -129,7 +131,7 @@ fn write(
     sink.finish().map(|()| (counts, bytes))
 }
 
-/// The next stretch, which ends behind a line break, and its number.
+/// Returns the next chunk, which ends after a line break, and its number.
 fn take<'t>(text: &'t [u8], next: &Mutex<(usize, usize)>) -> Option<(usize, &'t [u8])> {
     let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
     let (number, start) = *next;
@@ -146,7 +148,7 @@ struct Worker {
     rules: Rules,
     counts: SecretCounts,
     bytes: u64,
-    /// A text without its escapes, and where each of its bytes begins in the text as it is written.
+    /// A decoded string, and the offset of each byte in the escaped string.
     plain: Vec<u8>,
     places: Vec<usize>,
 }
@@ -160,7 +162,7 @@ impl Worker {
             self.push(before, batch)?;
             self.string(&text[..end], batch)?;
             rest = &text[end..];
-            // its closing quote
+            // the closing quote
             let close = rest.len().min(1);
             self.push(&rest[..close], batch)?;
             rest = &rest[close..];
@@ -173,7 +175,7 @@ impl Worker {
         batch.push(bytes)
     }
 
-    /// Writes what stands between two quotes.
+    /// Writes the content of a string, redacted.
     fn string(&mut self, text: &[u8], batch: &mut Batch<'_>) -> Result<(), Error> {
         if !self.rules.may_match(text) {
             return self.push(text, batch);
@@ -206,7 +208,6 @@ impl Worker {
         self.push(&text[at..], batch)
     }
 
-    /// Resolves escapes.
     fn decode(&mut self, text: &[u8]) {
         self.plain.clear();
         self.places.clear();
@@ -224,7 +225,7 @@ impl Worker {
     }
 }
 
-/// Where a string ends whose first quote stands before `text`.
+/// Returns the end of the string whose content starts at `text`.
 fn end_of(text: &[u8]) -> usize {
     let mut at = 0;
     while let Some(found) = memchr::memchr2(b'"', b'\\', &text[at..]) {
@@ -237,7 +238,8 @@ fn end_of(text: &[u8]) -> usize {
     text.len()
 }
 
-/// Bytes of the escape that `text` begins with, of both halves of a pair; one if it begins with none.
+/// Returns the length of the escape at the start of `text`, including both halves of a surrogate
+/// pair; 1 without an escape.
 fn unit(text: &[u8]) -> usize {
     let is_half = |at: usize, second: &[u8]| {
         text.get(at..at + 3)

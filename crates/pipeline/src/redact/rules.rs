@@ -1,4 +1,4 @@
-//! What is replaced in a text, and by what.
+//! Finds the texts to redact and their placeholders.
 
 use regex::bytes::Regex;
 use sha2::{Digest, Sha256};
@@ -7,22 +7,22 @@ use std::ops::Range;
 use tracemill_join::config::pattern::Pattern;
 use tracemill_trace::run::error::Error;
 
-/// A kind of text that is replaced.
+/// A kind of text to redact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Secret {
-    /// Addresses with `://`, but for pages of the browser itself; and `data:`.
+    /// URLs with `://`, except pages of the browser itself, and `data:` URLs.
     Url,
-    /// Absolute paths of Unix and Windows of two names and more, and those below `~`.
+    /// Absolute paths of Unix and Windows with at least two components, and paths below `~`.
     Path,
-    /// Names of home folders, where paths stay, and e-mail addresses.
+    /// Names of home folders, while the rest of the path stays, and e-mail addresses.
     User,
 }
 
 impl Secret {
-    /// All of them.
+    /// All kinds.
     pub const ALL: [Secret; 3] = [Secret::Url, Secret::Path, Secret::User];
 
-    /// Its name, as the flag has it.
+    /// Returns the name of the kind, as in the flag.
     pub fn name(self) -> &'static str {
         match self {
             Secret::Url => "url",
@@ -32,36 +32,36 @@ impl Secret {
     }
 }
 
-/// What is replaced.
+/// The texts to redact.
 #[derive(Clone, Debug)]
 pub struct Redaction {
     /// Kinds of texts.
     pub secrets: Vec<Secret>,
-    /// Whatever these match too.
+    /// Additional patterns.
     pub also: Vec<Pattern>,
-    /// Placeholders of equal texts are equal in all runs with one key, and nobody who has not got it can try texts.
+    /// The key of the placeholders. With the same key, equal texts get equal placeholders in all
+    /// runs; without it nobody can guess texts.
     pub key: Vec<u8>,
 }
 
-/// How often each was replaced: those of [`Secret::ALL`], then what else was asked for, then long texts.
+/// Number of replacements for each of [`Secret::ALL`], for `also`, and for long strings.
 pub(super) type SecretCounts = [u64; 5];
 
-/// What counts as other.
+/// Index in [`Counts`] of replacements by [`Redaction::also`].
 pub(super) const ALSO: usize = 3;
-/// What counts as long.
+/// Index in [`Counts`] of long strings.
 pub(super) const LONG: usize = 4;
 
 const URL: &str = r#"(?i-u)\b(?:([a-z][a-z0-9+.-]*)://([^\s/?#"'<>\\^`|]*)([^\s"'<>\\^`|]*)|data:[a-z0-9.+-]+/[^\s"'<>\\]*)"#;
 const PATH: &str = r#"(?-u)(?:^|[\s"'(=:,;@\[|>])((?:[A-Za-z]:)?[/\\](?i:home|users|documents and settings)[/\\][^/\\"'<>|:*?]+(?:[/\\][^\s"'<>|:*?]*)?|(?:/[^/\s"':;,|<>()]+){2,}/?|[A-Za-z]:[/\\][^\s"'|<>*?]+|\\\\[^\s\\]+\\[^\s"'|<>*?]*|~[/\\][^\s"':]+)"#;
-/// A text that is a path as a whole, with blanks in it.
+/// Matches a text that is one path, possibly with spaces.
 const WHOLE_PATH: &str = r#"(?s-u)^(?:/[^/]+/|[A-Za-z]:[/\\]|\\\\[^\\]+\\|~[/\\])"#;
 const HOME: &str = r#"(?i-u)[/\\](?:home|users|documents and settings)[/\\]([^/\\"'<>|:*?]+)"#;
 const MAIL: &str = r#"(?i-u)\b([a-z0-9._%+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+)"#;
 
-/// Schemes of what belongs to the browser, and to nobody else.
+/// URL schemes of the browser's own pages.
 const OWN_SCHEMES: [&[u8]; 4] = [b"chrome", b"chrome-untrusted", b"devtools", b"edge"];
 
-/// The rules, compiled.
 #[derive(Clone)]
 pub(super) struct Rules {
     url: Option<Regex>,
@@ -71,7 +71,7 @@ pub(super) struct Rules {
     key: Vec<u8>,
 }
 
-/// Stretches of a text by where they begin: where they end, and what stands in their place.
+/// Replaced ranges of a text: from each start to the end and the replacement.
 type Replacements = BTreeMap<usize, (usize, Vec<u8>)>;
 
 impl Rules {
@@ -94,12 +94,12 @@ impl Rules {
         })
     }
 
-    /// Whether a text may have anything that is replaced: most have not.
+    /// Whether a text may contain anything to redact. Most do not.
     pub(super) fn may_match(&self, text: &[u8]) -> bool {
         !self.also.is_empty() || memchr::memchr3(b'/', b'\\', b'@', text).is_some()
     }
 
-    /// 16 hexadecimal digits that stand for a text.
+    /// Returns the placeholder of a text, 16 hexadecimal digits.
     pub(super) fn placeholder(&self, text: &[u8]) -> Vec<u8> {
         let key_len = (self.key.len() as u64).to_le_bytes();
         let hash = Sha256::new()
@@ -111,7 +111,7 @@ impl Rules {
         digits.collect::<String>().into_bytes()
     }
 
-    /// What is replaced in a text, from its front to its end.
+    /// Returns the replacements in a text, in order.
     pub(super) fn replacements(&self, text: &[u8], counts: &mut SecretCounts) -> Replacements {
         let mut all = Replacements::new();
         for also in &self.also {
@@ -131,7 +131,7 @@ impl Rules {
             }
         }
         if let Some((inside, whole)) = &self.path {
-            // a command line is not a path
+            // command lines are not paths
             let is_whole =
                 whole.is_match(text) && !text.windows(2).any(|two| two == b" -" || two == b"\n ");
             let paths: Vec<Range<usize>> = match is_whole && all.is_empty() {
@@ -157,7 +157,7 @@ impl Rules {
         all
     }
 
-    /// The placeholder of an address, of which host and path are told apart; `None` if it stays.
+    /// Returns the placeholder of a URL, with separate hashes of host and path, if it is replaced.
     fn url_for(&self, whole: &[u8], [scheme, host, rest]: [&[u8]; 3]) -> Option<Vec<u8>> {
         if scheme.is_empty() {
             return Some([b"data:,", &*self.placeholder(whole)].concat());
@@ -180,7 +180,7 @@ impl Rules {
     }
 }
 
-/// Adds a replacement, unless something of that stretch is replaced already.
+/// Adds a replacement, unless it overlaps an earlier one.
 fn add(all: &mut Replacements, range: Range<usize>, by: Vec<u8>, count: &mut u64) {
     let before = all.range(..range.end).next_back();
     if before.is_none_or(|(_, (end, _))| *end <= range.start) {
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_a_secret_goes_and_what_is_none_stays() {
+    fn redacts_secrets_and_keeps_other_texts() {
         for gone in [
             "https://shop.example/cart?user=anna",
             "see https://shop.example/x, please",
@@ -251,7 +251,7 @@ mod tests {
         let all = |text| redacted(&Secret::ALL, text);
         let [a, b, other] = ["https://a.b/c", "https://a.b/d", "https://x.b/c"].map(all);
         assert_eq!(a, all("https://a.b/c"));
-        // host and path are told apart
+        // host and path have separate hashes
         assert_eq!(a.split('/').nth(2), b.split('/').nth(2));
         assert_ne!(a.split('/').nth(3), b.split('/').nth(3));
         assert_eq!(a.split('/').nth(3), other.split('/').nth(3));

@@ -1,8 +1,9 @@
-//! Metadata events that are equal to the byte, written once: those that several parts of one trace have, or all.
+//! Writes metadata events with equal bytes once: those of several output files of one split, or
+//! all.
 //!
-//! Parts of a trace repeat its metadata, so that merged they may be most of what there is: hashes and places are sorted, on
-//! disk beyond their share, and what comes after an equal one is taken out of the list in a second walk. Each part has all
-//! equal ones of the whole, so those of the first part that has any stay.
+//! In merged output files of a split, metadata may be most of the text. So hashes and places are
+//! sorted, on disk if needed, and duplicates are removed from the list in a second pass. The first
+//! file that has an event keeps it.
 
 use std::hash::BuildHasher;
 use tracemill_join::config::Config;
@@ -17,16 +18,16 @@ use tracemill_trace::store::place::Place;
 use tracemill_write::keys::numbered_metadata::NumberedMetadata;
 use tracemill_write::patch::event_rewriter::EventRewriter;
 
-/// What is left of metadata events when those that are equal to the byte are written once.
+/// Metadata events without duplicates.
 pub(crate) struct Deduplicated {
     pub(crate) lists: Lists,
-    /// Events left out, and their bytes as they stand.
+    /// Number and bytes of the dropped events.
     pub(crate) events: u64,
     pub(crate) bytes: u64,
 }
 
-/// Leaves out metadata events that are written with the bytes of an earlier one: of an earlier part of their trace, or of any
-/// if that is asked for.
+/// Drops metadata events with the same bytes as an earlier one of another part of the split, or any
+/// earlier one if the rules say so.
 pub(crate) fn deduplicate(
     lists: Lists,
     store: &Store<'_>,
@@ -58,7 +59,7 @@ pub(crate) fn deduplicate(
 
     let mut result = Deduplicated { lists, events: 0, bytes: 0 };
     let mut by_number = sorter();
-    // different ones of the hash at hand: one, as a rule
+    // distinct events with the current hash, usually one
     let (mut hash, mut different) = (None, Vec::<Place>::new());
     for listed in by_hash.sorted(order) {
         if hash.replace(listed.key) != Some(listed.key) {

@@ -1,10 +1,10 @@
-//! Events that are there more than once: those that `split` marks as repeated, and, where that is asked for, all that are
-//! written with equal bytes. `merge` leaves them out.
+//! Finds repeated events, which `merge` drops: those that `split` has marked and, with `dedup`, all
+//! with equal bytes.
 //!
-//! Of a repeated event the last member is `"tracemill.repeated":true`. In a merge it goes if another document has the same event
-//! without the mark, or an earlier one with it. So parts put together have each event as often as the whole had it,
-//! and where the part with the event itself is missing, one of the repeated ones stays, with its mark: parts can be put
-//! together some now and some later.
+//! The last member of a marked event is `"tracemill.repeated":true`. A merge drops it if another
+//! document has the same event unmarked, or an earlier one has it marked. So merged parts have each
+//! event as often as the whole. Without the original event one marked event stays, so that parts
+//! can be merged in several steps.
 
 pub(crate) mod dedup;
 
@@ -28,18 +28,18 @@ use tracemill_trace::store::place::Place;
 use tracemill_write::patch::event_rewriter::EventRewriter;
 use tracemill_write::patch::{EventPatcher, Patcher, WrittenAt};
 
-/// How a repeated event ends.
+/// The end of a marked event.
 const END: &[u8] = b",\"tracemill.repeated\":true}";
 
-/// Bytes by which the mark makes an event longer.
+/// Length of the mark in bytes.
 pub(crate) const MARK: u64 = END.len() as u64 - 1;
 
-/// Returns the bytes that an event and what repeats it have in common.
+/// Returns the bytes that a repeated event shares with the original.
 fn common(event: &[u8]) -> &[u8] {
     event.strip_suffix(END).unwrap_or(&event[..event.len().saturating_sub(1)])
 }
 
-/// Marks events of a part, given by their places, ascending.
+/// Marks the events at these offsets, which are sorted.
 pub(crate) struct RepeatMarks(pub(crate) Vec<u64>);
 
 impl Patcher for RepeatMarks {
@@ -48,7 +48,6 @@ impl Patcher for RepeatMarks {
     }
 }
 
-/// Marks the events at these offsets, ascending.
 struct Marker<'m> {
     offsets: &'m [u64],
 }
@@ -61,7 +60,7 @@ impl EventPatcher for Marker<'_> {
     }
 }
 
-/// Observes marked events that have a time.
+/// Collects marked events that have a time.
 pub(crate) struct RepeatWatch(Sorter);
 
 impl RepeatWatch {
@@ -69,13 +68,14 @@ impl RepeatWatch {
         RepeatWatch(Sorter::new(limits.lease("marked events", Share::of_index(1, 16))))
     }
 
-    /// Decides which of them are left out. `at` shows all events of a time, in no particular order.
+    /// Decides which marked events are dropped. `at` passes on all events of a time, in any order.
     ///
-    /// Cost: a look at all events of each time at which a marked one stands. Heap: some 100 bytes for each marked event of
-    /// one time.
+    /// Cost: reads all events of each time that has a marked event. Takes about 100 bytes of memory
+    /// per marked event of one time.
     ///
     /// # Errors
-    /// [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if too many marked events stand at one time.
+    /// Returns [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if one time has too
+    /// many marked events.
     pub(crate) fn decide(
         &mut self,
         parts: &InputParts,
@@ -108,7 +108,7 @@ impl RepeatWatch {
     }
 }
 
-/// The marked events of one time after the other.
+/// Decides which marked events are dropped, one time after another.
 struct RepeatDecision<'d, 'p> {
     parts: &'d InputParts,
     store: &'d Store<'p>,
@@ -123,7 +123,6 @@ impl RepeatDecision<'_, '_> {
         marked: &[Entry],
         at: impl Fn(i64, &mut dyn FnMut(Entry)),
     ) -> Result<(), Error> {
-        /// Bytes of heap for each.
         const EACH: u64 = 100;
         let RepeatDecision { parts, store, .. } = *self;
         let Some(time) = marked.first().map(|entry| entry.time) else { return Ok(()) };
@@ -156,7 +155,7 @@ impl RepeatDecision<'_, '_> {
     }
 }
 
-/// The offset of an event, as a time.
+/// Returns an entry with the offset of an event as its time.
 fn entry_at(place: Place) -> Entry {
     let offset = place.offset();
     Entry { time: offset as i64, place: Place::new(offset, 0, 0) }
@@ -164,33 +163,34 @@ fn entry_at(place: Place) -> Entry {
 
 /// The documents that have an event.
 struct Documents {
-    /// The first that has it marked.
+    /// The first document with the event marked.
     marked: usize,
-    /// The first and the last that have it without the mark.
+    /// The first and the last document with the event unmarked.
     unmarked: Option<(usize, usize)>,
 }
 
 impl Documents {
-    /// Returns whether one of them has what the document of this number has marked.
+    /// Whether another document has the event that document `number` has marked, or this one has it
+    /// unmarked too.
     fn have(&self, number: usize) -> bool {
         self.marked != number || self.unmarked.is_some_and(|own| own != (number, number))
     }
 }
 
-/// The events of one time after the other, which may be equal.
+/// Finds equal events, one time after another.
 struct EqualEvents<'d, 'p> {
     order: Order<'d, 'p>,
     rewriter: EventRewriter<'d>,
     quota: Quota,
     time: i64,
-    /// Texts of the time at hand, and their bytes.
+    /// The events at `time`, and their total length in bytes.
     seen: HashSet<Vec<u8>>,
     bytes: u64,
 }
 
 impl EqualEvents<'_, '_> {
-    /// Returns whether an event is written as one before it of its time. Chunks of CPU profiles never are, since they are read
-    /// by their streams; marked events are decided on by their marks.
+    /// Whether an event equals an earlier one of its time. CPU profile chunks and marked events are
+    /// never equal.
     fn has(&mut self, entry: Entry) -> Result<bool, Error> {
         if self.time != entry.time {
             (self.time, self.bytes) = (entry.time, 0);
@@ -211,22 +211,24 @@ impl EqualEvents<'_, '_> {
     }
 }
 
-/// The repeated events that are left out.
+/// The repeated events to drop.
 #[derive(Default)]
 pub(crate) struct LeftOut {
-    /// Where they stand, as times.
+    /// Offsets of the repeated events, stored as times.
     pub(crate) offsets: SpilledVec<Entry>,
     pub(crate) events: u64,
     pub(crate) bytes: u64,
 }
 
 impl LeftOut {
-    /// Adds events that are written with the bytes of an earlier one, of each of `runs`: equal events are in one of them.
+    /// Adds the events in each of `runs` that are written with the same bytes as an earlier one.
+    /// Equal events are in the same run.
     ///
-    /// Cost: a copy of each event. Heap: the events of one time.
+    /// Cost: a copy of each event. Takes memory for the events of one time.
     ///
     /// # Errors
-    /// [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if the events of one time exceed the memory.
+    /// Returns [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if the events of one
+    /// time exceed the memory limit.
     pub(crate) fn add_equal(
         &mut self,
         runs: &[&EntryRuns],
@@ -254,13 +256,13 @@ impl LeftOut {
         Ok(())
     }
 
-    /// Returns whether the event at a place is left out.
+    /// Whether the event at a place is dropped.
     pub(crate) fn has(&self, place: Place) -> bool {
         self.offsets.at_time(place.offset() as i64).next().is_some()
     }
 }
 
-/// Observes marked events of one chunk.
+/// Finds the marked events of one chunk.
 #[derive(Default)]
 pub(crate) struct RepeatLook(Vec<Entry>);
 

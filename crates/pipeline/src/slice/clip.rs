@@ -1,4 +1,4 @@
-//! What lasts, cut at the edges of windows: pairs of `B`/`E`, `b`/`e`, `S`/`F`, flows and counters.
+//! Cuts pairs (`B`/`E`, `b`/`e`, `S`/`F`), flows and counters at the edges of windows.
 //!
 //! ```text
 //!            from          to
@@ -8,15 +8,16 @@
 //!   B ─── E   │             │          nothing: it ended before, or at from
 //! ```
 //!
-//! Which `B` an `E` closes [`tracemill_trace::event::pairing`] says; an async end closes the latest open begin of its key. What is never closed is open to the end of the trace. An edge behind which the trace has nothing
-//! closes nothing.
+//! [`tracemill_trace::event::pairing`] decides which `B` an `E` closes; an async end closes the
+//! latest open begin of its key. A begin without an end lasts to the end of the trace. Nothing is
+//! closed at an edge after which there are no events.
 //!
-//! A flow is re-opened at `from` only where a step of it lies inside: viewers bind it to what encloses its start, and
-//! that is cut there too. A counter's last value before a window is repeated at `from` unless there is a new one.
+//! A flow is re-opened at `from` only if a step of it is inside, because viewers bind it to the
+//! slice around its start. The last value of a counter before a window is repeated at `from`,
+//! unless there is a new one.
 //!
-//! All parts before the end of the last window are walked once: key after key, those of a key in the order of the
-//! output. What is to be made is noted, and made in the order of all when the walk is over (`edge`). Heap: 104 bytes for
-//! each B or begin that is open at one time in one thread or id.
+//! Visits all events of pairs before the end of the last window once, sorted by key and output
+//! order. Memory: 104 bytes per open begin.
 
 use super::complete::has_rest;
 use super::edge::{EdgeEvent, EdgeKind};
@@ -31,16 +32,16 @@ use tracemill_trace::store::entry::{EXACT, Entry};
 use tracemill_trace::time::bounds::Bounds;
 use tracemill_trace::time::windows::Windows;
 
-/// Something that has begun.
+/// An open begin event, flow or counter.
 #[derive(Clone, Copy)]
 struct OpenPair {
     kind: PairKind,
     entry: Entry,
-    /// Whether it begins in the window at hand; what does not comes before what does.
+    /// Whether the event begins in the current window. Those that do not are sorted first.
     own: bool,
-    /// Its begin, or of flows that are re-opened the first step inside.
+    /// The begin event, or the first inside step of a flow that is re-opened.
     number: Entry,
-    /// Whether it stands in the window at hand.
+    /// Whether the slice is open in the output of the current window.
     shown: bool,
 }
 
@@ -51,30 +52,31 @@ impl OpenPair {
     }
 }
 
-/// Walks over the parts of pairs.
+/// Walks over the events of all pairs and cuts pairs at edges.
 pub(super) struct Clip<'k, 'j, 'p> {
     store: &'j Store<'p>,
     windows: &'j Windows,
     bounds: Bounds,
     kept: &'k mut Gather<'j, 'p>,
     edges: ExternalSorter<EdgeEvent>,
-    /// The key at hand, and what of it is open.
+    /// The current key, and its open events.
     owner: u128,
     open: Begins<OpenPair>,
-    /// The last value of a counter.
+    /// The last value of the counter.
     counter: Option<OpenPair>,
-    /// The window at hand, and the one that comes next.
+    /// The current window, and the next one.
     current: Option<usize>,
     next: usize,
-    /// Whether what is open has yet to be re-opened in the window at hand.
+    /// Whether open events must still be re-opened in the current window.
     pending: bool,
-    /// See [`WindowPlan`](tracemill_join::read_plan::WindowPlan).
+    /// Whether pairs are found by name alone, see
+    /// [`WindowPlan`](tracemill_join::read_plan::WindowPlan).
     only_by_name: bool,
     quota: Quota,
 }
 
 impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
-    /// What stays goes to `kept`, what is to be made to `edges`, which is empty.
+    /// Creates the walk. Kept events go to `kept`, events to create to `edges`, which is empty.
     pub(super) fn new(
         store: &'j Store<'p>,
         windows: &'j Windows,
@@ -101,7 +103,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         }
     }
 
-    /// Takes the next part.
+    /// Keeps the next event if it is in a window, and updates the open events.
     pub(super) fn take(&mut self, part: &PairEvent) -> Result<(), Error> {
         if part.owner() != self.owner {
             self.end_key()?;
@@ -115,13 +117,13 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         if stays && self.current.is_some() { self.kept.push(part.entry) } else { Ok(()) }
     }
 
-    /// Whether an event stands exactly where the window at hand begins.
+    /// Whether an event is exactly at the start of the current window.
     fn is_at_edge(&self, entry: Entry) -> bool {
         let at_edge = self.current.is_some_and(|window| self.windows.0[window].from == entry.time);
         at_edge && (entry.place.rank() != EXACT || !has_rest(entry, self.store))
     }
 
-    /// Notes a part; false if it goes though it stands in a window.
+    /// Updates the open events. Returns false if the event is dropped although it is in a window.
     fn note(&mut self, part: &PairEvent) -> Result<bool, Error> {
         let shown = self.current.is_some();
         let &PairEvent { entry, kind, step, .. } = part;
@@ -145,7 +147,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
             (_, PairStep::Middle) => {}
             (_, PairStep::End) => {
                 if let Some(begin) = part.close_in(&mut self.open, self.only_by_name) {
-                    // it ends where the window begins: none of it lies inside
+                    // the pair ends at the start of the window, so no part of it is inside
                     return Ok(begin.shown || !shown);
                 }
             }
@@ -153,7 +155,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         Ok(true)
     }
 
-    /// Re-opens the flow for a step of it, if that stands in a window where it is not open yet.
+    /// Re-opens the flow for a step in a window where it is not open yet.
     fn show_flow(&mut self, step: Entry) -> Result<(), Error> {
         let Some(window) = self.current else { return Ok(()) };
         let Some(flow) = self.open.innermost_mut().filter(|flow| !flow.shown) else {
@@ -163,7 +165,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         self.edges.push(flow.at_edge(window, EdgeKind::Flow), Order(self.store))
     }
 
-    /// Ends and begins the windows whose edges come before `time`, or at it.
+    /// Closes and opens the windows whose edges are at or before `time`.
     fn pass_edges(&mut self, time: i64) -> Result<(), Error> {
         let windows = &self.windows.0;
         loop {
@@ -187,13 +189,13 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         }
     }
 
-    /// Whether anything is to be made in windows without parts.
+    /// Whether windows without events of this key need synthetic events.
     fn lasts(&self) -> bool {
         self.counter.is_some()
             || self.open.innermost().is_some_and(|open| open.kind != PairKind::Flow)
     }
 
-    /// Re-opens what is open, and repeats the counter, where the window at hand begins.
+    /// Re-opens all that is open at the start of the current window, and repeats the counter.
     fn reopen(&mut self) -> Result<(), Error> {
         self.pending = false;
         let Some(window) = self.current else { return Ok(()) };
@@ -209,7 +211,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         counter.iter_mut().try_for_each(reopen)
     }
 
-    /// Closes what is open at the end of the window at hand.
+    /// Closes all that is open at the end of the current window.
     fn close(&mut self, window: usize) -> Result<(), Error> {
         if self.pending {
             self.reopen()?;
@@ -229,13 +231,13 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         Ok(())
     }
 
-    /// All parts were taken; returns what is to be made.
+    /// Returns the synthetic events to create, after the last event.
     pub(super) fn finish(mut self) -> Result<ExternalSorter<EdgeEvent>, Error> {
         self.end_key()?;
         Ok(self.edges)
     }
 
-    /// All parts of the key at hand were taken: the trace may go on in windows without any.
+    /// Ends the current key, with synthetic events for later windows.
     fn end_key(&mut self) -> Result<(), Error> {
         self.pass_edges(self.bounds.last.max(self.bounds.end.saturating_sub(1)))?;
         if let Some(window) = self.current {

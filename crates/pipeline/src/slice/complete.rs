@@ -1,7 +1,7 @@
-//! Events with an interval of their own (`X`) and moments: inside, outside, or across an edge.
+//! Decides whether complete events (`X`) and instants are inside, outside or across an edge.
 //!
-//! Nearly all are decided by their 16 bytes: the rank in a place bounds the duration. The others are read again and
-//! decided on their digits.
+//! For nearly all events 16 bytes are enough, because the rank in a place bounds the duration. The
+//! others are read again.
 
 use tracemill_tokenizer::{Event, Field, fields_of};
 use tracemill_trace::event::Phase;
@@ -12,21 +12,21 @@ use tracemill_trace::store::entry::{EXACT, Entry, longest};
 use tracemill_trace::time::attos::Attos;
 use tracemill_trace::time::windows::{Edges, TimeSpan, Windows};
 
-/// What becomes of an event.
+/// The decision on an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Kept,
-    /// Only what lies in the windows of it.
+    /// Keeps the parts inside the windows.
     Cut,
     Dropped,
 }
 
-/// Whether a moment is kept.
+/// Keeps an instant if it is in a window.
 fn moment(entry: Entry, windows: &Windows) -> Verdict {
     if windows.at(entry.time).is_some() { Verdict::Kept } else { Verdict::Dropped }
 }
 
-/// Decides on an event that is no part of a pair.
+/// Decides whether to keep, cut or drop an event that is not part of a pair.
 #[inline]
 pub(super) fn verdict(entry: Entry, windows: &Windows, edges: Edges, store: &Store<'_>) -> Verdict {
     let Some(longest) = longest(entry.place.rank()) else {
@@ -57,7 +57,7 @@ fn verdict_of_event(entry: Entry, windows: &Windows, edges: Edges, store: &Store
     }
 }
 
-/// What lies in the windows of an event, a piece a window that it touches.
+/// Returns the parts of an event inside the windows, one per window.
 pub(super) fn pieces(entry: Entry, windows: &Windows, store: &Store<'_>) -> Vec<Vec<u8>> {
     let bytes = store.event(entry.place);
     let spans = fields_of(bytes);
@@ -67,15 +67,15 @@ pub(super) fn pieces(entry: Entry, windows: &Windows, store: &Store<'_>) -> Vec<
     touched.map(|&window| interval.piece(&event, window)).collect()
 }
 
-/// From one time to a later one.
+/// The time range of an event.
 struct ExactInterval {
     ts: Attos,
-    /// `None` if it is beyond all times.
+    /// `None` if the end is out of range.
     end: Option<Attos>,
 }
 
 impl ExactInterval {
-    /// The interval of a complete event; `None` if it has no duration.
+    /// Returns the range of a complete event, or `None` if it has no duration.
     fn of(event: &Event<'_>) -> Option<Self> {
         let dur = event.dur().filter(|_| Phase::of(event) == Phase::Complete)?;
         if dur.floor < 0 || (dur.floor == 0 && dur.exact) {
@@ -94,7 +94,7 @@ impl ExactInterval {
         self.ts < Attos::from_nanos(window.to) && self.ends_behind(window.from)
     }
 
-    /// The part in a window that it touches.
+    /// Returns the part inside a window that the range touches.
     fn piece(&self, event: &Event<'_>, window: TimeSpan) -> Vec<u8> {
         let TimeSpan { from, to } = window;
         let (moved, cut) = (self.ts < Attos::from_nanos(from), self.ends_behind(to));
@@ -106,7 +106,7 @@ impl ExactInterval {
         }
         let dur = match (moved, cut) {
             (false, false) => return event.bytes.to_vec(),
-            // it has no end, and neither has the window
+            // neither the event nor the window has an end
             (true, false) if self.end.is_none() => return patches.apply(event.bytes),
             (true, true) => None,
             (true, false) => self.end.map(|end| end - Attos::from_nanos(from)),
@@ -122,7 +122,7 @@ impl ExactInterval {
     }
 }
 
-/// Returns whether the time of an event has digits below a nanosecond.
+/// Whether the time of an event has digits below a nanosecond.
 pub(super) fn has_rest(entry: Entry, store: &Store<'_>) -> bool {
     let bytes = store.event(entry.place);
     entry.place.rank() == EXACT && fields_of(bytes).of(bytes).ts().is_some_and(|ts| !ts.exact)

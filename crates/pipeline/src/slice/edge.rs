@@ -1,7 +1,8 @@
-//! What is to be made at edges of windows, noted thing by thing and made in one order for all.
+//! Records the synthetic events at the edges of windows, and creates them in order.
 //!
-//! Where a window begins: what is re-opened, as it began; then flows, as their steps inside come, since viewers bind
-//! them to what encloses them. Where it ends: what is open is closed, the latest first, what was re-opened last.
+//! At the start of a window open events are re-opened in their order, then flows in the order of
+//! their first inside steps, because viewers bind flows to the slices around them. At the end all
+//! are closed, the latest first and re-opened ones last.
 
 use super::synthetic::SyntheticEvents;
 use std::cmp::Ordering;
@@ -16,45 +17,46 @@ use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::Entry;
 use tracemill_trace::time::windows::{TimeSpan, Windows};
 
-/// What is made, in the order in which it is made for one window.
+/// A kind of synthetic event; the order is that within a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum EdgeKind {
-    /// A begin, or the last value of a counter, at the start.
+    /// A begin event, or the last value of a counter, at the start.
     Reopened,
-    /// The begin of a flow at the start.
+    /// A flow begin event at the start.
     Flow,
-    /// The end of what began in the window.
+    /// The end of a begin event in the window.
     ClosedOwn,
-    /// The end of what was re-opened.
+    /// The end of a re-opened event.
     Closed,
 }
 
 record! { enum EdgeKind { Reopened, Flow, ClosedOwn, Closed } }
 
 impl EdgeKind {
-    /// Whether the latest comes first.
+    /// Whether events of this kind are sorted latest first.
     fn is_reversed(self) -> bool {
         matches!(self, EdgeKind::ClosedOwn | EdgeKind::Closed)
     }
 }
 
 record! {
-    /// An event to be made.
+    /// A synthetic event to create.
     #[derive(Clone, Copy, Debug)]
     pub(super) struct EdgeEvent {
         pub(super) window: u32,
         pub(super) turn: EdgeKind,
         pub(super) kind: PairKind,
-        /// What it is made of.
+        /// The begin event that the edge is derived from.
         pub(super) begin: Entry,
-        /// What gives it its place among others: its begin, or of a re-opened flow the first step inside.
+        /// The event that determines its order: the begin event, or the first inside step of a
+        /// re-opened flow.
         pub(super) number: Entry,
     }
 }
 
 impl Keyed for EdgeEvent {
-    /// Window, turn and time.
+    /// Window, kind and time.
     type Key = u128;
 
     fn key(&self) -> u128 {
@@ -69,7 +71,6 @@ impl Keyed for EdgeEvent {
     }
 }
 
-/// How much was made.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct EdgeCounts {
     pub(super) opened: u64,
@@ -77,7 +78,7 @@ pub(super) struct EdgeCounts {
     pub(super) counters: u64,
 }
 
-/// Makes all of it.
+/// Creates the events in order.
 pub(super) fn make(
     all: &SortedRecords<EdgeEvent>,
     windows: &Windows,
@@ -100,7 +101,7 @@ pub(super) fn make(
     Ok(counts)
 }
 
-/// An event at another time.
+/// Returns a copy of an event with `ts` set to `time`.
 pub(super) fn at(store: &Store<'_>, entry: Entry, time: i64) -> Vec<u8> {
     let bytes = store.event(entry.place);
     let spans = fields_of(bytes);
@@ -111,7 +112,7 @@ pub(super) fn at(store: &Store<'_>, entry: Entry, time: i64) -> Vec<u8> {
     patches.apply(bytes)
 }
 
-/// The end of something open, made of its begin.
+/// Returns the end event of a begin event.
 fn end_of(store: &Store<'_>, begin: Entry, kind: PairKind, time: i64) -> Vec<u8> {
     const FIELDS: [Field; 9] = [
         Field::Cat,

@@ -1,4 +1,4 @@
-//! What becomes of all that was found: kept as it is, cut, made anew, or dropped.
+//! Decides for all events whether they are kept, cut, replaced or dropped.
 
 use super::clip::Clip;
 use super::complete::{self, Verdict};
@@ -26,16 +26,17 @@ use tracemill_trace::time::windows::{Edges, Windows};
 use tracemill_viewers::essential::is_start;
 use tracemill_write::reordering::Reordering;
 
-/// What decides on an event.
+/// The windows and options by which events are decided.
 #[derive(Clone, Copy)]
 pub(super) struct Judge<'j, 'p> {
     pub(super) store: &'j Store<'p>,
     pub(super) windows: &'j Windows,
     pub(super) edges: Edges,
     pub(super) bounds: Bounds,
-    /// The windows hold the whole trace: everything is kept as it is.
+    /// Whether the windows contain the whole trace, so that everything is kept.
     pub(super) whole: bool,
-    /// See [`WindowPlan`](tracemill_join::read_plan::WindowPlan).
+    /// Whether pairs are found by name alone, see
+    /// [`WindowPlan`](tracemill_join::read_plan::WindowPlan).
     pub(super) only_by_name: bool,
     pub(super) limits: &'j Limits,
 }
@@ -49,7 +50,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         Gather::new(self.limits.lease(name, Share::of_index(1, 4)), self.order())
     }
 
-    /// Decides on everything; what is cut goes to `made`.
+    /// Decides which events to keep, cut or drop. Synthetic events go to `made`.
     pub(super) fn choose(
         self,
         mut plain: Sorter,
@@ -81,7 +82,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         Ok(KeptEvents { events, bytes, timed: kept.finish()?, lists, delays })
     }
 
-    /// Complete events and moments.
+    /// Keeps, cuts or drops complete events and instants.
     fn choose_plain(
         self,
         plain: &EntryRuns,
@@ -113,7 +114,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         complete::verdict(entry, self.windows, self.edges, self.store)
     }
 
-    /// Parts of pairs, and counters.
+    /// Keeps, cuts or drops pairs, flows and counters.
     fn choose_parts(
         self,
         parts: ExternalSorter<PairEvent>,
@@ -147,7 +148,8 @@ impl<'j, 'p> Judge<'j, 'p> {
         pairs.end_key()
     }
 
-    /// Events that are kept wherever they stand. One at which DevTools begins must not begin before the window.
+    /// Keeps essential events, even outside windows. An early event at which DevTools starts moves
+    /// to the first window.
     fn choose_essential(
         self,
         essential: &EntryRuns,
@@ -214,7 +216,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         Ok(cut)
     }
 
-    /// The lists without events of profiles that do not stay.
+    /// Removes events of dropped CPU profiles from the lists.
     fn without(self, lists: Lists, streams: &Streams, cut: &Cut) -> Result<Lists, Error> {
         let mut gone = self.gather("events that go");
         for group in cut.groups(streams, false) {
@@ -228,7 +230,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         let mut left =
             SpillVec::new(self.limits.lease("untimed events that stay", Share::of_index(1, 4)));
         let mut keep = |place| left.push(place);
-        // both are in input order, but for metadata, which comes first and stays
+        // both are in input order, except metadata, which comes first and stays
         let mut places = lists.iter();
         gone.each_in_order(self.order(), |gone| {
             let stays = |place: &Place| place.offset() != gone.place.offset();
@@ -238,7 +240,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         Ok(left.finish()?.into())
     }
 
-    /// What becomes of streams whose chunks are not in order of time.
+    /// Decides the order of streams whose chunks are not sorted by time.
     fn delays(self, streams: &Streams, cut: &Cut) -> Result<Reordering, Error> {
         let suspects = streams.suspects();
         if suspects.is_empty() {

@@ -1,4 +1,4 @@
-//! `slice`: windows of time out of traces, as traces that still render.
+//! `slice`: cuts time windows out of traces, as traces that still render.
 //!
 //! ```text
 //!   inputs ─ scan ─┬─> plain: X, moments ─ inside? across an edge? ─┬─────────> kept ──┐
@@ -7,20 +7,20 @@
 //!                  └─> metadata, untimed, essential: always kept
 //! ```
 //!
-//! An event keeps its bytes unless an edge cuts it; then only the numbers that change are others. What is made at edges
-//! (see `made`) is written to a file that is one more input of the same machinery that writes a merge.
+//! Events keep their bytes unless an edge cuts them. Synthetic events go to a file that is read
+//! like one more input.
 //!
 //! | kind | `clip` | `keep` | `drop` |
 //! |---|---|---|---|
-//! | X | what of it lies inside (`complete`) | if it touches a window | if it lies in one |
-//! | B E, b e, S F | re-opened and closed at edges (`clip`) | both if they touch (`pairs`) | both if both lie in one |
-//! | s t f | begin and end moved to the edges | all if one lies inside | all if all lie in one |
-//! | C | inside; the last value before repeated at the edge | inside | inside |
-//! | CPU profile streams | re-based (`profile::window`) | whole if they touch | whole if they lie in one |
-//! | any other with a time | inside | inside | inside |
+//! | X | the part inside (`complete`) | if it touches a window | if it is inside one |
+//! | B E, b e, S F | re-opened and closed at edges (`clip`) | both if they touch one (`pairs`) | both if both are inside one |
+//! | s t f | begin and end moved to the edges | all if one is inside | all if all are inside one |
+//! | C | inside; the last earlier value repeated at the edge | inside | inside |
+//! | CPU profile streams | re-based (`profile::window`) | if they touch one | if they are inside one |
+//! | others with a time | inside | inside | inside |
 //! | M, events without a time, [`is_essential`](tracemill_viewers::essential::is_essential) | always | always | always |
 //!
-//! Windows that hold the whole trace change nothing: the output is that of a merge.
+//! If the windows contain the whole trace, the output is that of a merge.
 
 mod clip;
 mod complete;
@@ -57,24 +57,24 @@ use tracemill_trace::{Limits, output};
 use tracemill_write::annotations::{Annotations, name_events};
 use write::Surroundings;
 
-/// What there is to write, and in which windows.
+/// The inputs, windows and output of a slice.
 #[derive(Clone, Copy)]
 pub struct SliceRun<'a> {
-    /// The inputs, taken together.
+    /// The inputs, which are merged.
     pub sources: &'a [Source],
-    /// The windows; those that overlap or touch are one.
+    /// The windows. Those that overlap or touch are joined.
     pub windows: &'a [TimeWindow],
-    /// What becomes of events that reach over an edge.
+    /// How to treat events across an edge.
     pub edges: Edges,
-    /// Where the slice goes.
+    /// The destination of the slice.
     pub output: &'a OutputConfig,
 }
 
 impl SliceRun<'_> {
-    /// Refuses what must be refused before anything is read.
+    /// Checks limits, windows and output before anything is read.
     ///
     /// # Errors
-    /// Returns an error if the budget, a window or the output is impossible.
+    /// Returns an error if the memory limit, a window or the output is impossible.
     pub fn check(&self, limits: &Limits) -> Result<(), Error> {
         limits.check()?;
         windows::check(self.windows)?;
@@ -82,7 +82,7 @@ impl SliceRun<'_> {
     }
 }
 
-/// Writes a checked run: reads what its index says is enough, or everything.
+/// Writes a slice, reading a plan's byte ranges or everything.
 pub(crate) fn slice(
     job: SliceRun<'_>,
     planned: Planned<WindowPlan>,
@@ -106,7 +106,8 @@ pub(crate) fn slice(
     Ok(report)
 }
 
-/// Writes what a plan reads, unless the input holds something else than its index says.
+/// Writes a slice from a plan's byte ranges. Returns a [`Stop`] if the input differs from its
+/// index.
 fn slice_planned(
     job: SliceRun<'_>,
     plan: &Arc<WindowPlan>,
@@ -127,7 +128,7 @@ fn slice_planned(
     Ok(Ok(report))
 }
 
-/// Writes what was read; nothing if a chunk of a CPU profile proved to be another one than is known.
+/// Writes a slice of the inputs read. Returns `None` if a CPU profile chunk differs from the index.
 fn write(
     SliceRun { windows, edges, output, .. }: SliceRun<'_>,
     Scanned { inputs, index, observed: selection }: Scanned<Sorted, WindowSelection>,
@@ -173,11 +174,13 @@ fn write(
     Ok(Some(report))
 }
 
-/// The bounds of a trace in which no event has a time.
+/// The bounds of a trace without times.
 const NOWHERE: Bounds = Bounds { start: 0, first: 0, last: 0, end: 0 };
 
-/// Reads everything, after the bounds of the trace where windows depend on them. Where the first events tell the start, which nearly all traces
-/// have there, one pass finds that it is so; otherwise a pass comes before it that looks at times alone.
+/// Scans the inputs, after finding the bounds of the trace if windows depend on them.
+///
+/// The start is guessed from the first events, and the scan confirms the guess for nearly all
+/// traces. Otherwise an earlier pass reads the times alone.
 fn read(
     sources: &[Source],
     windows: &[TimeWindow],
@@ -204,7 +207,7 @@ fn read(
             }
             bounds
         }
-        // what is lost to the second pass is lost to this one
+        // the proof makes this pass drop the same events as the second one
         None => times(sources, Needs { proof: true, ..Needs::NONE }, config)?.bounds(),
     };
     restart();
@@ -212,20 +215,19 @@ fn read(
     if scanned.observed.bounds() == bounds {
         return Ok(scanned);
     }
-    // a file has changed in between
+    // a file has changed between the passes
     restart();
     select(Windows::all())
 }
 
-/// Reads the times of all events.
 fn times(sources: &[Source], needs: Needs, config: &Config) -> Result<Times, Error> {
     let keep = TimesOnly::default().with_needs(needs);
     Ok(scan(sources, config, keep, BoundsWatch(Times::NONE))?.observed.0)
 }
 
-/// Windows that count from the start alone, as the events in the first mebibyte of a file have it; `None` where these tell nothing.
+/// Resolves windows relative to the start from the first MiB of a file. Returns `None` if that is
+/// impossible.
 fn head_windows(sources: &[Source], windows: &[TimeWindow], config: &Config) -> Option<Windows> {
-    /// What is looked at, in bytes.
     const HEAD: u64 = 1 << 20;
     let mut moments = windows.iter().flat_map(|window| [window.from, window.to]).flatten();
     let [source] = sources else { return None };

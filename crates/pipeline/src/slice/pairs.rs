@@ -1,12 +1,12 @@
-//! Pairs that stay whole (`--edges keep`) or go whole (`--edges drop`): all parts of the trace are walked once, key after
-//! key, those of a key in the order of the output.
+//! Keeps pairs whole (`--edges keep`) or drops them whole (`--edges drop`), in one walk sorted by
+//! key and output order.
 //!
-//! `keep` keeps what touches a window: a pair from its begin to its end, a flow if a step of it lies inside. What has no
-//! end is open to the end of the trace. `drop` keeps what has all its parts in one window. A part without a partner is
-//! a moment. Pairing is that of all verbs ([`tracemill_trace::event::pairing`]).
+//! `keep` keeps pairs that touch a window, and flows with a step inside one. A begin without an end
+//! lasts to the end of the trace. `drop` keeps pairs and flows that are completely inside one
+//! window. An event without a partner counts as an instant. [`tracemill_trace::event::pairing`]
+//! decides the pairs.
 //!
-//! Heap: 64 bytes for each B or begin that is open at one time in one thread or id; of one flow 16 bytes a step, on disk
-//! beyond their share.
+//! Memory: 64 bytes per open begin, and 16 bytes per step of one flow, which spill to disk.
 
 use super::complete::has_rest;
 use tracemill_join::config::OPEN;
@@ -20,34 +20,33 @@ use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::Entry;
 use tracemill_trace::time::windows::{Edges, TimeSpan, Windows};
 
-/// Walks over the parts of pairs.
+/// Walks over the events of all pairs, and keeps or drops whole pairs.
 pub(super) struct PairWalk<'k, 'j, 'p> {
     store: &'j Store<'p>,
     windows: &'j Windows,
     edges: Edges,
     kept: &'k mut Gather<'j, 'p>,
-    /// The key at hand, and what of it is open.
+    /// The current key, and its open begins.
     owner: u128,
     open: Begins<Entry>,
     flow: Option<Flow>,
-    /// Steps of the flow.
     steps: SpillVec<Entry>,
-    /// See [`WindowPlan`](tracemill_join::read_plan::WindowPlan).
+    /// Whether pairs are found by name alone, see
+    /// [`WindowPlan`](tracemill_join::read_plan::WindowPlan).
     only_by_name: bool,
     quota: Quota,
 }
 
-/// What decides on a flow.
 struct Flow {
-    /// The window that it begins in.
+    /// The window in which the flow begins.
     window: Option<usize>,
-    /// Whether a step lies in a window; whether all lie in that.
+    /// Whether any step is in a window, and whether all steps are in `window`.
     inside: bool,
     one: bool,
 }
 
 impl<'k, 'j, 'p> PairWalk<'k, 'j, 'p> {
-    /// What stays goes to `kept`; `steps` is empty.
+    /// Creates the walk. Kept events go to `kept`; `steps` is empty.
     pub(super) fn new(
         store: &'j Store<'p>,
         windows: &'j Windows,
@@ -71,7 +70,7 @@ impl<'k, 'j, 'p> PairWalk<'k, 'j, 'p> {
         }
     }
 
-    /// Takes the next part.
+    /// Processes the next event of a pair or flow.
     pub(super) fn take(&mut self, part: &PairEvent) -> Result<(), Error> {
         let &PairEvent { entry, kind, step, .. } = part;
         if part.owner() != self.owner {
@@ -103,12 +102,11 @@ impl<'k, 'j, 'p> PairWalk<'k, 'j, 'p> {
         }
     }
 
-    /// A part without a partner.
+    /// Keeps an event without a partner if it is in a window.
     fn moment(&mut self, entry: Entry) -> Result<(), Error> {
         if self.windows.at(entry.time).is_some() { self.kept.push(entry) } else { Ok(()) }
     }
 
-    /// A step of the flow at hand.
     fn step(&mut self, entry: Entry) -> Result<(), Error> {
         let window = self.windows.at(entry.time);
         if let Some(flow) = &mut self.flow {
@@ -118,7 +116,7 @@ impl<'k, 'j, 'p> PairWalk<'k, 'j, 'p> {
         self.steps.extend(&[entry])
     }
 
-    /// Decides on the flow at hand.
+    /// Keeps or drops the current flow.
     fn end_flow(&mut self) -> Result<(), Error> {
         let stays = self.flow.take().is_some_and(|flow| match self.edges {
             Edges::Drop => flow.one,
@@ -131,7 +129,7 @@ impl<'k, 'j, 'p> PairWalk<'k, 'j, 'p> {
         Ok(())
     }
 
-    /// Decides on a pair.
+    /// Keeps or drops a pair.
     fn pair(&mut self, begin: Entry, end: Entry) -> Result<(), Error> {
         let stays = match self.edges {
             Edges::Drop => {
@@ -147,7 +145,7 @@ impl<'k, 'j, 'p> PairWalk<'k, 'j, 'p> {
         Ok(())
     }
 
-    /// Whether a window has some of a pair in it. One that ends where the window begins has none there.
+    /// Whether any part of a pair is in a window. A pair that ends where a window begins is not.
     fn touch(&self, begin: Entry, end: Entry) -> bool {
         if !self.windows.touch(begin.time, end.time) {
             return false;
@@ -158,7 +156,7 @@ impl<'k, 'j, 'p> PairWalk<'k, 'j, 'p> {
         })
     }
 
-    /// All parts of the key at hand were taken; or all parts.
+    /// Ends the current key: keeps or drops its flow and its open begins.
     pub(super) fn end_key(&mut self) -> Result<(), Error> {
         self.end_flow()?;
         for begin in std::mem::take(&mut self.open).values() {

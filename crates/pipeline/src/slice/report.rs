@@ -1,4 +1,4 @@
-//! What a slice did.
+//! The report of a slice.
 
 use serde::Serialize;
 use std::path::PathBuf;
@@ -10,45 +10,48 @@ use tracemill_trace::run::flaws::Flaws;
 use tracemill_trace::time::bounds::Bounds;
 use tracemill_trace::time::windows::{Edges, TimeSpan, Windows};
 
-/// What `slice` did.
+/// The result of `slice`.
 #[derive(Clone, Debug, Serialize)]
 pub struct SliceReport {
-    /// Inputs, output, cost and warnings, as of a merge.
+    /// Inputs, output, cost and warnings, as in a merge.
     #[serde(flatten)]
     pub written: MergeReport,
-    /// The windows, in order: nanoseconds as they stand in the trace; [`i64::MIN`] and [`i64::MAX`] where there is no
-    /// limit.
+    /// The windows in order, as absolute times in nanoseconds. [`i64::MIN`] and [`i64::MAX`] mean
+    /// no limit.
     pub windows: Vec<TimeSpan>,
-    /// What became of that which edges cut.
+    /// How events across an edge were treated.
     pub edges: Edges,
-    /// Start, and greatest end, of the events that are no metadata, in nanoseconds; `None` without such events.
+    /// Start and latest end of the events other than metadata, in nanoseconds; `None` without such
+    /// events.
     pub trace: Option<(i64, i64)>,
-    /// Whether no event of the trace lies in a window: what was written is kept in any window, or was made at an edge.
+    /// Whether no event of the trace is in a window. The output then only has events that are
+    /// always kept, or synthetic ones.
     pub is_empty: bool,
-    /// Events that are kept in any window: metadata, those without a time, and those that DevTools needs.
+    /// Number of events kept in any window: metadata, events without a time, and those that
+    /// DevTools needs.
     pub kept_always: u64,
-    /// Events of those that have a time, outside the windows: DevTools needs them to show pages and workers.
+    /// Number of events with a time outside the windows that DevTools needs for pages and workers.
     pub kept_outside: u64,
-    /// Complete events that were cut.
+    /// Number of complete events that were cut.
     pub clipped: u64,
-    /// Begins that were repeated at the start of a window.
+    /// Number of begin events repeated at the start of a window.
     pub opened: u64,
-    /// Ends that were made at the end of a window.
+    /// Number of end events added at the end of a window.
     pub closed: u64,
-    /// Values of counters that were repeated at the start of a window.
+    /// Number of counter values repeated at the start of a window.
     pub counters: u64,
-    /// `TracingStartedInBrowser` events that were moved to the start of a window.
+    /// Number of `TracingStartedInBrowser` events moved to the start of a window.
     pub moved: u64,
-    /// CPU profile streams that were re-based.
+    /// Number of CPU profile streams that were re-based.
     pub rebased: u64,
-    /// Samples in those.
+    /// Number of samples in the re-based streams.
     pub samples: u64,
-    /// What is wrong with those.
+    /// Problems of the re-based streams.
     pub flaws: Flaws,
-    /// The index that said what to read, if not all of the trace was read, and how many bytes of events it said.
+    /// The index that was used instead of a scan, and the number of bytes of events that were read.
     #[serde(serialize_with = "tracemill_join::report::rows::numbered_path")]
     pub index: Option<(PathBuf, u64)>,
-    /// Why an index there is could not say that.
+    /// Why an existing index was not used.
     pub index_unused: Option<&'static str>,
 }
 
@@ -75,7 +78,7 @@ impl SliceReport {
         }
     }
 
-    /// Everything is written.
+    /// Completes the report after writing.
     pub(super) fn end(&mut self, inputs: Inputs, bounds: Option<Bounds>) {
         self.trace = bounds.map(|bounds| (bounds.start, bounds.end));
         self.written.run.inputs = inputs.reports;
@@ -98,22 +101,22 @@ impl SliceReport {
         }
     }
 
-    /// The interval, in nanoseconds, that DevTools is to open on: from the first window to the last, if events outside of
-    /// them are kept.
+    /// Returns the range in nanoseconds for DevTools to open on, from the first to the last window,
+    /// if events outside them are kept.
     pub(crate) fn opening(&self) -> Option<(i64, i64)> {
         let (start, end) = self.trace.filter(|_| self.kept_outside > 0 && !self.is_empty)?;
         let (first, last) = (self.windows.first()?, self.windows.last()?);
         Some((first.from.max(start), last.to.min(end)))
     }
 
-    /// Pieces, keys and profile data lost in all. What lies outside the windows is not lost.
+    /// Number of losses of events, keys and profile data. Events outside the windows do not count.
     pub fn lost(&self) -> u64 {
         self.written.run.lost() + self.flaws.lost()
     }
 }
 
-/// Whether a window lies before or behind a whole trace.
+/// Whether a window is completely before or after the trace.
 fn is_outside(window: TimeSpan, bounds: Bounds) -> bool {
-    // an event without a duration may be the end of the trace
+    // the last event may have no duration
     window.to <= bounds.first || window.from >= bounds.end && window.from > bounds.last
 }

@@ -1,8 +1,8 @@
-//! Observes which events the windows of a slice may need: 16 bytes per event, in separate stores by what
-//! it takes to decide.
+//! Selects, during the scan, the events that windows may need: 16 bytes per event, in separate
+//! stores by kind.
 //!
-//! Where windows count from the start or the end of the trace, the first events of a file tell its bounds, or a first pass finds them. Of
-//! inputs that can be read once only all events are kept until the bounds are known.
+//! If windows are relative, the bounds come from the first events of a file or an earlier pass. For
+//! pipes, all events are kept until the bounds are known.
 //!
 //! ```text
 //!   metadata, untimed ──────────> lists          always kept
@@ -29,28 +29,27 @@ use tracemill_trace::time::bounds::{Bounds, Times};
 use tracemill_trace::time::windows::{Edges, Windows};
 use tracemill_viewers::essential::{is_essential, may_be_special};
 
-/// What decides which events are left out at once.
+/// Decides which events are dropped during the scan.
 pub(super) struct SlicePlan {
-    /// Windows that hold those asked for.
+    /// Windows that contain the requested ones.
     windows: Windows,
     edges: Edges,
-    /// What an index says, if only byte ranges are read.
+    /// The plan of an index, if only byte ranges are read.
     all: Option<Arc<WindowPlan>>,
 }
 
 impl SlicePlan {
-    /// Plans to read whole inputs.
     pub(super) fn new(windows: Windows, edges: Edges) -> Self {
         SlicePlan { windows, edges, all: None }
     }
 
-    /// Plans to read what an index says is enough.
+    /// Creates the plan for reading the byte ranges of an index.
     pub(super) fn of_known(known: &Arc<WindowPlan>, edges: Edges) -> Self {
         SlicePlan { windows: known.windows.clone(), edges, all: Some(Arc::clone(known)) }
     }
 }
 
-/// Observes the bounds of a trace.
+/// Finds the bounds of a trace.
 pub(super) struct BoundsWatch(pub(super) Times);
 
 impl Look for BoundsWatch {
@@ -76,10 +75,10 @@ impl Observer for BoundsWatch {
     }
 }
 
-/// Selects the events of one chunk that windows may need. The index keeps plain events.
+/// Selects the events of one chunk. The index keeps plain events.
 pub(super) struct SliceLook {
     plan: Arc<SlicePlan>,
-    /// The windows' first and last edge.
+    /// The first and the last edge of the windows.
     from: i64,
     to: i64,
     times: Times,
@@ -101,7 +100,7 @@ impl SliceLook {
         }
     }
 
-    /// Whether an event from `first` to `last` may matter, as far as its times tell.
+    /// Whether windows may need an event from `first` to `last`, judging by its times.
     #[inline]
     fn may_matter(&self, phase: Phase, first: i64, last: i64) -> bool {
         let whole_pairs = self.plan.edges != Edges::Clip;
@@ -113,7 +112,7 @@ impl SliceLook {
         first < self.to && last >= self.from && self.plan.windows.touch(first, last)
     }
 
-    /// An event without a time.
+    /// Adds an event without a time to its CPU profile stream, if any.
     #[cold]
     fn untimed(&mut self, event: &Event<'_>, offset: u64) {
         if let Some(role) = Role::of(event) {
@@ -121,7 +120,7 @@ impl SliceLook {
         }
     }
 
-    /// How much of CPU profiles must be known.
+    /// Returns how much of CPU profiles must be read.
     fn detail(&self) -> Detail {
         if self.plan.edges == Edges::Clip { Detail::Times } else { Detail::All }
     }
@@ -184,8 +183,10 @@ impl Look for SliceLook {
     }
 }
 
-/// Observes what windows need besides plain events: parts of pairs, essential events, CPU profile streams. No
-/// event that a window needs is left out; others may stay until all is read.
+/// Collects the events that windows need in addition to plain ones: pairs, essential events, CPU
+/// profile streams.
+///
+/// Keeps every event that a window needs, and possibly others.
 pub(super) struct WindowSelection {
     plan: Arc<SlicePlan>,
     times: Times,
@@ -194,7 +195,7 @@ pub(super) struct WindowSelection {
     pub(super) streams: Streams,
 }
 
-/// Creates the index of plain events, metadata and untimed events.
+/// Creates the index of plain events, metadata and events without a time.
 pub(super) fn keep(limits: &Limits) -> Sorted {
     Sorted::new(limits.lease("plain events", Share::of_index(1, 4)))
 }
@@ -216,7 +217,7 @@ impl WindowSelection {
         }
     }
 
-    /// The bounds of all events that have a time; `None` if there are none.
+    /// Returns the bounds of all events that have a time.
     pub(super) fn bounds(&self) -> Option<Bounds> {
         match &self.plan.all {
             Some(known) => Some(known.bounds),
@@ -224,12 +225,12 @@ impl WindowSelection {
         }
     }
 
-    /// Whether names alone pair.
+    /// Whether pairs are found by name alone.
     pub(super) fn only_by_name(&self) -> bool {
         self.plan.all.as_ref().is_some_and(|known| known.only_by_name)
     }
 
-    /// Whether the times of what was read are among those that are known.
+    /// Whether the times read are within the bounds that the index states.
     pub(super) fn was_known(&self) -> bool {
         let Some(known) = &self.plan.all else { return false };
         let Bounds { first, last, end, .. } = known.bounds;
@@ -238,7 +239,7 @@ impl WindowSelection {
         self.times.bounds().is_none_or(within)
     }
 
-    /// Forgets CPU profiles that windows do not need, of which some events were read; others get what is known of them.
+    /// Drops CPU profiles that windows do not need, and completes the others from the index.
     pub(super) fn end_streams(&mut self) -> Result<(), Error> {
         self.streams.finish()?;
         if let Some(known) = &self.plan.all {
@@ -251,7 +252,7 @@ impl WindowSelection {
         Ok(())
     }
 
-    /// CPU profile chunks that need not be read, if there is an index that has them.
+    /// Returns the CPU profile chunks that the index has, which need not be read.
     pub(super) fn chunks(&self) -> Option<Arc<KnownChunks>> {
         self.plan.all.as_ref()?.chunks.clone()
     }

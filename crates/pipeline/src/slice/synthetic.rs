@@ -1,6 +1,7 @@
-//! Events that stand in no input: cut, re-opened, closed. They are written to a file that then is one more input,
-//! whose places come before all others: at equal times and durations what was made stands first, in the order in which
-//! it was made. So slices that an edge cut open enclose what begins at the edge.
+//! Writes synthetic events (cut, re-opened, closed) to a file that is read like an input.
+//!
+//! Its offsets precede those of all inputs. So among events of equal times and durations synthetic
+//! ones come first, and slices cut at an edge enclose those that begin there.
 
 use std::path::Path;
 use tracemill_tokenizer::fields_of;
@@ -12,31 +13,28 @@ use tracemill_trace::store::entry::{Entry, rank};
 use tracemill_trace::store::long_events::LongEvents;
 use tracemill_trace::store::place::Place;
 
-/// Writes what is made.
 pub(super) struct SyntheticEvents {
     file: Scratch,
-    /// The most there may be.
     most: u64,
     entries: SpillVec<Entry>,
     long: LongEvents,
-    /// Places of events of which it is asked what became of them.
+    /// Offsets of events whose replacement must be recorded.
     watched: HashSet<u64>,
     of: HashMap<u64, Entry>,
 }
 
-/// All that was made.
 pub(super) struct Synthesized {
     pub(super) payload: Payload,
-    /// In the order in which they were made.
+    /// Entries in the order of creation.
     pub(super) entries: SpilledVec<Entry>,
     pub(super) long: LongEvents,
-    /// By the places of those of which it is asked, what was made of them first.
+    /// The first replacement of each watched event, by its offset.
     pub(super) of: HashMap<u64, Entry>,
 }
 
 impl SyntheticEvents {
-    /// At most so many bytes, with the entries of what is made in `entries`, and the long events of it in `long`. Of the events at the places `watched` it is
-    /// known afterwards what was made of them.
+    /// Creates a writer for up to `most` bytes. It records the replacements of events at the
+    /// offsets `watched`.
     pub(super) fn new(
         most: u64,
         tmp_dir: &Path,
@@ -48,7 +46,7 @@ impl SyntheticEvents {
         SyntheticEvents { file: Scratch::new(tmp_dir), most, entries, long, watched, of }
     }
 
-    /// Appends bytes; returns where they stand.
+    /// Appends bytes and returns their offset.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<u64, Error> {
         let offset = self.file.len();
         self.file.write(bytes)?;
@@ -59,12 +57,11 @@ impl SyntheticEvents {
         Ok(offset)
     }
 
-    /// Appends an event.
     pub(super) fn event(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.append(bytes).map(drop)
     }
 
-    /// Appends an event; returns its entry, if it has a time.
+    /// Appends an event. Returns its entry, if it has a time.
     fn append(&mut self, bytes: &[u8]) -> Result<Option<Entry>, Error> {
         let offset = self.push(bytes)?;
         if Place::is_long(bytes.len()) {
@@ -80,7 +77,7 @@ impl SyntheticEvents {
         Ok(entry)
     }
 
-    /// Appends what is made of an event.
+    /// Appends an event that replaces another one.
     pub(super) fn event_of(&mut self, origin: Entry, bytes: &[u8]) -> Result<(), Error> {
         let made = self.append(bytes)?;
         let origin = origin.place.offset();

@@ -1,4 +1,4 @@
-//! From what was chosen and made to the output.
+//! Writes the selected and the synthetic events of a slice.
 
 use super::report::SliceReport;
 use super::synthetic;
@@ -16,7 +16,6 @@ use tracemill_write::layout::{Layout, default_format};
 use tracemill_write::reordering::Reordering;
 use tracemill_write::trace_writer::{EventCount, TracePlan, TraceWriter, begin_report, warn};
 
-/// Events of the inputs that are kept.
 pub(super) struct KeptEvents {
     pub(super) events: u64,
     pub(super) bytes: u64,
@@ -25,7 +24,7 @@ pub(super) struct KeptEvents {
     pub(super) delays: Reordering,
 }
 
-/// What is written beside the events chosen, and where it stands.
+/// Synthetic events, documents and annotations to write with the kept events.
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings<'w, 'p> {
     pub(super) made: &'w synthetic::Synthesized,
@@ -33,12 +32,12 @@ pub(super) struct Surroundings<'w, 'p> {
     pub(super) annotations: &'w Annotations<'p>,
     pub(super) inputs: &'w Inputs,
     pub(super) store: &'w Store<'p>,
-    /// See [`super::judge::Judge::whole`].
+    /// Whether the windows contain the whole trace.
     pub(super) whole: bool,
 }
 
 impl KeptEvents {
-    /// Writes what was chosen and what was made.
+    /// Writes the kept and the synthetic events.
     pub(super) fn write(
         self,
         Surroundings { made, documents, annotations, inputs, store, whole }: Surroundings<'_, '_>,

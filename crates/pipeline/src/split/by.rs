@@ -1,24 +1,24 @@
-//! What makes a part of a trace.
-
-/// What makes a part.
+//! The criterion by which a trace is split.
+/// The criterion that puts events into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplitBy {
-    /// A process.
+    /// One part per process.
     Pid,
-    /// A thread of a process.
+    /// One part per thread.
     Tid,
-    /// A category, the first of those an event has.
+    /// One part per category; of several categories of an event the first one.
     Cat,
-    /// This many nanoseconds, counted from the first event; stretches without events make no part.
+    /// One part per time range of this many nanoseconds from the first event on. Empty ranges have
+    /// no part.
     Time(i64),
-    /// At most this many bytes before packing, unless one event alone is larger.
+    /// Parts of at most this many bytes before compression, unless a single event is larger.
     Size(u64),
-    /// At most this many events, metadata and repeated ones not counted.
+    /// Parts of at most this many events, without metadata and repeated ones.
     Events(u64),
 }
 
 impl SplitBy {
-    /// Placeholders of templates that mean something.
+    /// Returns the placeholders that templates may contain.
     pub(super) fn placeholders(self) -> &'static [&'static str] {
         match self {
             SplitBy::Pid => &["stem", "ext", "part", "pid", "process"],
@@ -28,7 +28,7 @@ impl SplitBy {
         }
     }
 
-    /// The usual template.
+    /// Returns the default template.
     pub(super) fn template(self, numbered: bool) -> &'static str {
         match (self, numbered) {
             (SplitBy::Pid, false) => "{stem}.{pid}.{ext}",

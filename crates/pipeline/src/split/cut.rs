@@ -1,13 +1,13 @@
-//! Where a sequence of events is cut, and what is open at each cut.
+//! Cuts a sequence of events into parts, and finds the open slices at each cut.
 //!
 //! ```text
 //!   sequence   e e e B e e │ e e E e e │ …      a cut stands before an event, in the order of the output
 //!   part 2                   B'e e E e e        begins still open are repeated
 //! ```
 //!
-//! A CPU profile stream is one step at the place of its `Profile` event (of its first chunk if it has none), with all its
-//! chunks' weight: it is never torn. One pass over the sequence, one over begins and ends beside it, whose names are
-//! read again; memory by parts and by slices open at once.
+//! A CPU profile stream counts as one step at its `Profile` event, or else at its first chunk, so
+//! it is never torn. Cost: one pass over the sequence and one over begin and end events, whose
+//! names are read again. Memory depends on the number of parts and of open slices.
 
 use super::by::SplitBy;
 use super::frames::{TraceFrames, UsedFrames};
@@ -23,59 +23,61 @@ use tracemill_trace::run::error::{Error, ErrorKind};
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::store::entry::Entry;
 
-/// Files that one run makes at most: more is a slip of the finger.
+/// Maximum number of files per run; a larger number is probably a mistake.
 pub(super) const PARTS_MOST: usize = 100_000;
 
-/// Slices of one thread that are repeated at a cut at most, innermost ones. Deeper than any stack: what lies below was never ended.
+/// Maximum number of slices of a thread to repeat at a cut. Deeper slices were probably never
+/// ended.
 const OPEN_MOST: usize = 1024;
 
 /// Bytes between two events.
 pub(super) const SEPARATOR: u64 = 2;
 
-/// A CPU profile stream and the place at which it counts.
+/// A CPU profile stream and its position in the sequence.
 #[derive(Clone, Copy)]
 pub(super) struct Anchor {
     pub(super) entry: Entry,
-    /// Its partition.
+    /// The partition of its chunks.
     pub(super) chunks: u32,
     /// The partition of its thread.
     pub(super) thread: u32,
     pub(super) events: u64,
     pub(super) bytes: u64,
-    /// Whether the entry is one of its chunks, which are not in the sequence.
+    /// Whether `entry` is a chunk, which is not in the sequence.
     pub(super) own: bool,
 }
 
-/// A stretch between two cuts.
+/// The events between two cuts.
 #[derive(Default)]
 pub(super) struct CutStretch {
-    /// Its first entry; `None` for the first stretch.
+    /// The first entry; `None` for the start of the sequence.
     pub(super) from: Option<Entry>,
-    /// Events and their bytes, streams and copies with them.
+    /// Number and bytes of events, including streams and repeated ones.
     pub(super) events: u64,
     pub(super) bytes: u64,
     /// Times of the first and the last step that have one.
     pub(super) times: Option<(i64, i64)>,
-    /// Partitions of streams.
+    /// Partitions of the streams that belong here.
     pub(super) chunks: Vec<u32>,
-    /// Begins repeated, in order.
+    /// Repeated begin events, in order.
     pub(super) copies: Vec<Entry>,
-    /// Threads of those, by their numbers in [`OpenPairs`].
+    /// Threads of the repeated events, as indices in [`OpenPairs`].
     pub(super) open: Vec<usize>,
 }
 
-/// Begins and ends of the threads of a sequence.
+/// The begin and end events of the threads in a sequence.
 pub(super) struct OpenPairs<'r> {
     merged: MergedRuns<'r>,
-    /// The thread of each run, and whether the run holds begins.
+    /// The thread of each run, and whether it contains begin events.
     runs: Vec<(usize, bool)>,
     begins: Vec<Begins<Entry>>,
-    /// Threads with any begin open: a cut costs what it repeats, not what there is.
+    /// Threads with open begins, so that a cut costs time for those only.
     open: BTreeSet<usize>,
 }
 
 impl<'r> OpenPairs<'r> {
-    /// `runs` are in exact order, each with its thread's number and whether it holds begins.
+    /// Creates the walk over sorted runs, each with the index of its thread and whether it contains
+    /// begin events.
     pub(super) fn new(
         runs: Vec<(SortedRun<'r>, usize, bool)>,
         threads: usize,
@@ -89,7 +91,7 @@ impl<'r> OpenPairs<'r> {
         }
     }
 
-    /// Goes on to `border`.
+    /// Opens and closes slices up to `border`.
     fn advance(&mut self, border: &Entry, order: Order<'_, '_>) {
         while let Some((run, entry)) = self.merged.peek()
             && order.compare(&entry, border) == Ordering::Less
@@ -99,7 +101,7 @@ impl<'r> OpenPairs<'r> {
             let open = &mut self.begins[thread];
             let name = name_of(entry, order);
             if !begins {
-                // an end without a begin ends nothing
+                // an end without a begin has no effect
                 open.end(name);
                 if open.is_empty() {
                     self.open.remove(&thread);
@@ -114,7 +116,7 @@ impl<'r> OpenPairs<'r> {
         }
     }
 
-    /// Begins that are open, in order, and their threads.
+    /// Returns the open begin events in order, and their threads.
     fn open(&self, order: Order<'_, '_>) -> (Vec<Entry>, Vec<usize>) {
         let begins = self.open.iter().flat_map(|&thread| self.begins[thread].values());
         let mut copies: Vec<Entry> = begins.collect();
@@ -123,7 +125,6 @@ impl<'r> OpenPairs<'r> {
     }
 }
 
-/// The hash of the name of a begin or end, as pairing looks at it.
 fn name_of(entry: Entry, order: Order<'_, '_>) -> u64 {
     let bytes = order.0.event(entry.place);
     let fields = fields_of(bytes);
@@ -131,41 +132,42 @@ fn name_of(entry: Entry, order: Order<'_, '_>) -> u64 {
     name_key(&event)
 }
 
-/// Cuts a sequence.
+/// Cuts a sequence into parts.
 pub(super) struct Cutter<'c, 'r, 's, 'p> {
     pub(super) order: Order<'s, 'p>,
     pub(super) by: SplitBy,
-    /// Where the trace starts, in nanoseconds.
+    /// The trace start, in nanoseconds.
     pub(super) start: i64,
-    /// Bytes of every part outside its events, without stack frames.
+    /// Bytes of each part outside its events, without stack frames.
     pub(super) overhead: u64,
-    /// Bytes of the first part in addition.
+    /// Additional bytes of the first part, for metadata.
     pub(super) first: u64,
     pub(super) frames: Option<&'c TraceFrames>,
     pub(super) opens: &'c mut OpenPairs<'r>,
-    /// The room of what parts repeat.
+    /// Memory quota for repeated events.
     pub(super) room: &'c Quota,
 }
 
-/// The stretches so far, and what decides the next cut.
+/// The parts so far, and the data for the next cut.
 struct CutState {
     done: Vec<CutStretch>,
     now: CutStretch,
-    /// Steps in the stretch.
+    /// Number of steps in the current part.
     steps: u64,
-    /// Bytes of the part so far, without stack frames.
+    /// Bytes of the current part, without stack frames.
     size: u64,
-    /// Stack frames of the part so far, where its size decides.
+    /// Stack frames of the current part, if its size decides.
     used: UsedFrames,
-    /// The first time.
+    /// The number of the current time range.
     window: i128,
 }
 
 impl Cutter<'_, '_, '_, '_> {
-    /// The stretches of `sequence` and the streams of `anchors`, which are in order.
+    /// Cuts `sequence`, together with the streams at `anchors`, which are sorted.
     ///
     /// # Errors
-    /// [`ErrorKind::Parts`] if there are too many; [`ErrorKind::Exceeded`] if there is no room for what they repeat.
+    /// Returns [`ErrorKind::Parts`] if there are too many parts, and [`ErrorKind::Exceeded`] if
+    /// repeated events exceed the memory limit.
     pub(super) fn cut(
         &mut self,
         sequence: &Sequence<'_>,
@@ -200,7 +202,7 @@ impl Cutter<'_, '_, '_, '_> {
         Ok(state.done)
     }
 
-    /// One event of `bytes` bytes (none if 0), and a stream.
+    /// Adds an event of `bytes` bytes (none if 0) and a stream.
     fn step(
         &mut self,
         state: &mut CutState,
@@ -243,25 +245,24 @@ impl Cutter<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Adds the stack frames that an event names, where the size of a part decides.
+    /// Adds the stack frames of an event, if the size of parts decides.
     fn note_frames(&self, entry: Entry, used: &mut UsedFrames) {
         if let (Some(frames), SplitBy::Size(_)) = (self.frames, self.by) {
             frames.note(self.order.0.event(entry.place), used);
         }
     }
 
-    /// The number of the window of time that an entry is in.
+    /// Returns the number of the time range that an entry is in.
     fn window(&self, entry: Entry) -> i128 {
         let SplitBy::Time(length) = self.by else { return 0 };
         if entry.time <= UNTIMED {
             return 0;
         }
-        // what stands before the start of the trace, at 0, goes with what begins there
+        // events at time 0 may precede the trace start; they belong to the first range
         let after = i128::from(entry.time) - i128::from(self.start);
         after.max(0) / i128::from(length.max(1))
     }
 
-    /// Begins a stretch at `entry`.
     fn begin(&mut self, state: &mut CutState, entry: Entry) -> Result<(), Error> {
         self.opens.advance(&entry, self.order);
         let (copies, open) = self.opens.open(self.order);
@@ -288,7 +289,6 @@ impl Cutter<'_, '_, '_, '_> {
     }
 }
 
-/// More parts than anybody wants.
 pub(super) fn too_many() -> Error {
     let found = format!(
         "this would make more than {PARTS_MOST} parts: choose longer times, larger sizes, or parts of another kind"

@@ -1,4 +1,4 @@
-//! Names of parts, and what is said of each.
+//! Names and reports of parts.
 
 use super::cut::too_many;
 use super::group::ThreadGroup;
@@ -15,14 +15,14 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::hash::HashSet;
 use tracemill_write::file_names::{fill, resolved_path, safe, stem};
 
-/// Returns whether a part would be one of the reserved files, or replace a file in a reserved folder.
+/// Whether a part would overwrite a reserved file, or an existing file in a reserved folder.
 fn is_reserved(part: &Path, reserved: &HashSet<PathBuf>) -> bool {
     let is_within = || part.ancestors().skip(1).any(|folder| reserved.contains(folder));
     reserved.contains(part) || is_within() && part.exists()
 }
 
 impl SplitRun<'_, '_> {
-    /// The file of each part; refused if two would be one, or one is in the way.
+    /// Returns the file of each part. Fails if two have the same name or a file exists already.
     pub(super) fn files(
         &self,
         parts: &[OutputPart],
@@ -68,7 +68,7 @@ impl SplitRun<'_, '_> {
         Ok(files)
     }
 
-    /// What a group is of.
+    /// Adds the values of placeholders for ids and names of a group.
     fn push_ids(&self, values: &mut Vec<(&'static str, String)>, group: &ThreadGroup) {
         let partition =
             group.threads.first().map(|&thread| &self.found.partitions[thread as usize]);
@@ -84,7 +84,7 @@ impl SplitRun<'_, '_> {
         ]);
     }
 
-    /// Parts that are larger than asked for.
+    /// Adds a warning if parts exceed the maximum size.
     pub(super) fn warn_of_sizes(&self, lens: &[u64], warnings: &mut Vec<Warning>) {
         let most = match (self.split.by, self.split.max_size) {
             (SplitBy::Size(most), _) | (_, Some(most)) => most,
@@ -97,10 +97,10 @@ impl SplitRun<'_, '_> {
         }
     }
 
-    /// Refuses parts that together are far larger than what was read: each repeats metadata and keys, so that parts of fewer
-    /// bytes than those take can fill a disk with hardly an event in each.
+    /// Refuses parts whose total length far exceeds the input, because each repeats metadata and
+    /// keys.
     pub(super) fn refuse_repetition(&self, lens: &[u64]) -> Result<(), Error> {
-        /// Times the bytes read, and bytes, that parts may take.
+        /// Maximum ratio of output to input bytes, and output bytes that are always allowed.
         const MOST: (u64, u64) = (4, 64 << 20);
         let read: u64 = self.inputs.reports.iter().map(|input| input.bytes).sum();
         let all: u64 = lens.iter().sum();
@@ -115,7 +115,7 @@ impl SplitRun<'_, '_> {
         )))
     }
 
-    /// What there is to say of each part.
+    /// Returns the report of each part.
     pub(super) fn described(
         &self,
         parts: &[OutputPart],

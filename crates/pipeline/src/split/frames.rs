@@ -1,9 +1,8 @@
-//! Of `stackFrames` what a part needs: the frames that its events name, with their parents. Those that no event names are in
-//! no part.
+//! Selects the `stackFrames` of a part: the frames that its events refer to, and their parents.
 //!
-//! Events name frames by `sf` and `esf`, or `stack` and `estack`, which may be lists; samples beside the events by `sf`,
-//! and since every part has all samples, every part has their frames. Values are an id, a number or a string. Only where a
-//! trace has this key are its events read again.
+//! Events refer to frames by `sf` and `esf`, or by `stack` and `estack`, which may be lists;
+//! samples by `sf`. All parts have all samples and their frames. Events are read again only if the
+//! trace has this key.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,31 +14,30 @@ use tracemill_trace::store::Store;
 use tracemill_write::keys::MergedKeys;
 use tracemill_write::layout::Layout;
 
-/// Bytes of frames and of samples that are looked into at most, so that a table of them fits into the smallest budget. No
-/// share of the budget, which must not show in the output.
+/// Maximum bytes of frames or samples to analyze. Independent of the memory limit, which must not
+/// affect the output.
 const MOST: usize = 4 << 20;
 
-/// The frames of a trace.
 pub(super) struct TraceFrames {
-    /// The number of the key.
+    /// The index of the `stackFrames` key.
     pub(super) key: usize,
     text: Vec<u8>,
-    /// Members, and their frames, in the text.
+    /// Ranges in the text: of each member, and of its frame.
     members: Vec<(Range<usize>, Range<usize>)>,
     numbers: HashMap<Vec<u8>, usize>,
-    /// Frames that every part needs.
+    /// Frames that all parts need.
     pub(super) always: UsedFrames,
 }
 
-/// Frames that a part needs.
+/// The frames that a part needs.
 #[derive(Clone, Default)]
 pub(super) struct UsedFrames {
     numbers: HashSet<usize>,
-    /// Bytes of these frames, each with its separator.
+    /// Total bytes of these frames, with separators.
     pub(super) bytes: u64,
 }
 
-/// Bytes of every part outside its events, without stack frames that can be told apart.
+/// Returns the bytes of each part outside its events, without stack frames.
 pub(super) fn bytes_around(
     layout: Layout,
     united: &MergedKeys<'_>,
@@ -50,7 +48,7 @@ pub(super) fn bytes_around(
 }
 
 impl TraceFrames {
-    /// `None` if there are none, or too many to be taken apart: then every part has all.
+    /// Parses the stack frames. Returns `None` if there are none, or too many; parts then have all.
     pub(super) fn of(united: &MergedKeys<'_>) -> Option<Self> {
         let key = united.keys.iter().rposition(|key| string_is(&key.name, b"stackFrames"))?;
         let text = text_of(&united.keys[key].value).filter(|text| text.starts_with(b"{"))?;
@@ -66,7 +64,7 @@ impl TraceFrames {
             return None;
         }
         let mut frames = TraceFrames { key, text, members, numbers, always: UsedFrames::default() };
-        // braces
+        // the braces
         let mut always = UsedFrames { bytes: 2, ..UsedFrames::default() };
         for key in united.keys.iter().filter(|key| string_is(&key.name, b"samples")) {
             elements(&text_of(&key.value)?).for_each(|sample| frames.note(sample, &mut always));
@@ -75,18 +73,18 @@ impl TraceFrames {
         Some(frames)
     }
 
-    /// The value of the key for a part.
+    /// Returns the value of `stackFrames` for a part.
     pub(super) fn value(&self, part: &Sequence<'_>, store: &Store<'_>) -> Vec<u8> {
         let mut used = self.always.clone();
         part.iter().for_each(|entry| self.note(store.event(entry.place), &mut used));
-        // as many as are written: there may be as many parts as frames
+        // allocates for used frames only, as there may be as many parts as frames
         let mut used: Vec<usize> = used.numbers.into_iter().collect();
         used.sort_unstable();
         let used = used.into_iter().map(|number| &self.text[self.members[number].0.clone()]);
         [b"{", &*used.collect::<Vec<_>>().join(&b','), b"}"].concat()
     }
 
-    /// Adds the frames that an event or a sample names.
+    /// Adds the frames that an event or a sample refers to.
     pub(super) fn note(&self, event: &[u8], used: &mut UsedFrames) {
         if !event.starts_with(b"{") {
             return;
@@ -102,10 +100,9 @@ impl TraceFrames {
         }
     }
 
-    /// Adds a frame and those it stands on.
     fn note_frame(&self, id: &[u8], used: &mut UsedFrames) {
         let mut next = Some(id_of(id));
-        // a frame that is there has its parents with it, and so a ring ends
+        // known frames have their parents already, which also ends cycles
         while let Some(id) = next.take()
             && let Some(&number) = self.numbers.get(&id)
             && used.numbers.insert(number)
@@ -119,13 +116,13 @@ impl TraceFrames {
     }
 }
 
-/// A value in one piece, unless it is too long.
+/// Joins the pieces of a value, unless it is too long.
 fn text_of(value: &[Cow<'_, [u8]>]) -> Option<Vec<u8>> {
     let len: usize = value.iter().map(|piece| piece.len()).sum();
     (len <= MOST).then(|| value.concat())
 }
 
-/// An id, whether it is written as a number or as a string.
+/// Returns an id that is equal for numbers and strings.
 fn id_of(value: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     match value {

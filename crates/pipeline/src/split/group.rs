@@ -1,11 +1,10 @@
-//! Threads that belong together.
-
-/// Threads that belong together, with all of their events.
+//! Groups of threads in the same parts.
+/// Threads whose events belong to the same parts.
 pub(super) struct ThreadGroup {
-    /// Partitions of threads, in order of first appearance.
+    /// Partitions of the threads, in order of first appearance.
     pub(super) threads: Vec<u32>,
-    /// Partitions that hold their events but for chunks.
+    /// Partitions of their events except chunks.
     pub(super) plain: Vec<u32>,
-    /// Partitions of streams.
+    /// Partitions of their streams.
     pub(super) chunks: Vec<u32>,
 }

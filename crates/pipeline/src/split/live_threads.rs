@@ -1,16 +1,16 @@
-//! Which threads live in a stretch: it is between their first and last events.
+//! Finds the threads that are alive in a time range.
 
 use super::group::ThreadGroup;
 use super::scan::SplitInputs;
 use std::collections::BTreeSet;
 
-/// The threads of a group, asked for stretches that ascend.
+/// The threads of a group, queried for ascending time ranges.
 ///
-/// Cost: each thread comes and goes once; beside that only what is answered.
+/// Cost: each thread is added and removed once; otherwise proportional to the results.
 pub(super) struct LiveThreads {
-    /// First and last times and partitions of threads that have not come yet, the next one last.
+    /// First time, last time and partition of threads that have not started, in descending order.
     coming: Vec<(i64, i64, u32)>,
-    /// Threads that came and have not gone, by their last time.
+    /// Threads that are alive, by their last time.
     here: BTreeSet<(i64, u32)>,
 }
 
@@ -25,7 +25,7 @@ impl LiveThreads {
         LiveThreads { coming, here: BTreeSet::new() }
     }
 
-    /// The threads that live between two times, neither of which is before those of the call before.
+    /// Returns the threads alive between two times, which must not decrease from call to call.
     pub(super) fn at(&mut self, times: Option<(i64, i64)>) -> impl Iterator<Item = u32> + '_ {
         if let Some((from, to)) = times {
             while let Some((_, last, thread)) = self.coming.pop_if(|next| next.0 <= to) {

@@ -1,8 +1,8 @@
-//! Each event to its partition, while it is scanned: what the workers of a split do.
+//! Assigns events to partitions during the scan.
 //!
-//! Of an event stay 16 bytes, as in a merge, and its partition's number until the chunk is done; then the entries are moved into
-//! partitions, in one allocation. Metadata events and events without a time are entries too, at times before all others, so that
-//! partitions are all there is.
+//! Each event leaves 16 bytes, and the number of its partition until the chunk ends; then the
+//! entries move into their partitions. Metadata events and events without a time are entries with
+//! times before all others.
 
 use super::partition::{Partition, PartitionKind, Partitions, RawThread, category_of};
 use std::marker::PhantomData;
@@ -18,58 +18,58 @@ use tracemill_trace::store::place::Place;
 use tracemill_trace::time::bounds::Times;
 use tracemill_viewers::essential::{is_essential, may_be_special};
 
-/// Times of metadata events and of events without a time: before all that a trace can say.
+/// Times of the entries of metadata events and of events without a time.
 pub(super) const METADATA: i64 = i64::MIN;
 pub(super) const UNTIMED: i64 = i64::MIN + 1;
-/// The first time that a trace can say, or one before it.
+/// Lower bound of the times of other events.
 pub(super) const TIMED: i64 = i64::MIN + 2;
 
-/// The number of the partition of all events, where there is one.
+/// The number of the partition of all events, in modes that have one.
 const WHOLE: u32 = 0;
 
-/// What is told apart.
+/// The partitions that a kind of split needs.
 pub(super) trait Mode: Send + Sync + 'static {
-    /// Partitions by category too.
+    /// Whether categories have partitions.
     const CATEGORIES: bool = false;
-    /// One partition for all.
+    /// Whether all events are in one partition.
     const WHOLE: bool = false;
-    /// Begins and ends are noted, since parts will be cut.
+    /// Whether parts are cut, so that begin and end events are recorded.
     const CUT: bool = false;
 }
 
-/// By process or thread.
+/// Splits by process or thread.
 pub(super) struct ByThread;
 impl Mode for ByThread {}
 
-/// By process or thread, and then cut.
+/// Splits by process or thread, and cuts the parts.
 pub(super) struct CutThreads;
 impl Mode for CutThreads {
     const CUT: bool = true;
 }
 
-/// By category.
+/// Splits by category.
 pub(super) struct Categories;
 impl Mode for Categories {
     const CATEGORIES: bool = true;
 }
 
-/// The whole trace is cut.
+/// Cuts the whole trace.
 pub(super) struct WholeTraceCut;
 impl Mode for WholeTraceCut {
     const WHOLE: bool = true;
     const CUT: bool = true;
 }
 
-/// Puts the events of one chunk into partitions, 16 bytes each, and sorts every partition.
+/// Assigns the events of one chunk to partitions, 16 bytes each, and sorts each partition.
 pub(super) struct SplitLook<M> {
     pub(super) partitions: Partitions,
     entries: Vec<Entry>,
     /// The partition of each entry.
     partition_of: Vec<u32>,
-    /// The events of the chunk by partition, once all of it is scanned.
+    /// The entries by partition, after the scan of the chunk.
     pub(super) run: PartitionRun,
     pub(super) streams: StreamOrders,
-    /// The last `Profile` event of each stream, with the partition of its thread.
+    /// The last `Profile` event of each stream, and the partition of its thread.
     pub(super) heads: HashMap<StreamKey, (u32, Entry)>,
     pub(super) names: MetadataNames,
     pub(super) times: Times,
@@ -140,7 +140,7 @@ impl<M: Mode> SplitLook<M> {
         self.push(partition, entry, event.bytes.len());
     }
 
-    /// Notes where a thread's slices begin and end.
+    /// Records a begin or end event of a thread.
     #[inline]
     fn edge(&mut self, event: &Event<'_>, entry: Entry) {
         let kind = match event.phase() {
@@ -153,7 +153,7 @@ impl<M: Mode> SplitLook<M> {
     }
 }
 
-/// Whether a metadata event of this name says something of a thread; all others are of the process.
+/// Whether metadata events of this name describe a thread; all others describe a process.
 fn is_of_thread(name: &[u8]) -> bool {
     let mut plain = Vec::new();
     match name {
@@ -207,7 +207,7 @@ impl<M: Mode> Look for SplitLook<M> {
         true
     }
 
-    /// Moves the entries into partitions, by counting, and sorts each.
+    /// Moves the entries into partitions by counting sort, and sorts each.
     fn seal(&mut self, stats: &mut ChunkStats) {
         let mut counts = vec![0; self.partitions.all.len()];
         self.partition_of.iter().for_each(|&partition| counts[partition as usize] += 1);

@@ -1,4 +1,4 @@
-//! `split`: one trace to parts that are traces of their own.
+//! `split`: divides a trace into parts that are traces themselves.
 //!
 //! ```text
 //!   inputs ─ scan ─> events in partitions ─┬─> partitions of a thread, a process, a category ─┐
@@ -7,25 +7,22 @@
 //!                      └─> one file of runs, by partition
 //! ```
 //!
-//! Modules in that order: `partition` and `look` (events to partitions), `scan` (partitions of all inputs), `plan` (partitions to parts), `cut`
-//! (parts of a sequence), `frames` (stack frames of a part), `files` (their names), `write` (parts to files).
+//! Modules in order: `partition` and `look` (events to partitions), `scan` (partitions of all
+//! inputs), `plan` (partitions to parts), `cut`, `frames` (stack frames), `files` (names), `write`.
 //!
-//! # What is in a part
-//!
-//! | what | where it goes |
+//! | content | part |
 //! |---|---|
-//! | an event | to one part, that of its thread, process, first category, or stretch |
-//! | metadata (ph M) | to every part with the thread (`thread_…`) or process (all other names) that it is of; if there is none, to the first part that has the process, else to the first |
-//! | a CPU profile stream | whole, to the part of its last `Profile` event; without one, of its first chunk |
-//! | keys beside the events | to every part; of `stackFrames` the frames that its events name |
-//! | events by which DevTools knows pages and workers (`tracemill_viewers::essential`) | once more to each part that has a process that they are of or name, unless it ends before; the first 1024 in order |
-//! | B events open at a cut | repeated at the start of the next part |
+//! | event | that of its thread, process, first category, or range |
+//! | metadata (ph M) | each with its thread (`thread_…`) or process (other names); otherwise the first with the process, or the first |
+//! | CPU profile stream | that of its last `Profile` event or its first chunk |
+//! | top-level keys | each; `stackFrames` only with the frames its events refer to |
+//! | events by which DevTools knows pages and workers (`tracemill_viewers::essential`) | also each with a process that they name, unless it ends before; the first 1024 |
+//! | B events open at a cut | also the next one; at most 1024 per thread |
 //!
-//! Parts of a cut have the metadata of threads that live in them: whose first and last event are not both before or behind.
-//! Begins are matched with ends as a stack for each thread, in time order; of a thread at most 1024 are repeated.
-//! Of events that are repeated the last member says so (`repeated`), and the key `tracemill` of a part says of which whole it is
-//! (`parts`), so that [`crate::merge()`] writes each event once. The array form has no place for that key: parts of an
-//! array are objects, unless arrays are asked for.
+//! Cut parts have the metadata of threads that are alive in them. Repeated events are marked
+//! (`repeated`), and the key `tracemill` of a part identifies the whole (`parts`), so that
+//! [`crate::merge()`] writes each event once. The array form has no such key, so parts of an array
+//! are objects by default.
 
 mod by;
 mod cut;
@@ -70,80 +67,84 @@ use tracemill_write::reordering::Reordering;
 use tracemill_write::trace_writer::warn;
 use write::WriteContext;
 
-/// Everything about the parts.
+/// Options of `split`.
 #[derive(Clone, Debug)]
 pub struct SplitConfig {
-    /// What makes a part.
+    /// The criterion of the split.
     pub by: SplitBy,
-    /// Parts of processes and threads are cut further, at this many bytes before packing.
+    /// Maximum bytes of a part before compression, when splitting by process or thread.
     pub max_size: Option<u64>,
-    /// Their folder, which is created if it does not exist.
+    /// The folder of the parts, which is created if it does not exist.
     pub dir: PathBuf,
-    /// Their names; `None` for the usual ones. See [`check_split_template`].
+    /// Template of their names; `None` for the default. See [`check_split_template`].
     pub template: Option<String>,
     /// Whether existing files may be replaced.
     pub replace: bool,
-    /// Files that a part may not be, and folders whose files it may not be.
+    /// Files that no part may overwrite, and folders whose files no part may overwrite.
     pub reserved: Vec<PathBuf>,
-    /// Their format; the first input's if `None`.
+    /// Format of the parts; `None` for that of the first input.
     pub format: Option<Format>,
-    /// How they are packed.
+    /// Compression of the parts.
     pub compression: Compression,
-    /// Plan, check and report, but write nothing.
+    /// Whether to plan, check and report without writing.
     pub dry_run: bool,
 }
 
 /// A part of a trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SplitPart {
-    /// Its file.
+    /// The file of the part.
     #[serde(serialize_with = "tracemill_join::report::rows::path")]
     pub file: PathBuf,
-    /// `pid` as written, where parts are of processes or threads; empty if missing.
+    /// The `pid` as written, when splitting by process or thread; empty if missing.
     pub pid: Option<String>,
-    /// `tid` as written, where parts are of threads; empty if missing.
+    /// The `tid` as written, when splitting by thread; empty if missing.
     pub tid: Option<String>,
-    /// The category, where parts are of categories; empty if missing.
+    /// The category, when splitting by category; empty if missing.
     pub cat: Option<String>,
-    /// Events in the file.
+    /// Number of events.
     pub events: u64,
-    /// Metadata events among them, which other parts may have too.
+    /// Number of metadata events, which other parts may have too.
     pub metadata: u64,
-    /// B events among them that are repeated from an earlier part.
+    /// Number of events repeated from other parts.
     pub copies: u64,
-    /// Bytes before packing. In a dry run those of NDJSON are a guess: line breaks within events are not looked for.
+    /// Bytes before compression. In a dry run an estimate for NDJSON, because line breaks inside
+    /// events are not counted.
     pub bytes: u64,
-    /// Time stamps of the first and the last event in nanoseconds; metadata and repeated ones do not count.
+    /// Times of the first and the last event in nanoseconds, without metadata and repeated events.
     pub times_ns: Option<(i64, i64)>,
 }
 
-/// What a split did. Of its run events and bytes are those of all parts.
+/// The result of `split`. Events and bytes of its run are totals.
 #[derive(Clone, Debug, Serialize)]
 pub struct SplitReport {
-    /// Inputs, output, warnings.
+    /// Inputs, output and warnings.
     #[serde(flatten)]
     pub run: RunReport,
-    /// The parts, in the order of their numbers.
+    /// The parts, in order.
     pub parts: Vec<SplitPart>,
-    /// How often the index went to disk.
+    /// How often the index was spilled to disk.
     pub spills: u64,
-    /// Chunks of CPU profiles written behind their predecessors instead of at their times.
+    /// Number of CPU profile chunks written after their predecessors instead of at their times.
     pub delayed_chunks: u64,
 }
 
 impl SplitReport {
-    /// Events and bytes of the run are those of all parts.
+    /// Sets events and bytes of the run to the totals of all parts.
     fn add_up(&mut self) {
         self.run.events = self.parts.iter().map(|part| part.events).sum();
         self.run.bytes = self.parts.iter().map(|part| part.bytes).sum();
     }
 }
 
-/// Checks a template for the names of parts: `{stem}` of the first input, `{ext}` that says form and packing, `{part}` from 1
-/// on, and, where parts are of those, `{pid}` `{tid}` `{process}` `{thread}` `{cat}`. What does not belong into a name becomes `_`.
+/// Checks a template for the names of parts.
+///
+/// It may contain `{stem}` (name of the first input), `{ext}` (for format and compression),
+/// `{part}` (number from 1 on) and, depending on the split, `{pid}`, `{tid}`, `{process}`,
+/// `{thread}` and `{cat}`. Characters that are unsafe in file names become `_`.
 ///
 /// # Errors
-/// The first placeholder that means nothing here, or a separator of folders.
+/// Returns a message if the template contains `/` or a placeholder that this split does not have.
 pub fn check_split_template(template: &str, by: SplitBy) -> Result<(), String> {
     if template.contains('/') {
         return Err("a template names files, not folders".into());
@@ -157,15 +158,16 @@ pub fn check_split_template(template: &str, by: SplitBy) -> Result<(), String> {
     }
 }
 
-/// Splits `sources`, taken together, into parts that are traces of their own, each in the order of [`crate::merge()`].
+/// Splits `sources`, merged, into parts that are traces themselves, each in the order of
+/// [`crate::merge()`].
 ///
-/// Cost: one pass over the input at scanning speed and one write of all parts; 16 bytes of heap an event (24 for B and E
-/// events where parts are cut), and beyond a quarter of the budget none, for sorted runs on disk; some hundred bytes a
-/// thread, a stream and a part. Parts that are cut cost a walk over the sorted index, and where the trace has `stackFrames`
-/// each part is read once more. No more files are open than twice the threads.
+/// For a viewer ([`Config::viewer`]), a merge for the viewer reads each part from a temporary file.
+/// It joins repeated begin events with their ends, so a merge of the parts has both copies.
 ///
-/// For a viewer ([`Config::viewer`]) each part is written to the folder of temporary files, and a merge for the viewer makes the file
-/// of it, one part after the other; what is repeated at cuts is joined with its end then, so that a merge of the parts has it twice.
+/// Cost: one pass over the input at scanning speed and one write of all parts. Cut parts also need
+/// a walk over the sorted index, and parts with `stackFrames` are read once more. Takes 16 bytes of
+/// memory per event (24 for B and E events if parts are cut), which spill to disk, and a few
+/// hundred bytes per thread, stream and part. Each thread has at most one part open.
 ///
 /// ```
 /// use tracemill_pipeline::{Compression, Config, Source, SplitBy, SplitConfig, split};
@@ -193,10 +195,13 @@ pub fn check_split_template(template: &str, by: SplitBy) -> Result<(), String> {
 /// ```
 ///
 /// # Errors
-/// See [`ErrorKind`]; [`ErrorKind::Budget`] if a part is for a viewer and there are less than 64 MiB; [`ErrorKind::Parts`] if two
-/// parts would have one name, there are too many, or they would take more than 64 MiB and more than 4 times what was read. Nothing is written
-/// unless all inputs could be read and no file is in the way. Each file appears when it is complete: a run that fails
-/// while it writes leaves those that were. Damaged input is no error (unless [`crate::Limits::strict`]).
+/// See [`ErrorKind`]. Returns [`ErrorKind::Budget`] if parts are for a viewer and the memory limit
+/// is below 64 MiB, and [`ErrorKind::Parts`] if two parts have the same name, there are too many,
+/// or they would take more than 64 MiB and four times the input.
+///
+/// Nothing is written if an input cannot be read or a file exists already. Files appear when they
+/// are complete; a run that fails later leaves them. Damaged input is not an error, unless
+/// [`crate::Limits::strict`] is set.
 pub fn split(
     sources: &[Source],
     split: &SplitConfig,
@@ -204,7 +209,7 @@ pub fn split(
 ) -> Result<SplitReport, Error> {
     config.limits.check()?;
     if config.viewer.viewer.is_some() {
-        // a merge beside the index of the parts
+        // the merge needs memory in addition to the index of the parts
         let (given, least) = (config.limits.memory, 2 * Config::MEMORY_MIN);
         if given < least {
             return Err(ErrorKind::Budget { given, least }.into());
@@ -245,7 +250,6 @@ fn run<M: Mode>(
     all.write::<M>(&owners)
 }
 
-/// What is read, and what is asked for.
 struct SplitRun<'w, 'p> {
     found: &'w SplitInputs,
     runs: &'w PartitionRuns,
@@ -257,7 +261,7 @@ struct SplitRun<'w, 'p> {
 }
 
 impl<'w> SplitRun<'w, '_> {
-    /// The second half of a split: parts and files.
+    /// Plans the parts and writes the files.
     fn write<M: Mode>(&self, owners: &[(u32, u32)]) -> Result<SplitReport, Error> {
         let SplitRun { found, runs, store, split, config, .. } = *self;
         let mut united = unite_without_annotations(&found.documents, store);
@@ -267,7 +271,7 @@ impl<'w> SplitRun<'w, '_> {
         let frames = TraceFrames::of(&united);
         let frames = frames.as_ref().filter(|_| format != Format::Array);
         let keys = united.keys.len();
-        // what is changed for a viewer is no part of a whole
+        // a merge cannot join parts that were changed for a viewer
         if format != Format::Array && viewer.is_none() {
             let value = vec![Cow::Owned(statement(&self.whole()))];
             united.keys.push(OutputKey { name: free_name(&united), value });
@@ -318,7 +322,7 @@ impl<'w> SplitRun<'w, '_> {
         };
         let files = self.files(&parts, &groups, format)?;
         if !split.dry_run {
-            // the stack frames of a part cost a pass over it
+            // computing the stack frames of parts takes a pass over each
             self.refuse_repetition(&parts.iter().map(|part| part.bytes).collect::<Vec<_>>())?;
         }
         let lens: Vec<u64> = parts.iter().map(|part| job.len(part)).collect();
@@ -333,7 +337,7 @@ impl<'w> SplitRun<'w, '_> {
         Ok(report)
     }
 
-    /// Writes parts that will have about so many bytes, and says so.
+    /// Writes parts of about `lens` bytes, and reports them.
     fn write_parts(
         &self,
         job: &WriteContext<'_, '_, '_>,
@@ -343,7 +347,7 @@ impl<'w> SplitRun<'w, '_> {
         report: &mut SplitReport,
     ) -> Result<(), Error> {
         let SplitRun { split, config, .. } = *self;
-        // what a viewer needs is known when it is written
+        // for a viewer, sizes are known after writing
         let is_fitted = config.viewer.viewer.is_some();
         if !is_fitted {
             self.warn_of_sizes(&lens, &mut report.run.warnings);
@@ -365,7 +369,7 @@ impl<'w> SplitRun<'w, '_> {
         Ok(())
     }
 
-    /// Chunks of CPU profiles that time order would tear.
+    /// Finds the CPU profile chunks to delay.
     fn delays(&self, planner: &Planner<'_, '_, '_>) -> Result<Reordering, Error> {
         let suspects = self.found.streams.clone().suspects();
         match suspects.is_empty() {
@@ -379,20 +383,20 @@ impl<'w> SplitRun<'w, '_> {
         }
     }
 
-    /// The form of several parts of a trace that has the `usual` one.
+    /// Returns the format of several parts of a trace whose default format is `usual`.
     fn format(&self, usual: Format) -> Format {
         let viewer = self.config.viewer.viewer;
         let is_json = || self.split.template.as_ref().is_some_and(|name| is_json(name.as_ref()));
         self.split.format.unwrap_or(match usual {
-            // only here is a place to say of what this is a part
+            // only an object can identify the whole
             Format::Array if viewer.is_none() => Format::Object,
-            // which no viewer reads
+            // viewers do not read NDJSON
             Format::Ndjson if viewer.is_some() || is_json() => Format::Object,
             format => format,
         })
     }
 
-    /// What parts say of the whole: a JSON object.
+    /// Returns a JSON object that identifies the whole.
     fn whole(&self) -> String {
         let own = self.found.partitions.iter().filter(|partition| !partition.is_copy());
         let bytes: u64 = own.map(|partition| partition.bytes).sum();

@@ -1,8 +1,8 @@
-//! What parts need of others so that DevTools shows them: the events by which it knows pages and workers.
+//! Repeats, in other parts, the events by which DevTools knows pages and workers.
 //!
-//! A part of a process without them is shown as if it were of no browser; one that has some of them, but not the one that says
-//! which process has the page, is not shown at all. Nor are threads of some names, and processes without a page: a part of
-//! those alone is better off without.
+//! Without them DevTools treats a part as a trace without a browser. With some of them, but without
+//! the one that assigns the page to a process, it shows nothing. Parts with only hidden threads or
+//! processes without a page get none.
 
 use super::by::SplitBy;
 use super::cut::SEPARATOR;
@@ -23,22 +23,22 @@ use tracemill_viewers::essential::HIDDEN_THREADS;
 use tracemill_viewers::pages::has_page;
 use tracemill_viewers::required_args::page_data;
 
-/// Events that are repeated at most: a page has few, and each part may have all.
+/// Maximum number of events to repeat.
 const MOST: usize = 1024;
 
 /// An event by which DevTools knows a page or a worker.
 struct PageEvent {
     entry: Entry,
     bytes: u64,
-    /// The partition of its thread.
+    /// The partition of the event's thread.
     thread: Option<u32>,
-    /// Keys of the processes that it is of, or that it names.
+    /// Keys of the event's process and of those that it names.
     processes: HashSet<Vec<u8>>,
-    /// Keys of those that it gives a page.
+    /// Keys of the processes to which it assigns a page.
     shown: HashSet<Vec<u8>>,
 }
 
-/// All of a trace, the first ones in order.
+/// The pages and workers of a trace; the first [`MOST`] events in order.
 #[derive(Default)]
 pub(super) struct PageEvents(Vec<PageEvent>);
 
@@ -48,7 +48,7 @@ fn key_of_process(pid: Option<&[u8]>) -> Vec<u8> {
     key
 }
 
-/// Keys of the processes to which an event gives a page.
+/// Returns the keys of the processes to which an event assigns a page.
 fn shown_by(event: &Event<'_>) -> HashSet<Vec<u8>> {
     let Some(data) = page_data(event) else { return HashSet::default() };
     if event.is_string(Field::Name, b"CommitLoad") {
@@ -94,12 +94,12 @@ impl PageEvents {
         PageEvents(entries.into_iter().map(page).collect())
     }
 
-    /// Bytes that they add to a part at most.
+    /// Returns the maximum bytes of the repeated events of a part.
     pub(super) fn bytes(&self) -> u64 {
         self.0.iter().map(|page| page.bytes + SEPARATOR + MARK).sum()
     }
 
-    /// Adds to each part what it needs.
+    /// Adds to each part the events that it needs.
     pub(super) fn repeat(
         &self,
         parts: &mut [OutputPart],

@@ -1,23 +1,22 @@
-//! Partitions: what events are sorted into while they are scanned.
+//! Partitions, to which events are assigned during the scan.
 //!
-//! | partition | holds | key |
+//! | partition | content | key |
 //! |---|---|---|
-//! | `Thread` | events of a thread (of one category of it) | pid, tid, category |
-//! | `Whole` | all events, where parts are stretches of the whole trace | |
-//! | `Begins`, `Ends` | timed B and E events of a thread once more, where parts are cut | pid, tid |
-//! | `Pages` | events by which DevTools knows the pages and workers of a process, once more | pid |
-//! | `Chunks` | `ProfileChunk` events of a stream, wherever they come from | the stream's |
-//! | `Thread`- and `ProcessMetadata` | metadata events (`thread_…`; all others) | pid, tid; pid |
+//! | `Thread` | events of a thread (and category) | pid, tid, category |
+//! | `Whole` | all events, if the whole trace is cut | |
+//! | `Begins`, `Ends` | copies of timed B and E events of a thread, if parts are cut | pid, tid |
+//! | `Pages` | copies of events by which DevTools knows pages and workers of a process | pid |
+//! | `Chunks` | `ProfileChunk` events of a stream, from any thread | that of the stream |
+//! | `ThreadMetadata`, `ProcessMetadata` | metadata events (`thread_…`; all others) | pid, tid; pid |
 //!
-//! Ids are equal if they are of one type and equal in value: 1 is 1.0, but not "1". While scanning they are compared as they
-//! are written, which costs no decoding; parts of the input are then joined by value.
+//! Ids are equal if their types and values are: 1 equals 1.0, but not "1". The scan compares them
+//! as written, without decoding; chunks are then joined by value.
 
 use tracemill_cpuprofile::{StreamKey, push_canonical};
 use tracemill_tokenizer::unescape;
 use tracemill_trace::json::printable;
 use tracemill_trace::spill::hash::HashMap;
 
-/// What a partition holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum PartitionKind {
@@ -31,30 +30,30 @@ pub(super) enum PartitionKind {
     ProcessMetadata,
 }
 
-/// A thread as its events have it, values as written; empty where missing.
+/// The ids of a thread as written; empty if missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RawThread<'e> {
     pub(super) pid: &'e [u8],
     pub(super) tid: &'e [u8],
-    /// The category up to the first comma, its opening quote with it; empty where partitions are not told apart by it.
+    /// The category up to the first comma, with its opening quote; empty if partitions ignore
+    /// categories.
     pub(super) cat: &'e [u8],
 }
 
-/// A partition and what is known of it.
+/// A partition and its statistics.
 #[derive(Clone, Debug)]
 pub(super) struct Partition {
     pub(super) kind: PartitionKind,
     pub(super) pid: Box<[u8]>,
     pub(super) tid: Box<[u8]>,
     pub(super) cat: Box<[u8]>,
-    /// The key of the stream; only for `Kind::Chunks`.
+    /// The key of the stream, for `Kind::Chunks`.
     pub(super) stream: StreamKey,
     pub(super) events: u64,
-    /// Bytes of the events.
     pub(super) bytes: u64,
-    /// Least and greatest time of its thread's events, where they have any.
+    /// Minimum and maximum time of the thread's events.
     pub(super) span: Option<(i64, i64)>,
-    /// Whether an event of the thread has no time.
+    /// Whether the thread has events without a time.
     pub(super) untimed: bool,
 }
 
@@ -77,13 +76,13 @@ impl Partition {
         RawThread { pid: &self.pid, tid: &self.tid, cat: &self.cat }
     }
 
-    /// Bytes of heap, about, with those of its key and of its part of the plan.
+    /// Approximate heap bytes, including the key and a share of the plan.
     pub(super) fn heap(&self) -> u64 {
         let text = self.pid.len() + self.tid.len() + self.cat.len() + self.stream.len();
         (2 * size_of::<Partition>() + 2 * text + 160) as u64
     }
 
-    /// Bytes that are the same for equal partitions, and for no others.
+    /// Returns a key that is unique to equal partitions.
     pub(super) fn key(&self) -> Vec<u8> {
         let mut key = vec![self.kind as u8];
         match self.kind {
@@ -100,7 +99,7 @@ impl Partition {
         key
     }
 
-    /// Whether its events are in another partition too.
+    /// Whether the events are in another partition too.
     pub(super) fn is_copy(&self) -> bool {
         matches!(self.kind, PartitionKind::Begins | PartitionKind::Ends | PartitionKind::Pages)
     }
@@ -129,7 +128,7 @@ impl Partition {
         key
     }
 
-    /// The category for people.
+    /// Returns the category for display.
     pub(super) fn category(&self) -> String {
         match first_category(&self.cat) {
             Some(text) => String::from_utf8_lossy(&text).into_owned(),
@@ -137,7 +136,6 @@ impl Partition {
         }
     }
 
-    /// Counts an event.
     #[inline]
     pub(super) fn count(&mut self, bytes: usize) {
         self.events += 1;
@@ -154,7 +152,7 @@ impl Partition {
         self.span = Some((first.min(time), last.max(time)));
     }
 
-    /// Takes over what a later part of the input has.
+    /// Adds the statistics of the partition in a later chunk.
     pub(super) fn append(&mut self, later: &Partition) {
         self.events += later.events;
         self.bytes += later.bytes;
@@ -170,7 +168,7 @@ fn some(value: &[u8]) -> Option<&[u8]> {
     (!value.is_empty()).then_some(value)
 }
 
-/// The category that a value, as it is written, counts as: its text up to the first raw comma, if it is a string.
+/// Returns the text of a category list up to the first raw comma, or another value unchanged.
 pub(super) fn category_of(value: &[u8]) -> &[u8] {
     match value {
         [b'"', content @ .., b'"'] => {
@@ -181,21 +179,21 @@ pub(super) fn category_of(value: &[u8]) -> &[u8] {
     }
 }
 
-/// The first member of a list of categories; `None` if it was no string.
+/// Returns the first category of a list, decoded, or `None` if the value is not a string.
 fn first_category(cat: &[u8]) -> Option<Vec<u8>> {
     let content = cat.strip_prefix(b"\"")?;
     let mut text = Vec::new();
     unescape(content, &mut text);
-    // a comma may have been written as an escape
+    // a comma may be escaped
     let end = text.iter().position(|&b| b == b',').unwrap_or(text.len());
     text.truncate(end);
     Some(text)
 }
 
-/// Slots that remember the partitions of the last events: neighbours are most often of a few threads.
+/// Size of the cache of recent partitions. Neighboring events mostly belong to a few threads.
 const RECENT: usize = 64;
 
-/// The partitions of a part of the input, by their ids as written.
+/// The partitions of a chunk, by ids as written.
 pub(super) struct Partitions {
     pub(super) all: Vec<Partition>,
     numbers: HashMap<Vec<u8>, u32>,
@@ -215,7 +213,7 @@ impl Default for Partitions {
 }
 
 impl Partitions {
-    /// The partition of a thread. Cost: a comparison of its ids where one of the last events was of it.
+    /// Returns the partition of a thread. Costs one comparison of ids on a cache hit.
     #[inline]
     pub(super) fn thread(&mut self, ids: RawThread<'_>) -> u32 {
         let slot = slot_of(ids);
@@ -233,7 +231,7 @@ impl Partitions {
         partition
     }
 
-    /// The partition of some kind but `Chunks`.
+    /// Returns the partition of any kind except `Chunks`.
     pub(super) fn partition(&mut self, kind: PartitionKind, ids: RawThread<'_>) -> u32 {
         self.scratch.clear();
         self.scratch.push(kind as u8);
@@ -247,7 +245,7 @@ impl Partitions {
         }
     }
 
-    /// The partition of a stream; `ids` are those of a chunk of it.
+    /// Returns the partition of a stream; `ids` are those of one of its chunks.
     pub(super) fn chunks(&mut self, stream: StreamKey, ids: RawThread<'_>) -> u32 {
         self.scratch.clear();
         self.scratch.push(PartitionKind::Chunks as u8);
@@ -266,13 +264,13 @@ impl Partitions {
     }
 }
 
-/// Equality of two short values: a call costs more than comparing them.
+/// Compares two short values without a function call.
 #[inline(always)]
 fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }
 
-/// The slot of a thread in the cache, from the last bytes of each id: threads of a process differ there.
+/// Returns the cache slot of a thread, from the last bytes of each id, which differ most.
 #[inline]
 fn slot_of(ids: RawThread<'_>) -> usize {
     let tail = |id: &[u8]| {
@@ -288,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn threads_are_known_again_and_told_apart() {
+    fn partitions_identify_threads() {
         let mut partitions = Partitions::default();
         let ids = |pid: &'static str, tid: &'static str| RawThread {
             pid: pid.as_bytes(),
@@ -315,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_category_counts() {
+    fn category_of_a_list_is_its_first_one() {
         let category = |cat: &str| {
             let ids = RawThread { cat: category_of(cat.as_bytes()), ..RawThread::default() };
             Partition::new(PartitionKind::Thread, ids, Vec::new()).category()

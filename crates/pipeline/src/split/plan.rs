@@ -1,4 +1,4 @@
-//! Partitions to parts: which events each file will hold, all before the first is written.
+//! Plans the parts: decides which events each file will contain, before the first is written.
 
 use super::by::SplitBy;
 use super::cut::{Anchor, CutStretch, Cutter, OpenPairs, PARTS_MOST, SEPARATOR, too_many};
@@ -16,61 +16,60 @@ use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 use tracemill_trace::store::entry::Entry;
 
-/// A part: a file to be written.
+/// A part, which becomes one file.
 pub(super) struct OutputPart {
-    /// Its own, from 0 on.
+    /// The number of the part, from 0 on.
     pub(super) number: usize,
-    /// The number of its group.
+    /// The index of the part's group.
     pub(super) group: usize,
-    /// Whether it has all of its group.
+    /// Whether the part contains its whole group.
     whole: bool,
-    /// Its first entry and that of the next part, in the sequence of its group.
+    /// The first entries of this part and the next one, in the group's sequence.
     pub(super) range: (Option<Entry>, Option<Entry>),
     chunks: Vec<u32>,
     metadata: Vec<u32>,
-    /// Begins repeated, in order.
+    /// Repeated events, in order.
     pub(super) copies: Vec<Entry>,
-    /// Its threads.
     pub(super) threads: Vec<u32>,
-    /// Events and their bytes, metadata and copies with them.
+    /// Number and bytes of events, including metadata and repeated ones.
     pub(super) events: u64,
     pub(super) bytes: u64,
     pub(super) metadata_events: u64,
-    /// Times of its first and last event.
+    /// Times of the first and the last event.
     pub(super) times: Option<(i64, i64)>,
 }
 
 impl OutputPart {
-    /// Whether a CPU profile stream is in it.
+    /// Whether the part contains a CPU profile stream.
     pub(super) fn has_streams(&self) -> bool {
         !self.chunks.is_empty()
     }
 }
 
-/// Partitions of begins and of ends by the key of their thread, and whether they are of begins.
+/// Partitions of begin and end events by thread key; true for begin events.
 type Halves = HashMap<Vec<u8>, Vec<(u32, bool)>>;
 
-/// The most bytes of metadata in every part of a group, and those that only the first has.
+/// Metadata bytes that every part of a group may have, and that only the first one has.
 struct MetadataBytes {
     every: u64,
     first: u64,
 }
 
-/// What a plan is made of.
+/// The partitions and options by which parts are planned.
 pub(super) struct Planner<'f, 's, 'p> {
     pub(super) found: &'f SplitInputs,
     pub(super) runs: &'f PartitionRuns,
     pub(super) order: Order<'s, 'p>,
     pub(super) by: SplitBy,
     pub(super) max_size: Option<u64>,
-    /// Bytes of every part outside its events, without stack frames.
+    /// Bytes of each part outside its events, without stack frames.
     pub(super) overhead: u64,
     pub(super) frames: Option<&'f TraceFrames>,
-    /// The room of what parts repeat.
+    /// Memory quota for repeated events.
     pub(super) room: Quota,
 }
 
-/// The thread of each stream, whose partitions are made where there are none.
+/// Returns the thread of each stream, and creates missing partitions.
 pub(super) fn owners(found: &mut SplitInputs) -> Vec<(u32, u32)> {
     let streams: Vec<u32> = partitions_of(found, PartitionKind::Chunks).collect();
     let mut owner = |&chunks: &u32| {
@@ -90,10 +89,10 @@ pub(super) fn partitions_of(
 }
 
 impl<'f> Planner<'f, '_, '_> {
-    /// All parts, those of a group behind each other.
+    /// Returns all parts; those of a group are adjacent.
     ///
     /// # Errors
-    /// [`tracemill_trace::ErrorKind::Parts`] if there are too many.
+    /// Returns [`tracemill_trace::ErrorKind::Parts`] if there are too many.
     pub(super) fn parts(&self, groups: &[ThreadGroup]) -> Result<Vec<OutputPart>, Error> {
         let by_thread = self.metadata_partitions(PartitionKind::ThreadMetadata);
         let by_process = self.metadata_partitions(PartitionKind::ProcessMetadata);
@@ -143,7 +142,7 @@ impl<'f> Planner<'f, '_, '_> {
         Ok(parts)
     }
 
-    /// Threads in groups, by what the parts are made of; at least one.
+    /// Groups the threads by the criterion of the split. Returns at least one group.
     pub(super) fn groups(&self, owners: &[(u32, u32)]) -> Vec<ThreadGroup> {
         let mut groups: Vec<ThreadGroup> = Vec::new();
         let mut numbers: HashMap<Vec<u8>, usize> = HashMap::default();
@@ -187,7 +186,7 @@ impl<'f> Planner<'f, '_, '_> {
         self.max_size.is_some() || !matches!(self.by, SplitBy::Pid | SplitBy::Tid | SplitBy::Cat)
     }
 
-    /// Partitions of metadata by the thread or the process that they are of.
+    /// Returns the partitions of metadata by thread or process.
     fn metadata_partitions(&self, kind: PartitionKind) -> HashMap<Vec<u8>, u32> {
         let partitions = partitions_of(self.found, kind).map(|number| {
             let partition = &self.found.partitions[number as usize];
@@ -199,7 +198,6 @@ impl<'f> Planner<'f, '_, '_> {
         partitions.collect()
     }
 
-    /// Events and bytes of a partition.
     fn weight(&self, partition: u32) -> (u64, u64) {
         let partition = &self.found.partitions[partition as usize];
         (partition.events, partition.bytes)
@@ -209,7 +207,7 @@ impl<'f> Planner<'f, '_, '_> {
         partitions.iter().flat_map(|&partition| self.runs.of(partition))
     }
 
-    /// A group that is one part.
+    /// Returns a group as a single part.
     fn whole(&self, number: usize, group: &ThreadGroup, metadata: Vec<u32>) -> OutputPart {
         let partitions = || group.plain.iter().chain(&group.chunks);
         let (events, bytes) = partitions()
@@ -233,7 +231,6 @@ impl<'f> Planner<'f, '_, '_> {
         }
     }
 
-    /// The parts of a group that is cut.
     fn cut(
         &self,
         number: usize,
@@ -258,7 +255,7 @@ impl<'f> Planner<'f, '_, '_> {
         let ends = stretches.iter().skip(1).map(|stretch| stretch.from);
         let ends: Vec<Option<Entry>> = ends.chain([None]).collect();
         let mut living = LiveThreads::of(group, self.found);
-        // streams are in stretches one after the other
+        // streams follow each other in the order of the parts
         let mut rest = &anchors[..];
         let mut parts = Vec::with_capacity(stretches.len());
         for (stretch, to) in stretches.into_iter().zip(ends) {
@@ -302,7 +299,7 @@ impl<'f> Planner<'f, '_, '_> {
         }
     }
 
-    /// Streams at the places of their heads, or of their first chunks.
+    /// Returns streams at the positions of their `Profile` events or first chunks.
     fn anchors(&self, chunks: &[u32]) -> Vec<Anchor> {
         let anchor = |&chunks: &u32| {
             let partition = &self.found.partitions[chunks as usize];
@@ -334,7 +331,6 @@ impl<'f> Planner<'f, '_, '_> {
         anchors
     }
 
-    /// The partitions of begins and of ends.
     fn halves(&self) -> Halves {
         let mut halves = Halves::default();
         for kind in [PartitionKind::Begins, PartitionKind::Ends] {
@@ -346,9 +342,9 @@ impl<'f> Planner<'f, '_, '_> {
         halves
     }
 
-    /// Begins and ends of the threads of a group.
+    /// Returns the begin and end events of a group's threads.
     fn opens(&self, group: &ThreadGroup, halves: &Halves) -> OpenPairs<'f> {
-        // partitions of several categories may be of one thread
+        // several categories may have partitions of the same thread
         let mut numbers: HashMap<Vec<u8>, usize> = HashMap::default();
         for (number, &thread) in group.threads.iter().enumerate() {
             numbers.insert(self.found.partitions[thread as usize].thread_key(), number);
@@ -364,7 +360,7 @@ impl<'f> Planner<'f, '_, '_> {
         OpenPairs::new(runs, group.threads.len(), self.order)
     }
 
-    /// Bytes of partitions, and of what separates their events.
+    /// Returns the bytes of partitions with separators.
     fn bytes(&self, partitions: impl Iterator<Item = u32>) -> u64 {
         let weights = partitions.map(|partition| self.weight(partition));
         weights.map(|(events, bytes)| bytes + events * SEPARATOR).sum()
@@ -378,14 +374,15 @@ impl<'f> Planner<'f, '_, '_> {
         threads.iter().map(|&thread| self.process_key(thread)).collect()
     }
 
-    /// Partitions of metadata that are not among those `placed`.
+    /// Returns the partitions of metadata that are not in `placed`.
     fn strays(&self, placed: &BTreeSet<u32>) -> Vec<u32> {
         let kinds = [PartitionKind::ThreadMetadata, PartitionKind::ProcessMetadata].into_iter();
         let all = kinds.flat_map(|kind| partitions_of(self.found, kind));
         all.filter(|partition| !placed.contains(partition)).collect()
     }
 
-    /// Metadata of nobody that is there goes to the first part that has its process, or to the first.
+    /// Assigns metadata without a thread to the first part with its process, or else to the first
+    /// part.
     fn place_strays(&self, parts: &mut [OutputPart]) {
         let placed: BTreeSet<u32> =
             parts.iter().flat_map(|part| part.metadata.iter().copied()).collect();
@@ -404,7 +401,7 @@ impl<'f> Planner<'f, '_, '_> {
         }
     }
 
-    /// All events of a part.
+    /// Returns all events of a part.
     pub(super) fn sequence<'a>(
         &'a self,
         part: &'a OutputPart,
@@ -423,7 +420,7 @@ impl<'f> Planner<'f, '_, '_> {
         sequence
     }
 
-    /// Entries of all streams among `suspects`.
+    /// Returns the entries of all streams in `suspects`.
     pub(super) fn chunks(&self, suspects: &HashSet<StreamKey>) -> impl Iterator<Item = Entry> + '_ {
         let partitions: Vec<u32> = partitions_of(self.found, PartitionKind::Chunks)
             .filter(|&partition| {

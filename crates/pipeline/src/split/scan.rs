@@ -1,4 +1,4 @@
-//! The findings of all inputs: partitions joined by value, their runs in memory or on disk.
+//! Collects the partitions of all inputs, joined by value, with their runs in memory or on disk.
 
 use super::look::{Mode, SplitLook};
 use super::partition::{Partition, PartitionKind, RawThread};
@@ -18,24 +18,23 @@ use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::Entry;
 use tracemill_trace::time::bounds::Times;
 
-/// What a split knows when all inputs are read; the entries themselves are in [`SplitScan::end_reading`]'s answer.
+/// The findings of the scan. [`SplitScan::end_reading`] returns the entries.
 pub(super) struct SplitInputs {
     pub(super) partitions: Vec<Partition>,
     numbers: HashMap<Vec<u8>, u32>,
-    /// The last `Profile` event of each stream, with the partition of its thread.
+    /// The last `Profile` event of each stream, and the partition of its thread.
     pub(super) heads: HashMap<StreamKey, (u32, Entry)>,
     pub(super) names: MetadataNames,
     pub(super) documents: Vec<Document>,
     pub(super) streams: StreamOrders,
     pub(super) times: Times,
-    /// Events in the inputs.
+    /// Number of events in the inputs.
     pub(super) events: u64,
-    /// Bytes of heap of the partitions.
     heap: u64,
 }
 
 impl SplitInputs {
-    /// The number of a partition, which is new if there was none of its key.
+    /// Returns the number of a partition, adding it if its key is new.
     pub(super) fn number(&mut self, partition: Partition) -> u32 {
         let next = self.partitions.len() as u32;
         let number = *self.numbers.entry(partition.key()).or_insert(next);
@@ -48,22 +47,21 @@ impl SplitInputs {
         number
     }
 
-    /// The partition of the thread that `ids` name, if there is one.
     pub(super) fn thread_of(&self, ids: RawThread<'_>) -> Option<u32> {
         self.numbers.get(&Partition::new(PartitionKind::Thread, ids, Vec::new()).key()).copied()
     }
 
-    /// The partition of the thread that `ids` name; new if there is none.
+    /// Returns the partition of a thread, adding it if needed.
     pub(super) fn thread(&mut self, ids: RawThread<'_>) -> u32 {
         self.number(Partition::new(PartitionKind::Thread, ids, Vec::new()))
     }
 }
 
-/// Observes the partitions of all inputs: their entries, and the CPU profile streams that will join the
-/// partition of their owner. An event may be in two partitions, so entries are stored here and not in
-/// the index.
+/// Collects the partitions of all inputs: their entries, and the CPU profile streams.
+///
+/// An event may be in two partitions, so entries are stored here and not in the index.
 pub(super) struct SplitScan<M> {
-    /// Bytes of entries that may be in memory.
+    /// Memory for entries, in bytes.
     lease: Lease,
     runs: Vec<PartitionRun>,
     heap: u64,
@@ -103,7 +101,7 @@ impl<M: Mode> SplitScan<M> {
         Ok(())
     }
 
-    /// Returns the partitions and their runs. Runs are in memory, unless some went to disk.
+    /// Returns the partitions and their runs.
     pub(super) fn end_reading(
         mut self,
         documents: Vec<Document>,

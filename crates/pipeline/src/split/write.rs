@@ -1,12 +1,11 @@
-//! Parts to files: several at once where there are many, each by all threads where there are few.
+//! Writes parts to files, several at once if there are many.
 //!
 //! ```text
 //!   parts larger than an even share   one after the other, each by all threads
 //!   all others                        largest first, each by one thread, twice as many at once as there are threads
 //! ```
 //!
-//! Of threads that write to a disk half are waiting for it. A part is opened when its turn comes and complete before its
-//! thread takes the next, so no more files are open than that.
+//! Each thread completes its file before it opens the next.
 
 use super::frames::TraceFrames;
 use super::group::ThreadGroup;
@@ -34,18 +33,19 @@ use tracemill_write::layout::Layout;
 use tracemill_write::reordering::Reordering;
 use tracemill_write::trace_writer::{EventCount, TracePlan, TraceWriter};
 
-/// Bytes of the budget for each thread that writes parts: a buffer, and what its part needs; more where it packs thoroughly.
+/// Memory per thread that writes parts, for a buffer and the state of the part. Strong compression
+/// needs more.
 const WRITER: u64 = 16 << 20;
 
-/// What all parts share.
+/// Data that the writers of all parts share.
 pub(super) struct WriteContext<'j, 's, 'p> {
     pub(super) planner: &'j Planner<'j, 's, 'p>,
     pub(super) groups: &'j [ThreadGroup],
     pub(super) united: &'j MergedKeys<'p>,
     pub(super) frames: Option<&'j TraceFrames>,
-    /// Bytes of every part outside its events, without stack frames.
+    /// Bytes of each part outside its events, without stack frames.
     pub(super) around: u64,
-    /// Metadata and untimed events: none, since they are in order with all others.
+    /// Empty, because metadata and events without a time are sorted with the others.
     pub(super) lists: &'j Lists,
     pub(super) delays: &'j Reordering,
     pub(super) layout: Layout,
@@ -59,7 +59,6 @@ impl<'p> WriteContext<'_, '_, 'p> {
         self.planner.order
     }
 
-    /// Returns the events of a part in their order.
     fn events<'e>(
         &'e self,
         part: &'e OutputPart,
@@ -87,14 +86,15 @@ impl<'p> WriteContext<'_, '_, 'p> {
         }
     }
 
-    /// The number of the key of stack frames, and its value in a part.
+    /// Returns the index of the `stackFrames` key and its value in a part.
     fn frames(&self, part: &OutputPart) -> Option<(usize, Vec<u8>)> {
         let frames = self.frames?;
         let sequence = self.planner.sequence(part, self.groups);
         Some((frames.key, frames.value(&sequence, self.order().0)))
     }
 
-    /// The marks of what a part repeats. For a viewer it is joined with its ends, and no merge finds it again.
+    /// Returns the marks of repeated events. Parts for a viewer have none, because their begin
+    /// events are joined with ends.
     fn marks(&self, part: &OutputPart) -> RepeatMarks {
         let repeated = part.copies.iter().filter(|_| self.config.viewer.viewer.is_none());
         let mut offsets: Vec<u64> = repeated.map(|copy| copy.place.offset()).collect();
@@ -102,14 +102,14 @@ impl<'p> WriteContext<'_, '_, 'p> {
         RepeatMarks(offsets)
     }
 
-    /// Bytes of a part before packing, as if NDJSON kept line breaks within events and frames.
+    /// Returns the bytes of a part before compression. For NDJSON this counts line breaks inside
+    /// events and frames.
     pub(super) fn len(&self, part: &OutputPart) -> u64 {
         let frames = self.frames(part).map_or(0, |(_, value)| value.len() as u64);
         let bytes = part.bytes + MARK * self.marks(part).0.len() as u64;
         self.around + frames + self.layout.events_len(part.events, bytes)
     }
 
-    /// Writes all parts.
     pub(super) fn write_all(
         &self,
         parts: &[OutputPart],
@@ -117,7 +117,7 @@ impl<'p> WriteContext<'_, '_, 'p> {
     ) -> Result<Vec<WrittenPart>, Error> {
         let all = parts.iter().map(|part| part.bytes).sum::<u64>();
         let share = all / self.config.limits.threads as u64;
-        // a merge for a viewer takes all threads and most of the budget
+        // a merge for a viewer takes all threads and most of the memory
         let alone = self.config.viewer.viewer.is_some();
         let (mut written, mut rest) = (vec![WrittenPart::default(); parts.len()], Vec::new());
         for (number, part) in parts.iter().enumerate() {
@@ -140,10 +140,10 @@ impl<'p> WriteContext<'_, '_, 'p> {
         Ok(written)
     }
 
-    /// Threads that write parts side by side. Those that pack keep blocks too, so that not each thread may.
+    /// Returns the number of parts to write in parallel, limited by the memory for compression.
     fn writers(&self) -> usize {
         let threads = self.config.limits.threads;
-        // half as much again for what else there is: two at once took 36 MiB with -m 32M, four 67 with -m 64M
+        // half as much again for other state
         let each = WRITER.max(packer(self.output.compression) / 2 * 3);
         match self.output.compression {
             Compression::None => threads,
@@ -151,7 +151,7 @@ impl<'p> WriteContext<'_, '_, 'p> {
         }
     }
 
-    /// Writes a part.
+    /// Writes a part, for the viewer if there is one.
     fn write(&self, part: &OutputPart, file: &Path, config: &Config) -> Result<WrittenPart, Error> {
         let target = match &self.output.target {
             Target::File { replace, .. } => {
@@ -182,7 +182,7 @@ impl<'p> WriteContext<'_, '_, 'p> {
         Ok(written)
     }
 
-    /// Writes a part as it is.
+    /// Writes a part without a viewer.
     fn write_to(
         &self,
         part: &OutputPart,
@@ -204,18 +204,16 @@ impl<'p> WriteContext<'_, '_, 'p> {
     }
 }
 
-/// A part that is written.
 #[derive(Clone, Default)]
 pub(super) struct WrittenPart {
-    /// Before packing.
+    /// Bytes before compression.
     pub(super) bytes: u64,
     pub(super) events: u64,
     pub(super) viewer: ViewerReport,
-    /// Warnings.
     pub(super) said: Vec<Warning>,
 }
 
-/// What a merge of one part is told: the index of the parts has its quarter of the budget, and progress is that of all parts.
+/// Returns the config for merging one part, without the memory of the index.
 fn for_a_part(config: &Config) -> Config {
     let mut one = Config { limits: config.limits.within(Share::of(3, 4)), ..config.clone() };
     one.limits.progress = Arc::default();

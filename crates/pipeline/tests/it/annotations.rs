@@ -1,5 +1,5 @@
-//! DevTools' annotations name the same events after each verb that keeps them as before, whatever the knobs; and no key is
-//! ever bad.
+//! Verbs keep DevTools' annotations on the same events, whatever the knobs, and write no invalid
+//! key.
 
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, over, read};
 use crate::split::settings;
@@ -17,7 +17,7 @@ use tracemill_trace::Source;
 use tracemill_trace::output::target::{Format, OutputConfig, Style};
 use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
 
-/// Runs a verb over inputs; the output's bytes and its report.
+/// Runs a verb over inputs. Returns the bytes of the output and the report of annotations.
 fn run_verb(
     inputs: &[Vec<u8>],
     knobs: Knobs,
@@ -32,12 +32,12 @@ fn run_verb(
     (read(&target), report)
 }
 
-/// Events of a trace of the generator, as texts.
+/// Returns the events of a generated trace as strings.
 fn events(rng: &mut Rng, seed: u64, profiles: bool) -> Vec<String> {
     let text = match rng.below(5) {
-        // chunks that are held back, so that events move
+        // delayed chunks move events
         0 if profiles => profile_trace(seed, &ProfileShape::arbitrary(rng)),
-        // times of any size, for which no float stands
+        // times of any size, beyond what a float can represent
         _ => {
             let mut shape = TraceShape { profile_streams: 0, ..TraceShape::arbitrary(rng) };
             shape.odd = if is_odd(seed / 100) { shape.odd } else { 0 };
@@ -54,12 +54,12 @@ fn events(rng: &mut Rng, seed: u64, profiles: bool) -> Vec<String> {
     found.into_iter().map(|e| String::from_utf8(e.bytes).expect("text")).collect()
 }
 
-/// Whether traces have odd values.
+/// Whether the traces of this seed have odd values.
 fn is_odd(seed: u64) -> bool {
     seed.is_multiple_of(4)
 }
 
-/// One to three inputs, some with annotations and some of several documents.
+/// Generates one to three inputs, some with annotations and some with several documents.
 fn inputs(rng: &mut Rng, seed: u64, profiles: bool) -> Vec<Vec<u8>> {
     let mut next = 1000;
     (0..1 + rng.index(3))
@@ -80,7 +80,6 @@ fn inputs(rng: &mut Rng, seed: u64, profiles: bool) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// What of annotations must be in the output, by the rules of the verbs.
 fn expected(inputs: &[Vec<u8>], written: &HashSet<String>, lossy: bool) -> [Vec<String>; 5] {
     let mut lists: [Vec<String>; 5] = Default::default();
     let mut first = true;
@@ -119,7 +118,7 @@ fn needs_others(event: &&RawEvent) -> bool {
             || name == "TimeStamp" && args.contains("\"end\""))
 }
 
-/// Bounds as DevTools has them, as far as floats are exact; `None` where nothing is drawn.
+/// Computes the bounds like DevTools, as far as floats are exact; `None` if nothing is drawn.
 fn bounds(events: &[RawEvent]) -> Option<(f64, f64)> {
     let number = |raw: &Option<String>| raw.as_deref()?.trim_matches('"').parse::<f64>().ok();
     let (mut min, mut max, mut start) = (f64::INFINITY, f64::NEG_INFINITY, None);
@@ -143,7 +142,7 @@ fn near(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-6 * a.abs().max(b.abs()).max(1.0)
 }
 
-/// What is in outputs, together.
+/// Asserts that all outputs together have the expected annotations, and returns their number.
 #[track_caller]
 fn check(
     (seed, what): (u64, &str),
@@ -164,7 +163,7 @@ fn check(
         let mut wanted = expected(inputs, &written, lossy);
         let bounds = bounds(&events);
         if lossy && let Some((min, max)) = bounds {
-            // ranges outside of what is left go
+            // ranges outside the remaining bounds are dropped
             wanted[3].retain(|range| {
                 let sides = range.split_once(") ").expect("bounds").0.trim_start_matches('(');
                 let (from, to) = sides.split_once(", ").expect("two");
@@ -196,7 +195,7 @@ fn check(
 }
 
 #[test]
-fn merged() {
+fn merge_keeps_annotations() {
     let mut kept = 0;
     for seed in seeds(0, 24) {
         let inputs = inputs(&mut Rng::new(seed), seed, true);
@@ -220,9 +219,8 @@ fn merged() {
     assert!(kept > 800, "{kept}");
 }
 
-/// Found by the soak: names of lanes, which are written before all other events, were not counted.
 #[test]
-fn merged_for_a_viewer_with_lanes() {
+fn merge_for_a_viewer_counts_events_that_name_tracks() {
     let (mut kept, mut lanes) = (0, 0);
     for seed in 0..24 {
         let rng = &mut Rng::new(seed);
@@ -250,9 +248,8 @@ fn merged_for_a_viewer_with_lanes() {
     assert!(kept > 60 && lanes > 12, "{kept} {lanes}");
 }
 
-/// Chunks that DevTools would not bear become several events, and what stands behind them has later numbers.
 #[test]
-fn merged_for_devtools_with_chunks_that_are_cut() {
+fn merge_for_devtools_counts_split_chunks() {
     let (mut kept, mut parts) = (0, 0);
     for seed in 0..12 {
         let rng = &mut Rng::new(seed);
@@ -296,14 +293,14 @@ fn merged_for_devtools_with_chunks_that_are_cut() {
     assert!(kept > 30 && parts > 20, "{kept} {parts}");
 }
 
-/// What the lists of annotations name; ranges of times name no events, and what is malformed goes.
+/// Returns the keys in the lists of annotations, except ranges.
 fn named(text: &[u8]) -> [Vec<String>; 4] {
     let own = reference::annotations(text).expect("sound").pop().expect("annotations");
     [0, 1, 2, 4].map(|list: usize| own.lists[list].iter().flatten().cloned().collect())
 }
 
 #[test]
-fn converted() {
+fn convert_keeps_annotations() {
     let mut kept = 0;
     for seed in seeds(1000, 20) {
         let inputs = inputs(&mut Rng::new(seed), seed, true);
@@ -319,11 +316,11 @@ fn converted() {
 }
 
 #[test]
-fn sliced() {
+fn slice_keeps_annotations_of_kept_events() {
     let (mut kept, mut lossy_runs) = (0, 0);
     for seed in seeds(3000, 40) {
         let mut rng = Rng::new(seed);
-        // `Profile` events, of which no entry is drawn, are made anew
+        // `Profile` events have no entry of their own, and are rewritten
         let inputs = inputs(&mut rng, seed, false);
         let events = inputs.iter().flat_map(|input| reference::events(input).expect("sound"));
         let times: Vec<i64> = events
@@ -351,7 +348,7 @@ fn sliced() {
         let mut lossy = true;
         let (output, report) = run_verb(&inputs, corner, |sources, output, config| {
             let report = slice(sources, &windows, cut, output, config).expect("sound");
-            // windows that hold the whole trace change nothing
+            // windows that contain the whole trace change nothing
             let (first, end) = report.trace.unwrap_or((i64::MAX, i64::MIN));
             lossy = !report.windows.iter().any(|window| window.from <= first && end < window.to);
             report.written.run.annotations
@@ -368,9 +365,8 @@ fn sliced() {
     assert!(kept > 80 && lossy_runs > 15, "{kept}, {lossy_runs}");
 }
 
-/// Outputs of some of the events have none, and the report counts all.
 #[test]
-fn dropped_by_filter_and_split() {
+fn filter_and_split_drop_and_count_annotations() {
     let mut dropped = 0;
     for seed in seeds(4000, 24) {
         let mut rng = Rng::new(seed);
@@ -405,9 +401,8 @@ fn dropped_by_filter_and_split() {
     assert!(dropped > 200, "{dropped}");
 }
 
-/// Found by the soak: the walk to an event behind damage left its input, and took the next document for an event.
 #[test]
-fn an_event_behind_damage_is_not_looked_for_in_the_next_input() {
+fn search_for_event_after_damage_stays_in_its_input() {
     let broken = br#"{"traceEvents":[{"ph":"X","ts":1},
 {"ph":"X","ts":2,"args":[{"a":{"b":"c"d"}}]},
 {"ph":"X","ts":3},{"ph":"X","ts":4}],

@@ -1,4 +1,4 @@
-//! Durations of async operations against a second implementation.
+//! Compares durations of async operations with a second implementation.
 
 use std::collections::BTreeMap;
 use tracemill_inspect::async_times::{AsyncTimes, async_times};
@@ -6,7 +6,7 @@ use tracemill_join::config::Config;
 use tracemill_testkit::{Rng, seeds};
 use tracemill_trace::Source;
 
-/// Begins and ends of few names, categories and ids, in any order.
+/// Generates begin and end events with few names, categories and ids.
 fn trace(rng: &mut Rng, events: u64) -> Vec<(u8, [u64; 3], u64)> {
     let event = |_| {
         let phase = b"bbeeSFn"[rng.index(7)];
@@ -25,7 +25,7 @@ fn text(events: &[(u8, [u64; 3], u64)]) -> String {
     format!("[{}]", events.iter().map(event).collect::<Vec<_>>().join(",\n"))
 }
 
-/// By operation a stack, event after event.
+/// Computes durations with one stack per operation.
 fn reference(events: &[(u8, [u64; 3], u64)]) -> (Vec<AsyncTimes>, u64) {
     let mut sorted = events.to_vec();
     sorted.sort_by_key(|event| event.2);
@@ -75,7 +75,7 @@ fn reference(events: &[(u8, [u64; 3], u64)]) -> (Vec<AsyncTimes>, u64) {
 }
 
 #[test]
-fn durations_of_random_operations_are_those_of_the_reference() {
+fn durations_of_random_operations_match_the_reference() {
     for seed in seeds(12_000, 40) {
         let mut rng = Rng::new(seed);
         let events = 1 + rng.below(300);

@@ -1,4 +1,4 @@
-//! Small traces in which a verb and what it is held against once disagreed (`testdata/cases`).
+//! Regression tests on small traces (`testdata/cases`) on which a verb and its reference disagreed.
 
 use crate::extract::{extract, kinds};
 use crate::filter;
@@ -20,7 +20,6 @@ fn case(name: &str) -> Vec<u8> {
     std::fs::read(path).expect("it is there")
 }
 
-/// Kinds of findings of a severity with their number.
 pub(crate) fn findings(
     text: &[u8],
     viewer: Option<CheckFor>,
@@ -46,9 +45,8 @@ const WAYS: [SplitBy; 8] = [
     SplitBy::Size(1500),
 ];
 
-/// A merge of all parts has the events of a merge of the whole, with their pids and metadata.
 #[test]
-fn parts_put_together_have_each_event_once() {
+fn merged_parts_have_each_event_once() {
     for name in ["whole.json", "unnamed.json", "page.json"] {
         let input = case(name);
         let (whole, _) = run(&[&input], None, PLAIN).expect("a trace");
@@ -62,7 +60,7 @@ fn parts_put_together_have_each_event_once() {
             if let [first, rest @ ..] = &all[..]
                 && rest.len() > 1
             {
-                // some now and some later
+                // merging the parts in two steps gives the same
                 let (late, _) = run(rest, None, corner).expect("parts are traces");
                 let (merged, _) = run(&[first, &late], None, corner).expect("traces");
                 assert_eq!(events(&merged), events(&whole), "{name}, {by:?}, one after the other");
@@ -71,10 +69,10 @@ fn parts_put_together_have_each_event_once() {
     }
 }
 
-/// Each part with a process of the page says which page that is; the part of another process does not, since DevTools would
-/// hide that beside a page.
+/// Parts with a process of the page identify the page. Other parts do not, because DevTools would
+/// then hide their process.
 #[test]
-fn parts_have_what_devtools_knows_pages_by() {
+fn parts_identify_their_page() {
     let input = case("page.json");
     for by in WAYS {
         for part in check(0, &[&input], &settings(by, None, None), PLAIN) {
@@ -97,9 +95,9 @@ fn parts_have_what_devtools_knows_pages_by() {
     assert!(!String::from_utf8_lossy(&by_pid[2]).contains("TracingStartedInBrowser"));
 }
 
-/// DevTools reads `id` alone: two profiles named by `id2` would be one.
+/// DevTools reads only `id`, and would join two profiles identified by `id2`.
 #[test]
-fn profiles_named_by_id2_have_an_id_for_devtools() {
+fn profiles_with_id2_get_an_id_for_devtools() {
     let input = case("profile-by-id2.json");
     let errors = |text: &[u8]| findings(text, Some(CheckFor::Devtools), Severity::Error);
     assert_eq!(errors(&input), BTreeMap::from([("profile-id2".to_owned(), 4)]));
@@ -118,7 +116,8 @@ fn profiles_named_by_id2_have_an_id_for_devtools() {
     assert_eq!(profiles(&output), profiles(&input));
 }
 
-/// A profile whose nodes name children here and parents there has both, though DevTools reads children only then.
+/// Nodes may refer to children and to parents in one profile; DevTools then reads only the
+/// children.
 #[test]
 fn nodes_by_children_and_parents_are_one_tree() {
     let profiles = extract(&[&case("profile-of-two-spellings.json")], PLAIN).expect("a profile");
@@ -130,9 +129,9 @@ fn nodes_by_children_and_parents_are_one_tree() {
     assert_eq!(tree, expected.map(|(name, children)| (name, children.to_owned())));
 }
 
-/// DevTools would leave the nodes out that name their parent: `check` says so, of the trace and not of what is extracted.
+/// Nodes that refer to parents are ignored by DevTools. Extraction repairs them.
 #[test]
-fn nodes_that_devtools_leaves_out_are_told() {
+fn check_reports_nodes_that_devtools_ignores() {
     let input = case("profile-of-two-spellings.json");
     let errors = |text: &[u8]| findings(text, Some(CheckFor::Devtools), Severity::Error);
     assert_eq!(errors(&input), BTreeMap::from([("profile-parents".to_owned(), 1)]));
@@ -140,8 +139,8 @@ fn nodes_that_devtools_leaves_out_are_told() {
     assert_eq!(errors(&profiles[0].bytes), BTreeMap::new());
 }
 
-/// A slice between two samples has the stack that runs there, and for DevTools an event around it: without one it has no bounds,
-/// and the call would take no time.
+/// A slice between two samples has the stack at that time. An event around it gives it bounds in
+/// DevTools.
 #[test]
 fn a_slice_of_a_profile_alone_is_drawn() {
     let input = case("profile-between-samples.json");
@@ -165,16 +164,16 @@ fn a_slice_of_a_profile_alone_is_drawn() {
             from - 1
         );
         assert!(text.contains(&around) && text.contains(function), "{text}");
-        // what has an event already gets none
+        // profiles that have such an event get no second one
         let (again, report) = merge_for(&[text.as_bytes()], rules, PLAIN).expect("sound");
         assert_eq!(changes(&report), BTreeMap::new());
         assert_eq!(String::from_utf8(again).expect("UTF-8"), text);
     }
 }
 
-/// A moment alone gives DevTools a range of no length, in which a call has none either.
+/// An instant gives the trace a range of length 0, in which calls have no duration.
 #[test]
-fn a_profile_beside_a_moment_is_drawn_too() {
+fn a_profile_with_only_an_instant_is_drawn() {
     let text = String::from_utf8(case("profile-between-samples.json")).expect("UTF-8");
     let moment =
         r#"[{"ph":"I","s":"t","name":"now","cat":"c","pid":70,"tid":71,"ts":5000000,"args":{}},"#;
@@ -196,9 +195,9 @@ fn a_profile_beside_a_moment_is_drawn_too() {
     }
 }
 
-/// What stands at 0 has no time: the trace starts with its second event.
+/// Time 0 means no time: the trace starts with the second event.
 #[test]
-fn a_start_at_zero_is_not_where_the_trace_starts() {
+fn trace_start_ignores_events_at_zero() {
     let input = case("start-at-zero.json");
     let report = crate::info::check("at zero", &[&input], &[PLAIN]);
     assert_eq!((report.start_ns, report.at_zero), (Some(361_000_500_200_000), 1));
@@ -213,10 +212,10 @@ fn a_start_at_zero_is_not_where_the_trace_starts() {
     assert_eq!(parts.len(), 2);
 }
 
-/// Chunks without data took nodes with them: samples of these are left out and told, and no time is lost; what stands on such a
-/// node stands on the root.
+/// Samples of nodes in lost chunks are dropped and reported; later samples take over their time.
+/// Children of such nodes move to the root.
 #[test]
-fn samples_of_nodes_in_lost_chunks_are_told_and_keep_their_time() {
+fn samples_of_lost_nodes_are_reported_and_keep_their_time() {
     let profiles = extract(&[&case("profile-with-lost-chunks.json")], PLAIN).expect("a profile");
     let flaws = kinds(&profiles[0].info.flaws);
     let flaws: Vec<_> = flaws.iter().map(|&(kind, count, _)| (kind, count)).collect();
@@ -227,10 +226,10 @@ fn samples_of_nodes_in_lost_chunks_are_told_and_keep_their_time() {
     assert_eq!(profile["nodes"][0]["children"].to_string(), "[2,4]");
 }
 
-/// Times that nanoseconds cannot say may differ by their rounding: what ends where its parent ends is in it, and what ends some
+/// A slice that ends with its parent is inside it even if rounding differs. One that ends a few
 /// nanoseconds later is not.
 #[test]
-fn what_is_nested_to_the_digit_does_not_overlap() {
+fn slices_nested_to_the_last_digit_do_not_overlap() {
     let input = case("nested-to-the-digit.json");
     assert_eq!(findings(&input, None, Severity::Warning), BTreeMap::new());
     let later = String::from_utf8(input).expect("UTF-8").replace("4.0036", "4.0069");
@@ -238,9 +237,8 @@ fn what_is_nested_to_the_digit_does_not_overlap() {
     assert_eq!(found, BTreeMap::from([("overlap".to_owned(), 1)]));
 }
 
-/// What DevTools refuses is found, and mended by the merge that the remedy names; then nothing of it is found.
 #[test]
-fn what_devtools_refuses_is_found_and_mended() {
+fn suggested_merge_repairs_what_devtools_refuses() {
     let cases = [
         ("page-without-navigation.json", "bare-args", "page-args"),
         ("paint-of-another-program.json", "bare-args", "page-args"),
@@ -257,18 +255,17 @@ fn what_devtools_refuses_is_found_and_mended() {
     }
 }
 
-/// Events that are no JSON are lost and counted; what is left is JSON.
 #[test]
-fn members_that_are_no_json_do_not_pass() {
+fn events_that_are_not_json_are_dropped() {
     let (output, report) = run(&[&case("not-json.txt")], None, PLAIN).expect("a trace");
     let events: serde_json::Value = serde_json::from_slice(&output).expect("JSON");
     assert_eq!(events.as_array().map(Vec::len), Some(1));
     assert_eq!(report.run.inputs[0].lost(), 5);
 }
 
-/// Nobody knows how long a begin lasts that never ends: where not all fits, such begins go first.
+/// Begin events without an end are dropped first if not everything fits.
 #[test]
-fn begins_that_never_end_do_not_outgrow_a_size() {
+fn begins_without_end_respect_the_size_limit() {
     let input = case("begins-alone.json");
     let kept = |most: usize| {
         let wanted = Filter { shrink_to: Some(most as u64), ..Filter::default() };
@@ -281,9 +278,8 @@ fn begins_that_never_end_do_not_outgrow_a_size() {
     }
 }
 
-/// An end with an empty name, with none or with another one ends the begin that is open: in every verb.
 #[test]
-fn ends_of_other_names_end_what_is_open() {
+fn ends_with_other_names_close_the_open_begin() {
     let input = case("ends-of-other-names.json");
     let longer_than = |duration: &str| {
         let min_dur = Some(duration.parse().expect("a duration"));

@@ -1,4 +1,4 @@
-//! `check` against the naive reference, and each rule on a trace that breaks it.
+//! Compares `check` with the naive reference, and tests each rule on a trace that breaks it.
 
 use crate::run::{Knobs, PLAIN, config, knobs, over, run};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,12 +19,11 @@ fn check_inputs(
     over(inputs, knobs, |sources| check(sources, viewers, &config(knobs)))
 }
 
-/// Kinds with their counts.
 fn counts(report: &CheckReport) -> BTreeMap<&str, u64> {
     report.findings.iter().map(|finding| (finding.kind.as_str(), finding.count)).collect()
 }
 
-/// Findings but for the names of inputs, which pipes do not have.
+/// Formats findings without the names of inputs, which pipes do not have.
 fn plain(report: &CheckReport) -> Vec<String> {
     let finding = |finding: &tracemill_inspect::check::Finding| {
         let places: Vec<_> = finding.places.iter().map(|p| (p.offset, &p.excerpt)).collect();
@@ -33,7 +32,7 @@ fn plain(report: &CheckReport) -> Vec<String> {
     report.findings.iter().map(finding).collect()
 }
 
-/// Asserts that what is found is what the reference finds, whatever the knobs; returns the kinds.
+/// Asserts that `check` finds the same as the reference, and returns the kinds.
 #[track_caller]
 pub(crate) fn compare(what: &str, inputs: &[&[u8]], corners: &[Knobs]) -> BTreeSet<&'static str> {
     let expected = reference::check(inputs).expect("sound traces");
@@ -53,7 +52,7 @@ pub(crate) fn compare(what: &str, inputs: &[&[u8]], corners: &[Knobs]) -> BTreeS
 }
 
 #[test]
-fn random_traces_with_any_knobs() {
+fn check_matches_the_reference_on_random_traces() {
     let mut all = BTreeSet::new();
     for seed in seeds(0, 25) {
         let mut rng = Rng::new(seed);
@@ -65,11 +64,11 @@ fn random_traces_with_any_knobs() {
         all.extend(compare(&format!("seed {seed}"), &inputs, &corners));
     }
     let never: Vec<_> = reference::KINDS.iter().filter(|kind| !all.contains(**kind)).collect();
-    // the reference reads nothing that is not well-formed
+    // the reference only reads well-formed traces
     assert!(never.len() < 20, "{never:?}");
 }
 
-/// Kinds of findings that say that a text is no JSON, but for `separators`.
+/// Kinds of findings for text that is not JSON, except `separators`.
 pub(crate) const NOT_JSON: [&str; 9] = [
     "utf8",
     "nan",
@@ -82,11 +81,11 @@ pub(crate) const NOT_JSON: [&str; 9] = [
     "unclosed",
 ];
 
-/// What is put where it does not belong.
+/// Bytes to insert where they are invalid.
 const BYTES: &[u8] = b",:{}[]\"\\ \xff1aN\n\x01";
 
 #[test]
-fn whatever_is_no_json_is_found() {
+fn finds_all_text_that_is_not_json() {
     let (mut sound, mut unsound) = (0, 0);
     for seed in seeds(0, 200) {
         let mut rng = Rng::new(seed);
@@ -108,7 +107,8 @@ fn whatever_is_no_json_is_found() {
         let Ok(report) = check_inputs(&[&input], &[], knobs(seed as usize)) else { continue };
         let is_text = |kind: &str| NOT_JSON.contains(&kind) || kind == "separators";
         let found: Vec<_> = report.findings.iter().filter(|f| is_text(&f.kind)).collect();
-        // a scalar beside the documents, or an event that is none, is JSON and still lost
+        // a scalar between documents, or an element that is not an event, is JSON but counts as
+        // lost
         let lost = report.inputs.iter().any(|input| input.losses.count() > 0);
         if !valid {
             unsound += 1;
@@ -122,7 +122,7 @@ fn whatever_is_no_json_is_found() {
     assert!(sound > 30 && unsound > 30, "{sound} {unsound}");
 }
 
-/// An event with every field, and `more` behind them; later keys replace earlier ones.
+/// Returns an event with all fields, followed by `more`.
 fn event(ph: &str, ts: u64, more: &str) -> String {
     format!(r#"{{"name":"n","cat":"c","ph":"{ph}","pid":1,"tid":1,"ts":{ts},"args":{{}}{more}}}"#)
 }
@@ -139,7 +139,7 @@ fn two(a: (&str, u64, &str), b: (&str, u64, &str)) -> String {
     events(&[event(a.0, a.1, a.2), event(b.0, b.1, b.2)])
 }
 
-/// A pair of B and E, and an X event, each from one time to another.
+/// Returns a pair of B and E, and an X event.
 fn pair_and_slice(pair: (u64, u64), slice: (u64, u64)) -> String {
     let dur = format!(r#","dur":{}"#, slice.1 - slice.0);
     events(&[event("X", slice.0, &dur), event("B", pair.0, ""), event("E", pair.1, "")])
@@ -287,7 +287,7 @@ fn broken() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[test]
-fn every_rule_is_found_where_it_is_broken() {
+fn each_rule_finds_its_violation() {
     let wrong: Vec<String> = broken()
         .iter()
         .filter_map(|(kind, input)| {
@@ -302,9 +302,9 @@ fn every_rule_is_found_where_it_is_broken() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// `merge` leaves them where they are: who has merged must not be told to merge.
+/// `merge` does not move such chunks, so `check` must not suggest a merge.
 #[test]
-fn chunks_that_must_stand_behind_later_ones_are_not_unsorted() {
+fn chunks_delayed_by_merge_are_not_unsorted() {
     let input = profile(&[ROOT, CHILD]);
     let (merged, report) = crate::run::run(&[input.as_bytes()], None, PLAIN).expect("sound");
     assert_eq!(report.delayed_chunks, 1);
@@ -314,14 +314,14 @@ fn chunks_that_must_stand_behind_later_ones_are_not_unsorted() {
     for kind in ["unsorted", "unsorted-thread"] {
         assert!(!counts(&report).contains_key(kind), "{:?}", plain(&report));
     }
-    // several B without any E are no pairs that could be wrong
+    // B events without any E are not pairs
     let open = two(("B", 1, ""), ("B", 2, r#","tid":2"#));
     let report = check_inputs(&[open.as_bytes()], &BOTH, PLAIN).expect("sound");
     assert!(!counts(&report).contains_key("be-threads"), "{:?}", plain(&report));
 }
 
 #[test]
-fn each_place_is_named_by_input_and_offset() {
+fn findings_have_input_and_offset() {
     let (a, b) = (one("I", ""), two(("I", 5, ""), ("Q", 6, "")));
     let report = check_inputs(&[a.as_bytes(), b.as_bytes()], &[], PLAIN).expect("sound");
     let [finding] = &report.findings[..] else { panic!("{report:?}") };
@@ -342,7 +342,7 @@ fn sound_traces_have_no_findings() {
 }
 
 #[test]
-fn pairs_that_nest_in_slices_or_around_them_do_not_overlap() {
+fn nested_pairs_and_slices_do_not_overlap() {
     for (pair, slice) in
         [((2, 4), (1, 5)), ((1, 5), (2, 4)), ((1, 2), (2, 3)), ((2, 3), (1, 2)), ((1, 3), (1, 5))]
     {
@@ -353,7 +353,7 @@ fn pairs_that_nest_in_slices_or_around_them_do_not_overlap() {
 }
 
 #[test]
-fn events_that_are_not_of_a_thread_need_no_tid() {
+fn events_without_a_thread_need_no_tid() {
     let without = |ph: &str, more: &str| one(ph, more).replace(r#""tid":1,"#, "");
     for (text, is_missing) in [
         (without("C", ""), false),
@@ -371,7 +371,7 @@ fn events_that_are_not_of_a_thread_need_no_tid() {
 }
 
 #[test]
-fn times_that_are_texts_of_doubles_are_not_rounded() {
+fn times_that_doubles_represent_are_not_reported_as_rounded() {
     for (ts, is_rounded) in [
         ("1554882536388913.5", false),
         ("1554882536388913.50000000000000000", false),
@@ -417,7 +417,7 @@ fn merged_traces_of_real_programs_have_no_errors() {
     assert!(report.is_clean(), "{:?}", plain(&report));
 }
 
-/// Real traces and what they are known for (`quirks.md`).
+/// Real traces and their known problems (`quirks.md`).
 const REAL: [(&str, &[&str]); 14] = [
     ("nasty-strings/node20-nasty-marks.log", &["malformed"]),
     ("tracing-chrome/aborted.json", &["truncated"]),
@@ -436,7 +436,7 @@ const REAL: [(&str, &[&str]); 14] = [
 ];
 
 #[test]
-fn real_traces_have_what_they_are_known_for() {
+fn real_traces_have_their_known_problems() {
     let corpus = beside("../shared/corpus");
     if !corpus.is_dir() {
         return;
@@ -458,7 +458,7 @@ fn real_traces_have_what_they_are_known_for() {
 }
 
 #[test]
-fn sorting_leaves_nothing_unsorted() {
+fn merged_traces_are_sorted() {
     for seed in seeds(2000, 12) {
         let mut rng = Rng::new(seed);
         let input =
@@ -472,9 +472,9 @@ fn sorting_leaves_nothing_unsorted() {
     }
 }
 
-/// Of a begin and a duration both are rounded down, so that an end may seem to lie a nanosecond behind another.
+/// Start and duration are both rounded down, so an end may seem one nanosecond too late.
 #[test]
-fn overlaps_of_less_than_a_nanosecond_are_none() {
+fn overlaps_below_a_nanosecond_are_ignored() {
     let overlaps = |events: &[(&str, &str)]| {
         let event = |(ts, dur): &(&str, &str)| {
             format!(
@@ -488,7 +488,7 @@ fn overlaps_of_less_than_a_nanosecond_are_none() {
     };
     // both end at 15.0018
     assert_eq!(overlaps(&[("10.0009", "5.0009"), ("12", "3.0018")]), 0);
-    // both end at 20, and the next begins there
+    // both end at 20, where the next one begins
     assert_eq!(overlaps(&[("10.0006", "9.9994"), ("11.0004", "8.9996"), ("20", "5")]), 0);
     assert_eq!(overlaps(&[("10.0009", "5.0009"), ("12", "3.004")]), 1);
     // whole nanoseconds are exact

@@ -1,5 +1,5 @@
-//! Inputs of different clocks on one time line: the bytes are those of a naive merge of naively moved inputs, whatever the
-//! knobs, and what was apart by a known distance is where it belongs.
+//! Compares merges of inputs with different clocks with a naive merge of naively moved inputs,
+//! whatever the knobs. Events with a known distance must get the right times.
 
 use crate::info;
 use crate::run::{Knobs, PLAIN, config, knobs, over, run_sources};
@@ -17,7 +17,7 @@ fn align(align: Align) -> ClockRules {
     ClockRules { align, ..ClockRules::default() }
 }
 
-/// Rules for the k-th input, which has its name only when it is known where it lies.
+/// Returns the rules for inputs at these paths.
 type RulesFor<'r> = &'r dyn Fn(&[PathBuf]) -> ClockRules;
 
 fn merge_with(
@@ -39,12 +39,13 @@ fn merge_with(
     over(inputs, knobs, run)
 }
 
-/// Without the names, which pipes have others of.
+/// Removes the names, which differ for pipes.
 fn nameless(clocks: &[InputClock]) -> Vec<InputClock> {
     clocks.iter().map(|clock| InputClock { name: String::new(), ..clock.clone() }).collect()
 }
 
-/// Asserts the bytes, and that they do not depend on the knobs; the output and what is said of the clocks.
+/// Asserts that merges with any knobs equal the naive merge. Returns the output and the report of
+/// clocks.
 #[track_caller]
 fn check(
     what: &str,
@@ -116,7 +117,7 @@ fn random_rules(rng: &mut Rng, inputs: &[&[u8]]) -> impl Fn(&[PathBuf]) -> Clock
 }
 
 #[test]
-fn random_traces_with_any_knobs() {
+fn random_clocks_match_the_reference() {
     let (mut moved, mut scaled, mut matched) = (0, 0, 0);
     for seed in seeds(0, 150) {
         let mut rng = Rng::new(seed);
@@ -147,7 +148,7 @@ fn times_in_args_move_too() {
     }
 }
 
-/// `ts` of each event in nanoseconds, and the true time that it carries.
+/// Returns the `ts` of each event in nanoseconds, and the true time in its args.
 fn times(output: &[u8]) -> Vec<(i64, i64)> {
     let events = reference::events(output).expect("sound");
     let time = |event: &reference::RawEvent| {
@@ -161,7 +162,7 @@ fn times(output: &[u8]) -> Vec<(i64, i64)> {
 }
 
 #[test]
-fn ranks_with_bases_of_their_own_are_exact() {
+fn ranks_with_different_base_times_are_aligned_exactly() {
     let hour = 3_600_000_000_000;
     let bases = [
         Base { key: BaseFormat::Kineto, ns: 1_719_853_884_000_000_000 },
@@ -184,7 +185,7 @@ fn ranks_with_bases_of_their_own_are_exact() {
         let times = times(&output);
         assert_eq!(times.len(), 800);
         assert!(times.iter().all(|(ts, truth)| ts + bases[0].ns == *truth), "seed {seed}");
-        // the same moment of four ranks stands side by side
+        // events of four ranks at the same time are adjacent
         assert!(times.chunks(4).all(|same| same.iter().all(|time| *time == same[0])));
     }
 }
@@ -222,17 +223,17 @@ fn skewed_copies_are_aligned_by_markers_within_the_residual() {
                 assert!(off <= residual, "{off} {clock:?}");
             }
         }
-        // a drift is told from jitter, and the factor that takes it out is right to the drift of a drift
+        // drift is distinguished from jitter, and the factor corrects it up to a drift of the drift
         let drift = report.clocks[2].drift_ppb.expect("a drift");
         assert!((drift - 20_000).abs() <= 1, "{drift}");
         assert_eq!(report.clocks[1].drift_ppb, None);
-        // a drift spreads over the whole, and half of it is on either side
+        // the error of a drift grows with time, half of it on either side
         assert!(report.clocks[2].residual_ns > report.clocks[1].residual_ns);
     }
 }
 
 #[test]
-fn a_rebased_trace_begins_where_it_should() {
+fn a_rebased_trace_begins_at_the_given_time() {
     for seed in seeds(0, 20) {
         let inputs = [seed * 2, seed * 2 + 1].map(|seed| trace(seed, &TraceShape::plain(40)));
         let inputs: Vec<&[u8]> = inputs[seed as usize % 2..].iter().map(Vec::as_slice).collect();
@@ -249,7 +250,7 @@ fn a_rebased_trace_begins_where_it_should() {
 }
 
 #[test]
-fn a_factor_takes_a_drift_out() {
+fn a_factor_corrects_a_drift() {
     let nowhere = Base { key: BaseFormat::Nowhere, ns: 1_721_065_958_000_000_000 };
     let skew = Skew { offset_ns: 12_345, drift_ppb: 20_000, jitter_ns: 0 };
     let (first, second) =
@@ -269,7 +270,7 @@ fn a_factor_takes_a_drift_out() {
 }
 
 #[test]
-fn a_row_of_markers_that_begins_late_is_put_where_it_fits() {
+fn markers_that_begin_late_are_matched() {
     let nowhere = Base { key: BaseFormat::Nowhere, ns: 1_721_065_958_000_000_000 };
     let whole = rank(9, 0, 400, nowhere, Skew::default());
     let skew = Skew { offset_ns: 1_000_000, ..Skew::default() };
@@ -302,7 +303,7 @@ fn events(list: &[&str]) -> Vec<u8> {
 }
 
 #[test]
-fn samples_beside_the_events_move_too() {
+fn top_level_samples_move_with_events() {
     let input = |id: u8| {
         format!(
             r#"{{"samples":[{{"sf":{id},"ts":"1.50"}},{{"ts":2}},{{"ts":null}},7],"traceEvents":[{{"ph":"X","ts":1}}]}}"#
@@ -322,7 +323,7 @@ fn samples_beside_the_events_move_too() {
 }
 
 #[test]
-fn clock_syncs_reach_over_third_inputs() {
+fn clock_syncs_align_through_third_inputs() {
     let a = events(&[
         r#"{"ph":"c","name":"clock_sync","ts":100,"args":{"sync_id":"x","issue_ts":90}}"#,
         r#"{"ph":"X","ts":1,"pid":1}"#,
@@ -355,7 +356,7 @@ fn clock_syncs_reach_over_third_inputs() {
 }
 
 #[test]
-fn what_is_given_counts_and_others_follow_it() {
+fn given_offsets_apply_and_others_follow() {
     let (a, b) = (events(&[r#"{"ph":"X","ts":100}"#]), events(&[r#"{"ph":"X","ts":7}"#]));
     let rules = |paths: &[PathBuf]| ClockRules {
         stated: vec![(paths[0].clone(), 50_000)],
@@ -370,7 +371,7 @@ fn what_is_given_counts_and_others_follow_it() {
 }
 
 #[test]
-fn nothing_is_moved_where_nothing_is_stated() {
+fn clocks_without_a_base_time_stay() {
     let epoch = events(&[r#"{"ph":"X","ts":1795226383502128.8}"#]);
     let based = rank(
         1,
@@ -390,7 +391,7 @@ fn nothing_is_moved_where_nothing_is_stated() {
             report.run.warnings
         );
     }
-    // where it is asked for, what looks like microseconds since 1970 is taken for it
+    // on request, times that look like microseconds since 1970 are treated as such
     let demanded = |_: &[PathBuf]| align(Align::BaseTime);
     let (_, report) = check("demanded", &[&epoch, &based], &demanded, &[]);
     assert_eq!(report.clocks[1].offset_ns, 1_719_853_884_000_000_000);
@@ -402,7 +403,7 @@ fn nothing_is_moved_where_nothing_is_stated() {
 }
 
 #[test]
-fn a_name_that_no_input_has_is_refused() {
+fn offsets_for_unknown_inputs_are_refused() {
     let input = events(&[r#"{"ph":"X","ts":5}"#]);
     let rules =
         |_: &[PathBuf]| ClockRules { offsets: vec![("typo".into(), 1)], ..ClockRules::default() };

@@ -1,4 +1,5 @@
-//! `convert` against what serde_json reads: the same events in the same order, the same keys, whatever the knobs.
+//! Compares `convert` with serde_json: the same events in the same order, the same keys, whatever
+//! the knobs.
 
 use crate::corpus::{corpus, files_below};
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, over, read};
@@ -28,14 +29,14 @@ fn run(
     (read(&target), report)
 }
 
-/// Events and united keys without white space outside strings, by way of serde_json.
+/// Returns the events and merged keys of inputs without white space outside strings.
 fn tokens(inputs: &[&[u8]]) -> (Vec<String>, Vec<u8>) {
     let mut events = Vec::new();
     for input in inputs {
         let found = reference::events(input).expect("sound");
         events.extend(found.iter().map(|event| without_space(&event.bytes)));
     }
-    // what merge writes beside its events, which are none here
+    // the keys that a merge writes; there are no events
     let merged = reference::merge(inputs, Some(reference::Format::Ndjson)).expect("sound");
     let header = merged.starts_with(b"{\"tracemill\":{").then(|| {
         let line = merged.split(|&b| b == b'\n').next().unwrap_or_default();
@@ -44,7 +45,6 @@ fn tokens(inputs: &[&[u8]]) -> (Vec<String>, Vec<u8>) {
     (events, header.unwrap_or_default())
 }
 
-/// A slow twin of `compact`: a character at a time.
 fn without_space(json: &[u8]) -> String {
     let (mut out, mut in_string, mut escaped) = (Vec::new(), false, false);
     for &byte in json {
@@ -88,7 +88,7 @@ pub(crate) fn check(seed: u64, inputs: &[&[u8]], knobs: Knobs) {
     }
 }
 
-/// Unless an event has line breaks, the way through NDJSON and back keeps every byte of it.
+/// Asserts that events without line breaks survive a conversion to NDJSON and back.
 fn check_round_trip(what: &str, input: &[u8], knobs: Knobs) {
     let (object, _) = run(&[input], Some(Format::Object), Style::Keep, PLAIN);
     let (lines, _) = run(&[&object], Some(Format::Ndjson), Style::Keep, knobs);
@@ -111,20 +111,20 @@ fn check_round_trip(what: &str, input: &[u8], knobs: Knobs) {
     }
 }
 
-/// Whether a value of a key has a line break (those between keys are our own).
+/// Whether the value of a key has a line break; those between keys are ours.
 fn has_inner_break(keys: &[u8]) -> bool {
     String::from_utf8_lossy(keys).trim_end().replace("\n]", "").replace(",\n\"", "").contains('\n')
 }
 
 #[test]
-fn random_traces_in_every_form_and_style() {
+fn convert_keeps_events_in_every_form_and_style() {
     for seed in 0..20 {
         let mut rng = Rng::new(seed);
         let count = 1 + rng.index(3);
         let inputs: Vec<Vec<u8>> = (0..count)
             .map(|i| {
                 let mut shape = TraceShape::arbitrary(&mut rng);
-                // keys of further documents come too late for the first line of a single input
+                // in a single input, keys of further documents come too late for the first line
                 shape.documents = if count == 1 { 1 } else { shape.documents };
                 trace(seed * 10 + i as u64, &shape)
             })
@@ -153,7 +153,7 @@ fn knobs_do_not_change_a_byte() {
 }
 
 #[test]
-fn the_corpus_goes_through_ndjson_and_back() {
+fn real_traces_survive_ndjson_and_back() {
     let Some(folder) = corpus() else { return };
     let mut files: Vec<PathBuf> = Vec::new();
     files_below(&folder, &mut files);
@@ -162,7 +162,7 @@ fn the_corpus_goes_through_ndjson_and_back() {
     for (number, file) in files.iter().enumerate() {
         let text = crate::trace::text_of(file);
         let events = reference::events(&text).unwrap_or_default();
-        // what has no phase is an event in an array only
+        // events without a phase are recognized in arrays only
         if text.len() > 1 << 20 || !events.iter().any(|event| event.ph.is_some()) {
             continue;
         }
@@ -170,7 +170,7 @@ fn the_corpus_goes_through_ndjson_and_back() {
         let copy = Source::Path(folder.file("in", &text));
         let target = output_to(&folder.path("out"), None);
         if convert(&[copy], Style::Keep, &target, &config(PLAIN)).is_err() {
-            // an object of another kind, which serde_json takes for a line with an event
+            // an object of another kind, which serde_json reads as a line with an event
             continue;
         }
         let knobs = knobs(number);
@@ -182,9 +182,9 @@ fn the_corpus_goes_through_ndjson_and_back() {
     assert!(checked > 80, "{checked} files");
 }
 
-/// An output that is begun on a guess has the bytes of one that is not, wherever the guess goes wrong.
+/// An output started early on a wrong guess is written again.
 #[test]
-fn what_is_written_early_is_what_would_be_written_late() {
+fn early_output_equals_late_output() {
     let event = |i: usize| format!("{{\"ph\":\"X\",\"ts\":{i},\"name\":\"event {i}\"}}");
     let list = |range: std::ops::Range<usize>| range.map(event).collect::<Vec<_>>().join(",\n");
     let long = "x".repeat(700);
@@ -192,13 +192,13 @@ fn what_is_written_early_is_what_would_be_written_late() {
         format!("{{\"a\":1,\"traceEvents\":[\n{}\n],\"b\":[1, 2]}}", list(0..100)),
         format!("[{}]", list(0..100)),
         format!("[{}", list(0..100)),
-        // the last bytes look as if they were behind the events
+        // the last bytes look as if they came after the events
         format!("[{},{{\"ph\":\"X\",\"name\":\"}}],\\\"c\\\":{{\\\"ts\\\":1}}\"}}]", list(0..100)),
         format!("{{\"traceEvents\":[{}],\"c\":\"{{\\\"ts\\\":1}},{long}\"}}", list(0..100)),
         // two documents
         format!("{{\"traceEvents\":[{}],\"c\":1}}[{}]", list(0..50), list(50..100)),
         format!("[{}]{{\"traceEvents\":[{}],\"c\":1}}", list(0..50), list(50..100)),
-        // one event is not one line, one is long
+        // an event on two lines, and an oversized one
         format!("[{},\n{{\"ph\":\"X\",\n\"ts\":7}}]", list(0..100)),
         format!("[{},\n{{\"ph\":\"X\",\"args\":\"{}\"}}]", list(0..100), long.repeat(30)),
         (0..100).map(event).collect::<Vec<_>>().join("\n"),
@@ -219,7 +219,7 @@ fn what_is_written_early_is_what_would_be_written_late() {
 }
 
 #[test]
-fn a_rebased_trace_is_a_merge_that_moves_it() {
+fn rebased_conversion_equals_rebased_merge() {
     for seed in 0..12 {
         let input = trace(seed, &TraceShape { documents: 1, ..TraceShape::plain(60) });
         let (folder, corner) = (Folder::new(), knobs(seed as usize));

@@ -1,7 +1,7 @@
-//! Real traces of many producers: equal to the reference, or salvaged as listed, or refused as listed; and profiles,
-//! which become traces.
+//! Merges real traces of many producers: each equals the reference, or is salvaged or refused as
+//! listed.
 //!
-//! The corpus is no part of the project and stands beside it; without it nothing is tested here.
+//! The corpus is not part of the repository; without it these tests do nothing.
 
 use crate::run::{Knobs, PLAIN, knobs, run, run_files};
 use crate::trace::{Output, assert_same, contains, text_of, without_annotations};
@@ -10,7 +10,7 @@ use tracemill_testkit::reference;
 use tracemill_trace::output::target::Format;
 use tracemill_trace::run::error::ErrorClass;
 
-/// What is not well-formed: events kept, stretches lost, why.
+/// Malformed traces: number of events kept, number of losses, and the reason.
 const SALVAGED: [(&str, usize, u64, &str); 12] = [
     ("derived-encodings/not-perf-leading-comma.json", 2, 0, "a leading comma"),
     ("nasty-strings/node20-nasty-marks.log", 93, 4, "Node does not escape names"),
@@ -26,25 +26,24 @@ const SALVAGED: [(&str, usize, u64, &str); 12] = [
     ("viztracer/custom-counters-nan.json", 103, 0, "NaN"),
 ];
 
-/// CPU profiles with something that is no part of a profile: pieces lost.
+/// CPU profiles with invalid parts, and their number of losses.
 const FLAWED: [(&str, u64); 4] = [
-    // a sample of nobody
+    // a sample of an unknown node
     ("devtools-edge/e09-cpu-unknown-id.json", 1),
     // an excerpt: a child is missing
     ("seed-examples/001-03-dimensions-and-time.json", 1),
-    // a node that names one parent and stands in the list of another
+    // a node with a parent that differs from the one that lists it as a child
     ("seed-examples/004-05-parent-and-child-nodes.json", 1),
-    // one step too many
+    // one time step too many
     ("seed-examples/001-06-example-cpu-profile-including-synthetic-node.json", 1),
 ];
 
-/// What is no trace.
 fn is_no_trace(name: &str) -> bool {
-    // answers of the oracle
+    // results of the oracle
     name.contains("golden/")
-        // lists for people
+        // lists for readers
         || matches!(name, "README.md" | "seed-examples/INDEX.tsv")
-        // a node of a CPU profile, shown alone
+        // a single node of a CPU profile
         || name == "seed-examples/001-01-synthetic-and-internal-frames.json"
 }
 
@@ -83,7 +82,7 @@ pub(crate) fn files_below(folder: &Path, files: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn every_file_is_merged_salvaged_or_refused() {
+fn corpus_files_are_merged_salvaged_or_refused_as_listed() {
     let Some(folder) = corpus() else { return };
     let mut files = Vec::new();
     files_below(&folder, &mut files);
@@ -117,7 +116,7 @@ fn check(name: &str, file: &Path, number: usize, counts: &mut Counts) {
     }
 }
 
-/// By its name, or because it is an object with nodes and no events.
+/// Whether a file is a CPU profile, by its name or its keys.
 fn is_cpu_profile(name: &str, text: &[u8]) -> bool {
     let has = |value: &serde_json::Value, key| value.get(key).is_some();
     name.trim_end_matches(".gz").ends_with(".cpuprofile")
@@ -125,7 +124,7 @@ fn is_cpu_profile(name: &str, text: &[u8]) -> bool {
             .is_ok_and(|value| has(&value, "nodes") && !has(&value, "traceEvents"))
 }
 
-/// Corners of the space of knobs; large reads only, since some files are.
+/// Returns combinations of knobs with large reads, because some files are large.
 fn corners(number: usize) -> impl Iterator<Item = Knobs> {
     (0..3).map(move |corner| {
         let corner = knobs(number * 3 + corner);
@@ -143,7 +142,7 @@ fn check_refused(name: &str, file: &Path) {
     assert!(message.contains(&file), "{name}: {message}");
 }
 
-/// Asserts that a `.cpuprofile` becomes one sound trace, whatever the knobs.
+/// Asserts that a `.cpuprofile` becomes the same valid trace with all knobs.
 #[track_caller]
 fn check_profile(name: &str, file: &Path, number: usize) {
     let (output, report) =
@@ -163,7 +162,8 @@ fn check_profile(name: &str, file: &Path, number: usize) {
     check_again(name, &output, number);
 }
 
-/// Asserts this output and no loss with all knobs, and that merging it again changes nothing.
+/// Asserts that merges with any knobs give this output without losses, and that merging it again
+/// changes nothing.
 #[track_caller]
 fn check_merged(name: &str, file: &Path, number: usize, expected: &[u8]) {
     for corner in [PLAIN].into_iter().chain(corners(number)) {
@@ -172,7 +172,7 @@ fn check_merged(name: &str, file: &Path, number: usize, expected: &[u8]) {
         let got = without_annotations(&output);
         assert_same(&format!("{name} {corner:?}"), expected, &got);
         assert_eq!(report.run.lost(), 0, "{name} {corner:?}: {report:#?}");
-        // the reference leaves them alone, and once they are right they stay as they are
+        // the reference does not change annotations, and correct ones do not change again
         if corner.read_size.is_none() {
             check_again(name, &output, number);
         }
@@ -195,7 +195,7 @@ fn check_salvaged(expected: &(&str, usize, u64, &str), file: &Path, text: &[u8],
         run_files(&[file], None, PLAIN).unwrap_or_else(|e| panic!("{name}: {e}"));
     let parsed = Output::parse(report.run.format, &output);
     assert_eq!((parsed.events.len(), report.run.lost()), (kept, lost), "{name}: {report:#?}");
-    // events on several lines become one line each in NDJSON
+    // NDJSON joins the lines of an event
     let bare = |text: &[u8]| match report.run.format {
         Format::Ndjson => text.iter().copied().filter(|b| !b.is_ascii_whitespace()).collect(),
         _ => text.to_vec(),
@@ -213,8 +213,7 @@ fn check_salvaged(expected: &(&str, usize, u64, &str), file: &Path, text: &[u8],
     check_again(name, &output, number);
 }
 
-/// Asserts that all that is written is JSON, but for what a sound frame cannot help: oddities inside an event, which
-/// are copied with it.
+/// Asserts that the output is JSON, except for oddities inside events, which are copied.
 #[track_caller]
 fn check_json(name: &str, format: Format, output: &Output<'_>) {
     let is_json = |text: &[u8]| {

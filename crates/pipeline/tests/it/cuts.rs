@@ -1,4 +1,4 @@
-//! Damaged inputs in pieces of any length: what verbs say of them is the same wherever they are cut, excerpts and all.
+//! Reads damaged inputs in pieces of any length. Reports must not depend on the pieces.
 
 use crate::run::{Folder, Knobs, PLAIN, config, output_to, over};
 use tracemill_index::info;
@@ -13,7 +13,7 @@ use tracemill_trace::Error;
 use tracemill_trace::output::target::Format;
 use tracemill_trace::run::losses::InputReport;
 
-/// A file and pipes, whole and in pieces.
+/// Returns knobs for files and pipes, read as a whole and in pieces.
 fn cuts() -> impl Iterator<Item = Knobs> {
     let small = |read_size| Knobs { read_size, budget: Some(2000), chunk: 64, threads: 2, ..PLAIN };
     let reads = [1, 7, 63, 64, 65, 257, 4096];
@@ -21,7 +21,6 @@ fn cuts() -> impl Iterator<Item = Knobs> {
     ample.into_iter().chain(reads.map(|size| small(Some(size)))).chain([small(None)])
 }
 
-/// A trace that is damaged.
 fn damaged(seed: u64) -> Vec<u8> {
     let mut rng = Rng::new(seed);
     let form = [Form::Object, Form::Array, Form::Ndjson][rng.index(3)];
@@ -31,7 +30,7 @@ fn damaged(seed: u64) -> Vec<u8> {
     any_damage(&mut rng, &whole, &spans).bytes
 }
 
-/// What is said of an input, but for its name, which pipes do not have.
+/// Formats the report of an input without its name, which pipes do not have.
 fn said(inputs: &[InputReport]) -> String {
     let of = |input_report: &InputReport| {
         let InputReport { losses, lapses, unclosed, odd_separators, events, .. } = input_report;
@@ -50,7 +49,7 @@ fn compare(what: &str, input: &[u8], verb: impl Fn(&[u8], Knobs) -> Result<Strin
 }
 
 #[test]
-fn what_is_said_of_damage_is_the_same_wherever_inputs_are_cut() {
+fn reports_of_damage_do_not_depend_on_read_sizes() {
     for seed in seeds(9000, 60) {
         let input = damaged(seed);
         compare(&format!("check, seed {seed}"), &input, |input, knobs| {

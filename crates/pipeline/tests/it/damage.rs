@@ -1,4 +1,4 @@
-//! Damage as real files have it: what is whole survives, what is not is counted.
+//! Damages traces as real files are damaged: intact events survive, the others are counted.
 
 use crate::run::{Knobs, Merged, PLAIN, knobs, run};
 use crate::trace::{Output, assert_same, missing, show};
@@ -11,20 +11,17 @@ use tracemill_testkit::{Rng, reference, seeds};
 use tracemill_trace::output::target::Format;
 use tracemill_trace::run::error::ErrorClass;
 
-/// Seeds of each kind at most.
 const SEEDS: u64 = 100;
-/// And at least, however slow the machine is.
 const SEEDS_MIN: u64 = 20;
-/// After this long a kind begins no further seed: some 5 s for all kinds on two threads.
+/// Time after which a kind starts no further seed.
 const TIME_BOX: Duration = Duration::from_millis(600);
 
-/// Seeds of a test until its time is over; all of it goes on longer in long tests.
+/// Returns seeds until the time is over; long tests multiply the time.
 fn timed_seeds(least: u64, most: u64) -> impl Iterator<Item = u64> {
     let (begun, time) = (Instant::now(), TIME_BOX * factor() as u32);
     seeds(0, most).take_while(move |&seed| seed < least || begun.elapsed() < time)
 }
 
-/// Four corners for each seed, others for the next.
 fn corners(seed: u64) -> impl Iterator<Item = Knobs> {
     (0..4).map(move |corner| knobs(seed as usize * 4 + corner))
 }
@@ -46,13 +43,14 @@ fn check_seed(kind: DamageKind, seed: u64) {
     let spans: Vec<_> = events.into_iter().map(|event| event.span).collect();
     let damaged = damage(&mut rng, &whole, &spans, kind);
     if kind == DamageKind::Restarted && first_document(&whole, &damaged).ends_with(b":") {
-        // the second document may as well be the value of the first one's last key: nothing is lost by either reading
+        // the second document may also be the value of the first one's last key, which is no loss
+        // either
         return;
     }
     check(&format!("{kind:?}, seed {seed}, {form:?}"), &whole, &damaged, corners(seed));
 }
 
-/// What stands before the second document, or everything.
+/// Returns the text before the second document, or all of it.
 fn first_document<'d>(whole: &[u8], damaged: &'d Damaged) -> &'d [u8] {
     let second = if damaged.kind == DamageKind::Restarted { whole.len() } else { 0 };
     damaged.bytes[..damaged.bytes.len() - second].trim_ascii_end()
@@ -112,14 +110,14 @@ fn check_survivors(
         let input = String::from_utf8_lossy(&damaged.bytes);
         panic!("{what}: lost {lost}\n{report:#?}\n{input}");
     }
-    // of a last value that is a number or a word nobody can say that it does not go on
+    // a number or word at the very end may be cut off
     let may_go_on = first_document(whole, damaged).last().is_some_and(u8::is_ascii_alphanumeric);
     if damaged.lossless && !may_go_on {
         assert_eq!(report.run.lost(), 0, "{what}: {report:#?}");
     }
 }
 
-/// An event as it must come out: in NDJSON, where an event is one line, raw line breaks become escapes.
+/// Returns an event as written: NDJSON escapes raw line breaks.
 fn written_as(format: Format, event: &[u8]) -> Vec<u8> {
     let is_break = |b: &u8| matches!(b, b'\n' | b'\r');
     if format != Format::Ndjson || !event.iter().any(is_break) {
@@ -129,8 +127,8 @@ fn written_as(format: Format, event: &[u8]) -> Vec<u8> {
     text.replace('\n', "\\n").replace('\r', "\\r").into_bytes()
 }
 
-/// Every byte of the input is in an event or a key of the output, among the bytes counted as lost, or part of what
-/// stands around the events: brackets, commas, and what the damage put there.
+/// Asserts that every byte of the input is in an event or key of the output, counted as lost, or
+/// part of the text around events.
 #[track_caller]
 fn check_nothing_vanishes(
     what: &str,
@@ -143,9 +141,9 @@ fn check_nothing_vanishes(
     let written: usize = output.events.iter().map(|event| event.len()).sum();
     let lost: u64 = report.run.inputs[0].losses.iter().map(|(_, tally)| tally.bytes).sum();
     let around = damaged.bytes.len() as i64 - written as i64 - lost as i64;
-    // what the damage lets look like a key of the document is written as one
+    // damage that looks like a top-level key is written as one
     let most = (framing(whole) * documents + 2 + output.keys.len()) as i64;
-    // in NDJSON a raw line break grows when it is written
+    // NDJSON writes a raw line break as an escape, which is longer
     assert!((-1..=most).contains(&around), "{what}: {around} of {most}: {report:#?}");
     let is_certain = matches!(
         damaged.kind,
@@ -158,16 +156,16 @@ fn check_nothing_vanishes(
     assert!(report.run.lost() > 0 || !is_certain, "{what}: nothing is counted");
 }
 
-/// Bytes of a trace that belong to no event.
+/// Number of bytes of a trace outside its events.
 fn framing(trace: &[u8]) -> usize {
     let events = reference::events(trace).expect("well-formed");
     trace.len() - events.iter().map(|event| event.bytes.len()).sum::<usize>()
 }
 
-/// Where events stand inside strings and documents inside each other nobody can say what must survive; but there is one
-/// answer, and it is sound.
+/// Damage in nested strings or documents leaves open what must survive, but the output is valid and
+/// unique.
 #[test]
-fn any_damage_to_any_trace_has_one_answer() {
+fn any_damage_gives_one_valid_output() {
     for seed in timed_seeds(SEEDS_MIN, 400) {
         let mut rng = Rng::new(seed);
         let whole = trace(seed, &TraceShape::arbitrary(&mut rng));
@@ -188,7 +186,7 @@ fn any_damage_to_any_trace_has_one_answer() {
     }
 }
 
-/// A test for each kind, so that one that fails does not hide the others.
+/// One test per kind, so that a failure does not hide others.
 macro_rules! kinds {
     ($($name:ident: $kind:ident,)*) => {
         $(

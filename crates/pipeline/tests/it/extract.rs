@@ -1,4 +1,5 @@
-//! One extraction of CPU profiles with all knobs in hand, and what every `.cpuprofile` must keep to.
+//! Extracts CPU profiles with given knobs, and asserts the rules that every `.cpuprofile` must
+//! follow.
 
 use crate::run::{Folder, Knobs, config, over, read};
 use serde_json::Value;
@@ -9,24 +10,23 @@ use tracemill_pipeline::{ProfileChoice, ProfileInfo, ProfileTarget, ProfilesRepo
 use tracemill_trace::run::flaws::{FlawKind, Flaws};
 use tracemill_trace::{Error, Source};
 
-/// A profile that was written: what is said of it, and its file.
+/// An extracted profile: its description and its file.
 #[derive(Debug)]
 pub(crate) struct Extracted {
     pub(crate) info: ProfileInfo,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Kinds of flaws with their number and the place of the first one.
+/// Returns the kinds of problems with their count and the offset of the first.
 pub(crate) fn kinds(flaws: &Flaws) -> Vec<(FlawKind, u64, u64)> {
     flaws.iter().map(|(kind, flaw)| (kind, flaw.count, flaw.offset)).collect()
 }
 
-/// Extracts all profiles of `inputs`.
 pub(crate) fn extract(inputs: &[&[u8]], knobs: Knobs) -> Result<Vec<Extracted>, Error> {
     over(inputs, knobs, |sources| extract_sources(sources, &config(knobs)))
 }
 
-/// Extracts, asserts that every file keeps to the rules and that a failing run leaves none.
+/// Extracts profiles. Asserts that every file follows the rules and that a failed run leaves none.
 pub(crate) fn extract_sources(
     sources: &[Source],
     config: &Config,
@@ -49,13 +49,12 @@ pub(crate) fn extract_sources(
     Ok(profiles.collect())
 }
 
-/// Lists all profiles of `inputs`.
 pub(crate) fn list(inputs: &[&[u8]], knobs: Knobs) -> Result<ProfilesReport, Error> {
     let all = ProfileChoice::default();
     over(inputs, knobs, |sources| list_profiles(sources, &all, &config(knobs)))
 }
 
-/// Asserts what readers of a `.cpuprofile` rely on, whatever it was made of; returns it.
+/// Asserts the properties that readers of a `.cpuprofile` rely on. Returns the profile.
 #[track_caller]
 pub(crate) fn check_rules(file: &[u8]) -> Value {
     let show = || String::from_utf8_lossy(&file[..file.len().min(600)]).into_owned();
@@ -85,7 +84,7 @@ fn list_of<'p>(profile: &'p Value, key: &str) -> &'p Vec<Value> {
     profile[key].as_array().unwrap_or_else(|| panic!("no {key}"))
 }
 
-/// Asserts that the nodes are one tree below the first of them; returns their ids.
+/// Asserts that the nodes form one tree below the first. Returns their ids.
 #[track_caller]
 fn check_tree(nodes: &Value) -> HashSet<u64> {
     let nodes = nodes.as_array().expect("nodes");

@@ -1,4 +1,4 @@
-//! `filter` against the naive reference, whatever the knobs; and its laws.
+//! Compares `filter` with the naive reference, whatever the knobs, and tests its laws.
 
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, over, read};
 use crate::trace::assert_same;
@@ -24,7 +24,6 @@ pub(crate) fn run(inputs: &[&[u8]], wanted: &Filter, knobs: Knobs) -> (Vec<u8>, 
     (read(&target), report)
 }
 
-/// The same criteria as the program takes them.
 fn flags(criteria: &Criteria) -> Filter {
     let ids = |ids: &[String]| (!ids.is_empty()).then(|| ids.join(",").parse().expect("ids"));
     let patterns = |parts: &[String]| parts.iter().map(|p| p.parse().expect("sound")).collect();
@@ -85,7 +84,7 @@ fn criteria(rng: &mut Rng) -> Criteria {
     }
 }
 
-/// Traces with names of processes and threads, which random events seldom are.
+/// Generates a trace with names of processes and threads, which are rare in random events.
 fn named(rng: &mut Rng, seed: u64) -> Vec<u8> {
     let shape = TraceShape { bom: false, documents: 1, ..TraceShape::arbitrary(rng) };
     let mut input = trace(seed, &shape);
@@ -108,7 +107,8 @@ fn inputs(rng: &mut Rng, seed: u64) -> Vec<Vec<u8>> {
     (0..1 + rng.index(2)).map(|i| named(rng, seed * 10 + i as u64)).collect()
 }
 
-/// Asserts that what stays is what the reference keeps; how many stayed and went with all corners.
+/// Asserts that `filter` keeps the same events as the reference with all knobs. Returns the numbers
+/// of kept and dropped events.
 #[track_caller]
 pub(crate) fn check(
     what: &str,
@@ -134,7 +134,7 @@ pub(crate) fn check(
 }
 
 #[test]
-fn random_traces_and_criteria_with_any_knobs() {
+fn filter_matches_the_reference_on_random_traces() {
     let (mut kept, mut dropped) = (0, 0);
     for seed in seeds(0, 50) {
         let mut rng = Rng::new(seed);
@@ -149,8 +149,8 @@ fn random_traces_and_criteria_with_any_knobs() {
     assert!(kept > 1_000 && dropped > 1_000, "{kept} kept, {dropped} dropped");
 }
 
-/// A trace whose profiles begin before, behind and among their chunks, on one thread or on several, with a pair here and
-/// there that has to wait.
+/// Generates a trace with profiles that begin before, after and among their chunks, and some pairs
+/// that must wait.
 fn with_profiles(rng: &mut Rng) -> Vec<u8> {
     let is_in_order = rng.chance(40);
     let has_pairs = rng.chance(30);
@@ -168,7 +168,7 @@ fn with_profiles(rng: &mut Rng) -> Vec<u8> {
             // chunks come from a thread of their own
             4..=39 => format!(
                 r#"{{"ph":"P","name":"ProfileChunk","id":"{profile}","pid":1,"tid":9,"ts":{place},"args":"{}"}}"#,
-                // now and then one whose length has no room in its place
+                // sometimes one that is too long for its place
                 "x".repeat(if rng.chance(10) { 20_000 } else { 0 })
             ),
             40..=42 => format!(r#"{{"ph":"M","name":"x","pid":1,"tid":{tid}}}"#),
@@ -181,7 +181,7 @@ fn with_profiles(rng: &mut Rng) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_written_while_the_rest_is_read_is_what_stays() {
+fn events_written_during_the_scan_are_those_kept() {
     let (mut kept, mut dropped) = (0, 0);
     for seed in seeds(3000, 150) {
         let mut rng = Rng::new(seed);
@@ -203,7 +203,7 @@ fn what_is_written_while_the_rest_is_read_is_what_stays() {
 }
 
 #[test]
-fn a_filter_and_its_inverse_divide_the_trace() {
+fn a_filter_and_its_inverse_partition_the_events() {
     for seed in seeds(1000, 20) {
         let mut rng = Rng::new(seed);
         let input = named(&mut rng, seed);
@@ -227,9 +227,10 @@ fn a_filter_and_its_inverse_divide_the_trace() {
     }
 }
 
-/// A group lasts from its first event to its last: as one, 5 and "5" would last 10 µs. So would B and E of threads 5 and "5".
+/// A group lasts from its first to its last event: if joined, ids 5 and "5" would last 10 µs, like
+/// threads 5 and "5".
 #[test]
-fn ids_of_one_text_and_two_types_are_two() {
+fn ids_of_different_types_are_different() {
     let text = br#"[{"ph":"b","cat":"c","name":"n","id":5,"pid":1,"tid":1,"ts":0},
 {"ph":"e","cat":"c","name":"n","id":5.0,"pid":1,"tid":1,"ts":4},
 {"ph":"b","cat":"c","name":"n","id":"5","pid":1,"tid":1,"ts":6},
@@ -240,7 +241,7 @@ fn ids_of_one_text_and_two_types_are_two() {
     let (written, report) = run(&[text], &wanted, PLAIN);
     let written = String::from_utf8(written).expect("text");
     assert_eq!(written.matches(r#""cat":"c""#).count(), 4, "{written}");
-    // the begin never ends; the end has no begin and lasts no time
+    // the B has no end; the E has no begin and no duration
     assert!(!written.contains(r#""ph":"B""#) && written.contains(r#""ph":"E""#), "{written}");
     assert_eq!(report.matching, 5);
     let longer = Filter { min_dur: Some(Duration(5_000)), ..Filter::default() };
@@ -253,7 +254,7 @@ fn is_metadata(ph: &str) -> bool {
 }
 
 #[test]
-fn shrinking_keeps_the_longest_that_fit() {
+fn shrink_to_keeps_the_longest_events_that_fit() {
     let mut shrunk = 0;
     for seed in seeds(2000, 25) {
         let mut rng = Rng::new(seed);
@@ -264,7 +265,7 @@ fn shrinking_keeps_the_longest_that_fit() {
         let wanted = Filter { shrink_to: Some(size), ..flags(&chosen) };
         let (output, report) = run(&[&input], &wanted, knobs(seed as usize));
         let least = report.threshold_ns.expect("a size was given");
-        // what never ends goes too if not even that fits
+        // endless events are dropped too if not even they fit
         let most = if least == i64::MAX { Some(-1) } else { chosen.max_dur };
         let longest = Criteria { min_dur: Some(least), max_dur: most, ..chosen };
         let object = Some(reference::Format::Object);
@@ -273,7 +274,7 @@ fn shrinking_keeps_the_longest_that_fit() {
         let larger =
             report.run.warnings.iter().any(|warning| matches!(warning, Warning::DoesNotFit { .. }));
         assert_eq!(output.len() as u64 > size, larger, "seed {seed}: {report:?}");
-        // where only metadata is left nothing can go
+        // if only metadata is left, nothing can be dropped
         assert_eq!(least > 0 || larger, all.len() as u64 > size, "seed {seed}");
         shrunk += u64::from(least > 0 && !larger);
     }
@@ -281,7 +282,7 @@ fn shrinking_keeps_the_longest_that_fit() {
 }
 
 #[test]
-fn begins_that_never_end_are_the_longest_and_go_too_where_they_do_not_fit() {
+fn begins_without_end_are_longest_and_dropped_only_if_too_large() {
     let event = |rest: &str| format!(r#"{{"name":"n","pid":0,"tid":0,{rest}}}"#);
     let begins: Vec<String> = (0..9).map(|ts| event(&format!(r#""ph":"B","ts":{ts}"#))).collect();
     let long = event(r#""ph":"X","ts":0,"dur":1000000"#);

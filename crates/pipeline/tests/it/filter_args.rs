@@ -1,4 +1,4 @@
-//! `filter --args` against a naive reference, which decodes every event.
+//! Compares `filter --args` with a naive reference that decodes every event.
 
 use crate::filter::run;
 use crate::run::{PLAIN, knobs};
@@ -8,7 +8,6 @@ use tracemill_testkit::{Rng, seeds};
 
 const PATHS: [&str; 4] = ["a", "data.a", "data.b.c", "b"];
 
-/// A value that criteria ask for, or another one.
 fn value(rng: &mut Rng) -> Value {
     let texts = [
         "\"x\"",
@@ -44,7 +43,7 @@ fn args(rng: &mut Rng) -> Value {
     args
 }
 
-/// Events: X of their own, and pairs of B and E of a thread each.
+/// Generates X events, and pairs of B and E on threads of their own.
 fn events(rng: &mut Rng) -> Vec<Value> {
     let mut events = Vec::new();
     for number in 0..rng.range(5, 40) {
@@ -60,7 +59,7 @@ fn events(rng: &mut Rng) -> Vec<Value> {
     events
 }
 
-/// Whether a criterion is met, as it reads.
+/// Whether args meet a criterion, evaluated naively.
 fn is_met(criterion: &str, args: &Value) -> bool {
     let at = criterion.find(['=', '~']).expect("an operator");
     let (path, wanted) = (&criterion[..at], &criterion[at + 1..]);
@@ -79,7 +78,7 @@ fn is_met(criterion: &str, args: &Value) -> bool {
 }
 
 #[test]
-fn what_stays_is_what_a_decoder_finds() {
+fn filter_keeps_the_events_that_a_decoder_selects() {
     let (mut kept, mut dropped) = (0, 0);
     for seed in seeds(0, 60) {
         let rng = &mut Rng::new(seed);
@@ -92,7 +91,7 @@ fn what_stays_is_what_a_decoder_finds() {
             .collect();
         let (pid, invert) = (rng.chance(30), rng.chance(30));
         let path = |criterion: &str| criterion.split(['=', '~']).next().map(str::to_owned);
-        // one of each path, and the process too
+        // one criterion of each path must match, and the process
         let stays = |event: &Value| {
             let of_path = |own: &&String| {
                 let same = criteria.iter().filter(|other| path(other) == path(own));
@@ -101,7 +100,7 @@ fn what_stays_is_what_a_decoder_finds() {
             let fits = criteria.iter().all(|own| of_path(&own));
             (fits && (!pid || event["pid"] == 1)) != invert
         };
-        // an E goes with its B, which stands right before it
+        // an E follows its B directly and shares its fate
         let mut expected = Vec::new();
         for (at, event) in events.iter().enumerate() {
             let judged = if event["ph"] == "E" { &events[at - 1] } else { event };
@@ -136,7 +135,7 @@ fn what_stays_is_what_a_decoder_finds() {
 }
 
 #[test]
-fn criteria_that_are_none_are_refused() {
+fn invalid_criteria_are_refused() {
     for text in ["", "a", "=x", "a..b=x", ".a~x", "a~("] {
         assert!(text.parse::<ArgsCriterion>().is_err(), "{text}");
     }

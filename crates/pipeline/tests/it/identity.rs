@@ -1,5 +1,5 @@
-//! Who is who in a merge of several inputs: the bytes are those of a naive merge of naively renamed inputs, whatever the
-//! knobs, and the names that the report says keep what does not belong together apart.
+//! Compares merges of inputs that share pids and ids with a naive merge of naively renamed inputs,
+//! whatever the knobs. New ids must keep separate recordings apart.
 
 use crate::corpus::{corpus, files_below};
 use crate::run::{Knobs, PLAIN, config, knobs, over, run, run_sources};
@@ -30,7 +30,8 @@ fn renames(identity: &InputIdentity) -> Renames {
     Renames { pids: identity.pids.clone(), ids: identity.ids.clone() }
 }
 
-/// Asserts the bytes and that they do not depend on the knobs; the inputs with their new names, and the report.
+/// Asserts that merges with any knobs equal the naive merge. Returns the renamed inputs and the
+/// report.
 #[track_caller]
 fn check(
     what: &str,
@@ -59,7 +60,7 @@ fn check(
     (renamed, said)
 }
 
-/// Ids that viewers join over all processes, numbers as numbers.
+/// Returns the ids that viewers share between processes; numbers in canonical form.
 fn joined_ids(event: &RawEvent) -> Vec<String> {
     let ph: Option<String> = event.ph.as_deref().and_then(|ph| serde_json::from_str(ph).ok());
     let is_joined = ph.is_some_and(|ph| ph.len() == 1 && "bneSTpFstfvV".contains(&ph));
@@ -94,13 +95,13 @@ fn assert_apart(what: &str, inputs: &[Vec<u8>], said: &[InputIdentity]) -> (usiz
 }
 
 #[test]
-fn random_traces_with_any_knobs() {
+fn random_merges_match_the_reference() {
     let (mut pids, mut ids, mut renamed) = (0, 0, 0);
     for seed in seeds(0, 40) {
         let mut rng = Rng::new(seed);
         let mut shape = TraceShape::arbitrary(&mut rng);
         if rng.chance(60) {
-            // values that are neither numbers nor names cannot be told apart
+            // values that are neither numbers nor strings cannot be distinguished
             shape.odd = 0;
         }
         let first = trace(seed * 10, &shape);
@@ -126,9 +127,9 @@ fn random_traces_with_any_knobs() {
     assert!(pids > 100 && ids > 60 && renamed > 12, "{pids} pids, {ids} ids, {renamed} renamed");
 }
 
-/// Many batches, written side by side, in turn, and from disk.
+/// Several batches are written in parallel, in turn, and from disk.
 #[test]
-fn a_large_trace_twice() {
+fn a_large_trace_merges_with_itself() {
     let mut input = Vec::new();
     chrome_like(7, 6 << 20, &mut input).expect("memory takes bytes");
     let small = Knobs { threads: 7, budget: Some(1 << 18), chunk: 300_000, ..PLAIN };
@@ -140,9 +141,9 @@ fn a_large_trace_twice() {
     assert_eq!(said[1].pids.len() * 2, pids);
 }
 
-/// One event per line has its own way through the output.
+/// NDJSON output has a separate code path.
 #[test]
-fn lines_are_renamed_too() {
+fn ndjson_events_are_renamed() {
     let input =
         b"{\"ph\":\"b\",\"ts\":1,\"pid\":7,\"id\":\"0x1\"}\n{\"ph\":\"X\",\"ts\":2,\"pid\":7}\n";
     let (output, _) = merge_with(&[input, input], &rules(PidPolicy::Auto), PLAIN).expect("sound");
@@ -168,7 +169,7 @@ fn every_process_of_the_later_input_is_renamed() {
 }
 
 #[test]
-fn stack_frames_with_two_meanings_get_new_ids() {
+fn conflicting_stack_frames_get_new_ids() {
     let input = |name: &str| {
         format!(
             r#"{{"samples":[{{"sf":1,"pid":7}},{{"sf":"2"}}],"traceEvents":[{{"ph":"P","ts":1,"pid":7,"sf":2}},{{"esf":"1","pid":8,"ts":2}}],"stackFrames":{{"1":{{"name":"{name}"}},"2":{{"name":"b","parent":"1"}}}}}}"#
@@ -191,9 +192,9 @@ fn stack_frames_with_two_meanings_get_new_ids() {
     }
 }
 
-/// What is renamed within a value is taken apart there: the next value begins behind a comma all the same.
+/// Renaming splits a value into pieces; the next value must still follow a comma.
 #[test]
-fn samples_of_later_inputs_are_one_list() {
+fn samples_of_all_inputs_become_one_list() {
     let input = |samples: &str, name: &str| {
         format!(
             r#"{{{samples}"traceEvents":[{{"ph":"P","ts":1,"sf":1}}],"stackFrames":{{"1":{{"name":"{name}"}}}}}}"#
@@ -209,7 +210,7 @@ fn samples_of_later_inputs_are_one_list() {
     assert_eq!(output["samples"], serde_json::json!([{"sf": 11}, {"sf": 21}]));
 }
 
-/// The events of a trace at these positions, as a trace.
+/// Returns a trace of the events at these positions.
 fn part_of(events: &[RawEvent], range: std::ops::Range<usize>) -> Vec<u8> {
     let texts: Vec<&str> =
         events[range].iter().map(|e| std::str::from_utf8(&e.bytes).expect("JSON")).collect();
@@ -217,7 +218,7 @@ fn part_of(events: &[RawEvent], range: std::ops::Range<usize>) -> Vec<u8> {
 }
 
 #[test]
-fn rotated_logs_stay_alone() {
+fn rotated_logs_are_one_recording() {
     let Some(folder) = corpus() else { return };
     let mut files = Vec::new();
     files_below(&folder.join("node20-trace-events"), &mut files);
@@ -228,7 +229,7 @@ fn rotated_logs_stay_alone() {
         // Node repeats its metadata in each file
         let is_metadata = |event: &&RawEvent| event.ph.as_deref() == Some("\"M\"");
         let metadata: Vec<RawEvent> = events.iter().filter(is_metadata).cloned().collect();
-        // a CPU profile that goes on is a sign too; tests of profiles look at those
+        // a CPU profile that continues is evidence too, tested with the profiles
         let is_profile = |event: &RawEvent| {
             event.name.as_deref().is_some_and(|name| name.starts_with("\"Profile"))
         };
@@ -240,7 +241,7 @@ fn rotated_logs_stay_alone() {
         };
         let logs = [cut(0, 1), cut(1, 2), cut(2, 4)];
         let name = file.display().to_string();
-        // of the same process, and of no other, if their names say so
+        // logs are one recording only if their names say so
         for (names, recordings) in [("node_trace.{}.log", [0, 0, 0]), ("pod-{}.json", [0, 1, 2])] {
             let source = |(number, text): (usize, &Vec<u8>)| {
                 Source::bytes(names.replace("{}", &number.to_string()), text.clone())
@@ -256,7 +257,7 @@ fn rotated_logs_stay_alone() {
             let texts: Vec<&[u8]> = renamed.iter().map(Vec::as_slice).collect();
             assert_same(&name, &reference::merge(&texts, None).expect("sound"), &output);
         }
-        // and the whole is another recording than its copy
+        // the whole trace and its copy are two recordings
         let (after, said) = check(&name, &[&text, &text], &rules(PidPolicy::Auto), &[]);
         assert_eq!(said[1].recording, 1, "{name}");
         assert_apart(&name, &after, &said);
@@ -264,7 +265,7 @@ fn rotated_logs_stay_alone() {
 }
 
 #[test]
-fn files_of_different_producers() {
+fn files_of_different_producers_share_no_ids() {
     let Some(folder) = corpus() else { return };
     let mut files = Vec::new();
     files_below(&folder, &mut files);
@@ -288,7 +289,7 @@ fn files_of_different_producers() {
 }
 
 #[test]
-fn keep_is_what_it_was() {
+fn keep_policy_changes_no_ids() {
     for seed in 500..520 {
         let mut rng = Rng::new(seed);
         let input = trace(seed, &TraceShape::arbitrary(&mut rng));
@@ -302,9 +303,9 @@ fn keep_is_what_it_was() {
     }
 }
 
-/// What reaches beyond its process is told by the phase, however that is spelled.
+/// The phase, even if escaped, decides whether an id is shared between processes.
 #[test]
-fn ids_of_phases_with_escapes_are_kept_apart() {
+fn ids_of_escaped_phases_are_renamed() {
     let recording = |pid: u64, begin: &str, end: &str| {
         format!(
             r#"[{{"name":"process_name","ph":"M","pid":{pid},"tid":1,"args":{{"name":"p{pid}"}}}},
@@ -325,7 +326,7 @@ fn ids_of_phases_with_escapes_are_kept_apart() {
     assert_eq!(escaped.replace(r"\u0062", "b").replace(r"\u0065", "e"), plain);
 }
 
-/// What `dedup` leaves is the output without it, but for what follows an equal event of its time.
+/// `dedup` drops exactly the events that equal an earlier one of the same time.
 #[test]
 fn equal_events_are_written_once() {
     let mut gone = 0;

@@ -1,4 +1,4 @@
-//! Indexes: what they say is what a scan says, they are the same whatever the knobs, and what is not right is not used.
+//! Indexes agree with a scan, do not depend on the knobs, and are not used if they are invalid.
 
 use crate::corpus::files_below;
 use crate::run::{Folder, Knobs, PLAIN, config, knobs};
@@ -17,7 +17,7 @@ use tracemill_trace::{Error, ErrorKind, Source};
 
 const USUAL: InfoConfig = InfoConfig { top: 10, full: false, self_times: true };
 
-/// Knobs without pipes: an index is of a file.
+/// Returns knobs without pipes, because only files have indexes.
 pub(crate) fn of_files(number: usize) -> Knobs {
     Knobs { read_size: None, ..knobs(number) }
 }
@@ -35,20 +35,19 @@ pub(crate) fn made(path: &Path, knobs: Knobs) -> Vec<u8> {
     bytes
 }
 
-/// How often an index said what to read.
+/// Counts how often verbs used an index.
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
     used: u32,
     all: u32,
-    /// Bytes that it said were to be read, and bytes of those traces.
+    /// Bytes that were read by an index, and total bytes of those traces.
     read: u64,
     of: u64,
-    /// Why it did not, and how often.
+    /// Reasons why an index was not used, with counts.
     pub(crate) unused: BTreeMap<&'static str, u32>,
 }
 
 impl Uses {
-    /// Counts a run over a trace of so many bytes.
     pub(crate) fn count(&mut self, run: Result<u64, &'static str>, bytes: usize) {
         self.all += 1;
         match run {
@@ -61,7 +60,8 @@ impl Uses {
         }
     }
 
-    /// More than one in `used` runs went by it, and read less than one `read`th of their traces; and it was always that of the trace.
+    /// Asserts that more than one in `used` runs used the index, that they read less than one
+    /// `read`th of their traces, and that no index was refused.
     #[track_caller]
     pub(crate) fn assert_pays(&self, used: u32, read: u64) {
         assert!(self.used * used > self.all && self.read * read < self.of, "{self:?}");
@@ -77,7 +77,7 @@ fn ask(path: &Path, wanted: &InfoConfig, index: IndexUse) -> Result<InfoReport, 
     info(&[Source::Path(path.to_owned())], wanted, &Config { index, ..config(PLAIN) })
 }
 
-/// What an index answers is what a scan says; whether it was asked at all.
+/// Asserts that an index gives the same report as a scan. Returns whether it was used.
 #[track_caller]
 fn same_answer(path: &Path, wanted: &InfoConfig, what: &str) -> bool {
     let scanned = ask(path, wanted, IndexUse::Never).unwrap_or_else(|e| panic!("{what}: {e}"));
@@ -106,7 +106,7 @@ fn granules_of(bytes: &[u8]) -> Vec<(Granule, u64)> {
     all
 }
 
-/// Sections of which two indexes have different pages.
+/// Returns the sections in which two indexes differ.
 fn differing(one: &[u8], other: &[u8]) -> Vec<u16> {
     let [one, other] = [one, other].map(|bytes| Index::open(bytes).expect("an index"));
     let pages = |index: &Index<'_>, id: u16| {
@@ -119,7 +119,7 @@ fn differing(one: &[u8], other: &[u8]) -> Vec<u16> {
 }
 
 #[test]
-fn granules_are_those_of_the_naive_reference_whatever_the_knobs() {
+fn blocks_match_the_reference_with_all_knobs() {
     let mut many = 0;
     for seed in seeds(0, 40) {
         let mut rng = Rng::new(seed);
@@ -154,7 +154,7 @@ fn granules_are_those_of_the_naive_reference_whatever_the_knobs() {
 }
 
 #[test]
-fn info_says_the_same_with_an_index() {
+fn info_is_the_same_with_an_index() {
     let mut asked = 0;
     for seed in seeds(0, 40) {
         let mut rng = Rng::new(seed);
@@ -182,7 +182,7 @@ fn info_says_the_same_with_an_index() {
 }
 
 #[test]
-fn traces_of_every_kind_are_indexed_within_bounds() {
+fn indexes_of_all_kinds_of_traces_stay_within_their_size() {
     let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     let mut files = Vec::new();
     files_below(&testdata, &mut files);
@@ -206,7 +206,7 @@ fn traces_of_every_kind_are_indexed_within_bounds() {
                 let is_packed = scanned.inputs[0].encoding.is_some();
                 let may_be = |name: &String| match name.as_str() {
                     "SPANS" | "STREAMS" => is_packed,
-                    // these go first where there is little room
+                    // the first sections to be dropped if space is short
                     "BINS" | "GRANULE_NAMES" => !is_packed,
                     _ => false,
                 };
@@ -219,7 +219,6 @@ fn traces_of_every_kind_are_indexed_within_bounds() {
     assert!(indexed > 10 && refused > 0, "{indexed} {refused}");
 }
 
-/// A trace with an index beside it.
 fn indexed(folder: &Folder) -> PathBuf {
     let path = folder.file("a.json", trace(3, &TraceShape::plain(300)));
     made(&path, PLAIN);
@@ -227,7 +226,7 @@ fn indexed(folder: &Folder) -> PathBuf {
 }
 
 #[test]
-fn what_is_not_right_is_not_used_and_one_warning_says_so() {
+fn invalid_indexes_are_ignored_with_one_warning() {
     let folder = Folder::new();
     let path = indexed(&folder);
     let good = std::fs::read(beside(&path)).expect("it was made");
@@ -260,14 +259,13 @@ fn what_is_not_right_is_not_used_and_one_warning_says_so() {
         assert_eq!(format!("{report:?}"), format!("{scanned:?}"), "{what}");
         let named = ask(&path, &USUAL, IndexUse::File(beside(&path))).expect_err(what);
         assert_eq!(named.class(), ErrorClass::Input, "{what}: {named}");
-        // what the warning advises helps
+        // the advice of the warning works
         let wanted = IndexConfig { replace: bytes.len() < 64, ..IndexConfig::default() };
         make(&path, &wanted, PLAIN).unwrap_or_else(|e| panic!("{what}: {e}"));
         assert!(same_answer(&path, &USUAL, what), "{what}");
     }
 }
 
-/// A sound index of another version.
 fn as_of(good: &[u8], version: u16) -> Vec<u8> {
     let mut bytes = good.to_vec();
     bytes[8..10].copy_from_slice(&version.to_le_bytes());
@@ -276,7 +274,7 @@ fn as_of(good: &[u8], version: u16) -> Vec<u8> {
     bytes
 }
 
-/// An index of META alone, with sound checksums.
+/// Returns an index with META only and valid checksums.
 fn forged(good: &[u8], meta: &serde_json::Value) -> Vec<u8> {
     let index = Index::open(good).expect("it was just made");
     let mut writer = Writer::new(Vec::new());
@@ -287,7 +285,6 @@ fn forged(good: &[u8], meta: &serde_json::Value) -> Vec<u8> {
     [&head[..], &body].concat()
 }
 
-/// Paths of all numbers.
 fn leaves(value: &serde_json::Value, path: &str, all: &mut Vec<String>) {
     match value {
         serde_json::Value::Array(values) => {
@@ -303,7 +300,7 @@ fn leaves(value: &serde_json::Value, path: &str, all: &mut Vec<String>) {
 }
 
 #[test]
-fn numbers_that_no_trace_has_are_not_told() {
+fn impossible_numbers_are_not_reported() {
     let folder = Folder::new();
     let mut text = trace(3, &TraceShape::plain(300));
     text.truncate(text.len() - 40);
@@ -315,13 +312,13 @@ fn numbers_that_no_trace_has_are_not_told() {
     let meta: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
     let mut numbers = Vec::new();
     leaves(&meta, "", &mut numbers);
-    // nothing is told of these: slices hold them against what they read
+    // these are not reported; slices compare them with what they read
     let untold = ["/windows/bounds", "/tables/bounds"];
     numbers.retain(|number| !untold.iter().any(|own| number.starts_with(own)));
-    // as it was, it is believed
+    // an unchanged copy is used
     std::fs::write(beside(&path), forged(&good, &meta)).expect("the folder takes it");
     assert!(same_answer(&path, &USUAL, "a copy"));
-    // times are what a trace says, and differ by anything; of names there may be many
+    // times can be arbitrary, and a trace can have any number of names
     let free = ["_ns", "/distinct"];
     let (mut refused, mut told) = (0, 0);
     for number in &numbers {
@@ -343,7 +340,7 @@ fn numbers_that_no_trace_has_are_not_told() {
 }
 
 #[test]
-fn a_trace_that_changed_is_read() {
+fn changed_traces_are_scanned() {
     let folder = Folder::new();
     let path = indexed(&folder);
     let text = std::fs::read(&path).expect("a trace");
@@ -356,7 +353,7 @@ fn a_trace_that_changed_is_read() {
         let report = ask(&path, &USUAL, IndexUse::Auto).expect("sound");
         assert!(report.index.is_none() && report.warnings[0].to_string().contains("changed"));
     }
-    // the same bytes under another time are the same trace
+    // only the time of the file differs
     std::fs::write(&path, &text).expect("the folder takes it");
     let file = std::fs::File::options().append(true).open(&path).expect("ours");
     file.set_modified(now - std::time::Duration::from_secs(3600)).expect("ours");
@@ -367,7 +364,7 @@ fn a_trace_that_changed_is_read() {
 }
 
 #[test]
-fn what_was_made_is_left_alone_compared_and_made_anew() {
+fn fresh_indexes_are_kept_verified_or_replaced() {
     let folder = Folder::new();
     let path = indexed(&folder);
     let usual = IndexConfig::default();
@@ -389,14 +386,14 @@ fn what_was_made_is_left_alone_compared_and_made_anew() {
     let tables = ["META", "GRANULES", "PLACES", "SPANS", "NAMES", "LANES", "BINS", "GRANULE_NAMES"];
     assert_eq!(names, tables);
     assert_eq!(std::fs::read(beside(&path)).expect("it was made"), good);
-    // one of a trace that was cut since
+    // an index of a trace that was truncated
     std::fs::write(&path, &std::fs::read(&path).expect("a trace")[..5000]).expect("ours");
     assert_eq!(make(&path, &verify, PLAIN).expect("readable").is_same, Some(false));
     assert!(!make(&path, &usual, PLAIN).expect("readable").is_fresh);
     assert!(same_answer(&path, &USUAL, "cut, and indexed again"));
 }
 
-/// An index without the time of the last change, and the checksum over that.
+/// Clears the modification time of an index, and the checksum over it.
 fn timeless(mut index: Vec<u8>) -> Vec<u8> {
     index[24..32].fill(0);
     index[60..64].fill(0);
@@ -404,7 +401,7 @@ fn timeless(mut index: Vec<u8>) -> Vec<u8> {
 }
 
 #[test]
-fn the_index_of_a_file_that_grew_is_that_of_the_whole() {
+fn index_of_a_grown_file_equals_a_new_index() {
     for seed in seeds(0, 12) {
         let mut rng = Rng::new(seed ^ 0x906);
         let text = trace(seed, &TraceShape { events: 600, ..TraceShape::arbitrary(&mut rng) });
@@ -416,7 +413,7 @@ fn the_index_of_a_file_that_grew_is_that_of_the_whole() {
         ends.sort_unstable();
         for end in ends {
             let path = folder.file("a.json", &text[..end]);
-            // what is no trace yet has no index
+            // incomplete files have no index
             _ = make(&path, &IndexConfig::default(), PLAIN);
         }
         let path = folder.file("a.json", &text);
@@ -428,7 +425,7 @@ fn the_index_of_a_file_that_grew_is_that_of_the_whole() {
 }
 
 #[test]
-fn what_cannot_be_indexed_is_refused() {
+fn inputs_without_an_index_are_refused() {
     let folder = Folder::new();
     let path = indexed(&folder);
     let refused = |source: Source, wanted: &IndexConfig| {
@@ -450,12 +447,12 @@ fn what_cannot_be_indexed_is_refused() {
     assert_eq!(std::fs::read(notes).expect("still there"), b"keep me");
     let missing = refused(Source::Path(folder.path("none.json")), &usual);
     assert_eq!(missing.class(), ErrorClass::Input);
-    // an index is no trace, and one in a folder is not among its traces
+    // an index is not a trace
     assert!(ask(&beside(&path), &USUAL, IndexUse::Never).is_err());
 }
 
 #[test]
-fn indexes_in_a_folder_are_not_among_its_traces() {
+fn indexes_in_a_folder_are_not_inputs() {
     let folder = Folder::new();
     folder.file("a.json", trace(5, &TraceShape::plain(50)));
     folder.file("b.json", trace(6, &TraceShape::plain(50)));
@@ -475,9 +472,8 @@ fn indexes_in_a_folder_are_not_among_its_traces() {
     assert_eq!(format!("{after:?}"), format!("{before:?}"));
 }
 
-/// Whoever looks at the files while the report waits sees those that were counted, or there is no report.
 #[test]
-fn what_is_looked_at_is_what_was_counted() {
+fn info_fails_if_files_change_before_it_returns() {
     let folder = Folder::new();
     let path = folder.file("a.json", trace(7, &TraceShape::plain(50)));
     let of_file = [Source::Path(path.clone())];

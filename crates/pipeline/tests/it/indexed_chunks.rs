@@ -1,5 +1,5 @@
-//! Slices of long CPU profiles by an index: chunks that windows need are read, and no others, whatever the streams look like; and the slices
-//! are those without an index.
+//! Slices of long CPU profiles by an index read only the chunks that windows need, and equal slices
+//! by a scan.
 
 use crate::index::{made, of_files};
 use crate::indexed_packed::zstd_frames;
@@ -17,29 +17,29 @@ use tracemill_trace::Source;
 use tracemill_trace::run::error::ErrorClass;
 use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
 
-/// How a stream differs from what V8 writes.
+/// A deviation of a stream from what V8 writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Oddity {
     None,
-    /// Nodes come behind samples that name them.
+    /// Nodes come after samples that refer to them.
     Late,
-    /// Ids in no order.
+    /// Ids are in random order.
     Shuffled,
-    /// Some nodes are defined twice, the second time below another one.
+    /// Some nodes are defined twice, with different parents.
     Twice,
-    /// Some are below themselves, or each other.
+    /// Some nodes are their own ancestors.
     Cycles,
-    /// Some are below, and some samples name, what there is not.
+    /// Some parents and sampled nodes do not exist.
     Unknown,
-    /// Time goes back now and then.
+    /// Time sometimes goes backwards.
     Back,
-    /// Chunks stand in no order of time.
+    /// Chunks are not sorted by time.
     File,
-    /// Some chunks say more, or are spelled otherwise.
+    /// Some chunks have more members, or are formatted differently.
     Other,
-    /// The profile has no root, two heads, or none.
+    /// The profile has no root, two `Profile` events, or none.
     Heads,
-    /// Some steps take decades.
+    /// Some time steps take decades.
     Far,
 }
 
@@ -57,10 +57,9 @@ const ODDITIES: [Oddity; 11] = [
     Oddity::Far,
 ];
 
-/// Parents by ids.
 type Nodes = Vec<(u64, Option<u64>)>;
 
-/// The nodes that a stream defines, chunk by chunk.
+/// Generates the nodes of each chunk of a stream.
 fn nodes(rng: &mut Rng, chunks: usize, oddity: Oddity) -> Vec<Nodes> {
     let count = 1 + chunks as u64 * 2;
     let mut ids: Vec<u64> = (1..=count).collect();
@@ -69,7 +68,7 @@ fn nodes(rng: &mut Rng, chunks: usize, oddity: Oddity) -> Vec<Nodes> {
     }
     let mut all = vec![Nodes::new(); chunks];
     for (at, &id) in ids.iter().enumerate() {
-        // most calls are below one of the last
+        // most calls are below a recent one
         let reach = if rng.chance(80) { at.min(9) } else { at };
         let parent = match at {
             0 => None,
@@ -98,7 +97,8 @@ fn list(numbers: impl Iterator<Item = i64>) -> String {
     numbers.map(|number| number.to_string()).collect::<Vec<_>>().join(",")
 }
 
-/// The args of a chunk of so many samples among nodes up to `most`, whose steps come too.
+/// Generates the args of a chunk with nodes up to `most`, and returns the sum of its time steps
+/// too.
 fn chunk(rng: &mut Rng, nodes: &Nodes, most: u64, oddity: Oddity) -> (String, i64) {
     let mut text = String::new();
     for (id, parent) in nodes {
@@ -133,7 +133,7 @@ fn chunk(rng: &mut Rng, nodes: &Nodes, most: u64, oddity: Oddity) -> (String, i6
     }
     let text = if text.is_empty() { text } else { format!("\"nodes\":[{text}],") };
     let samples = list(samples.into_iter());
-    // events are written all the while
+    // such steps do not delay later events
     let sum = steps.iter().filter(|step| **step < 1_000_000).sum();
     let steps = list(steps.into_iter());
     let cpu = format!("\"cpuProfile\":{{{text}\"samples\":[{samples}]{ids}}}");
@@ -143,7 +143,7 @@ fn chunk(rng: &mut Rng, nodes: &Nodes, most: u64, oddity: Oddity) -> (String, i6
     (format!("{{{space}\"data\":{{{cpu},{source}\"timeDeltas\":[{steps}]}}}}"), sum)
 }
 
-/// The events of a stream, each with its time.
+/// Generates the events of a stream with their times.
 fn stream(rng: &mut Rng, number: u64, chunks: usize, oddity: Oddity) -> Vec<(i64, String)> {
     let event = |name: &str, ts: i64, args: &str| {
         let ids = format!("\"pid\":1,\"tid\":{number},\"id\":\"0x{number}\"");
@@ -164,7 +164,7 @@ fn stream(rng: &mut Rng, number: u64, chunks: usize, oddity: Oddity) -> Vec<(i64
         }
         let (args, sum) = chunk(rng, &own, most, oddity);
         time += sum;
-        // with time going back, chunks are still written one after the other
+        // chunks are written in order even if time goes backwards
         last = last.max(time + rng.below(50) as i64);
         events.push(event("ProfileChunk", last, &args));
     }
@@ -185,7 +185,7 @@ fn stream(rng: &mut Rng, number: u64, chunks: usize, oddity: Oddity) -> Vec<(i64
     events
 }
 
-/// A trace of streams of `least` chunks and more, with other events among them.
+/// Generates a trace with streams of at least `least` chunks and other events.
 fn any_trace(rng: &mut Rng, oddities: &[Oddity], least: usize) -> String {
     let mut all: Vec<(i64, String)> = Vec::new();
     for (number, &oddity) in (1..).zip(oddities) {
@@ -215,7 +215,6 @@ fn any_trace(rng: &mut Rng, oddities: &[Oddity], least: usize) -> String {
     format!("[\n{}\n]\n", lines.join(",\n"))
 }
 
-/// First and last time of the events of a trace, in nanoseconds.
 fn bounds(text: &str) -> (i64, i64) {
     let times = text.split("\"ts\":").skip(1).filter_map(|behind| {
         let digits = behind.split([',', '}']).next()?;
@@ -224,7 +223,7 @@ fn bounds(text: &str) -> (i64, i64) {
     times.fold((i64::MAX, i64::MIN), |(low, high), time| (low.min(time), high.max(time)))
 }
 
-/// Events of streams whose chunks an index tells apart, and of all streams.
+/// Counts the events in streams whose chunks the index distinguishes, and in all streams.
 fn told_apart(bytes: &[u8]) -> (usize, usize) {
     let index = Index::open(bytes).expect("it was just made");
     let column = |id, column| -> Vec<u64> {
@@ -238,7 +237,7 @@ fn told_apart(bytes: &[u8]) -> (usize, usize) {
 }
 
 #[test]
-fn slices_that_read_some_chunks_are_those_that_read_all() {
+fn slices_that_read_some_chunks_equal_full_slices() {
     let (mut used, mut all, mut told, mut of) = (0, 0, 0, 0);
     let mut unused = BTreeMap::new();
     for seed in seeds(0, 20) {
@@ -246,7 +245,7 @@ fn slices_that_read_some_chunks_are_those_that_read_all() {
         let oddity = ODDITIES[seed as usize % ODDITIES.len()];
         let others: Vec<Oddity> =
             (0..rng.below(3)).map(|_| ODDITIES[rng.index(ODDITIES.len())]).collect();
-        // now and then of several pages of the index
+        // sometimes several pages of the index
         let least = [20, 20, 1200][seed as usize % 3];
         let text = any_trace(&mut rng, &[&[oddity][..], &others].concat(), least);
         let mut bytes = text.clone().into_bytes();
@@ -263,7 +262,7 @@ fn slices_that_read_some_chunks_are_those_that_read_all() {
         (told, of) = (told + own, of + of_all);
         for number in 0..10 {
             let windows = windows(&mut rng, bounds(&text));
-            // nearly always edges are clipped
+            // mostly with clipped edges
             let edges = EDGES[if number < 8 { 0 } else { number - 7 }];
             let with = of_files(seed as usize * 10 + number);
             let what = format!("seed {seed} {oddity:?}, {number}: {windows:?} {edges:?}");
@@ -287,13 +286,13 @@ fn at(micros: i64) -> Option<Moment> {
     Some(Moment::At(micros * 1000))
 }
 
-/// A chunk with a space that V8 does not write is decoded wherever it stands.
+/// A space that V8 does not write forces a chunk to be decoded instead of skimmed.
 #[test]
-fn chunks_that_are_skimmed_mean_what_decoded_ones_do() {
+fn skimmed_chunks_equal_decoded_ones() {
     let (mut cut, mut sources) = (0, 0);
     for seed in seeds(0, 20) {
         let mut rng = Rng::new(seed);
-        // where ids are used twice, nodes get others, by how many there are
+        // repeated ids would be renumbered depending on the number of nodes
         let oddity =
             [Oddity::None, Oddity::Late, Oddity::Shuffled, Oddity::Back][seed as usize % 4];
         let text = any_trace(&mut rng, &[oddity], 20);
@@ -346,7 +345,7 @@ fn a_short_window_reads_few_chunks() {
     }
 }
 
-/// Slices a trace whose file is too long for a fingerprint of all of it.
+/// Slices a trace whose file is too long for a complete fingerprint.
 fn sliced(path: &Path, index: IndexUse) -> Result<(Vec<u8>, String), ErrorClass> {
     let folder = Folder::new();
     let target = folder.path("out");
@@ -359,7 +358,7 @@ fn sliced(path: &Path, index: IndexUse) -> Result<(Vec<u8>, String), ErrorClass>
 }
 
 #[test]
-fn a_node_that_changed_under_a_fresh_index_is_seen_if_it_is_needed() {
+fn changes_of_needed_nodes_are_detected() {
     let mut rng = Rng::new(5);
     let events = stream(&mut rng, 1, 2000, Oddity::None);
     let lines: Vec<String> = events.into_iter().map(|(_, event)| event).collect();
@@ -372,7 +371,7 @@ fn a_node_that_changed_under_a_fresh_index_is_seen_if_it_is_needed() {
     let modified = std::fs::metadata(&path).and_then(|file| file.modified()).expect("a time");
     let (sound, said) = sliced(&path, IndexUse::Auto).expect("sound");
     assert!(said.contains(".tmi") && said.ends_with("[]"), "{said}");
-    // functions of the slice, whose nodes stand long before it
+    // functions of the slice whose nodes are long before it
     let slice = String::from_utf8(sound.clone()).expect("it is JSON");
     let mut changed = 0;
     for name in slice.split("\"functionName\":\"").skip(1).filter_map(|text| text.split('"').next())

@@ -1,4 +1,4 @@
-//! What an index says of a packed trace is what a scan says, however it is packed.
+//! Slices of compressed traces by an index equal slices by a scan, for every form of compression.
 
 use crate::index::{Uses, made, of_files};
 use crate::indexed_profiles::{bounds, same_profiles, with_streams};
@@ -14,7 +14,8 @@ use tracemill_testkit::packing::{gz, zst};
 use tracemill_testkit::{Rng, seeds};
 use tracemill_trace::Source;
 
-/// zstd frames of any lengths, also of nothing, with frames that readers skip between them, and perhaps a table behind them.
+/// Compresses text into zstd frames of random lengths, some empty or skippable, with or without a
+/// seek table.
 pub(crate) fn zstd_frames(text: &[u8], rng: &mut Rng) -> Vec<u8> {
     let most = [100, 1000, 10_000][rng.below(3) as usize];
     let (mut file, mut table, mut rest) = (Vec::new(), Vec::<u8>::new(), text);
@@ -44,7 +45,7 @@ pub(crate) fn zstd_frames(text: &[u8], rng: &mut Rng) -> Vec<u8> {
 }
 
 #[test]
-fn slices_of_packed_traces_by_an_index_are_those_without() {
+fn slices_of_compressed_traces_by_an_index_equal_scans() {
     let mut uses = Uses::default();
     for seed in seeds(0, 24) {
         let mut rng = Rng::new(seed ^ 0x9ac);
@@ -76,11 +77,11 @@ fn slices_of_packed_traces_by_an_index_are_those_without() {
 }
 
 #[test]
-fn what_can_only_be_unpacked_as_a_whole_is_read_as_a_whole() {
+fn unseekable_traces_are_read_completely() {
     let text = Trace::new(3, 300, false).text.into_bytes();
     let folder = Folder::new();
     let one = zst(&text, usize::MAX);
-    // frames whose length nobody says
+    // frames without a stated length
     let halves = text.chunks(text.len() / 2 + 1);
     let untold = halves.map(|half| zstd::stream::encode_all(half, 1).expect("as above"));
     for packed in [one, untold.collect::<Vec<_>>().concat(), gz(&text, usize::MAX)] {
@@ -102,7 +103,7 @@ fn warnings_of(path: &Path) -> Vec<Warning> {
 }
 
 #[test]
-fn a_long_text_that_can_only_be_unpacked_as_a_whole_is_told() {
+fn long_unseekable_traces_are_reported() {
     let pad = "0".repeat(9 << 20);
     let text = format!(r#"[{{"ph":"i","ts":1,"pid":1,"tid":1,"args":"{pad}"}}]"#).into_bytes();
     let folder = Folder::new();
@@ -114,8 +115,8 @@ fn a_long_text_that_can_only_be_unpacked_as_a_whole_is_told() {
 }
 
 #[test]
-fn slices_of_gzip_by_an_index_are_those_without() {
-    // long enough for several places where unpacking may begin
+fn slices_of_gzip_by_an_index_equal_scans() {
+    // long enough for several seek points
     let mut text = Trace::new(11, 4000, false).text;
     let mut rng = Rng::new(5);
     let noise: String = (0..400_000).map(|_| format!("{:010}", rng.below(1 << 33))).collect();

@@ -1,5 +1,5 @@
-//! CPU profiles by an index: slices of traces that have some read no more of these than they need, and are those without an index; so are
-//! the profiles themselves.
+//! Slices and extractions of CPU profiles by an index read only what they need, and equal those by
+//! a scan.
 
 use crate::index::{Uses, made, of_files};
 use crate::indexed_slices::{EDGES, same, windows};
@@ -20,7 +20,7 @@ use tracemill_trace::run::error::ErrorClass;
 use tracemill_trace::run::limits::Progress;
 use tracemill_trace::{Error, Source};
 
-/// A stream: where its events go, before lines of a trace, each with its text but for the time.
+/// A stream: its events without times, and the line before which each is inserted.
 struct Stream {
     id: u64,
     nodes: u64,
@@ -28,7 +28,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// From a random line on; `odd` ones are not as V8 writes them.
+    /// Generates a stream from a random line on; if `odd`, one that V8 would not write.
     fn new(rng: &mut Rng, id: u64, lines: usize, odd: bool) -> Self {
         let mut stream = Stream { id, nodes: 0, events: Vec::new() };
         let first = rng.index(lines);
@@ -89,7 +89,7 @@ impl Stream {
     }
 }
 
-/// A trace with streams among its events, at their times. Some events of odd ones have another time, or none.
+/// Inserts streams into a trace. If `odd`, some of their events have another time or none.
 pub(crate) fn with_streams(text: &str, rng: &mut Rng, odd: bool) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let mut inserted: BTreeMap<usize, Vec<String>> = BTreeMap::new();
@@ -119,7 +119,6 @@ pub(crate) fn with_streams(text: &str, rng: &mut Rng, odd: bool) -> String {
     out
 }
 
-/// First and last time of the events of a trace, in nanoseconds.
 pub(crate) fn bounds(text: &str) -> (i64, i64) {
     let times = text.split("\"ts\":").skip(1).filter_map(|behind| {
         let digits = behind.split([',', '}', '.']).next()?;
@@ -129,7 +128,7 @@ pub(crate) fn bounds(text: &str) -> (i64, i64) {
 }
 
 #[test]
-fn slices_of_profiles_by_an_index_are_those_without() {
+fn slices_of_profiles_by_an_index_equal_scans() {
     let mut uses = Uses::default();
     for seed in seeds(0, 16) {
         let mut rng = Rng::new(seed);
@@ -158,7 +157,7 @@ fn slices_of_profiles_by_an_index_are_those_without() {
     assert_eq!(uses.unused.get("it has no list of the CPU profiles"), None, "{uses:?}");
 }
 
-/// What `profile list` and `profile extract` say of a trace, and the files of the latter by their names.
+/// The reports of `profile list` and `profile extract`, and the extracted files by name.
 type Profiles = (ProfilesReport, Result<(ProfilesReport, BTreeMap<String, Vec<u8>>), Error>);
 
 fn profiles_of(path: &Path, config: &Config) -> Result<Profiles, Error> {
@@ -183,14 +182,13 @@ fn profiles_of(path: &Path, config: &Config) -> Result<Profiles, Error> {
     Ok((listed, extracted))
 }
 
-/// The bytes that an index said were to be read, or why it did not say that.
+/// Removes the costs from a report. Returns the bytes read by the index, or why it was not used.
 fn forget_index(report: &mut ProfilesReport) -> Result<u64, &'static str> {
     report.spills = 0;
     let used = report.index.take().map(|(_, read)| read);
     used.ok_or(report.index_unused.take().unwrap_or("it was refused"))
 }
 
-/// Asserts that profiles are the same by an index and without.
 #[track_caller]
 pub(crate) fn same_profiles(what: &str, path: &Path, knobs: Knobs) -> Result<u64, &'static str> {
     let plain = config(Knobs { budget: None, chunk: 1 << 20, ..knobs });
@@ -229,7 +227,6 @@ pub(crate) fn same_profiles(what: &str, path: &Path, knobs: Knobs) -> Result<u64
     used
 }
 
-/// A trace with CPU profiles among other events, or of the generator, or damaged.
 fn any_trace(seed: u64, rng: &mut Rng) -> Vec<u8> {
     let text = match seed % 5 {
         4 => trace(seed, &TraceShape::arbitrary(rng)),
@@ -253,7 +250,7 @@ fn any_trace(seed: u64, rng: &mut Rng) -> Vec<u8> {
 }
 
 #[test]
-fn profiles_by_an_index_are_those_without() {
+fn profiles_by_an_index_equal_scans() {
     let mut uses = Uses::default();
     for seed in seeds(0, 40) {
         let mut rng = Rng::new(seed);
@@ -271,10 +268,10 @@ fn profiles_by_an_index_are_those_without() {
 }
 
 #[test]
-fn a_chunk_that_changed_under_a_fresh_index_is_seen() {
+fn changes_of_chunks_are_detected() {
     let mut rng = Rng::new(7);
     let text = with_streams(&Trace::new(7, 400, false).text, &mut rng, false);
-    // of files this large the fingerprint is of samples
+    // the fingerprint of files this large covers samples only
     let pad = "x".repeat(17 << 20);
     let good = format!("{{\"pad\":\"{pad}\",\"traceEvents\":{text},\"tail\":\"{pad}\"}}");
     let folder = Folder::new();
@@ -304,7 +301,7 @@ fn a_chunk_that_changed_under_a_fresh_index_is_seen() {
     assert_eq!(error.class(), ErrorClass::Input, "{error}");
 }
 
-/// The sections of streams, counted by hand.
+/// Compares the index sections of streams with numbers computed by hand.
 #[test]
 fn streams_have_the_times_of_their_events_and_samples() {
     let chunk = |id: u64, ts: u64, steps: &str, samples: &str| {
@@ -342,7 +339,7 @@ fn streams_have_the_times_of_their_events_and_samples() {
         (0..12).map_while(|column| page.numbers(column).ok()).collect()
     };
     let [known, least, width, ..] = &rows(id::STREAMS)[..] else { panic!("columns") };
-    // 2 is not in order, 3 has no head, 4 has more steps than samples
+    // 2 is out of order, 3 has no `Profile` event, 4 has more time steps than samples
     assert_eq!(known, &[3, 0, 0, 0, 3]);
     assert_eq!((least[0], width[0]), (100_000, 1_012_000 - 100_000), "the last sample is behind");
     assert_eq!((least[4] as i64, width[4]), (-150_000, 450_000), "the first sample is before");

@@ -1,4 +1,4 @@
-//! A slice by an index is the slice without: bytes, report and messages, whatever the trace, the windows and the knobs.
+//! A slice by an index equals a slice by a scan in bytes, report and messages.
 
 use crate::index::{Uses, made, of_files};
 use crate::run::{Folder, Knobs, PLAIN, config, output_to, read};
@@ -26,7 +26,8 @@ fn sliced(path: &Path, windows: &[TimeWindow], edges: Edges, config: &Config) ->
     Ok((read(&target), report))
 }
 
-/// What was found by an index, and the bytes it read, if it was asked.
+/// Asserts that a slice is the same with and without an index. Returns the bytes read by the index,
+/// or why it was not used.
 #[track_caller]
 pub(crate) fn same(
     what: &str,
@@ -58,7 +59,7 @@ pub(crate) fn same(
             [bytes_expected, bytes_scanned].map(|n| n.load(Ordering::Relaxed));
         assert_eq!(scanned, expected, "{what}: the progress of what is read");
     }
-    // what it costs may differ
+    // costs may differ
     report.written.spilled_runs = expected.1.written.spilled_runs;
     report.written.run.spooled_bytes = expected.1.written.run.spooled_bytes;
     assert_eq!(format!("{report:?}"), format!("{:?}", expected.1), "{what}, used: {used:?}");
@@ -76,7 +77,7 @@ pub(crate) fn same(
     used.ok_or(why)
 }
 
-/// Up to three windows, mostly short, within times of a trace and beside them.
+/// Generates up to three windows, mostly short, inside and outside the range of a trace.
 pub(crate) fn windows(rng: &mut Rng, (first, last): (i64, i64)) -> Vec<TimeWindow> {
     let range = last.saturating_sub(first);
     let most = (range / [200, 50, 10][rng.index(3)]).max(2);
@@ -101,13 +102,12 @@ pub(crate) fn windows(rng: &mut Rng, (first, last): (i64, i64)) -> Vec<TimeWindo
 
 pub(crate) const EDGES: [Edges; 3] = [Edges::Clip, Edges::Keep, Edges::Drop];
 
-/// The events of an array of lines, without the array.
+/// Converts an array with an event per line to NDJSON.
 fn on_lines(text: &str) -> Vec<u8> {
     let events = text.lines().filter(|line| line.starts_with('{'));
     events.flat_map(|line| [line.trim_end_matches(','), "\n"]).collect::<String>().into_bytes()
 }
 
-/// A trace: stacks and what else there is, of the generator, or damaged.
 pub(crate) fn any_trace(seed: u64, rng: &mut Rng) -> Vec<u8> {
     let text = match seed % 4 {
         0 if seed % 8 == 4 => on_lines(&Trace::new(seed, 500, true).text),
@@ -130,7 +130,7 @@ pub(crate) fn any_trace(seed: u64, rng: &mut Rng) -> Vec<u8> {
 }
 
 #[test]
-fn slices_by_an_index_are_those_without() {
+fn slices_by_an_index_equal_scans() {
     let mut uses = Uses::default();
     for seed in seeds(0, 24) {
         let mut rng = Rng::new(seed);
@@ -161,9 +161,9 @@ fn slices_by_an_index_are_those_without() {
 }
 
 #[test]
-fn what_changed_under_a_fresh_index_is_seen_where_it_is_read() {
+fn changes_in_bytes_read_by_an_index_are_detected() {
     let Trace { text: events, .. } = Trace::new(5, 300, false);
-    // of files this large the fingerprint is of samples
+    // the fingerprint of files this large covers samples only
     let pad = "x".repeat(17 << 20);
     let good = format!("{{\"pad\":\"{pad}\",\"traceEvents\":{events}}}").into_bytes();
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! `info` against the naive reference, whatever the knobs.
+//! Compares `info` with the naive reference, whatever the knobs.
 
 use crate::run::{Knobs, PLAIN, config, knobs, over};
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ fn sums(usage: &Usage) -> Sums {
     Sums { events, bytes, time, self_time }
 }
 
-/// All rows of a list, which must all be in it by bytes.
+/// Returns all rows of a list, which the list by bytes must contain.
 #[track_caller]
 fn rows(list: &TopList) -> ByName {
     type Measure = fn(&Usage) -> u64;
@@ -68,7 +68,7 @@ fn same(report: &InfoReport, expected: &Info, what: &str) {
     same_times(report, expected, what);
 }
 
-/// First and last, density, gaps.
+/// Asserts that first and last event, density and gaps match the reference.
 #[track_caller]
 fn same_times(report: &InfoReport, expected: &Info, what: &str) {
     let moment = |event: &RealEvent| (event.ts_ns, event.offset as usize);
@@ -88,7 +88,7 @@ fn same_times(report: &InfoReport, expected: &Info, what: &str) {
     }
 }
 
-/// A report without what only files have.
+/// Formats a report without facts that only files have.
 fn plain(mut report: InfoReport) -> String {
     for event in [&mut report.first, &mut report.last].into_iter().flatten() {
         event.input.clear();
@@ -99,7 +99,6 @@ fn plain(mut report: InfoReport) -> String {
     format!("{report:?}")
 }
 
-/// Asserts that the reference counts the same, whatever the knobs.
 #[track_caller]
 pub(crate) fn check(what: &str, inputs: &[&[u8]], corners: &[Knobs]) -> InfoReport {
     let expected = reference::info(inputs).expect("sound traces");
@@ -114,7 +113,7 @@ pub(crate) fn check(what: &str, inputs: &[&[u8]], corners: &[Knobs]) -> InfoRepo
 }
 
 #[test]
-fn random_traces_with_any_knobs() {
+fn info_matches_the_reference_on_random_traces() {
     let (mut with_self, mut with_gaps) = (0, 0);
     for seed in seeds(0, 25) {
         let mut rng = Rng::new(seed);
@@ -131,7 +130,7 @@ fn random_traces_with_any_knobs() {
 }
 
 #[test]
-fn lists_are_cut_and_the_rest_is_left_out_unless_asked_for() {
+fn top_limits_lists_and_full_lifts_the_limit() {
     for seed in 0..20 {
         let input = trace(seed, &TraceShape { events: 60, ..TraceShape::plain(60) });
         let all = inform(&[&input], &ALL, PLAIN).expect("sound");
@@ -153,7 +152,7 @@ fn lists_are_cut_and_the_rest_is_left_out_unless_asked_for() {
 }
 
 #[test]
-fn sums_and_times_beyond_all_numbers() {
+fn sums_and_times_out_of_range_saturate() {
     let event = |ts: &str, dur: &str| format!(r#"{{"name":"n","ph":"X","ts":{ts},"dur":{dur}}}"#);
     let events: Vec<String> = ["-1e40", "0", "0.0001", "-0.0", "1e40", "\"5\""]
         .into_iter()
@@ -205,7 +204,7 @@ fn inputs_of_all_kinds() {
             assert_eq!(plain(of(name, knobs(number))), plain(first.clone()), "{name}");
         }
     }
-    // what is read before the damage is counted as if there were none
+    // events before the damage are counted as usual
     let whole = std::fs::read(testdata.join("node/trace.json")).expect("a trace");
     let cut = &whole[..whole.len() / 2];
     let report = inform(&[cut], &ALL, knobs(5)).expect("readable");

@@ -1,5 +1,5 @@
-//! A slice for DevTools that keeps events outside of its window says so: the panel opens on the window, and `info` counts
-//! what is kept before and after it.
+//! Slices for DevTools with events outside their window make the panel open on the window, and
+//! `info` counts those events.
 
 use crate::info;
 use crate::run::{Folder, PLAIN, config, knobs, output_to, over, read};
@@ -70,7 +70,7 @@ fn slices_for_devtools_open_on_their_window() {
         }
         with += 1;
         assert_eq!(report.written.run.format, Format::Object, "{what}");
-        // a window ends at most where the trace does
+        // the window ends at the latest with the trace
         let (start, end) = report.trace.expect("events");
         let (from_ns, to_ns) = ((from * 1000).max(start), (to * 1000).min(end));
         assert_eq!(shown, Some((from_ns as f64 / 1000.0, to_ns as f64 / 1000.0)), "{what}");

@@ -1,10 +1,10 @@
-//! Keys beside the events of several inputs: none is lost, whoever wrote them.
+//! Top-level keys of several inputs survive a merge, whatever producer wrote them.
 
 use crate::run::{PLAIN, run};
 use serde_json::Value;
 use tracemill_trace::output::target::Format;
 
-/// What the profiler of PyTorch writes beside its events.
+/// Top-level keys that the profiler of PyTorch writes.
 const KINETO: [&str; 17] = [
     "schemaVersion",
     "deviceProperties",
@@ -65,9 +65,9 @@ fn keys_of_every_producer_survive() {
     assert_eq!(output["stackFrames"], united[0]["stackFrames"]);
 }
 
-/// Found by the soak: text that no key stands before goes with the key before it, and NDJSON was not read again as such.
+/// Text without a key belongs to the key before it. NDJSON with such text must be readable.
 #[test]
-fn keys_with_text_behind_them_survive_as_a_line() {
+fn keys_followed_by_stray_text_survive_in_ndjson() {
     let input =
         br#"{"traceEvents":[{"ph":"X","ts":1,"pid":1}],"a":{"b":[1]},"c:0"},"d":5,,"e":{}}"#;
     let (object, _) = run(&[input], Some(Format::Object), PLAIN).expect("sound enough");

@@ -1,4 +1,4 @@
-//! Random traces × knobs = one answer = the naive reference, byte for byte.
+//! Random traces with random knobs equal the naive reference, byte for byte.
 
 use crate::run::{Knobs, PLAIN, knobs, run};
 use tracemill_testkit::generate::{TraceShape, trace};
@@ -46,7 +46,7 @@ pub(crate) fn check(seed: u64, inputs: &[&[u8]], format: Option<Format>, knobs: 
 }
 
 #[test]
-fn random_traces_with_any_knobs() {
+fn merges_match_the_reference_with_any_knobs() {
     for seed in seeds(0, 60) {
         let mut rng = Rng::new(seed);
         let inputs: Vec<Vec<u8>> = (0..1 + rng.index(3))

@@ -1,4 +1,4 @@
-//! Ends of the scale: huge, deep, many, none, gone.
+//! Extreme inputs: huge, deep, numerous, empty, vanishing.
 
 use crate::run::{
     Folder, Knobs, Merged, PLAIN, config, knobs, output_to, run, run_files, run_sources,
@@ -16,7 +16,8 @@ use tracemill_trace::output::target::Format;
 use tracemill_trace::run::error::ErrorClass;
 use tracemill_trace::{Error, ErrorKind, Source};
 
-/// Files and pipes, one thread and many, ample budgets and tiny ones; reads as large as the inputs here ask for.
+/// Returns knobs for files and pipes, few and many threads, small and large budgets, with large
+/// reads.
 fn corners() -> impl Iterator<Item = Knobs> {
     let large = |corner: Knobs| Knobs {
         read_size: corner.read_size.map(|_| 1 << 16),
@@ -26,7 +27,7 @@ fn corners() -> impl Iterator<Item = Knobs> {
     [PLAIN].into_iter().chain([3, 14, 25, 36].into_iter().map(knobs).map(large))
 }
 
-/// Asserts that all corners give the reference's answer.
+/// Asserts that all knobs give the reference's output.
 #[track_caller]
 fn check(what: &str, input: &[u8]) {
     let expected = reference::merge(&[input], None).expect(what);
@@ -57,7 +58,7 @@ fn check_refused(result: Merged, class: ErrorClass, parts: &[&str]) {
 }
 
 #[test]
-fn a_string_of_ten_megabytes() {
+fn a_string_of_ten_megabytes_is_merged() {
     let long = "long \\\" text ]}, ".repeat(10 << 20 >> 4);
     let input = format!(
         "[{{\"ph\":\"X\",\"ts\":2,\"name\":\"{long}\"}},\n{{\"ph\":\"X\",\"ts\":1,\"args\":{{}}}}]"
@@ -66,7 +67,7 @@ fn a_string_of_ten_megabytes() {
 }
 
 #[test]
-fn nesting_a_hundred_thousand_deep() {
+fn nesting_of_depth_100_000_is_merged() {
     const DEPTH: usize = 100_000;
     let arrays = format!("{}{}", "[".repeat(DEPTH), "]".repeat(DEPTH));
     let objects = format!("{}1{}", "{\"a\":".repeat(DEPTH), "}".repeat(DEPTH));
@@ -78,12 +79,12 @@ fn nesting_a_hundred_thousand_deep() {
     let expected = format!(
         "{{\"traceEvents\":[\n{first},\n{second}\n],\n\"metadata\":{{\"deep\":{arrays}}}}}\n"
     );
-    // the reference reads with recursion
+    // the reference is recursive
     check_output("deep nesting", input.as_bytes(), expected.as_bytes());
 }
 
 #[test]
-fn a_deep_event_that_is_cut_costs_only_itself() {
+fn a_truncated_deep_event_is_the_only_loss() {
     let input =
         format!("[{{\"ph\":\"X\",\"ts\":1}},{{\"ph\":\"X\",\"args\":{}", "[{\"a\":".repeat(50_000));
     for corner in corners() {
@@ -94,14 +95,14 @@ fn a_deep_event_that_is_cut_costs_only_itself() {
 }
 
 #[test]
-fn twenty_thousand_chunks_wait_for_one() {
+fn delayed_chunks_follow_the_one_they_need() {
     const CHUNKS: u64 = 20_000;
     let chunk = |ts: u64, data: &str| {
         format!(
             r#"{{"name":"ProfileChunk","ph":"P","pid":1,"id":"0x1","ts":{ts},"args":{{"data":{{"cpuProfile":{{{data}}}}}}}}}"#
         )
     };
-    // the first one stands where all others would be before it, and defines what they refer to
+    // the latest chunk comes first in the file, and defines the nodes of all others
     let first = chunk(90_000, r#""nodes":[{"id":1,"callFrame":{}}]"#);
     let others = (0..CHUNKS).map(|number| match number % 3 {
         0 => format!(r#"{{"name":"x","ph":"X","ts":{}}}"#, 100_000 - number),
@@ -120,7 +121,7 @@ fn twenty_thousand_chunks_wait_for_one() {
 }
 
 #[test]
-fn sixty_four_megabytes_on_one_line() {
+fn a_trace_of_64_mib_on_one_line_is_merged() {
     let mut input = Vec::new();
     chrome_like(7, 64 << 20, &mut input).expect("memory takes bytes");
     input.iter_mut().filter(|b| **b == b'\n').for_each(|b| *b = b' ');
@@ -137,19 +138,19 @@ fn sixty_four_megabytes_on_one_line() {
     assert!(times.is_sorted());
 }
 
-/// The time of an event of the generator that is no metadata: its last number but for thread times.
+/// Parses the time of a generated event; `None` for metadata and profile chunks.
 fn time(event: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(event).expect("the generator writes UTF-8");
     let digits = text.rsplit_once("\"ts\":")?.1;
     let end = digits.find(|c: char| !c.is_ascii_digit())?;
-    // chunks of a profile may wait for their predecessor
+    // profile chunks may be delayed
     let is_timed = !text.contains("\"ph\":\"M\"") && !text.contains("\"ProfileChunk\"");
     is_timed.then(|| digits[..end].parse().expect("digits"))
 }
 
 #[test]
-fn times_of_four_hundred_digits() {
-    // beyond 10^11 years, or equal to 10^-18 s, the order of the input is left
+fn times_of_400_digits_are_sorted_stably() {
+    // times beyond 10^11 years, or equal to 10^-18 s, keep input order
     let digits = "1234567890".repeat(40);
     let event =
         |integer: &str, fraction: &str| format!("{{\"ph\":\"i\",\"ts\":{integer}.{fraction}}}");
@@ -170,7 +171,7 @@ fn times_of_four_hundred_digits() {
 }
 
 #[test]
-fn fifteen_hundred_inputs() {
+fn more_inputs_than_open_files_are_merged() {
     const INPUTS: usize = 1500;
     let folder = Folder::new();
     let texts: Vec<String> = (0..INPUTS)
@@ -187,7 +188,7 @@ fn fifteen_hundred_inputs() {
     let texts: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
     let expected = reference::merge(&texts, None).expect("sound");
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-    // what is usual; more than enough for the other tests, which may run at the same time
+    // the usual limit, which leaves enough for tests that run in parallel
     let usual = rustix::process::Rlimit { current: Some(1024), maximum: limit.maximum };
     rustix::process::setrlimit(rustix::process::Resource::Nofile, usual).expect("a lower limit");
     for corner in [PLAIN, Knobs { threads: 7, budget: Some(2000), ..PLAIN }] {
@@ -203,7 +204,7 @@ fn fifteen_hundred_inputs() {
 }
 
 #[test]
-fn the_same_file_twice_is_there_twice() {
+fn a_file_given_twice_is_merged_twice() {
     let folder = Folder::new();
     let text = b"{\"traceEvents\":[{\"ph\":\"X\",\"ts\":2},{\"ph\":\"X\",\"ts\":1}],\"metadata\":{\"a\":1}}";
     let file = folder.file("twice.json", text);
@@ -216,7 +217,7 @@ fn the_same_file_twice_is_there_twice() {
 }
 
 #[test]
-fn nothing_is_a_trace_without_events() {
+fn empty_inputs_are_traces_without_events() {
     let cases: [(&[u8], &str); 5] = [
         (b"", "{\"traceEvents\":[\n]}\n"),
         (b" \n\t", "{\"traceEvents\":[\n]}\n"),
@@ -242,7 +243,7 @@ fn a_missing_output_folder_is_named() {
 }
 
 #[test]
-fn what_holds_no_trace_is_refused_and_named() {
+fn inputs_without_a_trace_are_refused_by_name() {
     let folder = Folder::new();
     let inside = |name: &str| {
         std::fs::create_dir(folder.path(name)).expect("a folder");
@@ -255,7 +256,7 @@ fn what_holds_no_trace_is_refused_and_named() {
     check_refused(refused(&empty), ErrorClass::Input, &["empty", "folder"]);
     check_refused(refused(&letters), ErrorClass::Input, &["letter.txt", "keys of an event"]);
     check_refused(refused(&folder.path("missing.json")), ErrorClass::Input, &["missing.json"]);
-    // a folder may hold other things beside traces: they are left out with a word
+    // other files in a folder are left out with a warning
     std::fs::write(letters.join("trace.json"), "[{\"ph\":\"i\",\"ts\":1}]").expect("a file");
     let (output, report) = refused(&letters).expect("a trace among letters");
     assert_same("a trace among letters", b"[\n{\"ph\":\"i\",\"ts\":1}\n]\n", &output);
@@ -266,7 +267,7 @@ fn what_holds_no_trace_is_refused_and_named() {
 }
 
 #[test]
-fn a_budget_below_the_least_is_refused() {
+fn a_budget_below_the_minimum_is_refused() {
     let folder = Folder::new();
     let file = folder.file("in.json", b"[]");
     let mut below = config(PLAIN);
@@ -279,7 +280,7 @@ fn a_budget_below_the_least_is_refused() {
 }
 
 #[test]
-fn an_input_that_shrinks_while_it_is_mapped() {
+fn an_input_truncated_while_mapped_is_reported_as_changed() {
     tracemill_tokenizer::survive_lost_pages();
     let mut input = Vec::new();
     chrome_like(3, 64 << 20, &mut input).expect("memory takes bytes");
@@ -287,7 +288,7 @@ fn an_input_that_shrinks_while_it_is_mapped() {
     for (round, threads) in [1, 2, 7, 2, 2, 2].into_iter().enumerate() {
         let folder = Folder::new();
         let file = folder.file("shrinks.json", &input);
-        // from before the first page is touched to when the output is being written
+        // from before the first page is read until the output is written
         let wait = Duration::from_millis([0, 5, 20, 60, 120, 400][round]);
         let kept = [0, 100, 1 << 20, 10_000_001, 33 << 20, 5][round];
         let config = config(Knobs { threads, ..PLAIN });
@@ -321,7 +322,7 @@ fn check_changed(error: &Error) {
 }
 
 #[test]
-fn gzip_that_breaks_off_is_salvaged() {
+fn truncated_gzip_is_salvaged() {
     let mut text = Vec::new();
     chrome_like(5, 1 << 20, &mut text).expect("memory takes bytes");
     let packed = gz(&text, usize::MAX);
@@ -332,7 +333,7 @@ fn gzip_that_breaks_off_is_salvaged() {
     assert!((all.len() / 3..all.len() * 2 / 3).contains(&events.len()), "{}", events.len());
     let first: Vec<&[u8]> = all[..events.len()].iter().map(|event| &event.bytes[..]).collect();
     assert_eq!(crate::trace::missing(first, &events), None, "the first events are there");
-    // the event at the cut, and the packing itself
+    // the event at the cut, and the compressed stream
     assert_eq!(report.run.lost(), 2, "{report:#?}");
     for corner in corners() {
         let (output, again) = run(&[cut], None, corner).expect("the first half");

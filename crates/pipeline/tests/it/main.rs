@@ -1,4 +1,4 @@
-//! The pipeline against the naive reference: one answer, whatever the knobs.
+//! Tests of the pipeline against the naive reference, whatever the knobs.
 
 mod annotations;
 mod async_times;

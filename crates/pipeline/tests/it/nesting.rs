@@ -1,4 +1,4 @@
-//! Overlaps are found where there are some, and none where rounding, edges of slices or the end of all time would make them.
+//! Finds overlaps, and none that only rounding, window edges or the largest time would cause.
 
 use crate::cases::findings;
 use crate::run::knobs;
@@ -13,13 +13,13 @@ use tracemill_trace::time::windows::Edges;
 /// Begin and end in picoseconds.
 type Interval = (i128, i128);
 
-/// Stretches within `outer`, each with some in it, down to `depth`.
+/// Adds `outer` and random intervals inside it, nested up to `depth`.
 fn nest(rng: &mut Rng, outer: Interval, depth: usize, all: &mut Vec<Interval>) {
     all.push(outer);
     let mut edges: Vec<i128> = (0..2 * rng.index(4))
         .map(|_| outer.0 + i128::from(rng.below((outer.1 - outer.0) as u64 + 1)))
         .collect();
-    // some begin or end where the one around them does
+    // some begin or end with the outer one
     edges.extend(rng.chance(40).then_some(outer.1));
     edges.extend(rng.chance(40).then_some(outer.0));
     edges.sort_unstable();
@@ -30,7 +30,6 @@ fn nest(rng: &mut Rng, outer: Interval, depth: usize, all: &mut Vec<Interval>) {
     }
 }
 
-/// Picoseconds as microseconds, to the last digit.
 fn micros(ps: i128) -> String {
     let text = format!("{}.{:06}", ps / 1_000_000, ps % 1_000_000);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -51,11 +50,11 @@ fn overlaps(text: &[u8]) -> u64 {
 }
 
 #[test]
-fn what_nests_to_the_last_digit_nests_in_every_slice() {
+fn slicing_keeps_nesting_to_the_last_digit() {
     let mut cut = 0;
     for seed in seeds(0, 60) {
         let mut rng = Rng::new(seed);
-        // of some the times are beyond all that nanoseconds can say
+        // some times are beyond the range of nanoseconds
         let base = [0, 10_000_900, 1_700_000_000_000_000_123_456, 9_300_000_000_000_000_000_000];
         let base = base[rng.index(4)];
         let length = i128::from(rng.range(1, 40_000_000));
@@ -76,7 +75,6 @@ fn what_nests_to_the_last_digit_nests_in_every_slice() {
     assert!(cut > 30, "{cut} were cut");
 }
 
-/// The same, of which some are pairs of B and E.
 fn trace_with_pairs(rng: &mut Rng, intervals: &[Interval]) -> Vec<u8> {
     let event = |number: usize, ph: &str, ts: i128, more: &str| {
         let ts = micros(ts);
@@ -100,7 +98,7 @@ fn trace_with_pairs(rng: &mut Rng, intervals: &[Interval]) -> Vec<u8> {
 }
 
 #[test]
-fn pairs_and_x_events_that_nest_stay_on_their_thread() {
+fn nested_pairs_and_x_events_stay_on_their_thread() {
     for seed in seeds(0, 100) {
         let mut rng = Rng::new(seed);
         let base = [0, 10_000_900, 1_700_000_000_000_000_123_456][rng.index(3)];
@@ -120,7 +118,7 @@ fn pairs_and_x_events_that_nest_stay_on_their_thread() {
 }
 
 #[test]
-fn one_that_ends_two_nanoseconds_late_is_found_and_mended() {
+fn repairs_two_nanosecond_overrun() {
     for seed in seeds(0, 60) {
         let mut rng = Rng::new(seed);
         let from = i128::from(rng.range(1, 5_000_000_000));

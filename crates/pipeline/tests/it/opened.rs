@@ -1,4 +1,5 @@
-//! Opened traces against merges of the same inputs, with any knobs; sources and targets other than files; cancelling.
+//! Compares opened traces with merges of the same inputs. Also tests other sources and targets than
+//! files, and cancellation.
 
 use crate::corpus::files_below;
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, over, run};
@@ -12,7 +13,6 @@ use tracemill_trace::observe::trace::{EventOrder, Trace};
 use tracemill_trace::output::target::{Format, OutputConfig};
 use tracemill_trace::{ErrorKind, Source};
 
-/// The array that a merge makes of these events.
 fn array(events: &[&[u8]]) -> Vec<u8> {
     match events {
         [] => b"[\n]\n".to_vec(),
@@ -29,7 +29,7 @@ fn check(seed: u64, inputs: &[&[u8]], knobs: Knobs) {
         let array = array(&bytes);
         let differs = array.iter().zip(&merged).position(|(a, b)| a != b);
         assert!(
-            // a merge holds back chunks of a CPU profile that time would put before their predecessor
+            // a merge delays profile chunks that would precede those they need
             array == merged || report.delayed_chunks > 0,
             "seed {seed}, {knobs:?}: {differs:?}\n{}\n{}",
             String::from_utf8_lossy(&array[differs.unwrap_or(0)..]),
@@ -58,7 +58,7 @@ fn check(seed: u64, inputs: &[&[u8]], knobs: Knobs) {
 }
 
 #[test]
-fn events_come_in_the_order_of_a_merge() {
+fn opened_traces_have_the_order_of_a_merge() {
     for seed in 0..60 {
         let mut rng = Rng::new(seed);
         let inputs: Vec<Vec<u8>> = (0..1 + rng.index(3))
@@ -71,7 +71,7 @@ fn events_come_in_the_order_of_a_merge() {
 }
 
 #[test]
-fn threads_have_the_names_that_come_last() {
+fn last_names_of_threads_win() {
     let text = br#"[{"ph":"M","pid":1,"name":"process_name","args":{"name":"old"}},{"ph":"i","ts":1,"pid":1,"tid":"a"},
         {"ph":"i","ts":2,"pid":1,"tid":2},{"ph":"M","pid":1,"name":"process_name","args":{"name":"new"}},
         {"ph":"i","ts":3,"pid":1,"tid":"a"},{"ph":"M","pid":1,"tid":"a","name":"thread_name","args":{"name":"main"}}]"#;
@@ -87,7 +87,7 @@ fn threads_have_the_names_that_come_last() {
 }
 
 #[test]
-fn two_readers_are_sorted_into_a_vec() {
+fn merges_readers_into_a_vec() {
     let bytes = Arc::new(Mutex::new(Vec::new()));
     let sources = [
         Source::bytes("later", &br#"[{"ph":"i","ts":2}]"#[..]),
@@ -106,7 +106,7 @@ fn two_readers_are_sorted_into_a_vec() {
 }
 
 #[test]
-fn a_cancelled_run_leaves_nothing() {
+fn a_cancelled_run_leaves_no_output() {
     let folder = Folder::new();
     let input = folder.file("in", trace(1, &TraceShape::arbitrary(&mut Rng::new(1))));
     let config: Config = config(PLAIN);
@@ -119,7 +119,7 @@ fn a_cancelled_run_leaves_nothing() {
 }
 
 #[test]
-fn profiles_of_an_opened_trace_are_those_that_are_listed() {
+fn profiles_of_an_opened_trace_equal_the_listed_ones() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     let mut files = Vec::new();
     ["node", "chromium"].iter().for_each(|own| files_below(&root.join(own), &mut files));

@@ -1,4 +1,4 @@
-//! Which begin an end closes: one rule, and one answer of all verbs.
+//! All verbs pair begin and end events by the same rule.
 
 use crate::run::{Folder, PLAIN, config, knobs, output_to, read};
 use crate::slices::run_slice;
@@ -13,7 +13,7 @@ use tracemill_trace::output::target::Format;
 use tracemill_trace::time::Duration;
 use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
 
-/// Names as pairing must tell them apart, or not.
+/// Names that pairing must distinguish or treat as equal.
 const NAMES: [&str; 9] = [
     "\"name\":\"a\",",
     "\"name\":\"b\",",
@@ -26,7 +26,6 @@ const NAMES: [&str; 9] = [
     "\"name\":\"a\",",
 ];
 
-/// Begins and ends in any order, with complete events among them.
 fn sequence(rng: &mut Rng) -> Vec<u8> {
     let (threads, names) = (rng.range(1, 3), rng.range(1, NAMES.len() as u64) as usize);
     let mut time = 1000;
@@ -46,7 +45,7 @@ fn sequence(rng: &mut Rng) -> Vec<u8> {
 }
 
 #[test]
-fn any_sequence_pairs_as_the_rule_has_it_in_every_verb() {
+fn all_verbs_pair_random_sequences_alike() {
     let (mut kept, mut copies) = (0, 0);
     for seed in 0..60 {
         let mut rng = Rng::new(seed);
@@ -77,7 +76,6 @@ const CROSSING: &str = r#"[{"name":"a","ph":"B","ts":0,"pid":1,"tid":1,"cat":"c"
 {"name":"d","ph":"E","ts":104,"pid":1,"tid":1,"cat":"c","args":{}},
 {"name":"c","ph":"E","ts":150,"pid":1,"tid":1,"cat":"c","args":{}}]"#;
 
-/// Phase and name of what stands in an output, in its order.
 fn phases_and_names(output: &[u8]) -> Vec<String> {
     let value: serde_json::Value = serde_json::from_slice(output).expect("JSON");
     let events = value.as_array().expect("an array").iter();
@@ -102,14 +100,14 @@ fn kept_from(input: &str, from: i64) -> Vec<String> {
 }
 
 #[test]
-fn slices_that_cross_last_as_long_as_their_names_say() {
+fn crossing_slices_are_paired_by_name() {
     // a: 20 µs, b: 20 µs, c: 50 µs, d: 3 µs
     let least =
         |micros: i64| Filter { min_dur: Some(Duration(micros * 1000)), ..Filter::default() };
     let [a, b] = [["B a", "E a"], ["B b", "E b"]];
     assert_eq!(filtered(CROSSING, &least(21)), ["B c", "E c"]);
     assert_eq!(filtered(CROSSING, &least(20)), [a[0], b[0], a[1], b[1], "B c", "E c"]);
-    // after a has ended b goes on
+    // b continues after a has ended
     assert_eq!(kept_from(CROSSING, 25_000)[..2], b);
 
     let folder = Folder::new();
@@ -122,9 +120,8 @@ fn slices_that_cross_last_as_long_as_their_names_say() {
     assert_eq!(by_self, expected.map(|(name, us)| (Some(name.to_owned()), us * 1000)).into());
 }
 
-/// An end of no open name, an empty one and none close the innermost begin, whatever the verb.
 #[test]
-fn ends_without_a_name_of_their_own_close_the_innermost() {
+fn ends_without_a_matching_name_close_the_innermost_begin() {
     for (number, end) in
         ["\"name\":\"\",", "\"name\":null,", "", "\"name\":\"z\","].into_iter().enumerate()
     {

@@ -1,4 +1,4 @@
-//! Plans of a merge decide what the merge decides.
+//! Plans of a merge make the same decisions as the merge.
 
 use crate::corpus::files_below;
 use crate::indexed_slices::any_trace;
@@ -15,7 +15,7 @@ use tracemill_testkit::generate::{ProfileShape, TraceShape, chrome_like, profile
 use tracemill_testkit::{Rng, reference, seeds};
 use tracemill_trace::{Error, Source};
 
-/// The trace of a browser of about so many bytes.
+/// Generates a browser trace of about `bytes` bytes.
 fn chrome(seed: u64, bytes: u64) -> Vec<u8> {
     let mut text = Vec::new();
     chrome_like(seed, bytes, &mut text).expect("memory takes it");
@@ -33,7 +33,6 @@ fn planned(files: &[PathBuf], config: &Config) -> Result<MergeReport, Error> {
     plan
 }
 
-/// Asserts that a plan decides what the merge decides.
 #[track_caller]
 fn check(what: &str, files: &[PathBuf], rules: &Config) {
     let merged = run_sources(&sources(files), None, rules);
@@ -46,7 +45,7 @@ fn check(what: &str, files: &[PathBuf], rules: &Config) {
     };
     let decided = (&plan.identity.inputs, &plan.identity.args_keys_absent, &plan.clocks);
     let of_merge = (&merged.identity.inputs, &merged.identity.args_keys_absent, &merged.clocks);
-    // the merge also reports what it adds for a viewer
+    // the merge also reports its changes for a viewer
     let is_given = |text: &String| !text.contains("--for devtools");
     if rules.viewer.viewer.is_none() {
         assert_eq!(format!("{decided:#?}"), format!("{of_merge:#?}"), "{what}");
@@ -60,7 +59,7 @@ fn check(what: &str, files: &[PathBuf], rules: &Config) {
     planned.for_each(|own| assert!(all.contains(&own), "{what}: {own} is not among {all:?}"));
 }
 
-/// Events of a trace in several files, each behind the one before, as logs are rotated.
+/// Splits the events of a trace into consecutive files, like rotated logs.
 fn rotated(text: &[u8], count: usize) -> Vec<Vec<u8>> {
     let events = reference::events(text).expect("well-formed");
     let texts: Vec<&[u8]> = events.iter().map(|event| &text[event.span.clone()]).collect();
@@ -68,7 +67,6 @@ fn rotated(text: &[u8], count: usize) -> Vec<Vec<u8>> {
     texts.chunks(texts.len().div_ceil(count).max(1)).map(log).collect()
 }
 
-/// Parts of a trace, as `split` writes them.
 fn parts(folder: &Folder, text: &[u8], by: SplitBy) -> Vec<Vec<u8>> {
     let whole = folder.file("whole.json", text);
     let wanted = SplitConfig { dir: folder.path("parts"), ..settings(by, None, None) };
@@ -76,7 +74,7 @@ fn parts(folder: &Folder, text: &[u8], by: SplitBy) -> Vec<Vec<u8>> {
     report.parts.iter().take(8).map(|part| std::fs::read(&part.file).expect("written")).collect()
 }
 
-/// Processes of few pids and names, at some times, with ids in ranges and of texts, clocks, and frames beside the events.
+/// Generates a few processes with similar pids and names, ids, clocks and stack frames.
 fn small(rng: &mut Rng) -> Vec<u8> {
     let mut events = Vec::new();
     let from = rng.below(3) * 1_000_000;
@@ -136,7 +134,6 @@ fn small(rng: &mut Rng) -> Vec<u8> {
     format!("{{{base}\"traceEvents\":[{events}]{behind}}}").into_bytes()
 }
 
-/// Inputs that have something to do with each other, or not.
 fn inputs(folder: &Folder, seed: u64, rng: &mut Rng) -> Vec<Vec<u8>> {
     let shape = TraceShape { documents: 1, odd: 0, big: false, ..TraceShape::arbitrary(rng) };
     let mut all = match seed % 6 {
@@ -160,7 +157,6 @@ fn inputs(folder: &Folder, seed: u64, rng: &mut Rng) -> Vec<Vec<u8>> {
     all
 }
 
-/// Rules about these files.
 fn any_rules(files: &[PathBuf], rng: &mut Rng) -> Config {
     let one = |rng: &mut Rng| files[rng.index(files.len())].clone();
     let pids = [PidPolicy::Auto, PidPolicy::Keep, PidPolicy::Offset, PidPolicy::One];
@@ -201,7 +197,7 @@ fn any_rules(files: &[PathBuf], rng: &mut Rng) -> Config {
 }
 
 #[test]
-fn plans_decide_what_merges_decide() {
+fn plans_and_merges_make_the_same_decisions() {
     for seed in seeds(0, 60) {
         let rng = &mut Rng::new(seed);
         let folder = Folder::new();
@@ -222,7 +218,7 @@ fn plans_count_the_losses_of_the_merge() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     let mut files = Vec::new();
     ["quirks", "chromium"].iter().for_each(|own| files_below(&root.join(own), &mut files));
-    // one is damaged, has what is no JSON, or is packed; the keys of a packed one decide on clocks
+    // some are damaged, not JSON, or compressed; the keys of a compressed one affect clocks
     files.retain(|file| file.extension().is_some_and(|kind| kind == "json" || kind == "gz"));
     assert!(files.iter().any(|file| file.extension().is_some_and(|kind| kind == "gz")));
     let identity = IdentityRules { pid: PidPolicy::Auto, ..IdentityRules::default() };

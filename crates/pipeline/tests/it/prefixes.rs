@@ -1,4 +1,4 @@
-//! Every prefix of a trace: a producer may be killed at any byte.
+//! Merges every prefix of a trace, because a producer may be killed at any byte.
 
 use crate::run::{Knobs, PLAIN, knobs, run};
 use crate::trace::{Output, assert_same, missing, show};
@@ -9,7 +9,8 @@ use tracemill_testkit::reference;
 use tracemill_testkit::rounds::factor;
 use tracemill_trace::run::error::ErrorClass;
 
-/// Keys on both sides, strings that hold brackets and escapes, a profile's nodes, times out of order.
+/// A trace with keys on both sides of the events, brackets in strings, escapes, nodes of a profile,
+/// and unsorted times.
 const BY_HAND: &str = r#"{"displayTimeUnit":"ms","metadata":{"source":"by hand","list":[1,{"a":"]}"}]},
 "stackFrames":{"7":{"name":"main","category":"js"}},
 "traceEvents":[
@@ -23,7 +24,6 @@ const BY_HAND: &str = r#"{"displayTimeUnit":"ms","metadata":{"source":"by hand",
 "systemTraceEvents":"SystemTraceData"}
 "#;
 
-/// Three corners for each cut, others for the next.
 fn corners(cut: usize) -> impl Iterator<Item = Knobs> {
     (0..3).map(move |corner| knobs(cut * 3 + corner))
 }
@@ -32,7 +32,7 @@ fn corners(cut: usize) -> impl Iterator<Item = Knobs> {
 fn check(what: &str, whole: &[u8]) {
     let events = reference::events(whole).expect("well-formed");
     let spans: Vec<Range<usize>> = events.into_iter().map(|event| event.span).collect();
-    // every place in a long test; else a third of them, and where events end
+    // every offset in long tests; otherwise every third, and the ends of events
     let step = if factor() > 1 { 1 } else { 3 };
     for cut in 0..=whole.len() {
         if cut % step != 0 && spans.iter().all(|span| span.end != cut) {
@@ -53,7 +53,8 @@ fn check_cut(what: &str, whole: &[u8], cut: usize, spans: &[Range<usize>]) {
         Ok((output, report)) => {
             let parsed = Output::parse(report.run.format, output);
             if parsed.events.len() > complete.len() {
-                // what is cut off may hold objects that look like events: a find, but not without a word
+                // the truncated event may contain objects that look like events; they are kept,
+                // with a loss
                 assert_eq!(missing(complete.iter().copied(), &parsed.events), None, "{what}");
                 assert!(report.run.lost() > 0, "{what}");
             } else {
@@ -79,7 +80,7 @@ fn check_cut(what: &str, whole: &[u8], cut: usize, spans: &[Range<usize>]) {
     }
 }
 
-/// The events as the reference orders them, joined by line ends.
+/// Returns the events in the order of the reference, joined by newlines.
 fn sorted(events: &[&[u8]]) -> Vec<u8> {
     let trace = [&b"["[..], &events.join(&b','), b"]"].concat();
     let output = reference::merge(&[&trace], Some(reference::Format::Array));
@@ -88,10 +89,10 @@ fn sorted(events: &[&[u8]]) -> Vec<u8> {
     Output::parse(format, &output).events.join(&b'\n')
 }
 
-/// An event that is cut is a loss; an end that is missing is none.
+/// Asserts that a truncated event is a loss, and a missing end is not.
 #[track_caller]
 fn check_losses(what: &str, report: &MergeReport, cut: usize, spans: &[Range<usize>]) {
-    // what is there of the first event of NDJSON may as well be keys of an object: then they are kept as such
+    // the start of the first event in NDJSON may also be keys of an object, which are kept
     let inside = spans.iter().any(|span| span.start > 0 && span.start < cut && cut < span.end);
     let between = spans.first().is_some_and(|first| first.end <= cut)
         && spans.last().is_some_and(|last| cut <= last.end);
@@ -103,7 +104,7 @@ fn check_losses(what: &str, report: &MergeReport, cut: usize, spans: &[Range<usi
 }
 
 #[test]
-fn of_an_object_by_hand() {
+fn prefixes_of_an_object_are_salvaged() {
     check("by hand", BY_HAND.as_bytes());
 }
 
@@ -119,7 +120,7 @@ fn complete_keys_survive() {
         r#""traceEvents":["#,
     ];
     let ends = members.map(|member| BY_HAND.find(member).expect("it is there") + member.len());
-    // from where on this is a trace for sure
+    // from here on the text is certainly a trace
     for cut in ends[5]..=whole.len() {
         let (output, report) = run(&[&whole[..cut]], None, PLAIN).expect("a trace");
         let keys = Output::parse(report.run.format, &output).keys;
@@ -131,7 +132,7 @@ fn complete_keys_survive() {
 }
 
 #[test]
-fn of_all_forms_and_layouts() {
+fn prefixes_of_all_forms_are_salvaged() {
     let all = [
         (Form::Object, Layout::TwoSpaces),
         (Form::Object, Layout::Compact),

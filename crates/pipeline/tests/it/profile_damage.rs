@@ -1,5 +1,5 @@
-//! CPU profile streams that are not as they should be: what is wrong is counted with its place, the rest is saved, and
-//! no other stream notices.
+//! Damaged CPU profile streams: each problem is counted with its offset, the rest is saved, and
+//! other streams are unaffected.
 
 use crate::extract::{Extracted, check_rules, extract, kinds};
 use crate::run::{Knobs, PLAIN, knobs};
@@ -10,20 +10,18 @@ use tracemill_testkit::generate::{Arrangement, ProfileShape, profile_trace};
 use tracemill_testkit::{Rng, reference, seeds};
 use tracemill_trace::run::flaws::FlawKind::{self, *};
 
-/// Far from each other in the space of knobs.
 fn corners() -> impl Iterator<Item = Knobs> {
     [1, 9, 28, 53, 64].into_iter().map(knobs)
 }
 
 const HEAD: &str = r#"{"name":"Profile","ph":"P","pid":1,"tid":7,"id":"0x1","ts":100,"args":{"data":{"startTime":100}}}"#;
-/// A stream that stands around the damaged one, under another pid.
+/// A valid stream with another pid, around the damaged one.
 const OTHERS: [&str; 3] = [
     r#"{"name":"Profile","ph":"P","pid":2,"tid":7,"id":"0x1","ts":50,"args":{"data":{"startTime":50}}}"#,
     r#"{"name":"ProfileChunk","ph":"P","pid":2,"tid":9,"id":"0x1","ts":60,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{}}],"samples":[1]},"timeDeltas":[4]}}}"#,
     r#"{"name":"ProfileChunk","ph":"P","pid":2,"tid":9,"id":"0x1","ts":900,"args":{"data":{"cpuProfile":{"nodes":[{"id":2,"callFrame":{},"parent":1}],"samples":[2]},"timeDeltas":[8]}}}"#,
 ];
 
-/// The `number`th chunk of the damaged stream.
 fn chunk(number: usize, args: &str) -> String {
     let ts = 200 + 10 * number;
     format!(
@@ -31,13 +29,13 @@ fn chunk(number: usize, args: &str) -> String {
     )
 }
 
-/// Chunks of these data, which hold `nodes`, `samples` and `timeDeltas` in one object.
+/// Returns chunks with these data: `nodes`, `samples` and `timeDeltas` in one object.
 fn chunks(data: &[&str]) -> Vec<String> {
     let args = data.iter().map(|data| format!("{{\"data\":{data}}}"));
     args.enumerate().map(|(number, args)| chunk(number, &args)).collect()
 }
 
-/// A trace of a damaged stream and the sound one around it.
+/// Returns a trace with a damaged stream inside the valid one.
 fn around(head: &str, chunks: &[String]) -> Vec<u8> {
     let mut events = vec![OTHERS[0], OTHERS[1]];
     events.extend((!head.is_empty()).then_some(head));
@@ -46,7 +44,7 @@ fn around(head: &str, chunks: &[String]) -> Vec<u8> {
     format!("{{\"traceEvents\":[\n{}\n]}}\n", events.join(",\n")).into_bytes()
 }
 
-/// What is wrong, how often, and the text that the first one begins with.
+/// The kinds of problems, their counts, and the text at the first one.
 type Expected<'e> = &'e [(FlawKind, u64, &'e str)];
 
 fn find(trace: &[u8], text: &str) -> u64 {
@@ -55,8 +53,8 @@ fn find(trace: &[u8], text: &str) -> u64 {
     at as u64
 }
 
-/// Extracts with all knobs and asserts the flaws of the damaged stream, and that the other one is whole; returns the
-/// damaged one if there is anything of it.
+/// Extracts with all knobs, and asserts the problems of the damaged stream and that the other one
+/// is complete. Returns the rest of the damaged profile.
 #[track_caller]
 fn check_trace(trace: &[u8], expected: Expected<'_>) -> Option<Extracted> {
     let shown = String::from_utf8_lossy(trace).into_owned();
@@ -82,7 +80,7 @@ fn check_trace(trace: &[u8], expected: Expected<'_>) -> Option<Extracted> {
     first.into_iter().flatten().find(|own| own.info.pid != "2")
 }
 
-/// Asserts that the places are those of the right input.
+/// Asserts that offsets refer to the right input.
 #[track_caller]
 fn check_as_second_input(trace: &[u8], flaws: &[(FlawKind, u64, u64)]) {
     let other = br#"[{"name":"first","ph":"X","ts":1,"dur":2,"pid":1,"tid":1}]"#;
@@ -94,7 +92,7 @@ fn check_as_second_input(trace: &[u8], flaws: &[(FlawKind, u64, u64)]) {
     }
 }
 
-/// The nodes of a profile as `id<parent`, in order.
+/// Formats the nodes of a profile as `id<parent`, in order.
 fn tree(profile: &Value) -> String {
     let nodes = profile["nodes"].as_array().expect("checked by the helper");
     let parent = |id: &Value| {
@@ -109,7 +107,8 @@ fn tree(profile: &Value) -> String {
     texts.collect::<Vec<_>>().join(" ")
 }
 
-/// Asserts the flaws of a stream of these data, and `tree`, samples and steps of what is saved.
+/// Asserts that a stream of these data has the expected problems, and which tree, samples and time
+/// steps are saved.
 #[track_caller]
 fn check(data: &[&str], expected: Expected<'_>, saved: (&str, &str, &str)) {
     let trace = around(HEAD, &chunks(data));
@@ -128,7 +127,7 @@ fn check(data: &[&str], expected: Expected<'_>, saved: (&str, &str, &str)) {
 const GOOD: &str = r#"{"nodes":[{"id":1,"callFrame":{}},{"id":2,"callFrame":{},"parent":1}],"samples":[1,2],"timeDeltas":[5,6]}"#;
 
 #[test]
-fn what_is_no_object_and_no_list_is_left_out() {
+fn values_of_the_wrong_type_are_dropped() {
     for odd in ["77777", "\"77777\"", "[77777]", "true"] {
         let mut all = chunks(&[GOOD]);
         all.push(chunk(1, odd));
@@ -158,7 +157,7 @@ fn what_is_no_object_and_no_list_is_left_out() {
 }
 
 #[test]
-fn nodes_that_are_none_are_left_out() {
+fn invalid_nodes_are_dropped() {
     let data = r#"{"nodes":[{"id":1},7777,"x",null,[{}],{"noid":1},{"id":-2},{"id":1.5},{"id":2,"parent":1}],"samples":[2],"timeDeltas":[3]}"#;
     check(&[data], &[(Node, 7, "7777")], ("1 2<1", "[2]", "[3]"));
     let in_quotes =
@@ -166,9 +165,9 @@ fn nodes_that_are_none_are_left_out() {
     check(&[in_quotes], &[], ("1 7<1", "[7,7]", "[3,4]"));
 }
 
-/// The difference of two times need not fit where both do.
+/// The difference of two times may overflow even if both are in range.
 #[test]
-fn times_too_far_apart_are_a_step_of_nothing() {
+fn time_steps_that_overflow_count_as_zero() {
     let far = r#"{"nodes":[{"id":1},{"id":2,"parent":1}],"samples":[1,2,1],"timestamps":[-9000000000000000,9000000000000000,9000000000000007]}"#;
     check(&[far], &[(Delta, 1, "[-9000")], ("1 2<1", "[1,2,1]", "[0,0,7]"));
 }
@@ -184,7 +183,7 @@ fn cycles_are_cut() {
 }
 
 #[test]
-fn orphans_hang_below_the_root() {
+fn orphans_become_children_of_the_root() {
     let data = r#"{"nodes":[{"id":1},{"id":2,"parent":77},{"id":3,"parent":2},{"id":4,"parent":"x"},{"id":5}],"samples":[3],"timeDeltas":[1]}"#;
     check(&[data], &[(Orphan, 3, "{\"id\":2")], ("1 2<1 3<2 4<1 5<1", "[3]", "[1]"));
     let late = r#"{"nodes":[{"id":3,"parent":2}],"samples":[3],"timeDeltas":[1]}"#;
@@ -193,7 +192,7 @@ fn orphans_hang_below_the_root() {
 }
 
 #[test]
-fn repeated_ids_are_two_nodes_or_one() {
+fn repeated_ids_are_merged_or_renumbered() {
     check(&[GOOD, GOOD], &[], ("1 2<1", "[1,2,1,2]", "[5,6,5,6]"));
     let again = r#"{"nodes":[{"id":2,"callFrame":{"url":"other"},"parent":1}],"samples":[2],"timeDeltas":[1]}"#;
     let expected = [
@@ -208,7 +207,7 @@ fn repeated_ids_are_two_nodes_or_one() {
 }
 
 #[test]
-fn ids_that_javascript_cannot_tell_apart_are_given_anew() {
+fn ids_above_2_pow_53_are_renumbered() {
     let data = r#"{"nodes":[{"id":9007199254740993},{"id":9007199254740992,"parent":9007199254740993},{"id":18446744073709551613,"parent":9007199254740992}],"samples":[9007199254740992,18446744073709551613],"timeDeltas":[1,2]}"#;
     let expected = [(Renumbered, 1, "{\"id\":9007199254740993}")];
     check(&[data], &expected, ("1 2<1 3<2", "[2,3]", "[1,2]"));
@@ -218,7 +217,7 @@ fn ids_that_javascript_cannot_tell_apart_are_given_anew() {
 }
 
 #[test]
-fn samples_of_nobody_give_their_time_to_the_next_one() {
+fn samples_of_unknown_nodes_pass_their_time_on() {
     let data = r#"{"nodes":[{"id":1},{"id":2,"parent":1}],"samples":[1,77,null,"x",2.5,2,-1],"timeDeltas":[1,2,4,8,16,32,64]}"#;
     let event = r#"{"name":"ProfileChunk","ph":"P","pid":1"#;
     check(&[data], &[(Sample, 5, event)], ("1 2<1", "[1,2]", "[1,62]"));
@@ -228,7 +227,7 @@ fn samples_of_nobody_give_their_time_to_the_next_one() {
 }
 
 #[test]
-fn steps_that_are_no_numbers_count_as_none() {
+fn invalid_time_steps_count_as_zero() {
     let samples = |steps: &str| {
         let count = steps.split(',').count();
         let samples = vec!["1"; count].join(",");
@@ -246,7 +245,7 @@ fn steps_that_are_no_numbers_count_as_none() {
 }
 
 #[test]
-fn samples_and_steps_of_unequal_number() {
+fn unpaired_samples_and_steps_are_counted() {
     let nodes = r#""nodes":[{"id":1},{"id":2,"parent":1}]"#;
     let more_samples = format!(r#"{{{nodes},"samples":[1,2,1,1],"timeDeltas":[5,6]}}"#);
     let more_steps = format!(r#"{{{nodes},"samples":[1,2],"timeDeltas":[5,6,7]}}"#);
@@ -254,7 +253,7 @@ fn samples_and_steps_of_unequal_number() {
     let event = r#"{"name":"ProfileChunk","ph":"P","pid":1"#;
     check(&[&more_samples, last], &[(Unpaired, 2, event)], ("1 2<1", "[1,2,2]", "[5,6,3]"));
     check(&[&more_steps, last], &[(Unpaired, 1, event)], ("1 2<1", "[1,2,2]", "[5,6,10]"));
-    // in all there are as many of both: DevTools pairs them across chunks
+    // the totals match: DevTools pairs them across chunks
     let late = r#"{"samples":[2],"timeDeltas":[7,8,9]}"#;
     check(&[&more_samples, late], &[], ("1 2<1", "[1,2,1,1,2]", "[5,6,7,8,9]"));
     let only_steps = r#"{"timeDeltas":[3,4]}"#;
@@ -266,7 +265,7 @@ fn samples_and_steps_of_unequal_number() {
 }
 
 #[test]
-fn samples_without_any_times_are_spread_over_the_profile() {
+fn samples_without_times_are_spread_evenly() {
     let data = r#"{"nodes":[{"id":1},{"id":2,"parent":1}],"samples":[1,2,1,2]}"#;
     let event = r#"{"name":"ProfileChunk","ph":"P","pid":1"#;
     check(
@@ -277,9 +276,9 @@ fn samples_without_any_times_are_spread_over_the_profile() {
     check(&[data], &[(Unpaired, 4, event)], ("1 2<1", "[]", "[]"));
 }
 
-/// Start and end of the data may be of another clock than the events; a span is the same by both.
+/// Start and end in the data may use another clock than the events; their difference is the same.
 #[test]
-fn samples_without_any_times_are_spread_by_the_clock_of_the_data() {
+fn samples_without_times_use_the_clock_of_the_data() {
     let data = [r#"{"nodes":[{"id":1}],"samples":[1,1]}"#, r#"{"endTime":7400}"#];
     let head = HEAD.replace("\"startTime\":100", "\"startTime\":7000");
     let trace = around(&head, &chunks(&data));
@@ -293,7 +292,7 @@ fn samples_without_any_times_are_spread_by_the_clock_of_the_data() {
 }
 
 #[test]
-fn lines_of_another_number_are_cut_or_filled() {
+fn lists_of_lines_are_truncated_or_padded() {
     let data = r#"{"nodes":[{"id":1}],"samples":[1,1,1],"timeDeltas":[1,1,1],"lines":[4,"x"],"columns":[1,2,3,4]}"#;
     let trace = around(HEAD, &chunks(&[data]));
     let own = check_trace(&trace, &[(Lines, 3, "\"x\"]")]).expect("all samples");
@@ -305,7 +304,7 @@ fn lines_of_another_number_are_cut_or_filled() {
 }
 
 #[test]
-fn trace_ids_of_nobody_are_left_out() {
+fn trace_ids_of_unknown_nodes_are_dropped() {
     for odd in ["\"b\":77", "\"b\":\"x\"", "\"b\":null"] {
         let data = format!(
             r#"{{"nodes":[{{"id":1}}],"samples":[1],"timeDeltas":[1],"trace_ids":{{"a":1,{odd},"d":1}}}}"#
@@ -317,7 +316,7 @@ fn trace_ids_of_nobody_are_left_out() {
 }
 
 #[test]
-fn keys_and_values_that_are_missing_leave_json() {
+fn missing_keys_and_values_leave_valid_json() {
     let node = r#"{"id":2,"callFrame":{},"parent":1}"#;
     for odd in [
         r#"{"id":2,"callFrame":{"a","codeType":"JS"},"parent":1}"#,
@@ -340,7 +339,7 @@ fn keys_and_values_that_are_missing_leave_json() {
     }
 }
 
-/// Asserts that a stream of these data is saved, and that something of it is counted.
+/// Asserts that a stream of these data has a problem and is saved.
 #[track_caller]
 fn check_text(data: &str) -> Value {
     let trace = around(HEAD, &chunks(&[data]));
@@ -354,14 +353,14 @@ fn check_text(data: &str) -> Value {
 }
 
 #[test]
-fn starts_are_guessed_where_they_are_missing() {
+fn missing_start_times_are_guessed() {
     let event = r#"{"name":"ProfileChunk","ph":"P","pid":1"#;
     let start = |head: &str, data: &[&str], expected: Expected<'_>| {
         let own = check_trace(&around(head, &chunks(data)), expected).expect("a profile");
         let start = check_rules(&own.bytes)["startTime"].to_string();
         (start, own.info.tid)
     };
-    // the first chunk comes at 200 and takes 11
+    // the first chunk is at 200 and its steps sum to 11
     let guessed = ("189".to_owned(), "8".to_owned());
     assert_eq!(start("", &[GOOD], &[(NoProfile, 1, event), (NoStart, 1, event)]), guessed);
     let said = GOOD.replace("{\"nodes\"", "{\"startTime\":44,\"nodes\"");
@@ -383,7 +382,7 @@ fn starts_are_guessed_where_they_are_missing() {
 }
 
 #[test]
-fn text_that_is_no_json_becomes_json() {
+fn invalid_text_becomes_valid_json() {
     let odd: [(&[u8], &str); 5] = [
         (b"{\"id\":2,\"callFrame\":{\"functionName\":\"a\x01\nb\"},\"parent\":1}", "a\u{1}\nb"),
         (
@@ -412,7 +411,6 @@ fn text_that_is_no_json_becomes_json() {
     }
 }
 
-/// Nothing is changed silently: who replaces what is no name must say so.
 #[test]
 fn frames_of_the_wrong_types_are_counted() {
     for odd in [
@@ -432,7 +430,7 @@ fn frames_of_the_wrong_types_are_counted() {
 }
 
 #[test]
-fn a_trace_that_breaks_off_in_a_chunk_loses_that_chunk() {
+fn a_trace_truncated_in_a_chunk_loses_that_chunk() {
     let whole = around(HEAD, &chunks(&[GOOD, GOOD]));
     let second = find(&whole, "\"ts\":210") as usize;
     let end = find(&whole, OTHERS[2]) as usize;
@@ -447,7 +445,7 @@ fn a_trace_that_breaks_off_in_a_chunk_loses_that_chunk() {
 }
 
 #[test]
-fn damaged_traces_have_one_sound_answer() {
+fn damaged_traces_give_one_valid_result() {
     for seed in seeds(0, 40) {
         let mut rng = Rng::new(seed);
         let arrangement = Arrangement::ALL[rng.index(5)];

@@ -1,4 +1,4 @@
-//! `.cpuprofile` inputs that are not as they should be, and call trees deeper than any stack.
+//! Damaged `.cpuprofile` inputs, and very deep call trees.
 
 use crate::extract::{check_rules, extract_sources, kinds};
 use crate::profile_files::check_events;
@@ -12,10 +12,10 @@ use tracemill_trace::Source;
 use tracemill_trace::run::error::ErrorClass;
 use tracemill_trace::run::flaws::FlawKind::{self, *};
 
-/// What is wrong, how often, and the text that the first one begins with; anywhere if that is empty.
+/// The kinds of problems, their counts, and the text at the first one.
 type Expected<'e> = &'e [(FlawKind, u64, &'e str)];
 
-/// Merges a profile with several knobs and asserts its flaws; returns the profile of the one answer, extracted again.
+/// Merges a profile with several knobs and asserts its problems. Returns the extracted profile.
 #[track_caller]
 fn check(text: &str, expected: Expected<'_>) -> Value {
     let folder = Folder::new();
@@ -43,7 +43,7 @@ fn check(text: &str, expected: Expected<'_>) -> Value {
     check_rules(&again[0].bytes)
 }
 
-/// As [`check`], with what is saved: nodes, samples and steps.
+/// Like [`check`], also asserting nodes, samples and time steps.
 #[track_caller]
 fn check_saved(text: &str, expected: Expected<'_>, saved: (usize, &str, &str)) {
     let profile = check(text, expected);
@@ -53,7 +53,7 @@ fn check_saved(text: &str, expected: Expected<'_>, saved: (usize, &str, &str)) {
 }
 
 #[test]
-fn odd_samples_and_steps() {
+fn invalid_samples_and_steps_are_repaired() {
     let with = |samples: &str, steps: &str| {
         format!(
             r#"{{"nodes":[{{"id":1,"callFrame":{{}},"children":[2]}},{{"id":2,"callFrame":{{}}}}],"startTime":5,"endTime":90,"samples":[{samples}],"timeDeltas":[{steps}]}}"#
@@ -82,7 +82,7 @@ fn odd_samples_and_steps() {
 }
 
 #[test]
-fn odd_trees() {
+fn invalid_trees_are_repaired() {
     let with = |nodes: &str| {
         format!(
             r#"{{"nodes":[{nodes}],"startTime":5,"endTime":90,"samples":[1],"timeDeltas":[1]}}"#
@@ -112,7 +112,7 @@ fn odd_trees() {
 }
 
 #[test]
-fn odd_bounds_and_keys() {
+fn missing_bounds_and_times_are_guessed() {
     let nodes = r#""nodes":[{"id":1},{"id":2,"parent":1}]"#;
     let samples = r#""samples":[1,2],"timeDeltas":[10,5]"#;
     let start = |text: &str, expected: Expected<'_>| check(text, expected)["startTime"].to_string();
@@ -138,7 +138,7 @@ fn odd_bounds_and_keys() {
 }
 
 #[test]
-fn odd_text() {
+fn invalid_text_is_repaired() {
     for odd in ["a\u{1}b", "c:\\dir", "\n"] {
         let text = format!(
             r#"{{"nodes":[{{"id":1}},{{"id":2,"callFrame":{{"functionName":"{odd}"}},"parent":1}}],"startTime":100,"samples":[2],"timeDeltas":[1]}}"#
@@ -158,7 +158,7 @@ fn odd_text() {
 }
 
 #[test]
-fn odd_keys() {
+fn invalid_keys_are_repaired() {
     let with = |odd: &str| {
         format!(r#"{{"nodes":[{{"id":1}}],{odd},"startTime":1,"samples":[1],"timeDeltas":[1]}}"#)
     };
@@ -171,7 +171,7 @@ fn odd_keys() {
 }
 
 #[test]
-fn one_bad_profile_touches_no_other() {
+fn a_damaged_profile_does_not_affect_others() {
     let good = r#"{"nodes":[{"id":1}],"startTime":5,"samples":[1],"timeDeltas":[1]}"#;
     let bad = r#"{"nodes":[{"id":1},7],"startTime":5,"samples":[1,9],"timeDeltas":[1,1]}"#;
     let folder = Folder::new();
@@ -189,7 +189,7 @@ fn one_bad_profile_touches_no_other() {
 }
 
 #[test]
-fn damaged_files_have_one_sound_answer() {
+fn damaged_files_give_one_valid_result() {
     for seed in seeds(0, 40) {
         let mut rng = Rng::new(seed);
         let shape = ProfileShape { arrangement: Arrangement::InOrder, ..ProfileShape::plain(1) };
@@ -230,13 +230,13 @@ fn check_answer(what: &str, text: &[u8], corner: Knobs) {
         (Err(plain), Err(again)) => assert_eq!(plain.class(), again.class(), "{what}"),
         (plain, again) => panic!("{what} {corner:?}: {plain:?}\n{again:?}\n{shown}"),
     }
-    // the rules are checked on the way; without nodes there is none
+    // asserts the rules; fails if there are no nodes
     let _ = extract_sources(&[Source::Path(file)], &config(corner));
 }
 
 const DEEP: usize = 400_000;
 
-/// A call tree that goes straight down, in three ways of writing.
+/// Returns a linear call tree in three formats.
 fn deep_trees() -> [(&'static str, String); 3] {
     let (mut parents, mut lists, mut nested) = (String::new(), String::new(), String::new());
     for id in 1..=DEEP {
@@ -256,7 +256,7 @@ fn deep_trees() -> [(&'static str, String); 3] {
     ]
 }
 
-/// Runs on a stack that a call for each level would not fit on.
+/// Runs on a stack that is too small for a call per level.
 fn on_small_stack(run: impl FnOnce() + Send) {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(256 << 10);
@@ -265,7 +265,7 @@ fn on_small_stack(run: impl FnOnce() + Send) {
     });
 }
 
-/// Asserts that the only profile of an input goes down 400,000 levels.
+/// Asserts that the only profile of an input has 400,000 levels.
 #[track_caller]
 fn check_deep(what: &str, name: &str, text: &str) {
     let folder = Folder::new();
@@ -280,14 +280,14 @@ fn check_deep(what: &str, name: &str, text: &str) {
 }
 
 #[test]
-fn depth_is_no_limit_in_files() {
+fn depth_of_profiles_in_files_is_unlimited() {
     for (what, text) in deep_trees() {
         check_deep(what, "p.cpuprofile", &text);
     }
 }
 
 #[test]
-fn depth_is_no_limit_in_traces() {
+fn depth_of_profiles_in_traces_is_unlimited() {
     for (what, text) in deep_trees() {
         let trace = format!(
             "[{{\"ph\":\"X\",\"name\":\"CpuProfile\",\"pid\":1,\"tid\":1,\"ts\":1,\"args\":{{\"data\":{{\"cpuProfile\":{text}}}}}}}]"

@@ -1,5 +1,5 @@
-//! `.cpuprofile` inputs: they become the events that V8 would have streamed, and what is extracted from those again is
-//! what went in.
+//! Merges `.cpuprofile` inputs into the events that V8 would have streamed. Extracting them again
+//! gives the same files.
 
 use crate::extract::{check_rules, extract, extract_sources, kinds};
 use crate::profiles::{has_profiles, real_traces};
@@ -16,16 +16,16 @@ use tracemill_testkit::{Rng, seeds};
 use tracemill_trace::Source;
 use tracemill_trace::run::flaws::FlawKind;
 
-/// A chunk must not be longer: DevTools fails on such.
+/// Maximum number of samples in a chunk; DevTools fails on longer ones.
 const MOST: usize = 10_000;
 
-/// Merges files with several knobs; the one answer, without flaws that are a loss.
+/// Merges files with several knobs and asserts equal results without losses. Returns the output.
 #[track_caller]
 fn merge_files(files: &[&Path], number: usize) -> Vec<u8> {
     let (output, report) = run_files(files, None, PLAIN).expect("profiles");
     assert_eq!(report.run.lost(), 0, "{files:?}: {report:#?}");
     for corner in (0..3).map(|corner| knobs(number * 3 + corner)) {
-        // a byte at a time takes long and shows no more than small files do
+        // reading large files byte by byte is slow
         let least = if output.len() > 50_000 { 4096 } else { 1 };
         let corner = Knobs { read_size: corner.read_size.map(|size| size.max(least)), ..corner };
         let (again, _) = run_files(files, None, corner).expect("profiles");
@@ -35,7 +35,7 @@ fn merge_files(files: &[&Path], number: usize) -> Vec<u8> {
     output
 }
 
-/// Asserts that a trace made of profiles is one that readers take: chunks not too long, and in order of reference.
+/// Asserts that a trace of converted profiles is sorted and has no long chunks.
 #[track_caller]
 pub(crate) fn check_events(trace: &[u8]) {
     let merged = reference::merge(&[trace], None).expect("well-formed");
@@ -78,12 +78,12 @@ pub(crate) fn check_events(trace: &[u8]) {
 }
 
 #[test]
-fn what_was_extracted_goes_in_and_comes_out_unchanged() {
+fn extracted_profiles_survive_merge_and_extract() {
     for seed in seeds(500, 12) {
         let mut rng = Rng::new(seed);
         let mut shape = ProfileShape::arbitrary(&mut rng);
         if shape.arrangement == Arrangement::Lost {
-            // nodes before their parents change places: chunks cannot have them so
+            // chunks cannot represent nodes before their parents
             shape.arrangement = Arrangement::Shuffled;
         }
         let trace = profile_trace(seed, &shape);
@@ -116,14 +116,14 @@ fn what_was_extracted_goes_in_and_comes_out_unchanged() {
 }
 
 #[test]
-fn profiles_of_real_traces_go_in_and_come_out_unchanged() {
+fn profiles_of_real_traces_survive_merge_and_extract() {
     let mut count = 0;
     for (number, file) in real_traces().iter().enumerate() {
         let text = text_of(file);
         if !has_profiles(&text) {
             continue;
         }
-        // some are known not to be as they should be: what is written of them is
+        // some have known problems, but extracted ones are valid
         for own in extract(&[&text], PLAIN).unwrap_or_default() {
             let folder = Folder::new();
             let merged = merge_files(&[&folder.file("p.cpuprofile", &own.bytes)], number);
@@ -135,7 +135,7 @@ fn profiles_of_real_traces_go_in_and_come_out_unchanged() {
     assert!(count >= 4, "{count}");
 }
 
-/// `.cpuprofile` files of the new form that real producers wrote, packed ones among them.
+/// Returns `.cpuprofile` files in the new format from real producers, some of them compressed.
 fn real_files() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut files = Vec::new();
@@ -156,7 +156,6 @@ fn real_files() -> Vec<PathBuf> {
     files
 }
 
-/// The bytes between `"key":[` and the next `]`.
 fn list<'t>(text: &'t [u8], key: &str) -> Option<&'t [u8]> {
     let open = format!("\"{key}\":[").into_bytes();
     let start = text.windows(open.len()).position(|window| window == open)? + open.len();
@@ -165,7 +164,7 @@ fn list<'t>(text: &'t [u8], key: &str) -> Option<&'t [u8]> {
 }
 
 #[test]
-fn files_of_real_producers_come_out_as_they_went_in() {
+fn profiles_of_real_producers_survive_merge_and_extract() {
     for (number, file) in real_files().iter().enumerate() {
         let name = file.display();
         let text = text_of(file);
@@ -220,7 +219,8 @@ fn the_fractional_start_of_bun_survives() {
     assert_same("bun", text.as_bytes(), again[0].bytes.trim_ascii_end());
 }
 
-/// One random profile in the new form and in the old one, which counts lines from 1 and has absolute times.
+/// Generates a profile in the new format and in the old one, which has absolute times and counts
+/// lines from 1.
 fn both_forms(rng: &mut Rng) -> (String, String) {
     let count = 1 + rng.index(30);
     let mut open = vec![0_usize];
@@ -279,13 +279,13 @@ fn both_forms(rng: &mut Rng) -> (String, String) {
 }
 
 #[test]
-fn the_old_form_says_the_same_as_the_new_one() {
+fn old_and_new_formats_are_equivalent() {
     for seed in seeds(0, 12) {
         let (new, old) = both_forms(&mut Rng::new(seed));
         let folder = Folder::new();
         let merged = [("a", &new), ("b", &old)].map(|(name, text)| {
             std::fs::create_dir(folder.path(name)).expect("a folder");
-            // one name, since it is written into the events
+            // both have the same name, which the events contain
             let file = folder.file(&format!("{name}/p.cpuprofile"), text.as_bytes());
             let merged = merge_files(&[&file], seed as usize);
             extract(&[&merged], PLAIN).expect("a profile").remove(0).bytes
@@ -300,7 +300,7 @@ fn the_old_form_says_the_same_as_the_new_one() {
 }
 
 #[test]
-fn long_profiles_become_chunks_of_ten_thousand() {
+fn long_profiles_become_chunks_of_10_000_samples() {
     let (nodes, samples) = (25_000, 31_000);
     let mut rng = Rng::new(1);
     let mut text = String::from("{\"nodes\":[{\"id\":1,\"callFrame\":{}}");
@@ -311,7 +311,7 @@ fn long_profiles_become_chunks_of_ten_thousand() {
             1 + rng.index(id - 1)
         );
     });
-    // the last nodes are needed by the first samples
+    // the first samples need the last nodes
     let ids: Vec<String> = (0..samples).map(|i| (nodes - i % nodes).to_string()).collect();
     let steps = vec!["7"; samples].join(",");
     let _ = write!(
@@ -331,7 +331,7 @@ fn long_profiles_become_chunks_of_ten_thousand() {
 }
 
 #[test]
-fn profiles_and_traces_are_one_trace() {
+fn profiles_and_traces_merge_into_one_trace() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/node");
     let profile = root.join("CPU.20261121.044053.5418.0.001.cpuprofile");
     let trace = root.join("trace.json");
@@ -351,7 +351,7 @@ fn profiles_and_traces_are_one_trace() {
 }
 
 #[test]
-fn profiles_of_one_thread_get_lanes_of_their_own() {
+fn profiles_of_one_thread_get_separate_threads() {
     let folder = Folder::new();
     let text = br#"{"nodes":[{"id":1,"callFrame":{}}],"startTime":5,"endTime":9,"samples":[1],"timeDeltas":[2]}"#;
     let files = ["001", "002", "003"]
@@ -366,7 +366,7 @@ fn profiles_of_one_thread_get_lanes_of_their_own() {
 }
 
 #[test]
-fn keys_that_nobody_knows_survive() {
+fn unknown_keys_survive() {
     let folder = Folder::new();
     let text = br#"{"nodes":[{"id":1,"callFrame":{}}],"startTime":5,"endTime":9,"samples":[1],"timeDeltas":[2],"title":"x","$vscode":{"locations":[1.50]},"profile":{"source":1}}"#;
     let file = folder.file("keys.cpuprofile", text);

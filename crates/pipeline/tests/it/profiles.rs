@@ -1,4 +1,5 @@
-//! Sound CPU profiles in traces: extracted as the naive reference has them, whatever the knobs.
+//! Extracts valid CPU profiles from traces, and compares them with the naive reference, whatever
+//! the knobs.
 
 use crate::extract::{extract, extract_sources, kinds, list};
 use crate::run::{Folder, Knobs, PLAIN, config, knobs};
@@ -14,7 +15,6 @@ use tracemill_tokenizer::Tier;
 use tracemill_trace::Source;
 use tracemill_trace::run::flaws::FlawKind;
 
-/// Asserts that what is said of a profile is what the reference knows of it.
 #[track_caller]
 fn check_info(what: &str, expected: &StreamProfile, info: &ProfileInfo) {
     let profile = &expected.profile;
@@ -41,7 +41,7 @@ fn check_info(what: &str, expected: &StreamProfile, info: &ProfileInfo) {
     assert_eq!((flaws.len() as u64, count), (unordered, unordered), "{what}: {flaws:?}");
 }
 
-/// Asserts that extraction gives what the reference says, with the same bytes for all `corners`.
+/// Asserts that extraction matches the reference, with the same bytes for all `corners`.
 #[track_caller]
 pub(crate) fn check(what: &str, inputs: &[&[u8]], corners: impl Iterator<Item = Knobs>) {
     let expected = reference::cpu_profiles(inputs).unwrap_or_else(|e| panic!("{what}: {e}"));
@@ -57,7 +57,7 @@ pub(crate) fn check(what: &str, inputs: &[&[u8]], corners: impl Iterator<Item = 
         let again = extract(inputs, corner).unwrap_or_else(|e| panic!("{what} {corner:?}: {e}"));
         assert_eq!(again.len(), plain.len(), "{what} {corner:?}");
         let listed = list(inputs, corner).unwrap_or_else(|e| panic!("{what} {corner:?}: {e}"));
-        // 16 bytes a chunk, in a quarter of the index
+        // 16 bytes per chunk, in a quarter of the index
         let places = 16 * listed.profiles.iter().map(|profile| profile.chunks).sum::<u64>();
         let spills = corner.budget.is_some_and(|budget| places > budget / 4);
         assert_eq!(listed.spills > 0, spills, "{what} {corner:?}");
@@ -78,7 +78,7 @@ pub(crate) fn check(what: &str, inputs: &[&[u8]], corners: impl Iterator<Item = 
 }
 
 #[test]
-fn random_profiles_with_any_knobs() {
+fn random_profiles_match_the_reference() {
     for seed in seeds(0, 25) {
         let mut rng = Rng::new(seed);
         let inputs: Vec<Vec<u8>> = (0..1 + rng.index(2) as u64)
@@ -88,7 +88,7 @@ fn random_profiles_with_any_knobs() {
         let corners = (0..3).map(|number| {
             let corner = knobs(seed as usize * 3 + number);
             let long = inputs.iter().any(|input| input.len() > 100_000);
-            // a byte at a time takes long and shows no more than small files do
+            // reading large files byte by byte is slow
             let least = if long { 63 } else { 1 };
             Knobs { read_size: corner.read_size.map(|size| size.max(least)), ..corner }
         });
@@ -96,7 +96,7 @@ fn random_profiles_with_any_knobs() {
     }
 }
 
-/// Traces of real producers, and those of `testdata/`.
+/// Returns traces of real producers, and those in `testdata/`.
 pub(crate) fn real_traces() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut found = Vec::new();
@@ -117,13 +117,12 @@ pub(crate) fn real_traces() -> Vec<PathBuf> {
     found
 }
 
-/// Whether there may be a profile in a trace.
 pub(crate) fn has_profiles(text: &[u8]) -> bool {
     contains(text, b"\"ProfileChunk\"") || contains(text, b"\"CpuProfile\"")
 }
 
 #[test]
-fn profiles_of_real_producers_are_as_the_reference_has_them() {
+fn profiles_of_real_producers_match_the_reference() {
     let mut compared = 0;
     for (number, file) in real_traces().into_iter().enumerate() {
         let text = text_of(&file);
@@ -138,7 +137,7 @@ fn profiles_of_real_producers_are_as_the_reference_has_them() {
                 check(&file.display().to_string(), &[&text], [corner].into_iter());
                 compared += 1;
             }
-            // orphans and samples of nobody
+            // orphans and samples of unknown nodes
             _ => {}
         }
     }
@@ -146,7 +145,7 @@ fn profiles_of_real_producers_are_as_the_reference_has_them() {
 }
 
 #[test]
-fn long_profiles_leave_the_memory() {
+fn long_profiles_spill_to_disk() {
     let shape = ProfileShape {
         samples: 3000,
         nodes: 900,
@@ -195,7 +194,7 @@ fn shuffled_chunks_give_the_same_profile() {
     }
 }
 
-/// The events of a trace as several traces, as a log that is rotated.
+/// Splits the events of a trace into several traces, like rotated logs.
 fn rotated(trace: &[u8], files: usize) -> Vec<Vec<u8>> {
     let events = reference::events(trace).expect("well-formed");
     let pieces = events.chunks(events.len().div_ceil(files).max(1));
@@ -207,7 +206,7 @@ fn rotated(trace: &[u8], files: usize) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn streams_go_on_in_rotated_logs() {
+fn streams_continue_in_rotated_logs() {
     for seed in 300..320 {
         let shape = ProfileShape { chunks: 12, ..ProfileShape::plain(1 + seed as usize % 4) };
         let trace = profile_trace(seed, &shape);
@@ -243,7 +242,7 @@ fn equal_ids_in_two_files_are_two_profiles() {
 }
 
 #[test]
-fn an_orphan_end_belongs_to_nobody() {
+fn streams_without_nodes_give_a_warning_and_no_file() {
     let trace = br#"[{"name":"ProfileChunk","ph":"P","pid":1,"tid":1,"id":"0x0","ts":1,"args":{"data":{"endTime":1}}},
         {"name":"Profile","ph":"P","pid":1,"tid":1,"id":"0x1","ts":10,"args":{"data":{"startTime":10}}},
         {"name":"ProfileChunk","ph":"P","pid":1,"tid":2,"id":"0x1","ts":11,"args":{"data":{"cpuProfile":{"nodes":[
@@ -264,7 +263,7 @@ fn an_orphan_end_belongs_to_nobody() {
 }
 
 #[test]
-fn starts_are_written_as_they_were_read() {
+fn start_times_keep_every_digit() {
     for start in ["1795226383502128.8", "5", "-3.25", "12.00", "1.5e3", "7.0000000000000000001"] {
         for written in [start.to_owned(), format!("\"{start}\"")] {
             let trace = format!(

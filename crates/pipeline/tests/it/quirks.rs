@@ -1,4 +1,4 @@
-//! The files of `testdata/`: every peculiarity does what its table says, whatever the knobs.
+//! Files in `testdata/` behave as its tables state, whatever the knobs.
 
 use crate::run::{Knobs, PLAIN, knobs, read, run, run_files, run_sources};
 use crate::trace::{Output, assert_same, contains, text_of};
@@ -9,7 +9,7 @@ use tracemill_trace::run::error::ErrorClass;
 use tracemill_trace::run::losses::Losses;
 use tracemill_trace::{Error, Source};
 
-/// Those files of `quirks/` with events to keep that are not well-formed: the reference refuses them.
+/// Malformed files of `quirks/` from which events are kept; the reference refuses them.
 const ILL_FORMED: [&str; 24] = [
     "args-trailing-comma.json",
     "array-leading-comma.json",
@@ -37,7 +37,6 @@ const ILL_FORMED: [&str; 24] = [
     "windows-backslash.json",
 ];
 
-/// Far from each other in the space of knobs; files and pipes, all budgets, threads and chunk sizes.
 fn corners() -> impl Iterator<Item = Knobs> {
     [1, 9, 17, 28, 42, 53, 64, 85].into_iter().map(knobs)
 }
@@ -54,7 +53,7 @@ fn kept_lapses(report: &MergeReport) -> u64 {
     report.run.inputs.iter().map(|input| input.lapses.kept()).sum()
 }
 
-/// Merges one file with all knobs; the one answer.
+/// Merges one file with all knobs and asserts equal results. Returns the result.
 #[track_caller]
 fn merge_one(file: &Path) -> Result<(Vec<u8>, MergeReport), Error> {
     let name = file.display().to_string();
@@ -116,7 +115,7 @@ fn check_row(row: &Row) {
         "{name}: {report:#?}"
     );
     if name.ends_with(".cpuprofile") {
-        // its events are made, not copied
+        // events of profiles are synthetic, not copied
         check_losses(name, (report.run.lost(), kept_lapses(&report)), *lost, *exit);
         return check_again(name, &output);
     }
@@ -139,7 +138,7 @@ fn check_row(row: &Row) {
     }
 }
 
-/// `found`: pieces lost, and pieces kept that are no JSON.
+/// Asserts that the numbers of losses and of kept events that are not JSON fit the exit status.
 fn check_losses(name: &str, found: (u64, u64), at_least: u64, exit: u8) {
     match exit {
         0 => assert_eq!(found, (0, 0), "{name}"),
@@ -148,7 +147,7 @@ fn check_losses(name: &str, found: (u64, u64), at_least: u64, exit: u8) {
     }
 }
 
-/// Where events say their place in the output, that is where they are.
+/// Asserts that events which state their rank have it in the output.
 fn check_ranks(name: &str, events: &[&[u8]]) {
     let rank = |event: &&[u8]| -> Option<usize> {
         let text = String::from_utf8_lossy(event).into_owned();
@@ -173,7 +172,7 @@ fn check_strict(file: &Path) {
     assert_eq!(error.class(), ErrorClass::Input, "{}: {error}", file.display());
 }
 
-/// The rows of the tables in `testdata/README.md`, in their order.
+/// Returns the rows of the tables in `testdata/README.md`.
 fn documented() -> Vec<Row> {
     let text = String::from_utf8(read(&testdata("README.md"))).expect("text");
     let tables = text.split_once("\n## quirks").expect("a section on quirks").1;
@@ -188,7 +187,7 @@ fn documented() -> Vec<Row> {
 }
 
 #[test]
-fn quirks_are_as_their_table_says() {
+fn quirks_behave_as_documented() {
     rows().iter().for_each(check_row);
 }
 
@@ -215,21 +214,21 @@ fn every_quirk_is_in_both_tables() {
 }
 
 #[test]
-fn stack_frames_of_two_files_unite_or_stand_apart() {
+fn stack_frames_of_two_files_are_merged_or_renamed() {
     let files = ["quirks/stack-frames.json", "quirks/stack-frames-colliding.json"].map(testdata);
     check_against_reference(&[&files[0], &files[1]]);
     check_against_reference(&[&files[1], &files[0]]);
     check_against_reference(&[&files[0], &files[0]]);
 }
 
-/// Asserts that nothing is lost and that the output is the reference's.
+/// Asserts that nothing is lost and that the output equals the reference.
 #[track_caller]
 fn check_against_reference(files: &[&Path]) {
     let texts: Vec<Vec<u8>> = files.iter().map(|file| text_of(file)).collect();
     let texts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
     let expected = reference::merge(&texts, None).expect("well-formed");
     for corner in [PLAIN].into_iter().chain(corners()) {
-        // a byte at a time takes long and shows no more than the small files do
+        // reading large files byte by byte is slow
         let corner = Knobs { read_size: corner.read_size.map(|size| size.max(63)), ..corner };
         let (output, report) = run_files(files, None, corner).expect("well-formed");
         assert_same(&format!("{files:?} {corner:?}"), &expected, &output);
@@ -238,7 +237,7 @@ fn check_against_reference(files: &[&Path]) {
 }
 
 #[test]
-fn recordings_equal_the_reference() {
+fn merged_recordings_equal_the_reference() {
     let node = ["node/trace.json", "node/trace-2.json"].map(testdata);
     check_against_reference(&[&node[0]]);
     check_against_reference(&[&node[1]]);
@@ -247,7 +246,7 @@ fn recordings_equal_the_reference() {
 }
 
 #[test]
-fn names_that_node_did_not_escape_cost_no_event_but_their_own() {
+fn unescaped_names_lose_only_their_own_event() {
     let file = testdata("node/nasty-names.log");
     let (output, report) = merge_one(&file).expect("a trace");
     let events = Output::parse(report.run.format, &output).events;
@@ -263,7 +262,7 @@ fn names_that_node_did_not_escape_cost_no_event_but_their_own() {
         for example in &tally.examples {
             let lost = &text[example.offset as usize..][..example.bytes as usize];
             assert!(!lost.is_empty() && example.noticed >= example.offset, "{example:?}");
-            // what cannot be printed is escaped, what may be misread is not
+            // unprintable bytes are escaped, all others are not
             let plain = lost.escape_ascii().to_string();
             let plain = plain.replace("\\\"", "\"").replace("\\'", "'").replace("\\\\", "\\");
             assert!(plain.starts_with(example.excerpt.trim_end_matches('…')), "{example:?}");
@@ -275,7 +274,7 @@ fn names_that_node_did_not_escape_cost_no_event_but_their_own() {
 }
 
 #[test]
-fn profiles_beside_the_recordings_become_traces() {
+fn cpuprofile_files_become_traces() {
     for (name, main) in [
         ("CPU.20261121.044053.5418.0.001", &b"\"main thread\""[..]),
         ("CPU.20261121.044054.5418.1.002", b"\"worker 1\""),
@@ -296,7 +295,7 @@ fn profiles_beside_the_recordings_become_traces() {
 }
 
 #[test]
-fn what_is_no_trace_is_refused_by_its_name() {
+fn files_of_other_formats_are_refused_by_name() {
     for (file, format) in [
         ("page.html", "HTML"),
         ("archive.zip", "zip archive"),
@@ -323,7 +322,7 @@ fn check_refused(file: &str, format: &str) {
     assert_eq!(error.class(), ErrorClass::Input, "{error}");
     let (message, name) = (error.to_string(), path.display().to_string());
     assert!(message.contains(&name) && message.contains(format), "{message}");
-    // beside a good one it is refused as well: nothing that was named may be left out
+    // also together with a valid trace, because no named input may be left out
     let good = testdata("quirks/two-documents.json");
     let error = run_files(&[&good, &path], None, PLAIN).expect_err("no trace");
     assert!(error.to_string().contains(&name), "{error}");

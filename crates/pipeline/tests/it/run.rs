@@ -1,4 +1,4 @@
-//! One merge with all knobs in hand.
+//! Runs a merge with given knobs.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use tracemill_trace::output::target::{Compression, Format, OutputConfig, Target}
 use tracemill_trace::run::limits::Shares;
 use tracemill_trace::{Error, Limits, Source};
 
-/// What may change the cost of a run but not its answer.
+/// Settings that may affect the cost of a run but not its result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Knobs {
     pub(crate) tier: Tier,
-    /// Through a pipe, this many bytes at a time; mapped files if `None`.
+    /// Bytes per read from a pipe; `None` for mapped files.
     pub(crate) read_size: Option<usize>,
     pub(crate) threads: usize,
-    /// Bytes of index and payload; ample if `None`.
+    /// Memory for index and input buffers, in bytes; `None` for plenty.
     pub(crate) budget: Option<u64>,
     pub(crate) chunk: usize,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Knobs {
 pub(crate) const PLAIN: Knobs =
     Knobs { tier: Tier::Scalar, read_size: None, threads: 1, budget: None, chunk: 1 << 20 };
 
-/// A corner of the space of knobs for every number.
+/// Returns a combination of knobs for every number.
 pub(crate) fn knobs(number: usize) -> Knobs {
     let tiers: Vec<Tier> = Tier::ALL.into_iter().filter(|tier| tier.is_available()).collect();
     let reads = [None, Some(1), Some(63), Some(64), Some(65), Some(4096), Some(1 << 20)];
@@ -55,14 +55,14 @@ pub(crate) fn config(knobs: Knobs) -> Config {
     Config::of(limits)
 }
 
-/// The same, to stop at the first defect.
+/// Like [`config`], but strict.
 pub(crate) fn strict(knobs: Knobs) -> Config {
     let mut config = config(knobs);
     config.limits.strict = true;
     config
 }
 
-/// A file that is to be made, not packed.
+/// Returns the config of a new, uncompressed file.
 pub(crate) fn output_to(path: &Path, format: Option<Format>) -> OutputConfig {
     let target = Target::File { path: path.to_owned(), replace: false };
     OutputConfig { target, format, compression: Compression::None }
@@ -70,15 +70,14 @@ pub(crate) fn output_to(path: &Path, format: Option<Format>) -> OutputConfig {
 
 pub(crate) use tracemill_testkit::Folder;
 
-/// What a merge gives: the output's bytes and the report.
+/// The bytes of the output and the report.
 pub(crate) type Merged = Result<(Vec<u8>, MergeReport), Error>;
 
-/// Merges `inputs`.
 pub(crate) fn run(inputs: &[&[u8]], format: Option<Format>, knobs: Knobs) -> Merged {
     over(inputs, knobs, |sources| run_sources(sources, format, &config(knobs)))
 }
 
-/// Runs a verb over inputs that lie in files, or come through pipes if the knobs say so.
+/// Runs a verb over inputs in files, or from pipes if the knobs say so.
 pub(crate) fn over<T>(inputs: &[&[u8]], knobs: Knobs, verb: impl FnOnce(&[Source]) -> T) -> T {
     if knobs.read_size.is_some() {
         return through_pipes(inputs, verb);
@@ -89,7 +88,7 @@ pub(crate) fn over<T>(inputs: &[&[u8]], knobs: Knobs, verb: impl FnOnce(&[Source
     verb(&sources)
 }
 
-/// Merges files as they lie, or their bytes through pipes of the same names if the knobs say so.
+/// Merges files, or pipes with their bytes and names if the knobs say so.
 pub(crate) fn run_files(files: &[&Path], format: Option<Format>, knobs: Knobs) -> Merged {
     if knobs.read_size.is_some() {
         return through_fifos(files, |sources| run_sources(sources, format, &config(knobs)));
@@ -98,7 +97,7 @@ pub(crate) fn run_files(files: &[&Path], format: Option<Format>, knobs: Knobs) -
     run_sources(&sources, format, &config(knobs))
 }
 
-/// Merges into a folder of its own and asserts that a failing run leaves nothing there.
+/// Merges into a new folder, and asserts that a failed run leaves no file.
 pub(crate) fn run_sources(sources: &[Source], format: Option<Format>, config: &Config) -> Merged {
     let folder = Folder::new();
     let target = folder.path("out");
@@ -114,7 +113,7 @@ pub(crate) fn read(path: &Path) -> Vec<u8> {
     std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Lends the reading ends of pipes that threads fill.
+/// Calls `run` with pipes that threads fill.
 pub(crate) fn through_pipes<T>(inputs: &[&[u8]], run: impl FnOnce(&[Source]) -> T) -> T {
     use std::os::fd::AsRawFd;
     std::thread::scope(|scope| {
@@ -122,7 +121,7 @@ pub(crate) fn through_pipes<T>(inputs: &[&[u8]], run: impl FnOnce(&[Source]) -> 
             .iter()
             .map(|&bytes| {
                 let (reader, mut writer) = std::io::pipe().expect("a pipe can be made");
-                // the reader may stop early: a failing write is no failure of the test
+                // the reader may stop early, so a failed write is fine
                 scope.spawn(move || drop(writer.write_all(bytes)));
                 reader
             })
@@ -137,7 +136,8 @@ pub(crate) fn through_pipes<T>(inputs: &[&[u8]], run: impl FnOnce(&[Source]) -> 
     })
 }
 
-/// Lends named pipes that threads fill with `files`: names count where the files are CPU profiles.
+/// Calls `run` with named pipes that threads fill with `files`, because CPU profiles need their
+/// names.
 pub(crate) fn through_fifos<T>(files: &[&Path], run: impl FnOnce(&[Source]) -> T) -> T {
     use rustix::fs::{CWD, Mode, OFlags, mkfifoat, open};
     let folder = Folder::new();
@@ -155,13 +155,13 @@ pub(crate) fn through_fifos<T>(files: &[&Path], run: impl FnOnce(&[Source]) -> T
     std::thread::scope(|scope| {
         let write = |(file, fifo): (&&Path, &PathBuf)| {
             let (bytes, fifo) = (read(file), fifo.clone());
-            // the reader may stop early: a failing write is no failure of the test
+            // the reader may stop early, so a failed write is fine
             scope.spawn(move || drop(std::fs::write(fifo, bytes)))
         };
         let writers: Vec<_> = files.iter().zip(&fifos).map(write).collect();
         let sources: Vec<Source> = fifos.iter().cloned().map(Source::Path).collect();
         let result = run(&sources);
-        // whoever still waits for a reader gets one, which leaves at once
+        // release writers that still wait for a reader
         let flags = OFlags::RDONLY | OFlags::NONBLOCK;
         while !writers.iter().all(|writer| writer.is_finished()) {
             fifos.iter().for_each(|fifo| drop(open(fifo, flags, Mode::empty())));

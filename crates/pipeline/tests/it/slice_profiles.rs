@@ -1,4 +1,4 @@
-//! CPU profiles in slices: the samples inside with their exact times, and the nodes that they need.
+//! CPU profiles in slices have the samples inside with exact times, and the nodes that these need.
 
 use crate::extract::extract;
 use crate::run::{Knobs, PLAIN, knobs};
@@ -17,7 +17,7 @@ fn is_in(windows: &[Window], time: i128) -> bool {
     windows.iter().any(|window| low(window) <= time && time < high(window))
 }
 
-/// What a profile says of itself in windows: each sample with its time, line and column; the nodes; the trace ids.
+/// Facts about a profile in windows: samples with time, line and column; nodes; trace ids.
 type Facts = (Vec<(i128, u64, i64, i64)>, BTreeMap<u64, Node>, BTreeMap<String, u64>);
 
 fn facts(start: i128, profile: &CpuProfile, windows: Option<&[Window]>) -> Facts {
@@ -51,7 +51,7 @@ fn facts(start: i128, profile: &CpuProfile, windows: Option<&[Window]>) -> Facts
     (samples, nodes, ids.map(|(key, &node)| (key.clone(), node)).collect())
 }
 
-/// The samples in windows, each of which begins with the one that is in force there.
+/// Returns the samples in windows, each window starting with the sample in force there.
 fn cut(samples: &[(i128, u64, i64, i64)], windows: &[Window]) -> Vec<(i128, u64, i64, i64)> {
     let last = samples.iter().map(|sample| sample.0).max();
     let mut begun = vec![false; windows.len()];
@@ -95,7 +95,7 @@ fn named(profile: &StreamProfile) -> [&str; 3] {
     [&profile.pid, &profile.tid, &profile.id]
 }
 
-/// Returns how many profiles were re-based.
+/// Asserts that a slice has the expected profiles. Returns how many were re-based.
 #[track_caller]
 fn check(what: &str, input: &[u8], windows: &[Window], corner: Knobs) -> u64 {
     let what = format!("{what}, {windows:?}, {corner:?}");
@@ -112,7 +112,7 @@ fn check(what: &str, input: &[u8], windows: &[Window], corner: Knobs) -> u64 {
         .filter(|profile| !facts(profile.start, &profile.profile, Some(windows)).0.is_empty())
         .collect();
     for profile in expected {
-        // CpuProfile events all have one key, and stay as they are
+        // all CpuProfile events have the same key, and are not changed
         let same = |part: &&StreamProfile| profile.tid != "99" || part.profile == profile.profile;
         let part = parts.iter().filter(same).find(|part| named(part) == named(profile));
         let part = part.unwrap_or_else(|| panic!("{what}: {:?} is missing", named(profile)));
@@ -123,7 +123,7 @@ fn check(what: &str, input: &[u8], windows: &[Window], corner: Knobs) -> u64 {
         let own = facts(part.start, &part.profile, None);
         let (mut samples, mut nodes, ids) = facts(profile.start, &profile.profile, Some(windows));
         if is_whole {
-            // one that needed no change has all nodes and hit counts as they were
+            // a profile that needed no change keeps all nodes and hit counts
             (samples, nodes, _) = facts(profile.start, &profile.profile, None);
         }
         assert_eq!(own.0, samples, "{what}: {:?}", named(profile));
@@ -139,7 +139,7 @@ fn check(what: &str, input: &[u8], windows: &[Window], corner: Knobs) -> u64 {
             assert_eq!(part.profile.extras, profile.profile.extras, "{what}");
         }
     }
-    // chunks that DevTools can read
+    // DevTools can read the chunks
     assert_eq!(
         extract(&[&plain], PLAIN).map_or(0, |all| all.len()).min(1),
         parts.len().min(1),
@@ -166,20 +166,20 @@ fn windows_on(rng: &mut Rng, profiles: &[StreamProfile]) -> Vec<Window> {
 }
 
 #[test]
-fn random_profiles_in_random_windows() {
+fn random_profiles_in_windows_match_the_reference() {
     let mut rebased = 0;
     for seed in seeds(0, 30) {
         let mut rng = Rng::new(seed);
         let mut shape = ProfileShape::arbitrary(&mut rng);
         if shape.arrangement == Arrangement::Lost {
-            // no order is right: where samples lie is a guess
+            // no order is right, so the times of samples are guesses
             shape.arrangement = Arrangement::Shuffled;
         }
         let input = profile_trace(seed, &shape);
         let profiles = reference::cpu_profiles(&[&input]).expect("sound");
         let windows = windows_on(&mut rng, &profiles);
         let corner = knobs(seed as usize);
-        // a byte at a time takes long and shows no more than small files do
+        // reading large files byte by byte is slow
         let least = if input.len() > 100_000 { 63 } else { 1 };
         let corner = Knobs { read_size: corner.read_size.map(|size| size.max(least)), ..corner };
         rebased += check(&format!("seed {seed}"), &input, &windows, corner);
@@ -187,7 +187,7 @@ fn random_profiles_in_random_windows() {
     assert!(rebased > 20, "{rebased} profiles were re-based");
 }
 
-/// Nothing but chunks: what goes to disk are their places.
+/// A trace of chunks only spills the entries of chunks.
 #[test]
 fn streams_beyond_the_memory_are_cut_from_disk() {
     let shape = ProfileShape { chunks: 40, others: 0, ..ProfileShape::plain(3) };
@@ -214,9 +214,8 @@ fn streams_beyond_the_memory_are_cut_from_disk() {
     }
 }
 
-/// Chunks without a time stand among the untimed events, and leave them with their stream.
 #[test]
-fn untimed_chunks_go_with_their_stream() {
+fn untimed_chunks_are_dropped_with_their_stream() {
     let mut events = Vec::new();
     for number in 0..300 {
         let (id, ts) = (number % 3, 1000 + number / 3);
@@ -245,7 +244,7 @@ fn untimed_chunks_go_with_their_stream() {
         let expected = |what: &str| input.matches(what).count();
         assert_eq!(count("\"untimed"), expected("\"untimed"), "{edges:?}");
         assert_eq!(count("\"meta"), expected("\"meta"), "{edges:?}");
-        // what is left of streams begins inside, or is whole
+        // the rest of a stream begins inside a window, or is complete
         for id in 0..3 {
             let head = format!(r#""name":"Profile","ph":"P","pid":1,"id":{id},"#);
             let chunk = format!(r#""ProfileChunk","ph":"P","pid":1,"id":{id},"args""#);
@@ -258,7 +257,7 @@ fn untimed_chunks_go_with_their_stream() {
 }
 
 #[test]
-fn long_profiles_are_cut_into_chunks() {
+fn long_profiles_are_split_into_chunks() {
     let mut events = vec![
         r#"{"name":"Profile","ph":"P","pid":1,"tid":1,"id":"0x1","ts":1000.5,"cat":"c","args":{"data":{"startTime":7.25}}}"#.to_owned(),
     ];
@@ -281,7 +280,7 @@ fn long_profiles_are_cut_into_chunks() {
         text(&events[0]),
         r#"{"name":"Profile","ph":"P","pid":1,"tid":1,"id":"0x1","ts":50000,"cat":"c","args":{"data":{"startTime":49006.75}}}"#
     );
-    // the first sample inside lies half a microsecond behind the edge, where another is in force
+    // the first sample inside is half a microsecond after the edge, where another one is in force
     assert!(text(&events[1]).contains(r#""timeDeltas":[0,0.5,10,"#));
     assert!(text(&events[1]).contains(
         r#""nodes":[{"id":1,"callFrame":{}},{"id":2,"parent":1,"callFrame":{}}],"samples""#
@@ -290,9 +289,8 @@ fn long_profiles_are_cut_into_chunks() {
     assert!(text(&events[4]).contains(r#""endTime":274006.75"#), "{}", text(&events[4]));
 }
 
-/// Samples a second apart: each window has the stack that runs at its start, though it may have no sample of its own.
 #[test]
-fn a_window_between_two_samples_has_the_stack_that_runs_there() {
+fn a_window_between_two_samples_has_the_current_stack() {
     let node = |id: u64, name: &str| {
         let parent = if id > 1 { ",\"parent\":1" } else { "" };
         format!(
@@ -306,7 +304,7 @@ fn a_window_between_two_samples_has_the_stack_that_runs_there() {
         )
     };
     let head = r#"{"name":"Profile","ph":"P","pid":1,"tid":1,"id":"0x1","ts":1000000,"cat":"c","args":{"data":{"startTime":1000000}}}"#;
-    // f from 1 s, g from 2 s to 5 s, and again f to 6 s; each in a chunk of its own, or all in one
+    // f from 1 s, g from 2 s to 5 s, f again to 6 s; in separate chunks, or in one
     let nodes = [node(1, "(root)"), node(2, "f"), node(3, "g")];
     let apart = [
         chunk(1_000_001, &nodes[..2], "2", "0"),
@@ -349,13 +347,13 @@ fn a_window_between_two_samples_has_the_stack_that_runs_there() {
             let own = profile(&windows(tenths)).unwrap_or_default();
             assert_eq!(own, expected, "{tenths:?}");
         }
-        // behind the last sample nothing is known to run
+        // after the last sample nothing is known to run
         assert_eq!(profile(&windows(&[(61, 70)])), None);
     }
 }
 
 #[test]
-fn what_cannot_be_rebased_is_kept_whole_and_told() {
+fn profiles_that_cannot_be_rebased_are_kept_with_a_warning() {
     let input =
         br#"[{"name":"ProfileChunk","ph":"P","pid":1,"tid":1,"id":"0x1","ts":10,"args":{"data":{
         "cpuProfile":{"nodes":[{"id":1}],"samples":[1,1]},"timeDeltas":[1,100]}}},
@@ -375,14 +373,14 @@ fn what_cannot_be_rebased_is_kept_whole_and_told() {
 }
 
 #[test]
-fn streams_that_stay_whole_touch_or_lie_inside() {
+fn whole_streams_touch_or_are_inside_windows() {
     let stream = |id: u64, start: u64, chunk: u64, delta: u64| {
         format!(
             r#"{{"name":"Profile","ph":"P","pid":1,"tid":1,"id":{id},"ts":{start}}},
 {{"name":"ProfileChunk","ph":"P","pid":1,"tid":2,"id":{id},"ts":{chunk},"args":{{"data":{{"cpuProfile":{{"nodes":[{{"id":1}}],"samples":[1]}},"timeDeltas":[{delta}]}}}}}}"#
         )
     };
-    // inside; reaching in by its samples only; reaching out; outside
+    // inside; only samples reach inside; partly outside; outside
     let streams =
         [stream(1, 12, 13, 2), stream(2, 1, 1, 15), stream(3, 15, 16, 30), stream(4, 1, 1, 2)];
     let input =

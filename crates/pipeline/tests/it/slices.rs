@@ -1,4 +1,5 @@
-//! Slices of random traces × knobs = one answer = the naive reference, byte for byte; and the laws of slicing.
+//! Compares slices of random traces with the naive reference, byte for byte, and tests the laws of
+//! slicing.
 
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, over, read, run};
 use crate::trace::assert_same;
@@ -13,7 +14,6 @@ use tracemill_trace::run::error::ErrorClass;
 use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
 use tracemill_trace::{Error, Source};
 
-/// The output's bytes and the report.
 type Sliced = Result<(Vec<u8>, SliceReport), Error>;
 
 fn time(ns: Option<i64>) -> Option<Moment> {
@@ -24,7 +24,6 @@ pub(crate) fn absolute(windows: &[reference::Window]) -> Vec<TimeWindow> {
     windows.iter().map(|&(from, to)| TimeWindow { from: time(from), to: time(to) }).collect()
 }
 
-/// Slices `inputs` into a folder of its own.
 pub(crate) fn run_slice(
     inputs: &[&[u8]],
     windows: &[TimeWindow],
@@ -46,7 +45,7 @@ const EDGES: [(Edges, reference::Edges); 3] = [
     (Edges::Drop, reference::Edges::Drop),
 ];
 
-/// Times of a trace that edges may lie at: those of events, and some beside them.
+/// Returns times for edges: those of events, and nearby ones.
 fn edges_of(rng: &mut Rng, inputs: &[&[u8]]) -> Vec<i64> {
     let events = inputs.iter().flat_map(|input| reference::events(input).expect("well-formed"));
     let mut times: Vec<i64> = events
@@ -68,7 +67,7 @@ fn edges_of(rng: &mut Rng, inputs: &[&[u8]]) -> Vec<i64> {
     edges
 }
 
-/// Windows between those times, in order, none touching the next.
+/// Returns separate windows between those times, in order.
 fn windows_between(rng: &mut Rng, edges: &[i64]) -> Vec<reference::Window> {
     let mut windows: Vec<reference::Window> =
         edges.chunks_exact(2).map(|pair| (Some(pair[0]), Some(pair[1]))).collect();
@@ -89,11 +88,11 @@ fn formats(format: Option<Format>) -> Option<reference::Format> {
     })
 }
 
-/// A trace of the generator without streams that have chunks; every third has names that slices know.
+/// Generates a trace without chunked streams; some have events that slices treat specially.
 fn sliceable(seed: u64, rng: &mut Rng) -> Vec<u8> {
     let mut shape = TraceShape { profile_streams: 0, ..TraceShape::arbitrary(rng) };
     if rng.chance(60) {
-        // ids and names repeat, so that there are pairs
+        // repeated ids and names make pairs
         shape.odd = 0;
     }
     let text = String::from_utf8(trace(seed, &shape)).expect("traces are text");
@@ -106,7 +105,7 @@ fn sliceable(seed: u64, rng: &mut Rng) -> Vec<u8> {
         }
         _ => text,
     };
-    // durations of the generator are short
+    // generated durations are short
     let text = if rng.chance(70) {
         text.replace("\"dur\":3", "\"dur\":37").replace("\"dur\":2", "\"dur\":210")
     } else {
@@ -148,7 +147,7 @@ pub(crate) fn check(
 }
 
 #[test]
-fn random_traces_with_any_knobs() {
+fn slices_match_the_reference_on_random_traces() {
     let mut made = 0;
     for seed in seeds(0, 140) {
         let mut rng = Rng::new(seed);
@@ -164,7 +163,7 @@ fn random_traces_with_any_knobs() {
     assert!(made > 1500, "{made} events cut, opened, closed");
 }
 
-/// Whether a slice by `edges` of a trace is what a merge of it is.
+/// Asserts that a slice of the whole trace equals a merge, for all kinds of edges.
 #[track_caller]
 fn check_whole(what: &str, input: &[u8], windows: &[TimeWindow], corner: Knobs) {
     let (merged, _) = run(&[input], None, PLAIN).expect("sound");
@@ -183,7 +182,7 @@ fn check_whole(what: &str, input: &[u8], windows: &[TimeWindow], corner: Knobs) 
 }
 
 #[test]
-fn the_whole_trace_is_a_merge() {
+fn a_slice_of_the_whole_trace_equals_a_merge() {
     let open = TimeWindow { from: None, to: None };
     let far = 9_000_000_000_000_000_000;
     for seed in seeds(0, 15) {
@@ -196,7 +195,7 @@ fn the_whole_trace_is_a_merge() {
         let corner = knobs(seed as usize);
         check_whole(&format!("seed {seed}"), &input, &[open], corner);
         if shape.odd == 0 {
-            // odd times lie beyond all others
+            // odd times may be later than any other
             let window = |from, to| [TimeWindow { from: Some(from), to: Some(to) }];
             check_whole(
                 &format!("seed {seed}"),
@@ -227,7 +226,7 @@ fn slicing_twice_changes_nothing() {
             let what = format!("seed {seed}, {edges:?}, {windows:?}");
             let (once, _) = run_slice(&[&input], &windows, edges, None, PLAIN).expect(&what);
             if once.is_empty() {
-                // of no lines nobody can tell that they are lines
+                // empty NDJSON cannot be recognized
                 continue;
             }
             let corner = knobs(seed as usize);
@@ -237,7 +236,7 @@ fn slicing_twice_changes_nothing() {
     }
 }
 
-/// Durations of complete events by process, thread and name, in nanoseconds.
+/// Sums the durations of complete events by process, thread and name, in nanoseconds.
 fn durations(trace: &[u8]) -> BTreeMap<[Option<String>; 3], i128> {
     let mut sums = BTreeMap::new();
     for event in reference::events(trace).expect("well-formed") {
@@ -289,7 +288,7 @@ fn durations_of_adjacent_windows_add_up() {
 }
 
 #[test]
-fn windows_that_no_trace_can_have_are_refused() {
+fn impossible_windows_are_refused() {
     let window = |from, to| [TimeWindow { from: Some(from), to: Some(to) }];
     let input = br#"[{"ph":"i","ts":10}]"#;
     for windows in [
@@ -310,7 +309,7 @@ fn windows_that_no_trace_can_have_are_refused() {
     );
 }
 
-/// A trace of few threads, names, ids and times, so that parts meet each other and edges.
+/// Generates a trace in which pairs and edges often coincide.
 fn crowded(rng: &mut Rng) -> Vec<u8> {
     let mut events = Vec::new();
     for _ in 0..rng.range(1, 30) {
@@ -338,7 +337,7 @@ fn crowded(rng: &mut Rng) -> Vec<u8> {
 }
 
 #[test]
-fn crowded_traces_with_edges_among_them() {
+fn slices_match_the_reference_on_crowded_traces() {
     let (mut made, mut dropped) = (0, 0);
     for seed in seeds(0, 600) {
         let mut rng = Rng::new(seed);
@@ -361,8 +360,9 @@ fn crowded_traces_with_edges_among_them() {
 }
 
 #[test]
-fn a_trace_that_begins_later_in_the_file_is_sliced_from_there() {
-    // ten seconds before all that comes first in the file, which is longer than what a guess of the start looks at
+fn an_early_event_late_in_the_file_is_the_start() {
+    // an event ten seconds before the others, after the part of the file from which the start is
+    // guessed
     let pad = "x".repeat(3000);
     let event = |ts: u64, tid: u64| {
         let pad = if tid == 1 { &*pad } else { "" };

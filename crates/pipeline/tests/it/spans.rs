@@ -1,4 +1,4 @@
-//! Intervals of an index: all that are longer than T, with the places of their ends, and nothing else.
+//! The intervals in an index are exactly those longer than T, with the offsets of their end events.
 
 use crate::index::{made, of_files};
 use crate::run::{Folder, PLAIN};
@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use tracemill_index::format::{Index, event_sum, id, spans};
 use tracemill_testkit::{Rng, seeds};
 
-/// An interval as it was made: its end is none where there is no event for it.
+/// A generated interval. Its end is `None` if there is no end event.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Made {
     kind: u8,
@@ -16,13 +16,13 @@ struct Made {
     places: (usize, usize),
 }
 
-/// Stacks of X and of B and E by thread, async operations, and values of counters.
+/// Generator of stacks of X and of B and E by thread, async operations, and counter values.
 pub(crate) struct Trace {
     rng: Rng,
     pub(crate) text: String,
     made: Vec<Made>,
     now: u64,
-    /// Names of open begins that ends close in any order.
+    /// Names of open begins, which are closed in any order.
     open: Vec<usize>,
 }
 
@@ -35,7 +35,7 @@ impl Trace {
         place
     }
 
-    /// A slice of a thread with others in it.
+    /// Adds a slice with nested slices.
     fn slice(&mut self, thread: u64, depth: u64) {
         let start = self.now;
         let is_pair = self.rng.chance(50);
@@ -61,8 +61,8 @@ impl Trace {
         self.made.push(Made { kind, thread, start, end: Some(self.now), places });
     }
 
-    /// Something beside stacks, of which nobody keeps a list. `crosses`: 0 if ends may close begins of other names around others, 1 if
-    /// only of their own.
+    /// Adds an event outside the stacks, which is not recorded in `made`. If `crosses` is 0, an end
+    /// may close any begin; if 1, only a begin of its own name.
     fn oddity(&mut self, crosses: u64) {
         let id = self.rng.below(4);
         let named = |name: &str| format!(",\"cat\":\"o\",\"name\":\"{name}\",\"id\":{id}");
@@ -158,7 +158,6 @@ impl Trace {
     }
 }
 
-/// Returns the rows of SPANS, and T.
 fn read(index: &Index<'_>, text: &[u8]) -> (Vec<Made>, u64) {
     let meta = index.joined(index.section(id::META).expect("there is one"), 1 << 20);
     let meta: serde_json::Value = serde_json::from_slice(&meta.expect("sound")).expect("JSON");
@@ -170,7 +169,7 @@ fn read(index: &Index<'_>, text: &[u8]) -> (Vec<Made>, u64) {
         let page = index.page(entry).expect("sound");
         let threads = page.numbers(0).expect("numbers").iter().filter(|kind| **kind == 0).count();
         let ids = String::from_utf8(page.bytes(3).expect("bytes").to_vec()).expect("text");
-        // pids and tids of one digit, without anything between
+        // pids and tids have one digit each, without a separator
         tids.extend(ids.as_bytes().chunks(2).take(threads).map(|pair| u64::from(pair[1] - b'0')));
     }
     let mut rows = Vec::new();
@@ -198,7 +197,7 @@ fn read(index: &Index<'_>, text: &[u8]) -> (Vec<Made>, u64) {
 }
 
 #[test]
-fn what_is_longer_than_t_is_listed_with_the_places_of_its_ends() {
+fn intervals_longer_than_t_are_listed_with_their_ends() {
     for seed in seeds(0, 4) {
         let Trace { text, made: all, .. } = Trace::new(seed, 1000, false);
         let folder = Folder::new();

@@ -1,4 +1,5 @@
-//! `split`: every part byte for byte what the naive reference says, whatever the knobs; and the laws that parts keep.
+//! Compares every part of a split with the naive reference, whatever the knobs. Also tests the laws
+//! of splitting.
 
 use crate::extract::extract;
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, over, read, run};
@@ -10,7 +11,7 @@ use tracemill_testkit::{Rng, reference, seeds};
 use tracemill_trace::Error;
 use tracemill_trace::output::target::{Compression, Format};
 
-/// Parts numbered, so that no names collide.
+/// Returns options with numbered parts, so that names never collide.
 pub(crate) fn settings(by: SplitBy, max_size: Option<u64>, format: Option<Format>) -> SplitConfig {
     SplitConfig {
         by,
@@ -25,7 +26,6 @@ pub(crate) fn settings(by: SplitBy, max_size: Option<u64>, format: Option<Format
     }
 }
 
-/// Splits; the parts' bytes, and the report.
 fn run_split(
     inputs: &[&[u8]],
     settings: &SplitConfig,
@@ -100,7 +100,6 @@ pub(crate) fn check(
     got
 }
 
-/// A way to split, for every number.
 fn ways(rng: &mut Rng) -> SplitConfig {
     let (by, max_size) = match rng.index(10) {
         0 => (SplitBy::Pid, None),
@@ -118,7 +117,7 @@ fn ways(rng: &mut Rng) -> SplitConfig {
 }
 
 #[test]
-fn random_traces_with_any_knobs() {
+fn parts_match_the_reference_on_random_traces() {
     let (mut copies, mut parts) = (0, 0);
     for seed in seeds(0, 30) {
         let mut rng = Rng::new(seed);
@@ -138,9 +137,9 @@ fn random_traces_with_any_knobs() {
     assert!(copies > 20 && parts > 140, "{copies} copies in {parts} parts");
 }
 
-/// Many buckets, cuts within them, parts that all threads write together, and lanes on disk.
+/// Covers many buckets, cuts inside them, parts written by all threads, and spilled partitions.
 #[test]
-fn large_traces_with_any_knobs() {
+fn parts_match_the_reference_on_large_traces() {
     let mut input = Vec::new();
     chrome_like(7, 8 << 20, &mut input).expect("memory takes bytes");
     let count = reference::events(&input).expect("sound").len() as u64;
@@ -172,7 +171,7 @@ fn large_traces_with_any_knobs() {
     }
 }
 
-/// Events of a trace by their text, and how often each occurs.
+/// Counts the events of a trace by their text.
 pub(crate) fn multiset(trace: &[u8], metadata: bool) -> BTreeMap<Vec<u8>, i64> {
     let mut counts = BTreeMap::new();
     for event in reference::events(trace).expect("sound") {
@@ -184,22 +183,20 @@ pub(crate) fn multiset(trace: &[u8], metadata: bool) -> BTreeMap<Vec<u8>, i64> {
     counts
 }
 
-/// How an event that a part repeats ends.
+/// The end of a repeated event.
 const MARK: &[u8] = b",\"tracemill.repeated\":true}";
 
-/// How many events of a part are marked as repeated.
 fn marked(part: &[u8]) -> usize {
     part.windows(MARK.len()).filter(|end| *end == MARK).count()
 }
 
-/// A trace without oddities but with everything that a split must keep together.
+/// Generates a valid trace with everything that `split` must keep together.
 fn tidy(rng: &mut Rng, seed: u64) -> Vec<u8> {
     let mut shape = TraceShape::arbitrary(rng);
     (shape.odd, shape.documents, shape.bom) = (0, 1, false);
     trace(seed, &shape)
 }
 
-/// Of one nanosecond, and told apart only by their digits.
 #[test]
 fn times_finer_than_a_nanosecond_keep_their_order() {
     let input = r#"[{"ph":"i","ts":22,"pid":1},{"ph":"X","ts":22.0001,"dur":-1,"pid":1},{"ph":"E","ts":22,"dur":-1,"pid":1}]"#;
@@ -210,9 +207,9 @@ fn times_finer_than_a_nanosecond_keep_their_order() {
     }
 }
 
-/// Each event a part, and each part with a name of a third of a MiB.
+/// Each event would be a part of a third of a MiB.
 #[test]
-fn parts_that_would_fill_a_disk_are_refused() {
+fn parts_that_are_mostly_metadata_are_refused() {
     let name = "n".repeat(300_000);
     let mut events = vec![format!(
         r#"{{"name":"process_name","ph":"M","pid":1,"tid":1,"args":{{"name":"{name}"}}}}"#
@@ -231,9 +228,8 @@ fn parts_that_would_fill_a_disk_are_refused() {
     assert_eq!(parts(SplitBy::Events(400), false).expect("few parts").parts.len(), 10);
 }
 
-/// Begins that are open at each cut are repeated in each part, which counts too.
 #[test]
-fn begins_that_would_fill_a_disk_are_refused() {
+fn parts_that_are_mostly_repeated_begins_are_refused() {
     let begin = |i| format!(r#"{{"ph":"B","name":"n{i}","ts":{i},"pid":1,"tid":1}}"#);
     let slice = |i| format!(r#"{{"ph":"X","name":"x","ts":{},"dur":1,"pid":1,"tid":1}}"#, 1024 + i);
     let events: Vec<String> = (0..1024).map(begin).chain((0..1200).map(slice)).collect();
@@ -248,9 +244,9 @@ fn begins_that_would_fill_a_disk_are_refused() {
     assert!(!dir.exists());
 }
 
-/// All frames of a trace are larger than a part; those that its events name are not.
+/// All frames of the trace exceed a part, but those of its events do not.
 #[test]
-fn sizes_of_parts_count_the_frames_that_their_events_name() {
+fn sizes_of_parts_count_only_their_stack_frames() {
     const MOST: u64 = 20_000;
     let event = |i| format!(r#"{{"ph":"X","ts":{i},"dur":1,"pid":1,"tid":1,"sf":{i}}}"#);
     let frame = |i| format!(r#""{i}":{{"name":"f{i}","category":"c"}}"#);
@@ -274,7 +270,7 @@ fn sizes_of_parts_count_the_frames_that_their_events_name() {
 }
 
 #[test]
-fn parts_hold_each_event_once() {
+fn parts_have_each_event_once() {
     for seed in seeds(2000, 100) {
         let mut rng = Rng::new(seed);
         let input = tidy(&mut rng, seed);
@@ -295,10 +291,9 @@ fn parts_hold_each_event_once() {
     }
 }
 
-/// The law that a merge of all parts has every event of the trace once: all parts at once, some before the others, and one after
-/// the other in one input.
+/// Merges all parts at once, in several steps, and concatenated in one input.
 #[test]
-fn parts_put_together_are_the_whole() {
+fn split_then_merge_keeps_every_event() {
     let mut taken = 0;
     for seed in seeds(3000, 200) {
         let mut rng = Rng::new(seed);
@@ -313,7 +308,7 @@ fn parts_put_together_are_the_whole() {
         let (merged, merge) = run(&all, None, knobs).expect("parts are traces");
         assert!(reference::merge(&all, None).expect("sound") == merged, "seed {seed}, {knobs:?}");
         assert_eq!(merge.copies, if parts.len() > 1 { copies } else { 0 }, "seed {seed}");
-        // parts of NDJSON have no raw line breaks in events
+        // in NDJSON parts events have no raw line breaks
         let (whole, _) = run(&[&input], Some(format), PLAIN).expect("sound");
         let check = |merged: &[u8], how: &str| {
             for metadata in [false, true] {
@@ -337,9 +332,8 @@ fn parts_put_together_are_the_whole() {
     assert!(taken > 150, "{taken} copies");
 }
 
-/// Parts without those that begin: one copy of each begin stays, and stays marked.
 #[test]
-fn parts_without_the_first_ones_keep_what_they_repeat() {
+fn merging_later_parts_keeps_one_copy_of_repeated_events() {
     let mut kept = 0;
     for seed in seeds(3200, 60) {
         let mut rng = Rng::new(seed);
@@ -358,7 +352,7 @@ fn parts_without_the_first_ones_keep_what_they_repeat() {
 }
 
 #[test]
-fn profiles_of_parts_are_those_of_the_whole() {
+fn profiles_of_parts_equal_those_of_the_whole() {
     let mut found = 0;
     for seed in seeds(0, 60) {
         let mut rng = Rng::new(seed);
@@ -376,7 +370,7 @@ fn profiles_of_parts_are_those_of_the_whole() {
             run_split(&[&input], &settings(by, None, None), knobs(seed as usize)).expect("sound");
         let mut got: Vec<Vec<u8>> = Vec::new();
         for part in &parts {
-            // parts without a profile have none to extract
+            // parts without profiles have nothing to extract
             let of_part = extract(&[part], PLAIN).unwrap_or_default();
             got.extend(of_part.into_iter().map(|profile| profile.bytes));
         }
@@ -389,9 +383,9 @@ fn profiles_of_parts_are_those_of_the_whole() {
     assert!(found > 60, "{found} profiles");
 }
 
-/// Names of processes of which there is nothing else are in the first part.
+/// Names of processes without events are in the first part.
 #[test]
-fn metadata_of_nobody_counts_in_the_first_part() {
+fn metadata_without_a_process_counts_in_the_first_part() {
     let name = |pid: u64| {
         format!(
             r#"{{"ph":"M","name":"process_name","pid":{pid},"args":{{"name":"process {pid}"}}}}"#
@@ -410,9 +404,10 @@ fn metadata_of_nobody_counts_in_the_first_part() {
     assert!(parts.len() > 1 && parts.iter().all(|part| part.len() as u64 <= most), "{parts:?}");
 }
 
-/// A start of a browser in a part whose threads DevTools hides in a browser's trace would hide all of it.
+/// DevTools hides some threads in browser traces, so parts of only such threads must not look like
+/// one.
 #[test]
-fn hidden_threads_get_no_start_of_a_browser() {
+fn parts_of_hidden_threads_get_no_browser_start() {
     let named = |tid: u64, name: &str| {
         format!(
             r#"{{"ph":"M","name":"thread_name","pid":1,"tid":{tid},"ts":0,"args":{{"name":"{name}"}}}}"#
@@ -437,6 +432,7 @@ fn hidden_threads_get_no_start_of_a_browser() {
     let parts = check(0, &[input.as_bytes()], &settings, PLAIN);
     let has_start = |part: &Vec<u8>| String::from_utf8_lossy(part).contains("InBrowser");
     let starts: Vec<bool> = parts.iter().map(has_start).collect();
-    // the thread of the start itself, the main thread of the page, its compositor, a thread without a page
+    // the thread of the start event, the main thread of the page, its compositor, a thread without
+    // a page
     assert_eq!(starts, [true, true, false, false]);
 }

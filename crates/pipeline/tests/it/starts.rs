@@ -1,4 +1,4 @@
-//! Where a trace starts if something stands at time 0: one answer for all verbs, that of the naive reference.
+//! All verbs agree with the naive reference on the trace start, also if there are events at time 0.
 
 use crate::run::knobs;
 use crate::slices::{absolute, run_slice};
@@ -10,7 +10,7 @@ use tracemill_testkit::reference::{self, Criteria};
 use tracemill_testkit::{Rng, seeds};
 use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
 
-/// Events of a clock that may have begun long before, and some at 0.
+/// Generates events of a clock that may have started long before, some of them at 0.
 fn input(rng: &mut Rng) -> Vec<u8> {
     let base = [1, 40, 999_990, 1_000_000, 3_000_000, 429_711_202_883, -70][rng.index(7)];
     let spread = [1, 60, 900_000, 5_000_000][rng.index(4)];
@@ -36,7 +36,7 @@ fn input(rng: &mut Rng) -> Vec<u8> {
 }
 
 #[test]
-fn all_verbs_start_where_the_trace_does() {
+fn all_verbs_agree_on_the_trace_start() {
     let mut late = 0;
     for seed in seeds(0, 120) {
         let mut rng = Rng::new(seed);

@@ -1,23 +1,23 @@
-//! Taking traces apart: what is packed, and which events an output holds.
+//! Unpacks traces, and finds the events of an output.
 //!
-//! Knows strings and brackets and the layout of outputs, and nothing else of JSON: outputs hold whatever bytes the
-//! events were read with, `NaN` and raw control bytes among them.
+//! Relies on strings, brackets and layout only, because events may contain invalid JSON such as
+//! `NaN`.
 
 use std::collections::HashMap;
 use std::io::Read;
 use std::path::Path;
 use tracemill_trace::output::target::Format;
 
-/// An output taken apart.
+/// The parts of an output.
 #[derive(Debug)]
 pub(crate) struct Output<'a> {
     pub(crate) events: Vec<&'a [u8]>,
-    /// What stands beside the events: the keys after them, or the first line of NDJSON.
+    /// The text outside the events: the keys after them, or the first line of NDJSON.
     pub(crate) keys: &'a [u8],
 }
 
 impl<'a> Output<'a> {
-    /// Asserts the layout of merged outputs on the way.
+    /// Parses an output, and asserts its layout.
     #[track_caller]
     pub(crate) fn parse(format: Format, bytes: &'a [u8]) -> Self {
         let opening: &[u8] = match format {
@@ -47,7 +47,6 @@ impl<'a> Output<'a> {
     }
 }
 
-/// One past the brace that closes the object at the start of `text`.
 pub(crate) fn object_end(text: &[u8]) -> Option<usize> {
     let (mut depth, mut in_string, mut at) = (0_usize, false, 0);
     while at < text.len() {
@@ -68,7 +67,7 @@ pub(crate) fn object_end(text: &[u8]) -> Option<usize> {
     None
 }
 
-/// The first of `wanted` that `events` hold less often than it is wanted.
+/// Returns the first of `wanted` that `events` does not contain as often.
 pub(crate) fn missing<'a>(
     wanted: impl IntoIterator<Item = &'a [u8]>,
     events: &[&[u8]],
@@ -86,7 +85,7 @@ pub(crate) fn missing<'a>(
     })
 }
 
-/// The text of a file: unpacked and in UTF-8. Ends where its packing breaks off.
+/// Returns the text of a file, decompressed and in UTF-8, up to where compression breaks off.
 pub(crate) fn text_of(path: &Path) -> Vec<u8> {
     let bytes = crate::run::read(path);
     let mut text = Vec::new();
@@ -110,18 +109,16 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Vec<u8> {
     String::from_utf16(&units).expect("sound UTF-16").into_bytes()
 }
 
-/// Whether `text` holds `part`.
 pub(crate) fn contains(text: &[u8], part: &[u8]) -> bool {
     part.is_empty() || text.windows(part.len()).any(|window| window == part)
 }
 
-/// A readable stretch of `bytes` around `at`.
 pub(crate) fn show(bytes: &[u8], at: usize) -> String {
     let from = at.saturating_sub(200).min(bytes.len());
     String::from_utf8_lossy(&bytes[from..(at + 200).min(bytes.len())]).into_owned()
 }
 
-/// An output with annotations of DevTools made an empty object, as the reference has them.
+/// Replaces DevTools' annotations in an output by an empty object, like the reference.
 pub(crate) fn without_annotations(output: &[u8]) -> Vec<u8> {
     const NAME: &[u8] = b"\"modifications\":";
     let (mut out, mut rest) = (Vec::new(), output);
@@ -136,7 +133,7 @@ pub(crate) fn without_annotations(output: &[u8]) -> Vec<u8> {
     [&out[..], rest].concat()
 }
 
-/// Asserts that two outputs are equal, showing where they are not.
+/// Asserts that two outputs are equal, and shows where they differ.
 #[track_caller]
 pub(crate) fn assert_same(what: &str, expected: &[u8], got: &[u8]) {
     let differs = expected.iter().zip(got).position(|(a, b)| a != b);

@@ -1,5 +1,5 @@
-//! `merge --for`: events as the naive reference has them, the same bytes whatever the knobs, and nothing left of what
-//! `check --for` finds of this kind.
+//! Compares `merge --for` with the naive reference, whatever the knobs. `check --for` must not find
+//! the repaired problems.
 
 use crate::corpus::{corpus, files_below};
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, over, run_sources};
@@ -15,7 +15,7 @@ use tracemill_testkit::{Rng, seeds};
 use tracemill_trace::output::target::Format;
 use tracemill_trace::{Error, Source};
 
-/// What is never found in an output for DevTools.
+/// Kinds of findings that an output for DevTools never has.
 const DEVTOOLS: [&str; 21] = [
     "nameless-end",
     "missing-name",
@@ -39,7 +39,7 @@ const DEVTOOLS: [&str; 21] = [
     "several-documents",
     "separators",
 ];
-/// And in one for Perfetto.
+/// Kinds of findings that an output for Perfetto never has.
 const PERFETTO: [&str; 7] = [
     "id-range",
     "flow-id",
@@ -72,7 +72,6 @@ pub(crate) fn rules(viewer: CheckFor, overlaps: Overlaps) -> ViewerRules {
     ViewerRules { viewer: Some(viewer), overlaps }
 }
 
-/// Kinds that `check` finds in a text, with how many.
 fn found(text: &[u8], viewer: CheckFor) -> BTreeMap<String, u64> {
     let folder = Folder::new();
     let source = Source::Path(folder.file("out", text));
@@ -80,7 +79,6 @@ fn found(text: &[u8], viewer: CheckFor) -> BTreeMap<String, u64> {
     report.findings.iter().map(|finding| (finding.kind.clone(), finding.count)).collect()
 }
 
-/// Whether an X event or a pair overlaps another.
 fn has_overlap(text: &[u8], viewer: CheckFor) -> bool {
     found(text, viewer).contains_key("overlap")
 }
@@ -94,12 +92,11 @@ fn assert_clean(what: &str, text: &[u8], viewer: CheckFor) {
     }
 }
 
-/// How often each kind of change was made.
 pub(crate) fn changes(report: &MergeReport) -> BTreeMap<&'static str, u64> {
     report.run.viewer.changes.iter().map(|&(name, count, _)| (name, count)).collect()
 }
 
-/// Any events at all, and some that often pair or overlap.
+/// Generates random events, and some that often pair or overlap.
 fn inputs(seed: u64, rng: &mut Rng) -> Vec<Vec<u8>> {
     let count = 1 + rng.below(2);
     let mut all: Vec<Vec<u8>> =
@@ -110,7 +107,7 @@ fn inputs(seed: u64, rng: &mut Rng) -> Vec<Vec<u8>> {
     all
 }
 
-/// Members of slices, and how many of a hundred have one: all that pairs can join.
+/// Members of generated slices, with their probability in percent.
 const MEMBERS: [(u64, &[&str]); 9] = [
     (85, &[r#""name":"a""#, r#""name":"b""#, r#""n\u0061me":"\u0061""#]),
     (80, &[r#""cat":"c""#, r#""cat":"d""#, r#""cat":"c""#]),
@@ -132,7 +129,6 @@ const MEMBERS: [(u64, &[&str]); 9] = [
     (95, &[r#""tid":2"#, r#""tid":2"#, r#""tid":139693758835584"#, r#""tid":3"#]),
 ];
 
-/// B, E and X events of few threads and names.
 fn slices(rng: &mut Rng) -> Vec<u8> {
     let mut time = 50;
     let mut event = || {
@@ -152,7 +148,7 @@ fn slices(rng: &mut Rng) -> Vec<u8> {
     format!("[{}]", events.join(",\n")).into_bytes()
 }
 
-/// Names of the ids of an event that may be above 2^53, which the reference leaves as they are.
+/// Returns the names of ids that may exceed 2^53, which the reference does not change.
 fn large_ids(event: &str) -> Option<Vec<Vec<u8>>> {
     let is_long =
         |value: &str| value.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() > 15);
@@ -162,7 +158,6 @@ fn large_ids(event: &str) -> Option<Vec<Vec<u8>>> {
     Some(large.collect::<Vec<_>>()).filter(|large| !large.is_empty())
 }
 
-/// Asserts that what is written for DevTools is what the reference writes, whatever the knobs.
 #[track_caller]
 pub(crate) fn compare(what: &str, inputs: &[&[u8]], corners: &[Knobs]) -> MergeReport {
     let rules = rules(CheckFor::Devtools, Overlaps::Keep);
@@ -197,7 +192,7 @@ pub(crate) fn compare(what: &str, inputs: &[&[u8]], corners: &[Knobs]) -> MergeR
 }
 
 #[test]
-fn devtools_as_the_reference_has_it() {
+fn output_for_devtools_matches_the_reference() {
     let mut all = BTreeMap::new();
     for seed in seeds(0, 250) {
         let what = format!("seed {seed}");
@@ -218,25 +213,24 @@ fn devtools_as_the_reference_has_it() {
     assert!(all["quoted-times"] > 10 && all["empty-events"] > 10, "{all:?}");
 }
 
-/// An X event that takes time, or a pair of B and E.
+/// An X event with a duration, or a pair of B and E.
 struct Slice {
-    /// The numbers of its events.
     events: Vec<usize>,
     thread: String,
-    /// Nanoseconds, rounded down.
+    /// Start in nanoseconds, rounded down.
     start: i64,
     end: i64,
-    /// Whether begin and end are whole nanoseconds, as far as that counts.
+    /// Whether begin and end are whole nanoseconds, if that matters.
     exact: bool,
 }
 
-/// Which lane each slice is on: the first on which it overlaps nothing, 0 for the thread.
+/// Returns the track of each slice: the first without an overlap; 0 is the thread.
 fn lanes(slices: &[Slice]) -> Vec<usize> {
     let mut lanes: Vec<usize> = Vec::new();
     for (at, slice) in slices.iter().enumerate() {
         let overlaps = |lane: usize| {
             slices[..at].iter().zip(&lanes).any(|(other, &own)| {
-                // where a time is finer than a nanosecond one more is no overlap
+                // times finer than a nanosecond may differ by one without an overlap
                 let least = if slice.exact && other.exact { 0 } else { 1 };
                 // an X event and a pair nest, whichever comes first
                 let is_before = other.start < slice.start
@@ -253,7 +247,6 @@ fn lanes(slices: &[Slice]) -> Vec<usize> {
     lanes
 }
 
-/// The slices of a trace, in the order of their begins.
 fn slices_of(events: &[reference::RawEvent]) -> Vec<Slice> {
     let nanos = |value: &Option<String>| {
         let time = reference::time(value.as_deref()?)?;
@@ -305,14 +298,13 @@ fn slices_of(events: &[reference::RawEvent]) -> Vec<Slice> {
     all
 }
 
-/// Whether a tid is a number that does not fit into 32 bits.
 fn is_outside(tid: &str) -> bool {
     let limit = |text: &str| reference::time(text).expect("a number");
     let number = reference::time(tid).filter(|_| !tid.starts_with('"'));
     number.is_some_and(|number| number > limit("4294967295") || number < limit("0"))
 }
 
-/// Asserts that of an event on a lane only `changed` members differ, and that these may.
+/// Asserts that only `changed` members of an event differ, and that they may.
 #[track_caller]
 fn assert_only(
     what: &str,
@@ -323,7 +315,7 @@ fn assert_only(
     let ph: Option<String> = old.ph.as_deref().and_then(|ph| serde_json::from_str(ph).ok());
     let is_one_of = |phases: &[&str]| ph.as_deref().is_some_and(|ph| phases.contains(&ph));
     let (spills, clips) = (overlaps == Overlaps::Spill, overlaps == Overlaps::Clip);
-    // where X events are clipped there are other lanes
+    // with clipped X events, tracks are assigned differently
     let pair_may_move = clips && is_one_of(&["B", "E"]);
     if spills && lane > 0 {
         assert!(changed.contains("tid"), "{what}: {old:?}");
@@ -351,7 +343,7 @@ fn assert_only(
 }
 
 #[test]
-fn perfetto_changes_what_it_says_and_nothing_else() {
+fn output_for_perfetto_has_only_reported_changes() {
     let mut all = BTreeMap::new();
     for seed in seeds(0, 250) {
         let what = format!("seed {seed}");
@@ -385,7 +377,7 @@ fn perfetto_changes_what_it_says_and_nothing_else() {
             changed.retain(|name| old.get(name) != new.get(name));
             assert_only(&what, (old, new), &changed, (overlaps, lane));
         }
-        // what has no id cannot be given one
+        // an event without an id cannot be given one
         let is_null = |event: &reference::RawEvent| event.id.as_deref() == Some("null");
         if !after.iter().any(is_null) {
             assert_clean(&what, &output, CheckFor::Perfetto);
@@ -409,9 +401,9 @@ fn perfetto_changes_what_it_says_and_nothing_else() {
     }
 }
 
-/// Real traces: clean for the viewer, and everything else is there.
+/// Merged real traces have no findings for the viewer, and keep everything else.
 #[test]
-fn real_traces_are_clean() {
+fn real_traces_have_no_findings_after_repair() {
     let Some(folder) = corpus() else { return };
     let mut files = Vec::new();
     files_below(&folder, &mut files);
@@ -447,9 +439,9 @@ fn one(events: &str) -> Vec<u8> {
     format!("{{\"traceEvents\":[{events}]}}").into_bytes()
 }
 
-/// The recording of a browser, one of another program that begins before it, and another browser.
+/// Recordings of a browser, of another program that begins earlier, and of another browser.
 #[test]
-fn a_browser_among_others() {
+fn merged_browsers_keep_one_start_and_all_pages() {
     let start = |ts: u64, pid: u64| {
         format!(
             r#"{{"name":"TracingStartedInBrowser","cat":"c","ph":"I","ts":{ts},"pid":1,"tid":1,"args":{{"data":{{"frames":[{{"frame":"F{pid}","processId":{pid},"url":"http://h/{pid}"}}]}}}}}}"#
@@ -478,7 +470,7 @@ fn a_browser_among_others() {
             named.map(|event| String::from_utf8(event.bytes.clone()).expect("UTF-8")).collect()
         };
         let start = &named("\"TracingStartedInBrowser\"")[0];
-        // the main frame of the earliest comes last, and counts
+        // the main frame of the earliest comes last, and DevTools uses it
         assert!(start.contains(r#""frames":[{"frame":"F6""#), "{start}");
         assert!(start.contains("\"ts\":50") && start.find("F6") < start.find("F5"), "{start}");
         assert!(start.contains(r#""url":"http://to/""#), "where it went to: {start}");
@@ -505,9 +497,9 @@ fn a_browser_among_others() {
     assert_eq!(reference::events(&output).expect("sound").len(), 2);
 }
 
-/// A chunk of a CPU profile that is too large, `NaN`, and a raw control character.
+/// An oversized CPU profile chunk, `NaN`, and a raw control character.
 #[test]
-fn what_devtools_refuses() {
+fn repairs_chunks_and_json_for_devtools() {
     let list = vec!["1"; 25_000].join(",");
     let chunk = format!(
         r#"{{"name":"ProfileChunk","cat":"c","ph":"P","id":"0x1","pid":1,"tid":1,"ts":2,"args":{{"data":{{"cpuProfile":{{"nodes":[{{"id":1}}],"samples":[{list}]}},"timeDeltas":[{list}]}}}}}}"#
@@ -533,14 +525,13 @@ fn what_devtools_refuses() {
     assert_clean("odd", &output, CheckFor::Devtools);
 }
 
-/// The texts of the events of an output.
 fn texts(output: &[u8]) -> Vec<String> {
     let events = reference::events(output).expect("sound");
     events.into_iter().map(|event| String::from_utf8(event.bytes).expect("UTF-8")).collect()
 }
 
 #[test]
-fn pairs_of_one_begin_and_end_nest_in_the_order_of_their_begins() {
+fn pairs_with_equal_times_nest_in_the_order_of_their_begins() {
     let half = |ph: &str, name: &str, ts: u64| {
         format!(
             r#"{{"ph":"{ph}","name":"{name}","cat":"c","pid":1,"tid":1,"ts":{ts},"args":{{}}}}"#
@@ -561,7 +552,7 @@ fn pairs_of_one_begin_and_end_nest_in_the_order_of_their_begins() {
 }
 
 #[test]
-fn ids_that_javascript_rounds_get_others_for_devtools() {
+fn ids_that_javascript_rounds_are_replaced_for_devtools() {
     let event = |tid: &str, id: &str| {
         format!(
             r#"{{"name":"n","cat":"c","ph":"b","pid":1,"tid":{tid},"ts":9,"id":{id},"args":{{}}}}"#
@@ -584,7 +575,7 @@ fn ids_that_javascript_rounds_get_others_for_devtools() {
 }
 
 #[test]
-fn time_steps_are_where_devtools_reads_them() {
+fn time_steps_move_to_where_devtools_reads_them() {
     let chunk = |inside: &str, outside: &str| {
         one(&format!(
             r#"{{"name":"ProfileChunk","cat":"c","ph":"P","id":"0x1","pid":1,"tid":1,"ts":2,"args":{{"data":{{{outside}"cpuProfile":{{"samples":[2,1]{inside}}}}}}}}}"#
@@ -614,11 +605,11 @@ fn a_browser_without_a_page_is_drawn() {
     let (output, report) = merge_for(&[&input], rules, PLAIN).expect("sound");
     assert_eq!(changes(&report).get("pages"), Some(&1));
     assert_clean("no page", &output, CheckFor::Devtools);
-    // a blank page is one
+    // a blank page counts as a page
     let start = r#"{"name":"TracingStartedInBrowser","cat":"c","ph":"I","pid":2,"tid":1,"ts":1,"args":{"data":{"frames":[{"frame":"F","processId":1,"url":"about:blank"}]}}}"#;
     let input = one(&[start, slice].join(","));
     assert!(!found(&input, CheckFor::Devtools).contains_key("all-hidden"));
-    // what DevTools saves of a CPU profile has no page
+    // CPU profiles saved by DevTools have no page
     let profile = r#"{"name":"CpuProfile","cat":"c","ph":"X","id":"0x1","pid":1,"tid":1,"ts":1,"dur":9,"args":{"data":{"cpuProfile":{}}}}"#;
     let input = one(profile);
     assert!(!found(&input, CheckFor::Devtools).contains_key("all-hidden"));
@@ -626,9 +617,9 @@ fn a_browser_without_a_page_is_drawn() {
     assert_eq!(changes(&report).get("pages"), None);
 }
 
-/// Events of names of which DevTools reads args without a look, and starts of browsers that say nothing, of any phase.
+/// Events whose args DevTools reads unchecked, and browser starts without data, in any phase.
 #[test]
-fn args_that_devtools_reads_are_there() {
+fn missing_args_are_added_for_devtools() {
     let bare = [
         r#"{"name":"Paint","cat":"c","ph":"X","ts":2,"dur":1,"pid":1,"tid":1,"args":{}}"#,
         r#"{"name":"Paint","cat":"c","ph":"X","ts":3,"dur":1,"pid":1,"tid":1}"#,
@@ -649,7 +640,7 @@ fn args_that_devtools_reads_are_there() {
         let errors = findings.filter(|f| f.severity == tracemill_inspect::check::Severity::Error);
         errors.map(|finding| (finding.kind, finding.count)).collect::<Vec<_>>()
     };
-    // the process of ParseHTML has no page here: DevTools does not show it
+    // the process of ParseHTML has no page here, so DevTools does not show it
     let errors = [("bare-args", 6), ("empty-start", 1)];
     let errors = errors.map(|(kind, count)| (kind.to_owned(), count));
     assert_eq!(BTreeMap::from_iter(check(&input)), BTreeMap::from(errors));

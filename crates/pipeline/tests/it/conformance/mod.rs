@@ -1,9 +1,8 @@
-//! JSON to the letter of RFC 8259: what must be accepted passes byte for byte, what must be rejected is found by `check`
-//! and refused by `--strict`, and where readers differ it is said what this one does.
+//! Conformance with RFC 8259: valid JSON passes byte for byte, invalid JSON is found by `check` and
+//! refused by `--strict`. Where parsers differ, the tests document ours.
 //!
-//! The cases, in `testdata/json`, are ours, in the manner of the public suites for JSON parsers: each is a value, and stands in
-//! the `args` of an event, in place of an event, and in the keys beside the events. serde_json is asked about each, too, so
-//! that the tables hold no mistake of ours.
+//! The cases in `testdata/json` are our own. Each value is tried in the `args` of an event, as an
+//! event, and as a top-level value. serde_json confirms each verdict.
 
 mod numbers;
 
@@ -19,7 +18,7 @@ use tracemill_trace::Source;
 use tracemill_trace::output::target::{Format, OutputConfig, Style};
 use tracemill_trace::run::error::ErrorClass;
 
-/// The lines of a table of cases: the columns before the last, and the bytes that the last one stands for.
+/// Reads a table of cases: the columns before the last, and the decoded last one.
 fn cases(table: &str) -> Vec<(Vec<String>, Vec<u8>)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/json").join(table);
     let text = std::fs::read_to_string(path).expect("the table is kept");
@@ -31,7 +30,6 @@ fn cases(table: &str) -> Vec<(Vec<String>, Vec<u8>)> {
     lines.map(case).collect()
 }
 
-/// `%XX` stands for a byte.
 fn unescaped(text: &str) -> Vec<u8> {
     let mut pieces = text.split('%');
     let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
@@ -48,23 +46,20 @@ const FIRST: &[u8] =
 const LAST: &[u8] =
     br#"{"name":"last","cat":"c","ph":"X","ts":9,"dur":1,"pid":1,"tid":1,"args":{"b":"]"}}"#;
 
-/// An event with `value` in its args.
 fn event_with(value: &[u8]) -> Vec<u8> {
     let head = br#"{"name":"n","cat":"c","ph":"X","ts":5,"dur":1,"pid":1,"tid":1,"args":{"v":"#;
     [&head[..], value, b"}}"].concat()
 }
 
-/// Three events, `event` between two sound ones.
 fn trace_with(event: &[u8]) -> Vec<u8> {
     [b"{\"traceEvents\":[", FIRST, b",\n", event, b",\n", LAST, b"],\"key\":1}"].concat()
 }
 
-/// `value` beside the events.
 fn beside(value: &[u8]) -> Vec<u8> {
     [b"{\"traceEvents\":[", FIRST, b"],\"key\":", value, b"}"].concat()
 }
 
-/// Kinds of what `check` finds that say that this is no JSON.
+/// Returns the kinds of `check`'s findings for text that is not JSON.
 fn found(trace: &[u8]) -> Vec<String> {
     let folder = Folder::new();
     let source = Source::Path(folder.file("in", trace));
@@ -80,7 +75,7 @@ fn strictly(trace: &[u8]) -> Result<(Vec<u8>, MergeReport), ErrorClass> {
     run_sources(&[source], None, &config).map_err(|error| error.class())
 }
 
-/// Asserts that a trace with sound text is one to everybody, and that `event`, if it has one, keeps every byte.
+/// Asserts that all verbs accept a trace, and that `event`, if given, keeps every byte.
 #[track_caller]
 fn assert_accepted(what: &str, trace: &[u8], event: Option<&[u8]>) {
     assert_eq!(found(trace), Vec::<String>::new(), "{what}");
@@ -98,7 +93,6 @@ fn assert_accepted(what: &str, trace: &[u8], event: Option<&[u8]>) {
     }
 }
 
-/// Converted to NDJSON and back.
 fn through_ndjson(trace: &[u8]) -> Vec<u8> {
     [Format::Ndjson, Format::Object].into_iter().fold(trace.to_vec(), |text, format| {
         let folder = Folder::new();
@@ -110,8 +104,8 @@ fn through_ndjson(trace: &[u8]) -> Vec<u8> {
     })
 }
 
-/// Asserts that `check` and `--strict` refuse a trace, and that a merge says that `event` is lost, or that it is kept as it
-/// stands. The events around it survive, and what is repaired is JSON.
+/// Asserts that `check` and `--strict` refuse a trace, and that a merge drops `event` with a loss
+/// or keeps it unchanged. The other events survive, and the repaired output is JSON.
 #[track_caller]
 fn assert_rejected(what: &str, trace: &[u8], event: Option<&[u8]>) {
     assert_ne!(found(trace), Vec::<String>::new(), "{what}: check finds nothing");
@@ -130,7 +124,6 @@ fn assert_rejected(what: &str, trace: &[u8], event: Option<&[u8]>) {
     assert!(is_json(&repaired(trace)), "{what}: repaired");
 }
 
-/// What a merge writes that is to mend.
 fn repaired(trace: &[u8]) -> Vec<u8> {
     let folder = Folder::new();
     let source = Source::Path(folder.file("in", trace));
@@ -144,7 +137,7 @@ fn is_json(value: &[u8]) -> bool {
 }
 
 #[test]
-fn what_must_be_accepted_passes_byte_for_byte() {
+fn valid_json_passes_byte_for_byte() {
     let cases = cases("accepted.txt");
     assert_eq!(cases.len(), 111);
     for (name, value) in &cases {
@@ -162,7 +155,7 @@ fn what_must_be_accepted_passes_byte_for_byte() {
 }
 
 #[test]
-fn what_must_be_rejected_is_found_and_refused() {
+fn invalid_json_is_found_and_refused() {
     let cases = cases("rejected.txt");
     assert_eq!(cases.len(), 203);
     for (name, value) in &cases {
@@ -170,7 +163,7 @@ fn what_must_be_rejected_is_found_and_refused() {
         assert!(!is_json(value), "{name}: serde_json reads it");
         let event = event_with(value);
         assert_rejected(&format!("{name}, in args"), &trace_with(&event), Some(&event));
-        // a comma too many is no loss, and a note of its own
+        // an extra comma is not a loss, but has a finding of its own
         if !matches!(&value[..], b"" | b",") {
             assert_rejected(&format!("{name}, as an event"), &trace_with(value), Some(value));
         }
@@ -179,7 +172,7 @@ fn what_must_be_rejected_is_found_and_refused() {
 }
 
 #[test]
-fn where_readers_differ_it_is_one_or_the_other() {
+fn ambiguous_json_is_either_accepted_or_refused() {
     let cases = cases("either.txt");
     assert_eq!(cases.len(), 30);
     for (columns, value) in &cases {
@@ -197,7 +190,7 @@ fn where_readers_differ_it_is_one_or_the_other() {
     }
 }
 
-/// No recursion anywhere: what nests deep is read like everything else.
+/// The parser has no recursion, so deep nesting is no special case.
 #[test]
 fn depth_is_no_limit() {
     for depth in [500, 100_000] {

@@ -1,4 +1,4 @@
-//! Numbers of every spelling there and back: as times, as ids and in args, through every verb that writes.
+//! Numbers of every form survive all verbs that write: as times, as ids and in args.
 
 use crate::run::{Folder, PLAIN, config, knobs, output_to, read, run};
 use crate::trace::{Output, missing};
@@ -10,7 +10,7 @@ use tracemill_trace::Source;
 use tracemill_trace::output::target::{Format, Style};
 use tracemill_trace::time::windows::{Edges, TimeWindow};
 
-/// Spellings that a float, or a reader in a hurry, would change.
+/// Numbers that a float or a careless parser would change.
 const NUMBERS: [&str; 30] = [
     "0",
     "-0",
@@ -44,7 +44,7 @@ const NUMBERS: [&str; 30] = [
     "0.000000000000000000000000000000000000000000000000000000001",
 ];
 
-/// Events with each number as a time, a length, an id and in args, and each as a string.
+/// Returns events with each number as time, duration, id and in args, and each as a string.
 fn events() -> Vec<String> {
     let event = |number: &str| {
         format!(
@@ -88,7 +88,7 @@ fn every_verb_keeps_every_digit() {
 }
 
 #[test]
-fn order_is_that_of_the_exact_values() {
+fn merge_sorts_by_exact_values() {
     for seed in 0..20 {
         let mut shuffled = events();
         Rng::new(seed).shuffle(&mut shuffled);
@@ -105,7 +105,7 @@ fn order_is_that_of_the_exact_values() {
         assert!(times.is_sorted(), "seed {seed}");
         let place = |event: &[u8]| shuffled.iter().position(|own| own.as_bytes() == event);
         for (pair, times) in found.windows(2).zip(times.windows(2)) {
-            // equal times mean equal lengths here, so that input order is left
+            // equal times have equal durations here, so input order decides
             assert!(times[0] < times[1] || place(pair[0]) < place(pair[1]), "seed {seed}");
         }
     }

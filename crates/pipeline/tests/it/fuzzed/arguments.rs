@@ -1,4 +1,4 @@
-//! What users write after flags.
+//! Parses arbitrary text as the values of flags.
 
 use tracemill_join::config::Align;
 use tracemill_join::config::id_set::IdSet;
@@ -23,7 +23,7 @@ pub(crate) fn arguments(data: &[u8]) {
     ];
     assert_eq!(parsed[3], parsed[4], "one grammar for all points in time");
     if text.len() < 200 {
-        // what a long expression costs is bounded where it is compiled
+        // compiling a regular expression bounds its cost
         drop(text.parse::<Pattern>());
     }
     if let Ok(ids) = text.parse::<IdSet>() {
@@ -36,7 +36,7 @@ pub(crate) fn arguments(data: &[u8]) {
     }
 }
 
-/// A time is exactly what it says, and what is written back is read the same.
+/// Asserts that a time is parsed exactly, and that its output parses to the same time.
 fn check_time(text: &str) {
     let Ok(ns) = parse_time(text) else { return };
     assert_eq!(parse_time(&format!("{ns}ns")), Ok(ns));

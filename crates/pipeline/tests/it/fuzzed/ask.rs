@@ -1,4 +1,4 @@
-//! What is asked of the pipeline: a verb and its options out of bytes, and the answer as something to compare.
+//! Derives a verb with options from bytes, and makes its results comparable.
 
 use super::{below, pick};
 use crate::extract::kinds;
@@ -41,13 +41,13 @@ pub(super) struct Merge {
     viewer: ViewerRules,
 }
 
-/// What was written, file by file, and what was said; or what kind of failure it was.
+/// The written files and the report, or the class of the error.
 pub(super) type Answer = Result<(Vec<Vec<u8>>, String), ErrorClass>;
 
 const FORMATS: [Option<Format>; 4] =
     [None, Some(Format::Object), Some(Format::Array), Some(Format::Ndjson)];
 
-/// Moments near the times that small traces have, and far from all.
+/// Times near those of small traces, and far away.
 const MOMENTS: [i64; 12] = [
     0,
     1,
@@ -92,7 +92,6 @@ impl Ask {
         }
     }
 
-    /// A merge without any rules.
     pub(super) fn plain_merge() -> Self {
         Ask::Merge(Box::default(), None)
     }
@@ -197,7 +196,7 @@ fn profiles(
     let target = ProfileTarget::Folder { dir, template: None, replace: false, reserved: None };
     let listed = match sources.iter().any(is_file) {
         true => Some(list_profiles(sources, &all, config)?.profiles.len()),
-        // a pipe is read once
+        // a pipe can be read once only
         false => None,
     };
     let report = extract_profiles(sources, &all, &target, config)?;
@@ -227,12 +226,12 @@ fn is_file(source: &Source) -> bool {
     matches!(source, Source::Path(path) if path.metadata().is_ok_and(|found| found.is_file()))
 }
 
-/// Places without the names of inputs, which pipes do not have.
+/// Returns offsets and excerpts without names of inputs, which pipes do not have.
 fn places(finding: &tracemill_inspect::check::Finding) -> Vec<(u64, &str)> {
     finding.places.iter().map(|place| (place.offset, &*place.excerpt)).collect()
 }
 
-/// What was said of inputs, but for their names, and of the rest.
+/// Formats reports of inputs without their names, and the rest.
 fn said(inputs: &[InputReport], rest: impl Debug) -> String {
     let inputs: Vec<_> = inputs
         .iter()
@@ -244,13 +243,13 @@ fn said(inputs: &[InputReport], rest: impl Debug) -> String {
     format!("{inputs:?} {rest:?}")
 }
 
-/// Lends `inputs` as files, or as pipes of the same names if the knobs say so.
+/// Calls `run` with `inputs` as files, or as pipes of the same names if the knobs say so.
 fn given<T>(inputs: &[&[u8]], knobs: Knobs, run: impl FnOnce(&[Source]) -> T) -> T {
     let folder = Folder::new();
     let file = |(i, bytes): (usize, &&[u8])| folder.file(&format!("in{i}"), bytes);
     let files: Vec<PathBuf> = inputs.iter().enumerate().map(file).collect();
     match knobs.read_size {
-        // the names of CPU profiles are the names of their processes
+        // names of CPU profile files identify their processes
         Some(_) => through_fifos(&files.iter().map(PathBuf::as_path).collect::<Vec<_>>(), run),
         None => run(&files.into_iter().map(Source::Path).collect::<Vec<_>>()),
     }

@@ -1,6 +1,5 @@
-//! What the fuzzer found, and what it was.
-
-/// A name, the target, and the bytes that made it fail.
+//! Inputs on which the fuzzer found failures.
+/// A description, the target, and the input that made it fail.
 pub(super) type Found = (&'static str, fn(&[u8]), &'static [u8]);
 
 #[rustfmt::skip]

@@ -1,4 +1,4 @@
-//! Indexes of traces with oversized events and with times that differ below a nanosecond.
+//! Indexes traces with oversized events and times that differ by less than a nanosecond.
 
 use super::{below, pick};
 use crate::index::{made, of_files};
@@ -7,7 +7,7 @@ use crate::run::Folder;
 use arbitrary::Unstructured;
 use tracemill_trace::time::windows::{Moment, TimeWindow};
 
-/// Digits after whole microseconds: several of one nanosecond, some of one attosecond.
+/// Digits after whole microseconds. Some differ by one attosecond.
 const FINE: &[&str] = &[
     "",
     ".0",
@@ -23,10 +23,10 @@ const FINE: &[&str] = &[
 
 const PHASES: &[&str] = &["X", "X", "X", "B", "E", "b", "e", "s", "f", "C", "i", "M"];
 
-/// The least length that 14 bits cannot say; an index lists such events.
+/// The minimum length that 14 bits cannot represent; an index lists such events.
 const OVERSIZED: usize = 16 << 10;
 
-/// An index of such a trace is built, and slices by it are those of a scan.
+/// Asserts that such a trace can be indexed, and that slices by the index equal those by a scan.
 pub(crate) fn indexes(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     let (corner, windows) = (of_files(below(&mut bytes, 256)), below(&mut bytes, 256));
@@ -48,7 +48,7 @@ pub(crate) fn indexes(data: &[u8]) {
     }
 }
 
-/// An event at a time in microseconds, of a length near that of an oversized one or short.
+/// Generates an event that is short or about as long as an oversized one.
 fn event(bytes: &mut Unstructured<'_>, time: u64) -> String {
     let ph = pick(bytes, PHASES);
     let (fine, dur_fine) = (pick(bytes, FINE), pick(bytes, FINE));

@@ -1,4 +1,4 @@
-//! What holds for any bytes and any question.
+//! Laws that hold for any input and any verb.
 
 use super::ask::{Answer, Ask};
 use super::{SEPARATOR, below};
@@ -26,7 +26,7 @@ pub(crate) fn damaged(data: &[u8]) {
     check(&ask, corner, &inputs.iter().map(Vec::as_slice).collect::<Vec<_>>());
 }
 
-/// A small trace of the generator, damaged up to three times.
+/// Generates a small trace, damaged up to three times.
 fn generated(bytes: &mut Unstructured<'_>) -> Vec<u8> {
     let seed: u64 = bytes.arbitrary().unwrap_or(0);
     let (kind, damages) = (below(bytes, 3), below(bytes, 4));
@@ -58,7 +58,7 @@ fn check(ask: &Ask, corner: usize, inputs: &[&[u8]]) {
     let plain = ask.answer(inputs, PLAIN, false);
     let other = ask.answer(inputs, knobs(corner), false);
     assert_equal(&format!("{what} {:?}", knobs(corner)), &plain, &other);
-    // a strict check finds the order too
+    // a strict `check` also reports the order
     if corner.is_multiple_of(4) && !matches!(ask, Ask::Check(_)) {
         check_strict(&what, &plain, &ask.answer(inputs, PLAIN, true));
     }
@@ -80,7 +80,7 @@ pub(super) fn assert_equal(what: &str, one: &Answer, other: &Answer) {
     }
 }
 
-/// Who is strict gets the same or nothing.
+/// Asserts that a strict run gives the same result or an input error.
 fn check_strict(what: &str, plain: &Answer, strict: &Answer) {
     match strict {
         Ok(_) => assert_equal(&format!("{what} strictly"), plain, strict),
@@ -89,9 +89,9 @@ fn check_strict(what: &str, plain: &Answer, strict: &Answer) {
     }
 }
 
-/// What was merged is a trace: sorting it again, or slicing all of it, changes nothing.
+/// Asserts that merging the output again, or slicing all of it, changes nothing.
 fn check_merged(what: &str, output: &[u8]) {
-    // of no lines nobody can tell that they are lines
+    // empty NDJSON cannot be recognized
     if output.is_empty() || reference::is_ambiguous(output) {
         return;
     }

@@ -1,15 +1,15 @@
-//! The fuzz targets: laws that hold for any bytes. `fuzz/` runs them in a fuzzer for as long as one likes; the tests here
-//! run them over the kept inputs, over changed ones by seed, and over all that a fuzzer ever found.
+//! Fuzz targets: laws that hold for any bytes. `fuzz/` runs them in a fuzzer; the tests here run
+//! them over kept inputs, mutations by seed, and inputs of former failures.
 //!
 //! | target | the bytes are | law |
 //! |---|---|---|
-//! | [`verbs()`] | a verb with its options ([`ask`]), knobs, and up to three inputs | no panic, one answer whatever the knobs ([`laws`]) |
+//! | [`verbs()`] | a verb with options ([`ask`]), knobs, and up to three inputs | no panic, one result for all knobs ([`laws`]) |
 //! | [`damaged()`] | the same, with a seed and a shape of the generator, and damage | the same |
-//! | [`stories()`] | events, a few bytes each ([`story`]), and a verb | what the naive reference says, byte for byte |
-//! | [`profiles()`] | chunks of CPU profiles, a few bytes each | what the naive reassembler says; else one answer |
-//! | [`sidecar()`] | a seed of a trace, what becomes of its index, and bytes of one | what is changed is refused and the answer that of a scan; what is forged does no harm |
-//! | [`indexes()`] | oversized events and times that differ below a nanosecond, a few bytes an event | an index is built, and slices by it are those of a scan |
-//! | [`arguments()`] | what a user may write after a flag | no panic; times are exact |
+//! | [`stories()`] | events, a few bytes each ([`story`]), and a verb | equals the naive reference, byte for byte |
+//! | [`profiles()`] | CPU profile chunks, a few bytes each | equals the naive reassembler, or one result for all knobs |
+//! | [`sidecar()`] | a seed of a trace, a change to its index, and bytes of one | changed indexes are refused, forged ones do no harm |
+//! | [`indexes()`] | oversized events and times that differ below a nanosecond | an index is built, and slices by it equal those of a scan |
+//! | [`arguments()`] | the value of a flag | no panic; times are exact |
 
 mod arguments;
 mod ask;
@@ -31,17 +31,16 @@ pub(crate) use stories::stories;
 
 use arbitrary::Unstructured;
 
-/// A number below `count`, from the next byte or two; 0 when the bytes are used up.
+/// Returns a number below `count` from the next one or two bytes; 0 at the end.
 fn below(bytes: &mut Unstructured<'_>, count: usize) -> usize {
     bytes.int_in_range(0..=count - 1).unwrap_or(0)
 }
 
-/// One of `all`.
 fn pick<'p, T: ?Sized>(bytes: &mut Unstructured<'_>, all: &[&'p T]) -> &'p T {
     all[below(bytes, all.len())]
 }
 
-/// Separates inputs: a byte that no JSON holds.
+/// Separates inputs: a byte that JSON does not contain.
 const SEPARATOR: u8 = 0x1e;
 
 #[cfg(test)]
@@ -56,37 +55,37 @@ mod tests {
     }
 
     #[test]
-    fn kept_and_changed_inputs_to_all_verbs() {
+    fn verbs_obey_their_laws() {
         try_out("verbs", verbs, 200);
     }
 
     #[test]
-    fn kept_and_changed_seeds_of_damaged_traces() {
+    fn damaged_traces_obey_their_laws() {
         try_out("damaged", damaged, 80);
     }
 
     #[test]
-    fn kept_and_changed_stories() {
+    fn stories_obey_their_laws() {
         try_out("stories", stories, 250);
     }
 
     #[test]
-    fn kept_and_changed_profiles() {
+    fn profiles_obey_their_laws() {
         try_out("profiles", profiles, 150);
     }
 
     #[test]
-    fn kept_and_changed_indexes() {
+    fn changed_indexes_obey_their_laws() {
         try_out("sidecar", sidecar, 400);
     }
 
     #[test]
-    fn kept_and_changed_indexes_of_oversized_events() {
+    fn indexes_of_oversized_events_obey_their_laws() {
         try_out("indexes", indexes, 150);
     }
 
     #[test]
-    fn kept_and_changed_arguments() {
+    fn arguments_obey_their_laws() {
         try_out("arguments", arguments, 5000);
     }
 

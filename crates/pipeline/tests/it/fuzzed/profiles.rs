@@ -1,4 +1,4 @@
-//! Streams of CPU profile chunks, a few bytes each, against the naive reassembler.
+//! Compares streams of CPU profile chunks, a few bytes each, with the naive reassembler.
 
 use super::ask::Ask;
 use super::laws::assert_equal;
@@ -22,15 +22,15 @@ pub(crate) fn profiles(data: &[u8]) {
     if said && extract(&inputs, PLAIN).is_ok_and(|all| !all.iter().any(is_mended)) {
         crate::profiles::check("streams", &inputs, [corner].into_iter());
     } else {
-        // orphans, samples of nobody, nodes that are there twice: nothing to compare with but oneself
+        // orphans, samples of unknown nodes and duplicate nodes have no reference
         let answer = |corner| Ask::Profiles.answer(&inputs, corner, false);
         assert_equal("streams", &answer(PLAIN), &answer(corner));
     }
     check_again(&inputs);
 }
 
-/// What is extracted is sound, and of a sound profile it is the same when it is extracted again; but for the order of nodes
-/// that were defined before their parents.
+/// Asserts that extracted profiles are valid, and that extracting them again only reorders nodes
+/// defined before their parents.
 fn check_again(inputs: &[&[u8]]) {
     let Ok(all) = extract(inputs, PLAIN) else { return };
     for Extracted { bytes, info } in &all {
@@ -43,7 +43,6 @@ fn check_again(inputs: &[&[u8]]) {
     }
 }
 
-/// A `.cpuprofile` with its nodes in the order of their ids.
 fn by_id(file: &[u8]) -> Value {
     let mut profile: Value = serde_json::from_slice(file).expect("checked where it was extracted");
     let nodes = profile["nodes"].as_array_mut().expect("checked too");
@@ -51,7 +50,6 @@ fn by_id(file: &[u8]) -> Value {
     profile
 }
 
-/// Two streams and what else may be there, in up to sixteen events.
 fn streams(bytes: &mut Unstructured<'_>) -> Vec<u8> {
     let (mut time, mut next) = (100, [1, 1]);
     let mut events = Vec::new();
@@ -84,7 +82,7 @@ fn streams(bytes: &mut Unstructured<'_>) -> Vec<u8> {
     format!("[{}]", events.join(",\n")).into_bytes()
 }
 
-/// Nodes, samples and steps; `next` is the id that the next node of a stream in order has.
+/// Generates nodes, samples and time steps. `next` is the next id of a stream in order.
 fn chunk(bytes: &mut Unstructured<'_>, next: &mut usize) -> String {
     let id = |bytes: &mut Unstructured<'_>, next: usize| match below(bytes, 8) {
         7 => below(bytes, 12),
@@ -110,7 +108,7 @@ fn chunk(bytes: &mut Unstructured<'_>, next: &mut usize) -> String {
     let samples: Vec<String> = (0..count).map(|_| id(bytes, *next).to_string()).collect();
     let steps = if below(bytes, 12) == 11 { below(bytes, 5) } else { count };
     let step = |bytes: &mut Unstructured<'_>| match below(bytes, 32) {
-        // 104 days: a few hundred of them would leave the 292 years that times have
+        // 104 days: a few hundred of them exceed the 292 years of nanosecond times
         31 => 9_000_000_000_000,
         near => near as i64 % 16 - 4,
     };

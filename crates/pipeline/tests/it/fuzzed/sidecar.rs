@@ -1,4 +1,4 @@
-//! Any bytes as the index of a trace.
+//! Uses arbitrary bytes as the index of a trace.
 
 use super::below;
 use crate::run::{Folder, PLAIN, config, output_to, read};
@@ -15,9 +15,10 @@ use tracemill_trace::run::error::ErrorClass;
 use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
 use tracemill_trace::{Error, Source};
 
-/// A trace, an index that is made, changed, forged, or taken from another one, and a verb that may ask it.
+/// Runs a verb on a trace with an index that is new, changed, forged, or that of another trace.
 ///
-/// What is changed is refused, and nothing of it is believed. What is forged, checksums and all, may be believed, but does no harm.
+/// Changed indexes must be refused. Forged ones, with valid checksums, may be used but must do no
+/// harm.
 pub(crate) fn sidecar(data: &[u8]) {
     let mut bytes = Unstructured::new(data);
     let seed: u64 = bytes.arbitrary().unwrap_or(0);
@@ -59,7 +60,6 @@ fn rng_of(seed: u64) -> Rng {
     Rng::new(seed ^ 7)
 }
 
-/// A small trace, with profiles or without.
 fn any_trace(seed: u64, kind: usize, rng: &mut Rng) -> Vec<u8> {
     if kind == 0 {
         let shape = ProfileShape::arbitrary(rng);
@@ -77,7 +77,7 @@ fn made(path: &Path) -> Option<Vec<u8>> {
     Some(read(&reports.first()?.path))
 }
 
-/// What a verb says, but for its cost and what it says of the index, and writes.
+/// Returns the output and report of a verb, without its cost and what concerns the index.
 fn answer(
     path: &Path,
     verb: usize,
@@ -110,7 +110,7 @@ fn answer(
     }
 }
 
-/// An index with other numbers in some columns, whose checksums are right.
+/// Returns an index with other numbers in some columns and valid checksums.
 fn forged(good: &[u8], rng: &mut Rng) -> Vec<u8> {
     let sections = Index::open(good).expect("it was just made").sections().len();
     let which = rng.index(sections);

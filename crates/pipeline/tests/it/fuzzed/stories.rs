@@ -1,4 +1,4 @@
-//! Sound traces against the naive reference, verb by verb.
+//! Compares each verb on well-formed traces with the naive reference.
 
 use super::below;
 use super::story::story;
@@ -35,13 +35,12 @@ pub(crate) fn stories(data: &[u8]) {
         4 => crate::convert::check(0, &inputs, corners[1]),
         5 => drop(crate::check::compare(what, &inputs, &corners[1..])),
         6 => drop(crate::info::check(what, &inputs, &corners[1..])),
-        // the naive reference knows no browsers
+        // the naive reference does not model browsers
         _ if what.contains("TracingStartedInBrowser") => {}
         _ => drop(crate::viewer::compare(what, &inputs, &corners[1..])),
     }
 }
 
-/// One or two windows of a few microseconds.
 fn windows(ask: &[usize]) -> Vec<(Option<i64>, Option<i64>)> {
     let micros = |n: usize| n as i64 * 500;
     let (from, to) = (micros(ask[0] % 64), micros(ask[0] % 64 + 1 + ask[1] % 32));

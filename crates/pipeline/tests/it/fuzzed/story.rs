@@ -1,6 +1,7 @@
-//! Sound traces, a few bytes an event, so that a fuzzer that changes a byte changes one thing.
+//! Generates well-formed traces from a few bytes per event, so that changing a byte changes one
+//! thing.
 //!
-//! Everything is taken from short lists: what pairs, nests or clashes does so often.
+//! Short lists of values make pairs, nesting and conflicts frequent.
 
 use super::{below, pick};
 use arbitrary::Unstructured;
@@ -68,10 +69,10 @@ const MORE: &[&str] = &[
     r#""cname":"good""#,
 ];
 const DURATIONS: &[&str] = &["0", "1", "3", "10", "2.5", "\"4\"", "0.0001", "-1", "1e1", "null"];
-/// How `ts` is spelled: the number stands for `#`.
+/// Forms of `ts`; `#` stands for the number.
 const SPELLINGS: &[&str] = &["#", "#", "#", "#.5", "#.0001", "#e0", "\"#\"", "-#", "#.50"];
 
-/// A trace of up to `most` events, as the bytes say.
+/// Generates a trace of up to `most` events.
 pub(super) fn story(bytes: &mut Unstructured<'_>, most: usize) -> Vec<u8> {
     let form = below(bytes, 4);
     let count = below(bytes, most + 1);
