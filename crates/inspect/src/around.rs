@@ -1,4 +1,4 @@
-//! Where events of a name are, for a window around one of them.
+//! Finds events by name, for choosing a window around one of them.
 
 use std::str::FromStr;
 use tracemill_cpuprofile::ProfileReader;
@@ -12,12 +12,12 @@ use tracemill_trace::observe::trace::{EventOrder, Trace};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Names of events: one name, or all that a regular expression between two slashes matches.
+/// A filter for event names: one name, or a regular expression between slashes.
 #[derive(Clone, Debug)]
 pub enum EventName {
-    /// This one.
+    /// Matches exactly this name.
     Exactly(String),
-    /// All that match.
+    /// Matches the names that contain the pattern.
     Matching(Pattern),
 }
 
@@ -48,28 +48,28 @@ impl EventName {
     }
 }
 
-/// Events that were looked for.
+/// Result of a search for events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Occurrences {
-    /// How many there are.
+    /// Number of matching events.
     pub count: u64,
-    /// Start and end, in nanoseconds, of the one that was asked for.
+    /// Start and end of the selected event, in nanoseconds.
     pub chosen: Option<(i64, i64)>,
 }
 
 /// pid and tid, as written.
 type ThreadIds = (Vec<u8>, Vec<u8>);
 
-/// Number and time of a begin, if it is one that is looked for.
 type MatchingBegin = Option<(u64, i64)>;
 
-/// Finds events of a name: the `nth` by time, from 1 on, or of none given the longest, the first of those as long.
+/// Finds events by name and selects the `nth` by time, counted from 1. Without `nth`, selects the
+/// longest; the first of equals wins.
 ///
-/// X, B with its E, and whatever else has a time, which lasts no time; a B without an E lasts to the end of the trace. Times are
-/// those of the inputs, rounded down to nanoseconds.
+/// X events, B/E pairs, and instants of zero duration count; a B without an E extends to the end of
+/// the trace. Times are those of the inputs, rounded down to nanoseconds.
 ///
-/// Cost: a scan of the inputs, and a walk over their events in order of time by one thread; 24 bytes of heap an event, beyond a quarter
-/// of the budget on disk; what is open at a time.
+/// Cost: a scan of the inputs, and a single-threaded pass over the events in time order. Heap: 24
+/// bytes per event, spilled to disk beyond a quarter of the memory budget, plus the open slices.
 ///
 /// ```
 /// use tracemill_join::config::Config;
@@ -86,7 +86,7 @@ type MatchingBegin = Option<(u64, i64)>;
 /// ```
 ///
 /// # Errors
-/// As `merge()`, but for the output.
+/// Returns the errors of `merge()`, except for its output.
 pub fn find_events(
     sources: &[Source],
     name: &EventName,
@@ -134,11 +134,10 @@ pub fn find_events(
     Ok(Occurrences { count, chosen: best.map(|(_, from, to)| (from, to)) })
 }
 
-/// The events that were found so far, and the one of them that is asked for.
 struct Matches {
     nth: Option<u64>,
     count: u64,
-    /// Its number by time, its start and its end.
+    /// The best event so far: its number in time order, its start and its end.
     best: Option<(u64, i64, i64)>,
 }
 

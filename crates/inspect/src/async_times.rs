@@ -1,11 +1,11 @@
-//! How long async operations last, by name: `b` with its `e`, and `S` with its `F`.
+//! Durations of async operations by name: `b` paired with `e`, and `S` with `F`.
 //!
 //! ```text
 //!   scan workers ─ b e S F ─> 41 bytes, sorted by operation and time ─ pairs ─> durations, sorted by name ─> percentiles
 //! ```
 //!
-//! An end closes the last open begin of its category, name, scope and id, as in `slice`. Records beyond the budget are
-//! on disk; names stay in memory.
+//! An end event closes the last open begin event with its category, name, scope and id, as in
+//! `slice`. Records beyond the memory budget are spilled to disk; names stay in memory.
 
 use tracemill_join::config::{Config, OPEN};
 use tracemill_join::inputs::{of_inputs, scan};
@@ -23,50 +23,48 @@ use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::run::memory::Share;
 
-/// Async operations of one name and category.
+/// Durations of the async operations with one name and category.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AsyncTimes {
-    /// Their name.
+    /// Name of the operations.
     pub name: String,
-    /// Their category.
+    /// Category of the operations.
     pub category: String,
-    /// How many of them ended.
+    /// Number of completed operations.
     pub count: u64,
-    /// How many have no end.
+    /// Number of operations without an end.
     pub open: u64,
-    /// Nanoseconds that those that ended last together.
+    /// Total duration of the completed operations in nanoseconds.
     pub total_ns: u64,
-    /// The median of their durations in nanoseconds, by nearest rank.
+    /// Median duration in nanoseconds (nearest rank).
     pub p50_ns: i64,
-    /// The duration that 99 of 100 do not exceed.
+    /// 99 % quantile of the durations in nanoseconds (nearest rank).
     pub p99_ns: i64,
-    /// The longest duration.
+    /// The longest duration in nanoseconds.
     pub max_ns: i64,
 }
 
 /// The result of [`async_times`].
 #[derive(Clone, Debug, Default)]
 pub struct AsyncReport {
-    /// Per input, in order.
+    /// Reports of the inputs, in order.
     pub inputs: Vec<InputReport>,
-    /// What the user should know.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
-    /// By total time, the longest first.
+    /// Rows by total duration, longest first.
     pub rows: Vec<AsyncTimes>,
-    /// Ends without a begin.
+    /// Number of end events without a begin event.
     pub lone_ends: u64,
 }
 
 record! {
-    /// A begin or an end.
     #[derive(Clone, Copy)]
     struct Half {
-        /// A hash of its category, name, scope and id.
+        /// Hash of category, name, scope and id.
         operation: [u64; 2],
-        /// Nanoseconds.
         time: i64,
         offset: u64,
-        /// The number of its name and category.
+        /// Row number of the name and category.
         row: u32,
         is_begin: bool,
     }
@@ -81,7 +79,6 @@ impl Keyed for Half {
 }
 
 record! {
-    /// The duration of an operation.
     #[derive(Clone, Copy)]
     struct Duration {
         row: u32,
@@ -97,11 +94,10 @@ impl Keyed for Duration {
     }
 }
 
-/// Begins and ends of a chunk.
 #[derive(Default)]
 struct AsyncLook {
     halves: Vec<Half>,
-    /// Each name, a zero byte, and the category.
+    /// Name, a zero byte, and category of each row.
     names: Names,
     key: Vec<u8>,
     scratch: Vec<u8>,
@@ -140,7 +136,6 @@ impl AsyncLook {
     }
 }
 
-/// Collects begins and ends of all inputs.
 struct AsyncHalves {
     sorter: KeySorter<Half>,
     names: Names,
@@ -162,11 +157,12 @@ impl Observer for AsyncHalves {
     }
 }
 
-/// Finds how long async operations last, by name and category.
+/// Computes the durations of async operations by name and category.
 ///
-/// Several inputs are read as they are written; see `join`.
+/// Several inputs are read as written, without renaming ids; see `join`.
 ///
-/// Cost: a scan, and two sorts of what begins and ends async operations: 41 and 12 bytes each, on disk beyond the budget.
+/// Cost: a scan and two sorts, of 41 bytes per begin or end event and 12 bytes per operation. Both
+/// spill to disk beyond the memory budget.
 ///
 /// ```
 /// use tracemill_join::config::Config;
@@ -183,7 +179,7 @@ impl Observer for AsyncHalves {
 /// ```
 ///
 /// # Errors
-/// As `merge()`, but for the output.
+/// Returns the errors of `merge()`, except for its output.
 pub fn async_times(sources: &[Source], config: &Config) -> Result<AsyncReport, Error> {
     config.limits.check()?;
     let lease = config.limits.lease("async operations, and their durations", Share::of_index(1, 1));
@@ -219,7 +215,8 @@ pub fn async_times(sources: &[Source], config: &Config) -> Result<AsyncReport, E
     Ok(AsyncReport { inputs: inputs.reports, warnings, rows, lone_ends })
 }
 
-/// Pairs begins and ends, counts operations by row, and gives their durations to `push`; returns how many ends have no begin.
+/// Pairs begin and end events, counts operations by row, and passes durations to `push`. Returns
+/// the number of end events without a begin event.
 fn pair(
     halves: KeySorter<Half>,
     room: &Quota,
@@ -253,7 +250,7 @@ fn pair(
 }
 
 impl AsyncTimes {
-    /// Adds the `number`th of its durations, in ascending order.
+    /// Adds the `number`th duration of the row, in ascending order.
     fn add(&mut self, ns: i64, number: u64) {
         let is_rank = |percent: u64| number == (self.count * percent).div_ceil(100);
         if is_rank(50) {

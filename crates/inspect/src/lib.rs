@@ -1,11 +1,12 @@
-//! What is in a trace, and whether it is valid, sorted, paired and openable. Nothing is written.
+//! Reports the contents of a trace, and whether it is valid, sorted, paired and openable. Writes
+//! nothing.
 //!
 //! | module | job |
 //! |---|---|
 //! | [`info`] | counts by thread, name and category; density, gaps, CPU profiles; what DevTools opens |
-//! | [`check`] | a table of rules: each finding with its offset and what to do |
+//! | [`check`] | a table of rules; each finding with its offset and a suggestion |
 //! | [`async_times`] | durations of async operations |
-//! | [`around`] | where events of a name are |
+//! | [`around`] | times of the events of a name |
 #![forbid(unsafe_code)]
 
 pub mod around;

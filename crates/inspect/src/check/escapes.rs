@@ -1,5 +1,5 @@
-//! Strings that Perfetto refuses: it resolves the escapes of those that have a `\"` alone, and fails at half of a surrogate pair, also
-//! where the other half stands beside it.
+//! Detects strings that Perfetto rejects. It decodes escapes only in strings that contain `\"`, and
+//! fails at an escaped surrogate, even in a valid pair.
 
 use memchr::memchr_iter;
 use memchr::memmem::Finder;
@@ -8,12 +8,12 @@ use tracemill_tokenizer::escaped_code_point;
 
 static UNIT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\u"));
 
-/// Whether an event has such a string, as a name or a value. Cost: a search; where it finds an escape, a walk over the quotes and backslashes.
+/// Returns whether an event has such a string, as a name or a value. Cost: a substring search, and
+/// a pass over the quotes and backslashes of events with `\u`.
 pub(super) fn has_escaped_pair(event: &[u8]) -> bool {
     UNIT.find(event).is_some() && strings(event).any(is_refused)
 }
 
-/// The contents of the strings of an event, as they are written.
 fn strings(event: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = event;
     std::iter::from_fn(move || {
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_perfetto_refuses_is_found() {
+    fn detects_escaped_surrogates_in_strings_with_quotes() {
         for (event, is_so) in [
             (r#"{"name":"a \"b\" \ud83d\ude00"}"#, true),
             (r#"{"name":"\uDE00 \""}"#, true),

@@ -1,4 +1,4 @@
-//! Checks each event of a chunk by itself, on the worker that scans it.
+//! Checks single events, on the worker that scans their chunk.
 
 use super::escapes::has_escaped_pair;
 use super::order::{Orders, TimedEvent};
@@ -23,15 +23,15 @@ use tracemill_trace::spill::hash::mix;
 use tracemill_trace::time::bounds::Times;
 use tracemill_viewers::ids::{is_big, is_flow_id};
 
-/// The end of `"sf"` and `"esf"`.
+/// The end of the keys `"sf"` and `"esf"`.
 static FRAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"sf\""));
 static ENHANCED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"enhancedTraceVersion"));
 
-/// Checks the events of one chunk, with `DEVTOOLS` also for what only DevTools rejects. Rules that need
-/// other events get 32-byte records, sorted by group and time.
+/// Checks the events of one chunk; with `DEVTOOLS`, also the rules for DevTools alone. Rules about
+/// several events receive 32-byte records, sorted by group and time.
 pub(super) struct CheckLook<const DEVTOOLS: bool> {
     base: u64,
-    /// The number of its recording; ids of different recordings are different.
+    /// Number of the recording. Equal ids in different recordings are unrelated.
     recording: u64,
     pub(super) tallies: Tallies,
     pub(super) text: TextCheck,
@@ -39,7 +39,7 @@ pub(super) struct CheckLook<const DEVTOOLS: bool> {
     pub(super) times: Times,
     pub(super) records: Vec<Grouped>,
     pub(super) profiles: Router,
-    /// Stack frames referred to, by hash: how often, and where first.
+    /// Referenced stack frames by hash: number of references, and offset of the first.
     pub(super) frames: BTreeMap<u64, (u64, u64)>,
     pub(super) browser: Browser,
 }
@@ -64,7 +64,6 @@ impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
         self.tallies.add(kind, offset);
     }
 
-    /// Names, categories, args: whether they are there.
     fn check_presence(&mut self, event: &Event<'_>, phase: u8, offset: u64) {
         let name = event.field_and_rest(Field::Name);
         if name.is_none_or(|name| name[0] != b'"') {
@@ -95,7 +94,6 @@ impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
         }
     }
 
-    /// A ts or dur: as it stands, and as it was read.
     fn check_time(&mut self, field: Field, event: &Event<'_>, time: Option<Nanos>, offset: u64) {
         let Some(text) = event.field_and_rest(field) else { return };
         let Some(time) = time else {
@@ -118,13 +116,12 @@ impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
         }
     }
 
-    /// Returns the hash of an id together with its recording.
     #[inline]
     fn of_recording(&self, hash: u64) -> u64 {
         if self.recording == 0 { hash } else { mix(hash, self.recording) }
     }
 
-    /// The hash of a pid or tid.
+    /// Hashes and checks a pid or tid.
     #[inline]
     fn id(&mut self, event: &Event<'_>, field: Field, missing: Option<Kind>, offset: u64) -> u64 {
         match event.field_and_rest(field).and_then(hash_short_integer) {
@@ -164,14 +161,13 @@ impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
         }
     }
 
-    /// Notes what is judged in groups.
     #[inline]
     fn record(&mut self, timed: &TimedEvent<'_>) {
         let &TimedEvent { event, phase, offset, thread, process, ts, dur } = timed;
         let record = |group, extra| Grouped::new(group, ts.floor, extra, offset, phase);
         match phase {
             b'X' => {
-                // what takes no time overlaps nothing
+                // zero-length slices overlap nothing
                 if let Some(dur) = dur.filter(|dur| dur.floor > 0) {
                     let record = record(thread, dur.floor as u64);
                     let exact = ts.exact && dur.exact;
@@ -192,7 +188,7 @@ impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
         }
     }
 
-    /// The id of an async event or flow, hashed with all that belongs to it.
+    /// Returns the group of an async event or flow, a hash of id and scope.
     fn group_of(&mut self, event: &Event<'_>, phase: u8, process: u64, offset: u64) -> Option<u64> {
         let family = match phase {
             b'b' | b'n' | b'e' => b'b',
@@ -253,7 +249,7 @@ impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
     }
 }
 
-/// The phase: its letter, 0 if there is none, `?` if it is no letter.
+/// Returns the phase letter; 0 if the phase is missing, `?` if it is not a letter.
 #[inline]
 fn phase_of(event: &Event<'_>) -> u8 {
     match event.phase() {
@@ -262,8 +258,9 @@ fn phase_of(event: &Event<'_>) -> u8 {
     }
 }
 
-/// Whether viewers draw an event of this phase on a thread. Counters, metadata, async and object events and memory dumps
-/// are of a process or an id, and so are instants of a wider scope.
+/// Returns whether viewers draw events of a phase on a thread. Counters, metadata, async events,
+/// object events and memory dumps belong to a process or an id, and so do instants of a wider
+/// scope.
 #[inline]
 fn is_of_thread(event: &Event<'_>, phase: u8) -> bool {
     match phase {
@@ -277,8 +274,8 @@ fn is_of_thread(event: &Event<'_>, phase: u8) -> bool {
     }
 }
 
-/// Whether a double in microseconds cannot hold a time to the nanosecond, or to its last digit. A time that is the text of
-/// a double is read as it was written.
+/// Returns whether a double in microseconds loses digits of a time. A time that is the exact text
+/// of a double loses none.
 #[inline]
 fn is_rounded(time: Nanos, field: Field, event: &Event<'_>) -> bool {
     const EXACT: u64 = 1 << 53;
@@ -286,7 +283,7 @@ fn is_rounded(time: Nanos, field: Field, event: &Event<'_>) -> bool {
     if time.exact && (ns <= EXACT || ns.is_multiple_of(1000) && ns / 1000 <= EXACT) {
         return false;
     }
-    /// Digits that every double can tell apart, and one that some can.
+    /// Significant digits up to which different decimals may be different doubles.
     const DIGITS: usize = 17;
     let (mut scratch, mut form) = (Vec::new(), Vec::new());
     let text = event.field(field).and_then(|value| number_text(value, &mut scratch));
@@ -295,9 +292,8 @@ fn is_rounded(time: Nanos, field: Field, event: &Event<'_>) -> bool {
     (time.exact || digits > DIGITS) && !is_double(text, &form, digits)
 }
 
-/// Whether a number, of so many digits in its canonical form, is the text of the double nearest to it.
+/// Returns whether a number is the exact text of a double.
 fn is_double(text: &[u8], form: &[u8], digits: usize) -> bool {
-    /// The most digits that a double has.
     const MOST: usize = 767;
     let double = std::str::from_utf8(text).ok().and_then(|text| text.parse::<f64>().ok());
     let Some(double) = double.filter(|_| (1..=MOST).contains(&digits)) else { return false };
@@ -305,7 +301,7 @@ fn is_double(text: &[u8], form: &[u8], digits: usize) -> bool {
     canonical(format!("{double:.*e}", digits - 1).as_bytes(), &mut rounded) && rounded == form
 }
 
-/// A stack frame's id, by which it is a key of `stackFrames`: 5 and "5" are one.
+/// Returns the hash of a stack frame id; 5 and "5" are equal, as keys of `stackFrames`.
 pub(super) fn frame_id(value: &[u8]) -> u64 {
     match value {
         [b'"', ..] => hash_value(Some(value)),
@@ -313,7 +309,6 @@ pub(super) fn frame_id(value: &[u8]) -> u64 {
     }
 }
 
-/// Whether an event has no keys at all.
 fn is_empty(event: &Event<'_>) -> bool {
     event.bytes[1..].trim_ascii_start().first() == Some(&b'}')
 }

@@ -1,4 +1,4 @@
-//! `check`: is a trace valid, sorted, paired, and will viewers open it?
+//! Checks whether a trace is valid, sorted and paired, and whether viewers can open it.
 //!
 //! ```text
 //!   scan workers ─ each event: grammar, fields, order ──> tallies by kind ─────────────┐
@@ -7,13 +7,13 @@
 //!   afterwards: the text around the events, keys beside them, CPU profiles
 //! ```
 //!
-//! What is looked for stands in one table (`rules`). Every event is looked at once, by the worker that scans it, while its
-//! bytes are in cache; what needs other events is kept in 32 bytes and judged in groups (`walk`), without reading the
-//! event again. Grammar is checked event by event (`text`), so that each bad one is found, not only the first. What the
-//! scan itself had to give up (`losses`) is a finding too.
+//! All rules are rows of one table (`rules`). The scan worker checks each event while it is in
+//! cache. Rules about several events use 32-byte records and never read an event again (`walk`).
+//! Grammar is checked per event (`text`), so every bad event is found, not only the first. Losses
+//! of the scan itself are findings too.
 //!
-//! All inputs are judged together, as `merge` would see them: ids may clash, streams go on from file to file. Only the
-//! order of events is that of each input by itself.
+//! All inputs are checked together, as `merge` would see them: ids may clash, and streams may
+//! continue in the next file. Only the order of events is checked per input.
 
 mod escapes;
 mod look;
@@ -59,12 +59,12 @@ use tracemill_trace::store::Store;
 use tracemill_trace::time::bounds::Times;
 use viewers::Browser;
 
-/// Checks `sources`, taken together, for whatever reader and for `viewers`.
+/// Checks `sources` together, against the general rules and those of `viewers`.
 ///
-/// Cost: one pass over the inputs at the speed of the JSON grammar (about 1 GB/s a core, on all cores); 32 bytes of heap
-/// for each event that belongs with others (B, E, X, async, flow), and beyond a quarter of the budget none, for sorted
-/// runs on disk; a hash for each thread and each stack frame referred to; what is open at one time in one thread. Of CPU
-/// profiles the call trees of as many as there are threads.
+/// Cost: one pass at the speed of JSON validation (about 1 GB/s per core, on all cores). Heap: 32
+/// bytes per B, E, X, async and flow event, spilled to disk beyond a quarter of the memory budget;
+/// a hash per thread and per referenced stack frame; the open slices; and the call trees of as many
+/// CPU profiles as there are threads.
 ///
 /// ```
 /// use tracemill_join::config::{CheckFor, Config};
@@ -82,7 +82,7 @@ use viewers::Browser;
 /// ```
 ///
 /// # Errors
-/// As `merge()`, but for the output. Findings are no errors.
+/// Returns the errors of `merge()`, except for its output. Findings are not errors.
 pub fn check(
     sources: &[Source],
     viewers: &[CheckFor],
@@ -128,16 +128,14 @@ fn run<const DEVTOOLS: bool>(
     let read = CheckedInputs { inputs: &inputs, ground: &ground, store };
     let severity = |rule: &Rule| rule.severity(viewers, config.limits.strict);
     let report = report::assemble(&checker.tallies, checker.spots, flaws, &read, severity);
-    // the report quotes what it finds, so this is said of its quotes too
+    // the report quotes the inputs, so they must be unchanged
     inputs.check_unchanged()?;
     Ok(CheckReport { start_ns, ..report })
 }
 
-/// The text around the events of one input.
 struct InputText {
     base: u64,
     text: TextCheck,
-    /// How many documents it has, whether any is NDJSON, and the form of the last.
     documents: u64,
     ndjson: bool,
     last: Option<Form>,
@@ -145,14 +143,11 @@ struct InputText {
     unclosed: u64,
 }
 
-/// Observes what the rules of `check` judge. The answer does not depend on how inputs are cut: tallies
-/// add up, and records are sorted when all is read.
+/// Observes everything that the rules need. Results do not depend on chunk boundaries.
 struct Checker<const DEVTOOLS: bool> {
-    /// The number of the recording of each input, of several inputs.
+    /// Recording of each input, if there are several.
     recordings: Vec<u64>,
-    /// That of the current input.
     recording: u64,
-    /// For records.
     lease: Lease,
     tallies: Tallies,
     orders: Orders,
@@ -166,9 +161,9 @@ struct Checker<const DEVTOOLS: bool> {
     events: u64,
     times: Times,
     inputs: Vec<InputText>,
-    /// Keys beside the events that are looked into: key, place of the value.
+    /// Top-level keys to inspect, with the offsets of their values.
     keys: Vec<KeyValue>,
-    /// Keys of the current document.
+    /// Names of the top-level keys in the current document.
     seen: HashSet<Box<[u8]>>,
     spots: Vec<Spot>,
 }
@@ -200,7 +195,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
         }
     }
 
-    /// Returns the input at `base`, and ends the one before it.
+    /// Returns the state of the input at `base`; ends the previous input.
     fn input(&mut self, base: u64) -> &mut InputText {
         if self.inputs.last().is_none_or(|input| input.base != base) {
             self.end_input();
@@ -221,11 +216,10 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
 
     fn end_input(&mut self) {
         self.orders.end_input();
-        // the keys of the next one are of other documents
+        // the next input starts a new document
         self.seen.clear();
     }
 
-    /// Writes all records in memory as one run.
     fn spill(&mut self) -> Result<(), Error> {
         let runs = RecordRuns::memory(std::mem::take(&mut self.records));
         self.heap = 0;
@@ -240,14 +234,14 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
         RecordRuns::disk(std::mem::replace(&mut self.spill, RunFile::new(self.lease.tmp_dir())))
     }
 
-    /// The text around the events, where the scan found nothing to say of it.
+    /// Checks the text around the events, of inputs in which the scan found no damage.
     fn judge_text(&mut self, inputs: &Inputs, ground: &InputMap, store: &Store<'_>) {
         for input in &mut self.inputs {
             self.spots.append(&mut input.text.spots);
             let Some(place) = ground.input_at(input.base) else { continue };
             let report = &inputs.reports[place.number];
             let untouched = report.losses.count() + input.separators + input.unclosed == 0;
-            // what was made of a CPU profile is sound, and its own text may not be kept
+            // synthetic events of a CPU profile are valid, and its own text may not be kept
             if untouched
                 && place.is_kept
                 && place.start == input.base
@@ -259,7 +253,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
         }
     }
 
-    /// Documents, keys beside the events, stack frames, and what depends on all events.
+    /// Checks documents, top-level keys, stack frames, and the rules that depend on all events.
     fn judge_shape(
         &mut self,
         store: &Store<'_>,
@@ -291,7 +285,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
 
     fn judge_keys(&mut self, store: &Store<'_>, inputs: &Inputs) {
         let mut frames = HashSet::default();
-        // of a CPU profile that is not kept there is nothing to look at
+        // skip keys of CPU profiles that are not kept
         let is_kept = |offset: u64| {
             let holds = |held: &InputPayload| {
                 held.base <= offset && offset < held.base + held.payload.len()
@@ -385,7 +379,7 @@ impl<const DEVTOOLS: bool> Observer for Checker<DEVTOOLS> {
 }
 
 impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
-    /// Notes keys that a document has twice, and keys whose values are judged when all is read.
+    /// Reports duplicate top-level keys, and collects those whose values are checked at the end.
     fn judge_names(&mut self, chunk: &SealedChunk<'_>) {
         let later = chunk.new_documents().iter().map(|new_document| (true, &*new_document.keys));
         for (begins, keys) in std::iter::once((false, chunk.more_keys())).chain(later) {

@@ -1,5 +1,5 @@
-//! Whether events stand in the order of the output: all timed ones of an input, those of each thread, and whether
-//! metadata and untimed ones stand in front.
+//! Checks the order of events: whether all timed events, and those of each thread, are sorted, and
+//! whether metadata and untimed events come first.
 
 use super::rules::Kind;
 use super::tallies::Tallies;
@@ -8,7 +8,6 @@ use tracemill_trace::order::Stamp;
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::spill::tally::Tally;
 
-/// A stretch of events in order, or not.
 #[derive(Clone, Debug)]
 struct OrderedStretch {
     first: Stamp,
@@ -17,22 +16,18 @@ struct OrderedStretch {
 }
 
 impl OrderedStretch {
-    /// Whether `later`, which follows, begins before this ends.
     fn is_after(&self, later: &OrderedStretch) -> bool {
         self.last > later.first
     }
 }
 
-/// A thread: what of it is known from a stretch of the input.
+/// Order of one thread within a range of the input.
 struct ThreadOrder {
     stretch: Option<OrderedStretch>,
-    /// Hash of its process.
     process: u64,
-    /// Offset of its first event of phase B, E, X or I.
+    /// Offset of the first event of phase B, E, X or I.
     shown: u64,
-    /// Its B and E events.
     pairs: Tally,
-    /// Whether any is an E.
     has_end: bool,
 }
 
@@ -48,12 +43,11 @@ pub(super) struct TimedEvent<'e> {
     pub(super) dur: Option<Nanos>,
 }
 
-/// The order of a stretch of an input.
 #[derive(Default)]
 pub(super) struct Orders {
     all: Option<OrderedStretch>,
     threads: HashMap<u64, ThreadOrder>,
-    /// Whether there was an event that is no metadata, and a timed one; and which stood in front of them.
+    /// Whether any event except metadata was seen, and whether any timed event was.
     seen: [bool; 2],
     in_front: [Tally; 2],
 }
@@ -61,12 +55,10 @@ pub(super) struct Orders {
 const LATE: [Kind; 2] = [Kind::LateMetadata, Kind::LateUntimed];
 
 impl Orders {
-    /// A metadata event.
     pub(super) fn note_metadata(&mut self, offset: u64, tallies: &mut Tallies) {
         self.note_early(0, offset, tallies);
     }
 
-    /// An event without a time.
     pub(super) fn note_untimed(&mut self, offset: u64, tallies: &mut Tallies) {
         self.seen[0] = true;
         self.note_early(1, offset, tallies);
@@ -100,7 +92,7 @@ impl Orders {
             thread.pairs.add(offset);
             thread.has_end |= phase == b'E';
         }
-        // where these stand follows from what they build on, and DevTools reads them by their streams
+        // the position of chunks follows from their predecessors, and DevTools reads them by stream
         if phase == b'P' && event.is_string(Field::Name, b"ProfileChunk") {
             return;
         }
@@ -112,7 +104,6 @@ impl Orders {
         }
     }
 
-    /// Takes over what comes later in the same input.
     pub(super) fn append(&mut self, later: Orders, tallies: &mut Tallies) {
         for (which, &kind) in LATE.iter().enumerate() {
             if self.seen[which] {
@@ -141,19 +132,18 @@ impl Orders {
         }
     }
 
-    /// Bytes of heap.
     pub(super) fn heap(&self) -> u64 {
         (self.threads.capacity() * size_of::<(u64, ThreadOrder)>()) as u64
     }
 
-    /// The next input has an order of its own.
+    /// Resets the order for the next input.
     pub(super) fn end_input(&mut self) {
         self.all = None;
         self.seen = [false; 2];
         self.threads.values_mut().for_each(|thread| thread.stretch = None);
     }
 
-    /// Notes B and E events of several threads. Without any E there is no pair that could be wrong.
+    /// Tallies B and E events if there are several threads with them and any E event.
     pub(super) fn note_pairs(&self, tallies: &mut Tallies) {
         let paired = || self.threads.values().filter(|thread| thread.pairs.count > 0);
         if paired().count() > 1 && paired().any(|thread| thread.has_end) {
@@ -161,7 +151,7 @@ impl Orders {
         }
     }
 
-    /// Processes with events that viewers show, and the first of those.
+    /// Returns the processes with events that viewers show, and the offset of the first such event.
     pub(super) fn processes(&self) -> HashMap<u64, u64> {
         let mut processes = HashMap::default();
         for thread in self.threads.values().filter(|thread| thread.shown != u64::MAX) {
@@ -172,7 +162,7 @@ impl Orders {
     }
 }
 
-/// Moves on to `stamp`; true if that is out of order.
+/// Advances to `stamp`. Returns whether it is out of order.
 #[inline]
 fn note_stamp(stretch: &mut Option<OrderedStretch>, stamp: Stamp, offset: u64) -> bool {
     match stretch {
@@ -188,7 +178,7 @@ fn note_stamp(stretch: &mut Option<OrderedStretch>, stamp: Stamp, offset: u64) -
     }
 }
 
-/// Joins what follows; true if it begins out of order.
+/// Appends the next range. Returns whether it begins out of order.
 fn join(stretch: &mut Option<OrderedStretch>, later: Option<&OrderedStretch>) -> bool {
     let Some(later) = later else { return false };
     match stretch {

@@ -1,29 +1,28 @@
-//! What must be looked at again in groups: 32 bytes an event, sorted by group and time, on disk beyond the budget.
+//! Records of events that rules judge in groups: 32 bytes each, sorted by group and time, spilled
+//! to disk beyond the memory budget.
 //!
-//! A group is a thread (B, E, X) or an id (async events, flows). Each scanned chunk sorts its own records on the worker;
-//! runs are cut into buckets of neighbouring (group, time), each of which is sorted in cache ([`Buckets::next`]).
-//! Events of one group and time never stand in two buckets.
+//! A group is a thread (B, E, X) or an id (async events, flows). Workers sort the records of their
+//! chunks. The runs are cut into buckets of adjacent (group, time), and each bucket is sorted in
+//! cache ([`Buckets::next`]). All events of one group and time are in one bucket.
 
 use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{DiskRuns, Record, RunFile};
 
 record! {
-    /// An event that belongs with others.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(super) struct Grouped {
-        /// Hash of the thread or id.
         pub(super) group: u64,
-        /// Nanoseconds, rounded down.
         pub(super) time: i64,
-        /// X: duration in nanoseconds. B, E: hash of the name. Others: half a hash of the name above half of one of the pid.
+        /// X: duration in nanoseconds. B and E: hash of the name. Others: upper half of a hash of
+        /// the name, lower half of a hash of the pid.
         pub(super) extra: u64,
-        /// Offset among all inputs, above the phase.
+        /// Offset in the address space, shifted left by 8, and the phase.
         place: u64,
     }
 }
 
-/// Beside the phase: its letters are below.
+/// Flag combined with the phase; letters are smaller.
 const INEXACT: u8 = 0x80;
 
 impl Grouped {
@@ -35,7 +34,7 @@ impl Grouped {
         self.place as u8 & !INEXACT
     }
 
-    /// Marks an X, B or E event one of whose times is finer than a nanosecond.
+    /// Marks an X, B or E event that has a time with sub-nanosecond digits.
     pub(super) fn inexact(self) -> Self {
         Grouped { place: self.place | u64::from(INEXACT), ..self }
     }
@@ -48,26 +47,26 @@ impl Grouped {
         self.place >> 8
     }
 
-    /// Group and time in one number, which is compared without a branch.
+    /// Combines group and time into one number for branch-free comparison.
     fn group_and_time(&self) -> u128 {
         let time = self.time as u64 ^ (1 << 63);
         u128::from(self.group) << 64 | u128::from(time)
     }
 
-    /// The order of the output at one time, as far as nanoseconds go.
+    /// Breaks ties in output order, as far as nanoseconds tell.
     fn tie(&self) -> (u64, u64) {
         let shorter = if self.phase() == b'X' { !self.extra } else { u64::MAX };
         (shorter, self.place)
     }
 }
 
-/// Sorts records of one stretch: by group, in each in the order of the output.
+/// Sorts the records of a chunk by group, each in output order.
 pub(super) fn sort(records: &mut [Grouped]) {
     records.sort_unstable_by_key(Grouped::group_and_time);
     sort_ties(records);
 }
 
-/// Sorts records of one group and time, which stand together.
+/// Sorts adjacent records of equal group and time.
 fn sort_ties(records: &mut [Grouped]) {
     for ties in records.chunk_by_mut(|a, b| a.group_and_time() == b.group_and_time()) {
         if ties.len() > 1 {
@@ -76,12 +75,11 @@ fn sort_ties(records: &mut [Grouped]) {
     }
 }
 
-/// Bytes of records.
 pub(super) fn heap(records: &[Grouped]) -> u64 {
     size_of_val(records) as u64
 }
 
-/// Writes sorted runs as one.
+/// Merges sorted runs into one run on disk.
 pub(super) fn write_run(file: &mut RunFile, runs: &RecordRuns) -> Result<(), Error> {
     let (mut bucket, mut buckets) = (Vec::new(), runs.buckets(0));
     while buckets.next(&mut bucket) {
@@ -118,9 +116,8 @@ impl RunData {
         }
     }
 
-    /// How many records of a run stand before `border`, which is not before record `from`.
-    ///
-    /// Looks at 1, 2, 4 … records from there on, and then between the last two: buckets follow one another.
+    /// Returns the number of records of a run before `border`, which does not precede record
+    /// `from`. Searches exponentially, because consecutive borders are close.
     fn before(&self, run: usize, border: u128, from: usize) -> usize {
         let len = self.run_len(run);
         let (mut low, mut high, mut step) = (from, len, 1);
@@ -144,17 +141,16 @@ impl RunData {
     }
 }
 
-/// Sorted runs with the borders of their buckets.
 pub(super) struct RecordRuns {
     data: RunData,
-    /// Group and time that buckets begin with, but for the first.
+    /// Group and time at the start of each bucket except the first.
     borders: Vec<u128>,
 }
 
 impl RecordRuns {
-    /// Records that a bucket should hold.
+    /// Target number of records per bucket.
     const BUCKET: usize = 16 * 1024;
-    /// One of this many is looked at to find the borders.
+    /// Sampling interval for choosing the borders.
     const SAMPLE: usize = 256;
 
     pub(super) fn memory(runs: Vec<Vec<Grouped>>) -> Self {
@@ -178,12 +174,11 @@ impl RecordRuns {
         RecordRuns { data, borders }
     }
 
-    /// Buckets.
     pub(super) fn len(&self) -> usize {
         self.borders.len() + 1
     }
 
-    /// The group of the last record before bucket `number`.
+    /// Returns the group of the last record before bucket `number`.
     pub(super) fn group_before(&self, number: usize) -> Option<u64> {
         let border = self.borders[number.checked_sub(1)?];
         let last = |run| {
@@ -193,7 +188,6 @@ impl RecordRuns {
         (0..self.data.count()).filter_map(last).max()
     }
 
-    /// The buckets from number `first` on.
     pub(super) fn buckets(&self, first: usize) -> Buckets<'_> {
         let border = first.checked_sub(1).map(|before| self.borders[before]);
         let start = |run| border.map_or(0, |border| self.data.before(run, border, 0));
@@ -201,17 +195,14 @@ impl RecordRuns {
     }
 }
 
-/// Buckets of runs, one after the other.
 pub(super) struct Buckets<'r> {
     runs: &'r RecordRuns,
-    /// The number of the next bucket.
     number: usize,
-    /// Where it begins in each run.
     starts: Vec<usize>,
 }
 
 impl Buckets<'_> {
-    /// Fills `bucket` with the records of the next one, in order; false if there is none.
+    /// Fills `bucket` with the sorted records of the next bucket. Returns false at the end.
     pub(super) fn next(&mut self, bucket: &mut Vec<Grouped>) -> bool {
         bucket.clear();
         if self.number == self.runs.len() {
@@ -228,7 +219,7 @@ impl Buckets<'_> {
                 RunData::Disk(..) => bucket.extend(places.map(|at| data.get(run, at))),
             }
         }
-        // stable: it finds the runs and merges them
+        // the stable sort detects the runs and merges them
         bucket.sort_by_key(Grouped::group_and_time);
         sort_ties(bucket);
         true

@@ -1,4 +1,4 @@
-//! Tallies to findings: each with its severity, first places, what it is and what to do.
+//! Converts tallies to findings with severity, first locations and description.
 
 use super::rules::{Kind, RULES, Rule, Severity};
 use super::tallies::Tallies;
@@ -16,59 +16,59 @@ use tracemill_trace::run::losses::{InputReport, LossTally as Losses, excerpt};
 use tracemill_trace::spill::tally::PLACES;
 use tracemill_trace::store::Store;
 
-/// What `check` found.
+/// Report of `check`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct CheckReport {
-    /// Per input, in order.
+    /// Reports of the inputs, in order.
     pub inputs: Vec<InputReport>,
-    /// Events.
+    /// Number of events.
     pub events: u64,
-    /// The worst first, then in the order of the table of rules.
+    /// Findings by descending severity, then in the order of the rule table.
     pub findings: Vec<Finding>,
-    /// Least time stamp of an event that is no metadata, in nanoseconds.
+    /// Least `ts` of an event other than metadata, in nanoseconds.
     pub start_ns: Option<i64>,
-    /// What the user should know of the reading, one sentence each.
+    /// Warnings about reading the inputs, one sentence each.
     pub warnings: Vec<Warning>,
 }
 
 impl CheckReport {
-    /// Kinds of this severity found.
+    /// Returns the number of findings with a severity.
     pub fn count(&self, severity: Severity) -> u64 {
         self.findings.iter().filter(|finding| finding.severity == severity).count() as u64
     }
 
-    /// Whether there is anything that is more than a note.
+    /// Returns whether all findings are notes.
     pub fn is_clean(&self) -> bool {
         self.findings.iter().all(|finding| finding.severity == Severity::Note)
     }
 }
 
-/// Something of one kind that was found, however often.
+/// All occurrences of one kind of problem.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Its name, which stays.
+    /// Stable name of the kind.
     pub kind: String,
-    /// How bad it is.
+    /// Severity of the finding.
     pub severity: Severity,
-    /// How often.
+    /// Number of occurrences.
     pub count: u64,
-    /// What it is: one sentence.
+    /// Description in one sentence.
     pub sentence: String,
-    /// The first places, three at most; none where it is the trace as a whole.
+    /// Up to three first locations; empty if the finding concerns the whole trace.
     pub places: Vec<FoundAt>,
 }
 
 impl Finding {
-    /// Returns how bad it is for one viewer; `None` if the viewer does not mind.
+    /// Returns the severity for one viewer; `None` if the rule does not apply to it.
     pub fn severity_for(&self, viewer: CheckFor) -> Option<Severity> {
         match RULES.iter().find(|rule| rule.name == self.kind) {
             Some(rule) => rule.severity(&[viewer], false),
-            // flaws of CPU profiles are those of any reader
+            // problems of CPU profiles affect all readers alike
             None => Some(self.severity),
         }
     }
 
-    /// Returns those of `viewers` that fail, or show it wrongly.
+    /// Returns those of `viewers` that fail to open the trace or draw it incorrectly.
     pub fn viewers<'v>(
         &self,
         viewers: &'v [CheckFor],
@@ -78,27 +78,28 @@ impl Finding {
     }
 }
 
-/// A place in an input.
+/// A location in an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FoundAt {
-    /// The input's name.
+    /// Name of the input.
     pub input: String,
-    /// Offset in the unpacked input; in what a `.cpuprofile` became if it is one.
+    /// Offset in the decompressed input; for a `.cpuprofile`, in the events derived from it.
     pub offset: u64,
-    /// The event there, or the bytes around, as far as they fit; empty where all of the input is meant.
+    /// The event there or the bytes around, truncated; empty if the finding concerns the whole
+    /// input.
     pub excerpt: String,
     /// The event there, if it can be read.
     pub event: Option<FoundEvent>,
-    /// What should have stood there, where the text is no JSON.
+    /// The token expected there, if the text is not JSON.
     pub expected: Option<&'static str>,
-    /// Where it was noticed that the bytes from `offset` on cannot be read.
+    /// Offset at which the reader noticed that the bytes from `offset` on are unreadable.
     pub noticed: Option<u64>,
-    /// The bytes around `noticed`, or around `offset` where something was `expected`.
+    /// Bytes around `noticed`, or around `offset` if something was `expected`.
     #[serde(skip)]
     pub around: Option<Around>,
 }
 
-/// An event as people know it.
+/// Identifying fields of an event.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FoundEvent {
     /// `ph`; empty if missing.
@@ -117,7 +118,6 @@ pub struct FoundEvent {
 }
 
 impl FoundEvent {
-    /// Reads the event at the start of `bytes`; `None` if no whole object stands there, or one without a phase.
     fn at(bytes: &[u8]) -> Option<Self> {
         let event = item(bytes);
         if !event.starts_with(b"{") || !event.ends_with(b"}") {
@@ -144,7 +144,6 @@ impl FoundEvent {
 }
 
 impl FoundAt {
-    /// A place of which there is nothing to be shown.
     fn new(input: &str, offset: u64) -> Self {
         FoundAt {
             input: input.to_owned(),
@@ -158,18 +157,16 @@ impl FoundAt {
     }
 }
 
-/// Where an input stands among all.
 pub(super) struct InputExtent {
     pub(super) number: usize,
     pub(super) start: u64,
-    /// End of its own bytes; what was made of it follows.
+    /// End of the input's own bytes; synthetic events follow.
     pub(super) end: u64,
-    /// Whether its own bytes are at hand.
+    /// Whether the input's own bytes are available.
     pub(super) is_kept: bool,
     next: u64,
 }
 
-/// All inputs by place.
 pub(super) struct InputMap(Vec<InputExtent>);
 
 impl InputMap {
@@ -190,11 +187,11 @@ impl InputMap {
 
     pub(super) fn input_at(&self, offset: u64) -> Option<&InputExtent> {
         let after = self.0.partition_point(|place| place.start <= offset);
-        // inputs of no bytes stand where the next one does
+        // an empty input has the start of the next one
         self.0[..after].iter().rev().find(|place| offset < place.next || place.start == offset)
     }
 
-    /// The input's number, and the offset in it, or in what was made of it.
+    /// Returns the number of the input, and the offset in it or in its synthetic events.
     fn locate(&self, offset: u64) -> Option<(usize, u64)> {
         let place = self.input_at(offset).or(self.0.last())?;
         let within = if offset < place.end { place.start } else { place.end };
@@ -210,7 +207,6 @@ pub(super) struct CheckedInputs<'r, 'p> {
     pub(super) store: &'r Store<'p>,
 }
 
-/// What concerns whole inputs.
 pub(super) fn check_inputs(
     inputs: &Inputs,
     ground: &InputMap,
@@ -237,7 +233,6 @@ pub(super) fn check_inputs(
     }
 }
 
-/// The flaws of CPU profiles that are rules of their own.
 fn rule_of(flaw: FlawKind) -> Option<Kind> {
     match flaw {
         FlawKind::NoProfile => Some(Kind::HeadlessProfile),
@@ -258,7 +253,6 @@ fn rule_of_damage(kind: DamageKind) -> Kind {
     }
 }
 
-/// Makes findings of all that was counted.
 pub(super) fn assemble(
     tallies: &Tallies,
     mut spots: Vec<Spot>,
@@ -291,7 +285,7 @@ pub(super) fn assemble(
     for (flaws, name) in of_inputs.chain([(&flaws, None)]) {
         for (kind, flaw) in flaws.iter() {
             let place = match name {
-                // offsets of a .cpuprofile's own flaws are within it
+                // an issue inside a .cpuprofile has an offset in that file
                 Some(name) => Some(FoundAt::new(name, flaw.offset)),
                 None => found_at(flaw.offset, Kind::COUNT, None, read),
             };
@@ -325,7 +319,6 @@ pub(super) fn assemble(
     CheckReport { inputs: reports, events, findings, start_ns: None, warnings }
 }
 
-/// A flaw of a CPU profile for which there is no rule.
 fn add_flaw(findings: &mut Vec<Finding>, kind: FlawKind, count: u64, place: Option<FoundAt>) {
     let name = format!("profile-{}", kind.name());
     if let Some(known) = findings.iter_mut().find(|finding| finding.kind == name) {
@@ -359,7 +352,7 @@ fn places_of<'l>(
     })
 }
 
-/// Kinds that are about an input as a whole.
+/// Returns whether a kind concerns an input as a whole.
 fn is_of_input(number: usize) -> bool {
     let kinds = [
         Kind::SeveralDocuments,
@@ -404,13 +397,13 @@ fn found_at(
     })
 }
 
-/// Bytes that [`item`] looks at: more than an excerpt takes.
+/// Number of bytes passed to [`item`]; more than an excerpt holds.
 const ITEM: usize = 100;
 
-/// Bytes of an event that are read to name it.
+/// Number of bytes read to identify an event.
 const EVENT: u64 = 64 << 10;
 
-/// The event at the start of `bytes`, or all of them.
+/// Returns the event at the start of `bytes`, or all of `bytes` if it is incomplete.
 fn item(bytes: &[u8]) -> &[u8] {
     let (mut depth, mut in_string, mut at) = (0_u32, false, 0);
     while at < bytes.len() {

@@ -1,26 +1,27 @@
-//! The one table of what `check` looks for: name, how bad it is for whom, what it is.
+//! The table of all rules of `check`: name, severity per viewer, description.
 //!
-//! A new rule is a row here and the place that calls [`super::tallies::Tallies::add`] with its kind. Severities stand in the
-//! order: whatever the reader, DevTools, Perfetto. Where viewers are asked for the worst of theirs counts: what neither
-//! breaks nor changes the picture there is a note, however sloppy. `A` is what holds for all readers, `S` is order, `O` is not
-//! reported.
+//! To add a rule, add a row, and call [`super::tallies::Tallies::add`] with its kind. The
+//! severities are those for any reader, for DevTools and for Perfetto. With viewers selected, the
+//! worst of their severities counts; a problem that does not affect what a viewer shows is a note.
+//! `A` means as for any reader, `S` order, `O` not reported.
+//!
 //! Sources: `devtools-semantics.md` §1, §3, §8, §11, §15 and `users.md` §4.
 
 use tracemill_join::config::CheckFor;
 
-/// How bad a finding is.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// Allowed and harmless.
     Note,
-    /// Some readers show it wrongly.
+    /// Some readers show the trace incorrectly.
     Warning,
-    /// A reader will fail, or show it wrongly.
+    /// A reader fails, or shows the trace incorrectly.
     Error,
 }
 
 impl Severity {
-    /// Its name in reports.
+    /// Returns the name used in reports.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Note => "note",
@@ -32,7 +33,7 @@ impl Severity {
 
 tracemill_trace::serialize_by_name!(Severity);
 
-/// A row of the table.
+/// A row of the rule table.
 pub(crate) struct Rule {
     pub(crate) name: &'static str,
     always: ViewerSeverity,
@@ -42,7 +43,8 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// The worst that it is for any of `viewers`, or whatever the reader if there are none, or if `strict` asks for that too.
+    /// Returns the highest severity among `viewers`. The severity for any reader counts if there
+    /// are no viewers, or with `strict`.
     pub(crate) fn severity(&self, viewers: &[CheckFor], strict: bool) -> Option<Severity> {
         let of = |viewer: &CheckFor| match viewer {
             CheckFor::Devtools => self.devtools,
@@ -59,16 +61,16 @@ impl Rule {
     }
 }
 
-/// How bad something is for a viewer.
+/// A cell of the rule table: the severity for one viewer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ViewerSeverity {
-    /// As for all readers.
+    /// The severity for any reader.
     Always,
-    /// So.
+    /// A fixed severity.
     Is(Severity),
-    /// A note, as viewers sort; a warning if the order is asked for.
+    /// A note, since viewers sort events; a warning with `strict`.
     Order,
-    /// Nothing is said of it.
+    /// Not reported.
     Silent,
 }
 
@@ -187,13 +189,14 @@ rules! {
     UnorderedProfile "unordered-profile" (W E W) "a CPU profile that uses nodes before it defines them, whatever the order of its chunks";
 }
 
-/// Names and sentences of all findings but those in CPU profiles, whose names begin with `profile-`.
+/// Returns the names and descriptions of all rules. Issues of CPU profiles are not included; their
+/// names begin with `profile-`.
 pub fn check_rules() -> impl Iterator<Item = (&'static str, &'static str)> {
     RULES.iter().map(|rule| (rule.name, rule.sentence))
 }
 
 impl Kind {
-    /// How many there are.
+    /// Number of kinds.
     pub(crate) const COUNT: usize = RULES.len();
 }
 
@@ -203,7 +206,7 @@ mod tests {
     use tracemill_trace::spill::hash::HashSet;
 
     #[test]
-    fn rows_are_whole_and_names_differ() {
+    fn every_rule_is_complete_and_has_a_unique_name() {
         let names: HashSet<_> = RULES.iter().map(|rule| rule.name).collect();
         assert_eq!(names.len(), Kind::COUNT);
         for rule in RULES {
@@ -213,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_of_those_asked_for_counts() {
+    fn severity_is_the_worst_of_the_selected_viewers() {
         let rule = &RULES[Kind::Unclosed as usize];
         assert_eq!(rule.severity(&[], false), Some(Severity::Note));
         assert_eq!(rule.severity(&[CheckFor::Perfetto], false), Some(Severity::Note));
@@ -221,13 +224,13 @@ mod tests {
         assert_eq!(rule.severity(&both, false), Some(Severity::Error));
         assert_eq!(RULES[Kind::TooLarge as usize].severity(&[], false), None);
         assert_eq!(RULES[Kind::Grammar as usize].severity(&both, false), Some(Severity::Error));
-        // sorting is what viewers do themselves
+        // viewers sort events themselves
         let rule = &RULES[Kind::Unsorted as usize];
         for viewers in [&[][..], &both] {
             assert_eq!(rule.severity(viewers, false), Some(Severity::Note));
             assert_eq!(rule.severity(viewers, true), Some(Severity::Warning));
         }
-        // what only DevTools trips over is nothing to Perfetto
+        // a rule of DevTools does not apply to Perfetto
         assert_eq!(RULES[Kind::LowerInstant as usize].severity(&[CheckFor::Perfetto], false), None);
     }
 }

@@ -1,9 +1,8 @@
-//! Counts by kind, with the first places of each.
+//! Counts per kind, with the first locations of each.
 
 use super::rules::Kind;
 use tracemill_trace::spill::tally::Tally;
 
-/// A tally of each kind.
 #[derive(Clone, Debug)]
 pub(crate) struct Tallies([Tally; Kind::COUNT]);
 
@@ -27,7 +26,6 @@ impl Tallies {
         self.0.iter_mut().zip(&other.0).for_each(|(own, other)| own.append(other));
     }
 
-    /// By number of the kind.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Tally> {
         self.0.iter()
     }

@@ -1,14 +1,15 @@
-//! Whether every byte is JSON and UTF-8, with every event that is not.
+//! Checks that every byte is valid JSON and UTF-8, and finds each invalid event.
 //!
 //! ```text
 //!   {"a": 1, "traceEvents": [ {…} , {…} , {…} ], "b": 2 }
 //!   └───── gap ────────────┘ ev  ┆  ev  ┆ ev  └─ gap ───┘     values of keys: checked where the scan finds them
 //! ```
 //!
-//! Each event is checked by itself on the worker that scans it, in cache; so is the value of each key beside the events.
-//! What is left are the *gaps*. Those between events of one array the scan has looked at: a comma and white space, or
-//! it says so. The others, a few around the documents, are kept by place. Those are put together at the end with `{}` for events and `0` for values, and checked as one text: that is JSON
-//! if and only if the input is.
+//! The scan worker checks each event in cache, and the value of each top-level key. The rest are
+//! *gaps*. For gaps between events of one array, the scan verifies that there is only a comma and
+//! white space, or reports it. The few others, around the documents, are kept by offset. At the end
+//! they are joined, with `{}` for each event and `0` for each value, and checked as one text, which
+//! is valid if and only if the input is.
 
 use super::rules::Kind;
 use super::tallies::Tallies;
@@ -18,22 +19,22 @@ use tracemill_trace::run::around::Around;
 use tracemill_trace::run::losses::excerpt;
 use tracemill_trace::store::Store;
 
-/// The first defects of one kind, with the bytes around them.
+/// A syntax error with the bytes around it.
 #[derive(Clone, Debug)]
 pub(super) struct Spot {
     pub(super) kind: Kind,
     pub(super) offset: u64,
     pub(super) expected: &'static str,
-    /// What was expected, and a few of the bytes around.
+    /// The expected token, and a few surrounding bytes.
     pub(super) excerpt: String,
     pub(super) around: Option<Around>,
 }
 
 /// A piece of the text around events.
 enum TextPiece {
-    /// Bytes of the inputs, by their places.
+    /// A range of the inputs.
     Input(Range<u64>),
-    /// What stands for an event or a value.
+    /// A placeholder for an event or a value.
     Made(&'static [u8]),
 }
 
@@ -53,30 +54,25 @@ impl TextPiece {
     }
 }
 
-/// The text of a stretch of an input.
 #[derive(Default)]
 pub(super) struct TextCheck {
     validator: Validator,
-    /// The first event, and whether something beside events stands before it.
+    /// Offset of the first event, and whether text other than separators precedes it.
     first: Option<(u64, bool)>,
-    /// Where the last event ends.
     end: u64,
-    /// Whether something beside events was found since.
+    /// Whether other text was found since the last event.
     fresh: bool,
-    /// Stretches around and between events: offset and length.
     gaps: Vec<(u64, u64)>,
-    /// Values of keys beside the events, likewise.
+    /// Offset and length of each value of a top-level key.
     values: Vec<(u64, u64)>,
     pub(super) spots: Vec<Spot>,
 }
 
 impl TextCheck {
-    /// The text of an input that stands at `base`, before any of it was read.
     pub(super) fn of_input(base: u64) -> Self {
         TextCheck { end: base, fresh: true, ..TextCheck::default() }
     }
 
-    /// An event at `offset`.
     #[inline]
     pub(super) fn event(&mut self, event: &Event<'_>, offset: u64, tallies: &mut Tallies) {
         if self.first.is_none() {
@@ -93,12 +89,11 @@ impl TextCheck {
         }
     }
 
-    /// Something other than events.
+    /// Records that text other than events follows.
     pub(super) fn interrupt(&mut self) {
         self.fresh = true;
     }
 
-    /// Takes over what a later part of the input has.
     pub(super) fn append(&mut self, later: TextCheck) {
         self.values.extend(later.values);
         for spot in later.spots {
@@ -115,7 +110,7 @@ impl TextCheck {
         (self.end, self.fresh) = (later.end, later.fresh);
     }
 
-    /// The first defect around the events of an input, given by its places: its offset, and what was expected.
+    /// Returns the first syntax error around the events of an input.
     pub(super) fn around_events(&mut self, input: Range<u64>, store: &Store<'_>) -> Option<Spot> {
         let end = input.end;
         self.gaps.push((self.end, end.saturating_sub(self.end)));
@@ -128,7 +123,7 @@ impl TextCheck {
         let skip = if text.starts_with(b"\xEF\xBB\xBF") { 3 } else { 0 };
         let mut defect = self.validator.check(&text[skip..]).err()?;
         defect.offset += skip as u64;
-        // gone through once more instead of keeping where each piece stands: there may be as many as bytes
+        // a second pass avoids storing all positions; there may be as many pieces as bytes
         let (mut at, mut found) = (0, None);
         self.each_piece(|piece| {
             if let TextPiece::Input(range) = &piece
@@ -146,7 +141,8 @@ impl TextCheck {
         Some(Spot { kind, offset, expected, excerpt, around: store.around(offset, input) })
     }
 
-    /// Shows what stands around events and values, and what stands for those, as long as `show` says so; values are sorted.
+    /// Passes the gaps, with placeholders for events and values, to `show` until it returns false.
+    /// Values must be sorted.
     fn each_piece(&self, mut show: impl FnMut(TextPiece) -> bool) {
         let mut values = self.values.iter().peekable();
         for (number, &(start, len)) in self.gaps.iter().enumerate() {
@@ -172,7 +168,6 @@ impl TextCheck {
         }
     }
 
-    /// A value of a key beside the events.
     pub(super) fn value(&mut self, bytes: &[u8], offset: u64, tallies: &mut Tallies) {
         self.fresh = true;
         self.values.push((offset, bytes.len() as u64));

@@ -1,4 +1,4 @@
-//! What only DevTools trips over: which processes it hides, what it draws at all, annotations.
+//! Rules for DevTools alone: hidden processes, undrawn traces, annotations.
 
 use super::rules::Kind;
 use super::tallies::Tallies;
@@ -13,24 +13,21 @@ use tracemill_viewers::required_args::{
     Lack, ReadOn, deltas_inside, lacking, page_data, profile_id,
 };
 
-/// What DevTools learns from the events of browsers (`devtools-semantics.md` §9, §11).
+/// Facts that DevTools derives from browser events (`devtools-semantics.md` §9, §11).
 #[derive(Default)]
 pub(super) struct Browser {
-    /// Whether any event says that this is the trace of a browser.
+    /// Whether any event identifies a browser trace.
     is_browser: bool,
-    /// `TracingStartedInBrowser`
     starts: Tally,
-    /// Whether one of them has no data, so that DevTools refuses the file: without it there may be no browser.
+    /// Whether such an event has no data. DevTools rejects the file, so the rules about pages do
+    /// not apply.
     empty_start: bool,
-    /// Processes with a page, by hash.
     pages: HashSet<u64>,
-    /// Events without args that DevTools reads where it shows their processes, by the hashes of these.
+    /// Events without required args, by process; DevTools reads them only in shown processes.
     bare_if_shown: HashMap<u64, Tally>,
-    /// Whether any event is drawn.
     drawn: bool,
-    /// Whether there are CPU profiles.
     profiles: bool,
-    /// Whether there is a whole one (`CpuProfile`), which DevTools draws without a page.
+    /// Whether there is a `CpuProfile` event, which DevTools draws even without a page.
     whole_profile: bool,
 }
 
@@ -112,7 +109,8 @@ impl Browser {
         self.whole_profile |= later.whole_profile;
     }
 
-    /// `processes` have events to show, the first of which stands at the offset.
+    /// Applies the rules. `processes` maps processes with visible events to the offset of the first
+    /// one.
     pub(super) fn judge(&self, processes: &HashMap<u64, u64>, events: u64, tallies: &mut Tallies) {
         if self.starts.count > 1 {
             tallies.append_one(Kind::TwoStarts, &self.starts);
@@ -120,7 +118,7 @@ impl Browser {
         if !self.drawn && events > 0 {
             tallies.add(if self.profiles { Kind::ProfilesAlone } else { Kind::NothingDrawn }, 0);
         }
-        // in no order: of each kind the first place is kept
+        // any order will do: tallies keep the first location
         let is_shown = |process| !self.is_browser || self.pages.contains(process);
         let shown = self.bare_if_shown.iter().filter(|(process, _)| is_shown(process));
         shown.for_each(|(_, tally)| tallies.append_one(Kind::BareArgs, tally));
@@ -136,11 +134,12 @@ impl Browser {
     }
 }
 
-/// Annotations (`metadata.modifications`) that name none of `events` events, of the value of `metadata` at `offset`.
+/// Checks annotations in the value of `metadata` (at `offset`) and reports those that refer to none
+/// of `events` events.
 pub(super) fn check_annotations(metadata: &[u8], offset: u64, events: u64, tallies: &mut Tallies) {
     let Some(modifications) = member(metadata, b"modifications") else { return };
     let mut at = 0;
-    // keys of events are strings of one letter and numbers, wherever they stand
+    // event keys are strings of one letter and numbers, at any nesting level
     while let Some(step) = modifications[at..].iter().position(|&b| b == b'"') {
         let start = at + step + 1;
         let Some(len) = modifications[start..].iter().position(|&b| b == b'"') else { return };
@@ -150,7 +149,7 @@ pub(super) fn check_annotations(metadata: &[u8], offset: u64, events: u64, talli
             [b'r' | b's', b'-', index @ ..] if !index.is_empty() => {
                 parse::<u64>(index).is_some_and(|index| index >= events)
             }
-            // DevTools writes these, and cannot read them
+            // DevTools writes these keys but cannot read them
             [b'p', b'-', rest @ ..] => rest.windows(4).any(|four| four == b"--1-"),
             _ => false,
         };

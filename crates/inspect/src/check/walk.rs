@@ -22,8 +22,8 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::threads::on_threads;
 
-/// Judges all groups on `threads` threads, and does `before` other tasks, which come first, since they are long; answers
-/// in the order of their numbers.
+/// Checks all groups on `threads` threads. Also runs `before` other tasks first, because they are
+/// long, and returns their results in order.
 pub(super) fn walk<T: Send>(
     runs: &RecordRuns,
     threads: usize,
@@ -31,7 +31,7 @@ pub(super) fn walk<T: Send>(
     before: usize,
     task: impl Fn(usize) -> T + Sync,
 ) -> Result<(Tallies, Vec<T>), Error> {
-    // a few stretches a worker even out groups of different sizes
+    // several ranges per worker balance groups of different sizes
     let stretch = runs.len().div_ceil(threads * 4).max(1);
     let tasks = before + runs.len().div_ceil(stretch);
     let next = AtomicUsize::new(0);
@@ -70,7 +70,7 @@ pub(super) fn walk<T: Send>(
     Ok((tallies, answers.into_iter().map(|(_, answer)| answer).collect()))
 }
 
-/// The groups that begin in the buckets `from..to`, to their ends.
+/// Checks the groups that begin in the buckets `from..to`, each to its end.
 fn walk_stretch(
     runs: &RecordRuns,
     Range { start: from, end: to }: Range<usize>,
@@ -105,30 +105,25 @@ fn walk_stretch(
     Ok(())
 }
 
-/// A begin that waits for its end.
 #[derive(Clone, Copy)]
 struct WaitingBegin {
-    /// The hash of its name.
     name: u64,
     offset: u64,
     pair: PairBegin,
 }
 
-/// What is open in a group.
 #[derive(Default)]
 struct GroupState {
-    /// X events.
     ends: Ends,
     slices: Begins<WaitingBegin>,
     asyncs: Begins<u64>,
-    /// The flow, and whether it led somewhere.
+    /// Offset of the open flow, and whether it had a step.
     flow: Option<(u64, bool)>,
-    /// The last begin of an async event or flow.
+    /// The last begin event of an async operation or flow.
     last: Option<u64>,
 }
 
 impl GroupState {
-    /// Bytes of heap of the begins.
     #[inline]
     fn heap(&self) -> u64 {
         self.slices.heap() + self.asyncs.heap()
@@ -169,7 +164,7 @@ impl GroupState {
         (0..overlaps).for_each(|_| tallies.add(Kind::Overlap, begin.offset));
     }
 
-    /// Whether the last begin of this name was of another process.
+    /// Returns whether the last begin event had the same name but another process.
     fn is_shared(&mut self, record: &Grouped) -> bool {
         let last = self.last.replace(record.extra);
         last.is_some_and(|last| last >> 32 == record.extra >> 32 && last != record.extra)
@@ -217,7 +212,6 @@ impl GroupState {
         }
     }
 
-    /// The group is over.
     fn end(&mut self, tallies: &mut Tallies) {
         self.ends.clear();
         let unended = |begin: WaitingBegin| tallies.add(Kind::BeginWithoutEnd, begin.offset);
@@ -231,7 +225,7 @@ impl GroupState {
     }
 }
 
-/// The hash of the name of an async event: half of the record's word, and never that of no name.
+/// Returns the name hash of an async event, which never equals that of a missing name.
 fn async_name(record: &Grouped) -> u64 {
     (record.extra >> 32) | 1 << 32
 }

@@ -1,4 +1,4 @@
-//! The findings of all parts, added up in the order of the inputs.
+//! Sums the findings of all chunks in input order.
 
 use super::ledger::{Ledger, TopEntries, Totals};
 use super::look::{AtZero, CountedEvent, InfoLook, InfoNeeds, LETTERS, text_of_key};
@@ -32,21 +32,20 @@ use tracemill_trace::run::memory::{Lease, Share};
 use tracemill_trace::spill::hash::HashSet;
 use tracemill_trace::time::bounds::Times;
 
-/// Bytes that the report takes for a thread, which may be the only one of its process.
+/// Estimated bytes of the report per thread, with its process.
 const ROW: usize = 600;
 
-/// Observes everything that `info` reports. Tables of chunks add up to the same however inputs are cut;
-/// what exceeds the memory goes to disk and is added up at the end.
+/// Observes everything that `info` reports. Results do not depend on chunk boundaries. Tables
+/// beyond the memory limit are spilled to disk and merged at the end.
 pub struct InfoAccumulator {
     wanted: InfoConfig,
-    /// Set when there are too many events for self times; parts that are begun later do not collect slices.
+    /// Set when there are too many events for self times; later chunks then skip slices.
     too_many: Arc<AtomicBool>,
     nameless: u64,
     uncategorised: u64,
     bare_starts: u64,
     reported_losses: Vec<String>,
     limits: Limits,
-    /// Bytes that each of the ledgers may take.
     counts: Lease,
     events: u64,
     bytes: u64,
@@ -61,7 +60,7 @@ pub struct InfoAccumulator {
     last: Option<EventAtOffset>,
     letters: [u64; LETTERS],
     odd_phases: UsageTable,
-    /// A row for each thread.
+    /// One row per thread.
     pub threads: UsageTable,
     names: Ledger,
     cats: Ledger,
@@ -69,13 +68,11 @@ pub struct InfoAccumulator {
     slices: SliceRuns,
     titles: MetadataNames,
     profiles: ProfileCounts,
-    /// The places of several inputs in a merge.
     places: Vec<InputPlace>,
-    /// The place of the current input.
     place: InputPlace,
 }
 
-/// What stands at time 0; when all is read it is known whether it counts.
+/// Events at time 0. Whether they count is known only at the end.
 #[derive(Default)]
 struct ZeroTime {
     events: u64,
@@ -84,14 +81,13 @@ struct ZeroTime {
     last: Option<EventAtOffset>,
 }
 
-/// An event and its offset among all inputs.
 struct EventAtOffset {
     event: RealEvent,
     offset: u64,
 }
 
 impl InfoAccumulator {
-    /// Creates an accumulator that counts what is wanted.
+    /// Creates an accumulator for the requested results.
     pub fn new(wanted: InfoConfig, config: &Config) -> Self {
         let counts =
             config.limits.lease("counts by name, category and key of args", Share::of_index(5, 8));
@@ -132,12 +128,10 @@ impl InfoAccumulator {
         }
     }
 
-    /// Counts inputs at their places in a merge, by their numbers.
     pub(super) fn with_places(self, places: Vec<InputPlace>) -> Self {
         InfoAccumulator { places, ..self }
     }
 
-    /// Bytes that keys of args of a chunk may take, if they are wanted.
     fn args_room(&self) -> Option<Share> {
         self.wanted.full.then_some(Share::of(1, 4))
     }
@@ -187,7 +181,7 @@ impl InfoAccumulator {
         self.limits.table_quota().check(heap, THREADS)
     }
 
-    /// Whether there are self times. What decides is bytes that were taken over, in order, so it does not depend on workers.
+    /// Returns whether self times are computed, which depends only on the input.
     fn nests(&self) -> bool {
         !self.too_many.load(Ordering::Relaxed)
     }
@@ -203,7 +197,7 @@ impl InfoAccumulator {
         }
     }
 
-    /// What stands at 0 is of the trace.
+    /// Includes the events at time 0 in the trace.
     fn count_zero(&mut self) {
         let ZeroTime { events, end, first, last } = std::mem::take(&mut self.zero);
         if events > 0 {
@@ -214,10 +208,11 @@ impl InfoAccumulator {
         self.last = self.last.take().into_iter().chain(last).max_by_key(at);
     }
 
-    /// Returns the report, and the threads behind it.
+    /// Returns the report, and the table of threads.
     ///
     /// # Errors
-    /// [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if a temporary file cannot be read.
+    /// Returns [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if a temporary file
+    /// cannot be read.
     pub fn report(
         mut self,
         inputs: &Inputs,
@@ -296,7 +291,6 @@ impl ZeroTime {
     }
 }
 
-/// An event of a part with all that is said of it.
 fn found(part: &InfoLook, moment: &CountedEvent) -> EventAtOffset {
     let (pid, tid) = ids_of_key(part.threads.key(moment.thread));
     let phase = match moment.phase.checked_sub(LETTERS) {
@@ -330,7 +324,7 @@ fn phases(letters: &[u64; LETTERS], odd: &UsageTable) -> Vec<(String, u64)> {
     phases
 }
 
-/// Names with their self times, which come in the same order: by hash.
+/// Joins names with their self times; both are sorted by hash.
 fn names(names: &Totals, self_times: &Totals, top: usize) -> TopList {
     let mut tops = TopEntries::new(top);
     let mut times = self_times.iter().peekable();
@@ -343,7 +337,7 @@ fn names(names: &Totals, self_times: &Totals, top: usize) -> TopList {
     tops.finish()
 }
 
-/// Lists of categories, taken apart.
+/// Splits category lists, and counts each category.
 fn categories(lists: &Totals, top: usize, lease: Lease) -> Result<TopList, Error> {
     let mut single = Ledger::new(lease);
     for entry in lists.iter() {

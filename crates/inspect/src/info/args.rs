@@ -1,10 +1,11 @@
-//! What args are made of: bytes and time by key, and by keys within, where values are objects.
+//! Counts args by key: bytes and time, also for the keys of nested objects.
 
 use super::report::Usage;
 use super::table::UsageTable;
 use tracemill_tokenizer::{members, unescape};
 
-/// Adds the keys of an event's args to a table, until it has `most` bytes; `time_ns` is the event's. Cost: two looks at each byte of the args.
+/// Adds the keys of an event's args to a table until it holds `most` bytes; `time_ns` is the
+/// event's duration. Cost: two passes over the args.
 pub(super) fn note_args(
     args: &[u8],
     time_ns: u64,
@@ -34,7 +35,6 @@ pub(super) fn note_args(
     }
 }
 
-/// The members of a value that is an object.
 fn object(value: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     value.starts_with(b"{").then(|| members(value)).into_iter().flatten()
 }
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_of_two_levels() {
+    fn counts_keys_of_two_levels() {
         let args = br#"{"data":{"a":[1,{"x":2}],"b":{"c":1}}, "\u0064ata": 5,"":{}}"#;
         let (mut table, mut path) = (UsageTable::default(), Vec::new());
         for args in [&args[..], b"[1,2]", b""] {

@@ -1,10 +1,11 @@
-//! Tables of any number of keys: what exceeds the memory goes to disk and is added up at the end.
+//! Counts by any number of keys. Tables beyond the memory limit are spilled to disk and merged at
+//! the end.
 //!
 //! ```text
 //!   tables of parts ─> table ─ too large: a run on disk, sorted ─> merged by hash and key ─> each key once
 //! ```
 //!
-//! So counts are exact however many names there are, and do not depend on how the input was cut or on the memory.
+//! Counts are exact for any number of names, and depend on neither chunk boundaries nor memory.
 
 use super::report::{TopList, TopRow, Usage};
 use super::table::{UsageEntry, UsageTable};
@@ -15,10 +16,8 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::memory::Lease;
 use tracemill_trace::spill::{DiskRuns, Record, RunFile};
 
-/// Counts by key, within a limit of memory.
 pub(super) struct Ledger {
     table: UsageTable,
-    /// Bytes that the table may take.
     lease: Lease,
     file: RunFile,
 }
@@ -48,7 +47,6 @@ fn encode(entry: &UsageEntry<'_>) -> [u8; StoredEntry::BYTES] {
     head
 }
 
-/// The entries of a run.
 fn decode(mut run: &[u8]) -> impl Iterator<Item = UsageEntry<'_>> {
     std::iter::from_fn(move || {
         let (head, rest) = run.split_at_checked(StoredEntry::BYTES)?;
@@ -66,13 +64,11 @@ impl Ledger {
         Ledger { table: UsageTable::default(), file: RunFile::new(lease.tmp_dir()), lease }
     }
 
-    /// Adds a table.
     pub(super) fn append(&mut self, later: &UsageTable) -> Result<(), Error> {
         self.table.append(later);
         self.spill_if_full()
     }
 
-    /// Adds to one key.
     pub(super) fn add(&mut self, hash: u64, key: &[u8], usage: &Usage) -> Result<(), Error> {
         let row = self.table.hashed_row(hash, key);
         self.table.add(row, usage);
@@ -94,7 +90,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Ends counting.
+    /// Ends counting, and sorts the table.
     pub(super) fn finish(self) -> Result<Totals, Error> {
         let rows = sorted(&self.table);
         Ok(Totals { table: self.table, rows, runs: self.file.finish()? })
@@ -107,7 +103,6 @@ fn sorted(table: &UsageTable) -> Vec<usize> {
     rows
 }
 
-/// All keys, counted.
 pub(super) struct Totals {
     table: UsageTable,
     rows: Vec<usize>,
@@ -115,7 +110,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Each key once, by hash and key.
+    /// Returns each key once, ordered by hash and key.
     pub(super) fn iter(&self) -> impl Iterator<Item = UsageEntry<'_>> {
         let memory = self.rows.iter().map(|&row| self.table.entry(row));
         let mut runs: Vec<Box<dyn Iterator<Item = UsageEntry<'_>> + '_>> = vec![Box::new(memory)];
@@ -137,7 +132,6 @@ impl Totals {
     }
 }
 
-/// The greatest of some entries by several measures.
 pub(super) struct TopEntries {
     rows: usize,
     distinct: u64,
@@ -153,13 +147,12 @@ impl TopEntries {
     const TIME: Measure = |usage| usage.time_ns;
     const SELF: Measure = |usage| usage.self_ns;
 
-    /// Lists of at most so many rows.
     pub(super) fn new(rows: usize) -> Self {
         let (by_bytes, by_time, by_self) = (Vec::new(), Vec::new(), Vec::new());
         TopEntries { rows, distinct: 0, by_bytes, by_time, by_self }
     }
 
-    /// Takes a key, which comes once only.
+    /// Adds a key with its total counts; each key may be added only once.
     pub(super) fn note(&mut self, key: &[u8], usage: &Usage, name: fn(&[u8]) -> Option<String>) {
         self.distinct += 1;
         let lists = [
@@ -168,7 +161,7 @@ impl TopEntries {
             (&mut self.by_self, Self::SELF),
         ];
         for (list, measure) in lists {
-            // most keys are far from the top: no text is made of them
+            // most keys are far from the top; skip converting them to text
             let least = list.get(self.rows.wrapping_sub(1)).map_or(1, |last| measure(&last.usage));
             if self.rows > 0 && measure(usage) >= least.max(1) {
                 note(list, self.rows, measure, TopRow { name: name(key), usage: *usage });
@@ -182,7 +175,6 @@ impl TopEntries {
     }
 }
 
-/// Keeps a list of the greatest, sorted.
 fn note(list: &mut Vec<TopRow>, most: usize, measure: Measure, row: TopRow) {
     let is_before = |top_row: &TopRow| {
         let by_size = measure(&row.usage).cmp(&measure(&top_row.usage));
@@ -201,7 +193,7 @@ mod tests {
     use tracemill_testkit::Rng;
 
     #[test]
-    fn limits_do_not_change_the_sums() {
+    fn spilling_does_not_change_the_sums() {
         let mut rng = Rng::new(5);
         let keys: Vec<(Vec<u8>, Usage)> = (0..3000)
             .map(|_| {
@@ -229,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_hold_the_greatest() {
+    fn top_lists_keep_the_largest_rows() {
         let mut tops = TopEntries::new(2);
         for (name, bytes) in [("c", 5), ("a", 5), ("b", 7), ("d", 1), ("e", 0)] {
             let usage = Usage { bytes, ..Usage::default() };

@@ -21,93 +21,86 @@ use tracemill_trace::observe::{EventRef, Look};
 use tracemill_trace::time::bounds::{Times, is_zero};
 use tracemill_viewers::required_args::page_data;
 
-/// Phases of one ASCII letter, which are told by their number.
+/// Number of ASCII codes, which index the counts of single-letter phases.
 pub(super) const LETTERS: usize = 128;
 
-/// Counts the events of one chunk: tables by thread, name and categories, one look-up per event each.
+/// Counts the events of one chunk in tables by thread, name and categories; one lookup per table
+/// and event.
 pub struct InfoLook {
-    /// Whether to look at args, and at nesting.
     wanted: InfoNeeds,
-    /// The place of its input in a merge.
     place: InputPlace,
     pub(super) bytes: u64,
     pub(super) metadata: u64,
     pub(super) untimed: u64,
-    /// Events without a name, and those without categories that are no metadata.
+    /// Events without a name. `uncategorised` counts events without categories, except metadata.
     pub(super) nameless: u64,
     pub(super) uncategorised: u64,
-    /// `TracingStartedInBrowser` without data.
     pub(super) bare_starts: u64,
-    /// What the trace itself says it lost.
     pub(super) reported_losses: Vec<String>,
     pub(super) times: Times,
     pub(super) window: WindowTimes,
-    /// What stands at time 0, which may not count.
+    /// Events at time 0, which may not count.
     pub(super) at_zero: AtZero,
     pub(super) ranks: Ranks,
     pub(super) timeline: Timeline,
-    /// The first and the last event but those at 0.
+    /// The first and last event, excluding those at time 0.
     pub(super) moments: Option<[CountedEvent; 2]>,
-    /// Events by phase: those of one letter, and the others as in [`key_of`].
+    /// Event counts by phase: single letters here, all other phases in `odd_phases` (see
+    /// [`key_of`]).
     pub(super) letters: [u64; LETTERS],
     pub(super) odd_phases: UsageTable,
-    /// By thread.
+    /// Rows by thread.
     pub threads: UsageTable,
-    /// The last event; its thread is most often that of the next one.
+    /// The last event; the next one usually has the same thread.
     pub last: Option<LastEvent>,
-    /// By name and by categories (whole lists), as in `key_of`.
+    /// Rows by name; `cats` has rows by whole category list. [`key_of`] creates the keys of both.
     pub names: UsageTable,
     pub(super) cats: UsageTable,
     pub(super) args: UsageTable,
     pub(super) slices: Vec<Slice>,
-    /// Names of processes and threads.
     pub(super) titles: MetadataNames,
     pub(super) profiles: ProfileCounts,
     scratch: Vec<u8>,
 }
 
-/// What costs more than counting.
+/// Requested results that cost more than counting.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct InfoNeeds {
-    /// Bytes that keys of args of a chunk may take.
+    /// Maximum bytes for args keys of a chunk; `None` if not requested.
     pub(super) args: Option<u64>,
     pub(super) nesting: bool,
 }
 
-/// Events at time 0.
 #[derive(Clone, Copy, Default)]
 pub(super) struct AtZero {
     pub(super) events: u64,
-    /// The greatest end of one.
     pub(super) end: i64,
-    /// The first and the last, as they stand.
+    /// The first and last event in input order.
     pub(super) moments: Option<[CountedEvent; 2]>,
 }
 
-/// An event: its time, place, and rows in the tables of its part.
 #[derive(Clone, Copy)]
 pub(super) struct CountedEvent {
     pub(super) ts: i64,
-    /// Among all inputs.
     pub(super) offset: u64,
     pub(super) thread: usize,
     pub(super) name: usize,
-    /// A letter, or a row of the odd ones behind those.
+    /// ASCII code of the phase, or `LETTERS` plus a row of the odd phases.
     pub(super) phase: usize,
 }
 
-/// What was looked up of the last event, for who looks at it too.
+/// Fields and rows of the last event, for other observers.
 #[derive(Clone, Copy)]
 pub struct LastEvent {
-    /// Its phase; 0 if that is no letter of ASCII.
+    /// The phase; 0 if it is not an ASCII letter.
     pub letter: u8,
-    /// Its `ts`.
+    /// Parsed `ts`.
     pub ts: Option<Nanos>,
-    /// Its `dur`.
+    /// Parsed `dur`.
     pub dur: Option<Nanos>,
-    /// Its rows in the tables of threads and names.
+    /// Row in the table of threads.
     pub thread: usize,
-    /// Its row in the table of names.
+    /// Row in the table of names.
     pub name: usize,
 }
 
@@ -181,7 +174,6 @@ impl InfoLook {
         self.threads.row(&self.scratch)
     }
 
-    /// A timed event that is no metadata.
     #[inline]
     fn timed(&mut self, event: &Event<'_>, ts: Nanos, dur: u64, moment: CountedEvent) {
         let start = ts.floor;
@@ -204,11 +196,10 @@ impl InfoLook {
         }
     }
 
-    /// Notes an X, B or E of a thread and name.
     fn slice(&mut self, event: &Event<'_>, ts: i64, dur: u64, at: &CountedEvent) {
         let &CountedEvent { thread, name, offset, phase, .. } = at;
         let phase = phase as u8;
-        // what takes no time has none for itself
+        // zero-length slices have no self time
         if phase == b'X' && dur > 0 || matches!(phase, b'B' | b'E') {
             let thread = self.threads.entry(thread).hash;
             let ends_any = phase == b'E' && !is_named(event);
@@ -219,7 +210,7 @@ impl InfoLook {
     }
 }
 
-/// The row of a field's value as in [`key_of`], and whether it is missing or a string without escapes.
+/// Returns the row for a field's value, keyed as in [`key_of`].
 #[inline]
 fn row_of(event: &Event<'_>, field: Field, table: &mut UsageTable, scratch: &mut Vec<u8>) -> usize {
     let rest = event.field_and_rest(field).unwrap_or_default();
@@ -232,15 +223,15 @@ fn row_of(event: &Event<'_>, field: Field, table: &mut UsageTable, scratch: &mut
     }
 }
 
-/// A field's value as a key of tables: strings without escapes but with their quotes, so that they are not taken for
-/// numbers; anything else as written; empty if missing.
+/// Returns the table key of a field's value: a string without escapes but with quotes, so that it
+/// differs from a number; any other value as written; empty if missing.
 #[inline]
 fn key_of<'k>(event: &Event<'k>, field: Field, scratch: &'k mut Vec<u8>) -> &'k [u8] {
     let rest = event.field_and_rest(field).unwrap_or_default();
     plain_key(rest).unwrap_or_else(|| key_slowly(event, field, scratch))
 }
 
-/// As [`key_of`], of what begins with a string without escapes, or is missing.
+/// Returns the key as [`key_of`] if the value is missing or a string without escapes.
 #[inline]
 fn plain_key(rest: &[u8]) -> Option<&[u8]> {
     if rest.is_empty() {
@@ -265,7 +256,7 @@ fn key_slowly<'k>(event: &Event<'k>, field: Field, scratch: &'k mut Vec<u8>) -> 
     }
 }
 
-/// The text of a key as [`key_of`] makes it; `None` if the value is missing.
+/// Converts a key of [`key_of`] to text; `None` if the value is missing.
 pub(super) fn text_of_key(key: &[u8]) -> Option<String> {
     let text = match key {
         [] => return None,

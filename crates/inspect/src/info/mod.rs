@@ -1,4 +1,4 @@
-//! `info`: what is in a trace, in one pass and memory that its events do not add to.
+//! Summarizes a trace in one pass, in memory that does not grow with its events.
 //!
 //! ```text
 //!   scan workers ─ each event: bounds, order, bins of time, tables by thread, name, category ──> accumulator ─> report
@@ -6,11 +6,11 @@
 //!        └─ tables and slices go to disk beyond their share of the budget
 //! ```
 //!
-//! Each event costs one look-up each by name and by category (`table`), and one bin of time (`timeline`): about as
-//! much as finding it. All that is kept of parts can be added up in any order without a difference, and sums are exact
-//! however many names there are (`ledger`), so that the answer depends on the inputs alone. Several inputs are read
-//! twice, first for their places in a merge: new pids and moved clocks. Only threads, CPU profiles
-//! and keys beside the events stay in memory.
+//! Each event costs a lookup by name, a lookup by categories (`table`), and a time bin
+//! (`timeline`); together about as much as finding the event. Chunk results can be summed in any
+//! order, and sums are exact for any number of names (`ledger`), so the report depends only on the
+//! inputs. Several inputs are read twice: first for their new pids and clock offsets. Only threads,
+//! CPU profiles and top-level keys stay in memory.
 
 mod accumulator;
 mod args;
@@ -44,19 +44,19 @@ use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::{Nothing, Scanned};
 use tracemill_trace::run::error::Error;
 
-/// The report that an index has.
+/// A report stored in an index.
 pub struct IndexedReport {
-    /// The report.
+    /// The stored report.
     pub report: InfoReport,
-    /// The index that holds it.
+    /// The index file.
     pub file: IndexFile,
 }
 
-/// Returns the report that an index has, or counts what is in `sources`, taken together. `look` sees the report before it is known
-/// that the inputs are what they were.
+/// Returns the report of an index, or counts the events of `sources` together. `look` receives the
+/// report before the final check that the inputs are unchanged.
 ///
 /// # Errors
-/// As `merge()`, but for the output.
+/// Returns the errors of `merge()`, except for its output.
 pub fn info(
     sources: &[Source],
     wanted: &InfoConfig,

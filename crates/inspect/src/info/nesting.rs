@@ -1,9 +1,10 @@
-//! Self time: each moment of a thread belongs to the slice that began last among those open.
+//! Computes self times: at any time, a thread's time belongs to the open slice that began last.
 //!
-//! Where slices nest this is what profilers call self time; where they overlap it still counts each moment once, so that
-//! the sum over a thread is the time in which any slice is open. X are open for their `dur`, B until the E that ends
-//! them ([`tracemill_trace::event::pairing`]). One that no E ends is open to the last time of the thread's slices, and nobody knows how long it
-//! really was: what is its own is counted apart. An E without a B is nothing. Times are whole nanoseconds, rounded down.
+//! For nested slices this is the self time of profilers. Overlapping slices still count each
+//! instant once, so the sum over a thread is its busy time. X slices are open for their `dur`, B
+//! slices until their E ([`tracemill_trace::event::pairing`]). A slice without an E is open until
+//! the last time of the thread; its self time is reported separately, because its real length is
+//! unknown. An E without a B is ignored. Times are whole nanoseconds, rounded down.
 
 use super::ledger::Ledger;
 use super::report::{Unended, Usage};
@@ -13,9 +14,10 @@ use tracemill_trace::event::pairing::Begins;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 
-/// The self times of threads by hash, ascending, those of names in `names`, and what never ends.
+/// Returns the self times of threads by ascending hash, and the unended slices. Adds self times of
+/// names to `names`.
 ///
-/// Memory: what is open at one time in one thread.
+/// Memory: the open slices of one thread.
 pub(super) fn self_times(
     slices: &SortedSlices,
     names: &mut Ledger,
@@ -39,24 +41,21 @@ pub(super) fn self_times(
     Ok((threads, nest.unended))
 }
 
-/// A slice that has begun.
 #[derive(Clone, Copy)]
 struct OpenSlice {
     name: u64,
-    /// When it ends; not known of a B.
+    /// End time; `None` for B slices.
     end: Option<i64>,
-    /// Its own time so far.
+    /// Self time so far, in nanoseconds.
     self_ns: u64,
 }
 
-/// One thread.
 struct NestingWalk<'l> {
     open: Begins<OpenSlice>,
-    /// Up to here time is accounted for.
+    /// Time up to which everything is accounted for.
     now: i64,
-    /// The greatest time.
     last: i64,
-    /// What is of slices that have ended.
+    /// Total self time of the ended slices.
     busy: u64,
     unended: Unended,
     names: &'l mut Ledger,
@@ -81,7 +80,7 @@ impl NestingWalk<'_> {
         self.quota.check(self.open.heap(), OPEN)
     }
 
-    /// Gives the time up to `to` to whom it belongs, and closes what ends until then as it comes to the top.
+    /// Assigns the time up to `to` to slices, and closes those that end by then.
     fn advance(&mut self, to: i64) -> Result<(), Error> {
         while let Some(top) = self.open.innermost_mut() {
             let until = top.end.map_or(to, |end| end.min(to));
@@ -99,11 +98,10 @@ impl NestingWalk<'_> {
         Ok(())
     }
 
-    /// Ends the thread; returns its time.
     fn end(&mut self) -> Result<u64, Error> {
         self.advance(self.last)?;
         while let Some(open) = self.open.pop_innermost() {
-            // an X ends, though a B above it never does
+            // an X ends even if a B inside it never does
             if open.end.is_some() {
                 self.close(open)?;
                 continue;
@@ -114,7 +112,6 @@ impl NestingWalk<'_> {
         Ok(std::mem::take(&mut self.busy))
     }
 
-    /// Counts what has ended.
     fn close(&mut self, OpenSlice { name, self_ns, .. }: OpenSlice) -> Result<(), Error> {
         if self_ns == 0 {
             return Ok(());
@@ -131,14 +128,14 @@ mod tests {
     use tracemill_trace::run::limits::Limits;
     use tracemill_trace::run::memory::{Lease, Share};
 
-    /// Phase, ts, dur, name; one thread a list.
+    /// Computes self times; each list is a thread of (phase, ts, dur, name).
     fn times(threads: &[&[(u8, i64, u64, u64)]]) -> (Vec<u64>, Vec<(u64, u64)>) {
         let (threads, names, unended) = all_times(threads);
         assert_eq!(unended, Unended::default());
         (threads, names)
     }
 
-    /// As `times`, with what never ends.
+    /// As `times`, also returning the unended slices.
     fn all_times(threads: &[&[(u8, i64, u64, u64)]]) -> (Vec<u64>, Vec<(u64, u64)>, Unended) {
         let dir = std::env::temp_dir();
         let mut slices = SliceRuns::new(Lease::alone(0, &dir));
@@ -159,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn time_belongs_to_the_innermost() {
+    fn self_time_belongs_to_the_innermost_slice() {
         // the child is written first
         let nested =
             times(&[&[(b'X', 2, 3, 2), (b'X', 0, 10, 1), (b'B', 6, 0, 3), (b'E', 8, 0, 0)]]);
@@ -171,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_that_are_missing() {
+    fn unended_slices_are_counted_separately() {
         let no_end = all_times(&[&[(b'B', 0, 0, 1), (b'X', 5, 10, 2)], &[(b'E', 3, 0, 9)]]);
         let unended = Unended { slices: 1, self_ns: 5 };
         assert_eq!(no_end, (vec![10, 0], vec![(2, 10)], unended));

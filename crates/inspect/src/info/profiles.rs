@@ -1,4 +1,4 @@
-//! CPU profiles, as far as the envelopes of their events tell.
+//! Counts CPU profiles by the envelopes of their events.
 
 use super::report::ProfileCount;
 use super::threads::as_written;
@@ -6,7 +6,7 @@ use tracemill_cpuprofile::{Role, StreamKey, StreamNumbers, stream_key};
 use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 
-/// CPU profiles in order of their first events, and their numbers by key.
+/// CPU profiles in order of their first events.
 #[derive(Default)]
 pub(super) struct ProfileCounts {
     counts: Vec<(StreamKey, ProfileCount)>,
@@ -14,7 +14,6 @@ pub(super) struct ProfileCounts {
 }
 
 impl ProfileCount {
-    /// None yet, of the profile of an event.
     fn of(event: &Event<'_>) -> Self {
         let field = |field| event.field(field).map(as_written);
         let id = field(Field::Id).or_else(|| field(Field::Id2));
@@ -33,7 +32,7 @@ impl ProfileCounts {
         let ProfileCounts { counts, numbers } = self;
         let new = |key| counts.push((key, ProfileCount::of(event)));
         let number = if role == Role::Whole {
-            // each is a profile of its own, as far as the thread tells
+            // each is a separate profile, distinguished only by its thread
             let mut key = stream_key(event);
             key.extend_from_slice(tid);
             numbers.of_key(key, new)
@@ -43,13 +42,12 @@ impl ProfileCounts {
         let count = &mut self.counts[number].1;
         count.chunks += u64::from(role != Role::Head);
         count.bytes += event.bytes.len() as u64;
-        // one that is missing says nothing, wherever the input is cut
+        // a missing tid never replaces a known one, so chunk boundaries do not matter
         if role != Role::Chunk && !tid.is_empty() {
             count.tid = as_written(tid);
         }
     }
 
-    /// Returns the same profiles with the pids that they have in a merge.
     pub(super) fn placed(self, place: &InputPlace) -> Self {
         if place.is_as_written() {
             return self;
@@ -61,7 +59,6 @@ impl ProfileCounts {
         ProfileCounts { counts: counts.collect(), numbers: StreamNumbers::default() }
     }
 
-    /// Adds what comes later.
     pub(super) fn append(&mut self, later: ProfileCounts) {
         for (key, count) in later.counts {
             let ProfileCount { pid, tid, id, chunks, bytes } = count;
@@ -77,9 +74,8 @@ impl ProfileCounts {
         }
     }
 
-    /// Bytes of heap, about, and of what the report makes of them.
     pub(super) fn heap(&self) -> u64 {
-        // ids that are a few digits, each twice, and what the allocator keeps for them
+        // short ids, each stored twice, and allocator overhead
         self.counts.len() as u64 * 300
     }
 
@@ -93,9 +89,9 @@ mod tests {
     use super::*;
     use tracemill_tokenizer::fields_of;
 
-    /// Found by the soak.
+    /// Regression test, found by the soak test.
     #[test]
-    fn the_last_thread_that_is_named_is_the_same_however_the_input_is_cut() {
+    fn last_tid_does_not_depend_on_chunk_boundaries() {
         let events: Vec<String> = [",\"tid\":2", ",\"tid\":3", "", ",\"tid\":null", ""]
             .map(|tid| format!(r#"{{"name":"Profile","ph":"P","pid":1{tid}}}"#))
             .to_vec();

@@ -1,17 +1,16 @@
-//! The order in which events stand, against that of the output.
+//! Compares the order of events with the output order.
 
 use tracemill_tokenizer::{Event, Nanos};
 use tracemill_trace::order::Stamp;
 
-/// The place of an event in the order of the output, without the bytes it came from.
+/// Position of an event in the output order, independent of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rank {
     class: Class,
-    /// Where it has a time.
     stamp: Option<Stamp>,
 }
 
-/// What decides first.
+/// Primary sort key: metadata events, then untimed ones, then timed ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Class {
     Metadata,
@@ -32,17 +31,14 @@ impl Rank {
     }
 }
 
-/// A stretch of events, in order or not.
 #[derive(Default)]
 pub(super) struct Ranks {
     first: Option<Rank>,
     last: Option<Rank>,
-    /// Neighbours out of order.
     pub(super) inversions: u64,
 }
 
 impl Ranks {
-    /// The next event.
     #[inline]
     pub(super) fn note(&mut self, rank: Rank) {
         match &self.last {
@@ -52,7 +48,6 @@ impl Ranks {
         self.last = Some(rank);
     }
 
-    /// What follows.
     pub(super) fn append(&mut self, later: Ranks) {
         let seam = match (&self.last, &later.first) {
             (Some(last), Some(first)) => last > first,

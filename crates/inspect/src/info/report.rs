@@ -1,127 +1,131 @@
-//! What `info` says.
+//! The report of `info`.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::run::losses::InputReport;
 
-/// What `info` found; the counts are over all inputs.
+/// The report of `info`; counts are over all inputs.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct InfoReport {
-    /// Per input, in order.
+    /// Reports of the inputs, in order.
     #[serde(skip)]
     pub inputs: Vec<InputReport>,
-    /// Events.
+    /// Number of events.
     pub events: u64,
-    /// Bytes of events.
+    /// Total size of the events in bytes.
     pub event_bytes: u64,
-    /// Metadata events (phase `M`).
+    /// Number of metadata events (phase `M`).
     pub metadata: u64,
-    /// Events without a time.
+    /// Number of events without a time.
     pub untimed: u64,
-    /// Events without a name.
+    /// Number of events without a name.
     pub nameless: u64,
-    /// `TracingStartedInBrowser` events without `args.data`, for which DevTools refuses a file.
+    /// Number of `TracingStartedInBrowser` events without `args.data`, for which DevTools rejects
+    /// the file.
     pub bare_starts: u64,
-    /// Events without categories that are no metadata.
+    /// Number of events without categories, except metadata.
     pub uncategorised: u64,
-    /// Whether any input has one event per line, without brackets around them.
+    /// Whether any input has one event per line, without enclosing brackets.
     pub is_lines: bool,
-    /// Documents in all inputs.
+    /// Number of documents in all inputs.
     pub documents: u64,
-    /// Whether self times were counted: see `InfoConfig`.
+    /// Whether self times were computed; see `InfoConfig`.
     pub has_self: bool,
-    /// Slices that are in no self time, since nobody knows how long they were.
+    /// Slices without an end, which are in no self time because their length is unknown.
     #[serde(default)]
     pub unended: Unended,
-    /// Events at time 0 that are no metadata. They are none of the real events if `start_ns` is greater.
+    /// Number of events at time 0, except metadata. They are not real events if `start_ns` is
+    /// greater than 0.
     pub at_zero: u64,
-    /// Where the trace starts, in nanoseconds: see [`Times`](tracemill_trace::time::bounds::Times).
+    /// Trace start in nanoseconds; see [`Times`](tracemill_trace::time::bounds::Times).
     pub start_ns: Option<i64>,
-    /// Greatest end (time stamp and duration) of an event that is no metadata, in nanoseconds.
+    /// Greatest end (`ts` plus `dur`) of an event except metadata, in nanoseconds.
     pub end_ns: Option<i64>,
-    /// The window of DevTools' first breadcrumb, if all events outside of it are such that a slice keeps them.
+    /// Window of DevTools' first breadcrumb, if a slice would keep all events outside of it.
     #[serde(default)]
     pub window: Option<KeptWindow>,
-    /// The earliest real event, in whole nanoseconds; of several that which stands first in the inputs. Real events are
-    /// no metadata and have a time, which is none before `start_ns`.
+    /// The earliest real event; the first in input order among equals. Real events have a time not
+    /// before `start_ns` and are not metadata.
     pub first: Option<RealEvent>,
-    /// The real event that begins last; of several that which stands last in the inputs.
+    /// The real event that begins last; the last in input order among equals.
     pub last: Option<RealEvent>,
-    /// Real events over time.
+    /// Number of real events over time.
     pub density: Option<Density>,
-    /// The longest stretches without a real event.
+    /// The longest gaps without a real event.
     pub gaps: Vec<Gap>,
-    /// Gaps shorter than this many nanoseconds are not looked for.
+    /// Minimum length in nanoseconds of a reported gap.
     pub least_gap_ns: u64,
-    /// Whether the events stand in the order that `merge` would write.
+    /// Whether the events are in the order that `merge` would write.
     pub sorted: bool,
-    /// Neighbours out of that order.
+    /// Number of adjacent events out of that order.
     pub inversions: u64,
-    /// Per phase (`X`, or longer if odd; `none`), events, most first.
+    /// Number of events by phase (`X`, a longer text if invalid, or `none`), most frequent first.
     pub phases: Vec<(String, u64)>,
-    /// Per process, most events first.
+    /// Processes, most events first.
     pub processes: Vec<ProcessInfo>,
-    /// By name of events.
+    /// Counts by event name.
     pub names: TopList,
-    /// By category: an event of several counts under each.
+    /// Counts by category; an event counts for each of its categories.
     pub categories: TopList,
-    /// By key of args, and under those that are objects by the keys in them (`data.frame`); only if it was asked for.
+    /// Counts by args key and by keys of nested objects (`data.frame`); `None` unless requested.
     #[serde(skip)]
     pub args: Option<TopList>,
-    /// Per CPU profile, in order of their first events.
+    /// CPU profiles, in order of their first events.
     pub profiles: Vec<ProfileCount>,
-    /// What the user should know, one sentence each.
+    /// Warnings for the user, one sentence each.
     #[serde(skip)]
     pub warnings: Vec<Warning>,
-    /// The index that had all of this, if the trace was not read.
+    /// The index that provided the report; `None` if the trace was read.
     #[serde(skip)]
     pub index: Option<PathBuf>,
-    /// Why indexes there are could not say that, if inputs are several.
+    /// Reason for not using existing indexes.
     #[serde(skip)]
     pub index_unused: Option<&'static str>,
-    /// What the trace itself says it lost: names and values of counts among its keys, the first few.
+    /// The first losses that the trace itself reports in its top-level keys: name and value.
     pub reported_losses: Vec<String>,
-    /// Names of the keys beside the events, per input and document in order of first appearance.
+    /// Names of the top-level keys, per input and document in order of first appearance.
     pub keys: Vec<String>,
 }
 
-/// The window of a slice that keeps events outside of it, because DevTools needs them.
+/// A window outside of which `slice` keeps events, because DevTools needs them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptWindow {
-    /// Where it begins, in nanoseconds.
+    /// Start of the window in nanoseconds.
     pub from_ns: i64,
-    /// Where it ends, in nanoseconds.
+    /// End of the window in nanoseconds.
     pub to_ns: i64,
-    /// Events before it.
+    /// Number of events before the window.
     pub before: u64,
-    /// Events after it.
+    /// Number of events after the window.
     pub after: u64,
 }
 
 impl InfoReport {
-    /// Returns when the trace starts and ends, in nanoseconds, without what a slice keeps outside of its window.
+    /// Returns the start and end of the trace in nanoseconds, without events that `slice` keeps
+    /// outside its window.
     pub fn bounds_ns(&self) -> Option<(i64, i64)> {
         let window = self.window.map(|window| (window.from_ns, window.to_ns));
         window.or(self.start_ns.zip(self.end_ns))
     }
 }
 
-/// What some events come to.
+/// Totals of a group of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// How many.
+    /// Number of events.
     pub events: u64,
-    /// Their bytes; of keys of args those of key and value.
+    /// Total bytes of the events, or of the key and value for args keys.
     pub bytes: u64,
-    /// The sum of their durations (`dur`) in nanoseconds, each rounded down; negative ones and those of metadata are none.
+    /// Sum of the durations (`dur`) in nanoseconds, each rounded down. Negative durations and
+    /// metadata count as 0.
     pub time_ns: u64,
-    /// Time in them and in nothing that they called (X, and B with E), in nanoseconds: see `full`.
+    /// Self time of slices (X, and B with E) in nanoseconds; see `full`.
     pub self_ns: u64,
 }
 
 impl Usage {
-    /// Sums stay at the greatest number there is rather than begin anew: so they do not depend on the order.
+    /// Adds other totals. Times saturate, so that the result does not depend on the order.
     #[inline]
     pub(super) fn add(&mut self, other: &Usage) {
         self.events += other.events;
@@ -131,84 +135,84 @@ impl Usage {
     }
 }
 
-/// Slices (B) that no E ends; nothing if self times were not counted.
+/// B slices without an E; zero if self times were not computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unended {
-    /// How many.
+    /// Number of slices.
     pub slices: u64,
-    /// Time in them and in nothing that they called, up to the last time of their threads' slices, in nanoseconds.
+    /// Self time of the slices in nanoseconds, up to the last time in their threads.
     pub self_ns: u64,
 }
 
-/// The greatest of many names.
+/// The top rows among many names.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TopList {
-    /// How many different names there are.
+    /// Number of distinct names.
     pub distinct: u64,
-    /// The rows of most bytes.
+    /// The rows with the most bytes.
     pub by_bytes: Vec<TopRow>,
-    /// The rows of most time, if any has time.
+    /// The rows with the most time, if any has time.
     pub by_time: Vec<TopRow>,
-    /// The rows of most self time, if any has self time.
+    /// The rows with the most self time, if any has self time.
     pub by_self: Vec<TopRow>,
 }
 
-/// A name and what there is of it.
+/// A name with the totals of its events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TopRow {
-    /// `None` for events without it.
+    /// The name; `None` for events without one.
     pub name: Option<String>,
-    /// What its events come to.
+    /// Totals of the events.
     pub usage: Usage,
 }
 
-/// An event and where it stands.
+/// An event and its location.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RealEvent {
-    /// Its time stamp, rounded down.
+    /// `ts` in nanoseconds, rounded down.
     pub ts_ns: i64,
-    /// Its name, if it has one.
+    /// The name, if there is one.
     pub name: Option<String>,
-    /// Its phase; `none` if it has none.
+    /// The phase; `none` if it is missing.
     pub phase: String,
     /// `pid` as written; empty if missing.
     pub pid: String,
     /// `tid` as written; empty if missing.
     pub tid: String,
-    /// The input in which it stands.
+    /// The input that contains the event.
     #[serde(skip)]
     pub input: String,
-    /// The offset there of its first byte.
+    /// Offset of the event in its input.
     pub offset: u64,
 }
 
-/// How many real events begin in each of some stretches of time of one length.
+/// Number of real events that begin in each of several columns of equal length.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Density {
-    /// Where the first stretch begins: a multiple of the length, at or before the first event.
+    /// Start of the first column: a multiple of the column length, at or before the first event.
     pub start_ns: i64,
-    /// Their length: a power of two.
+    /// Length of a column: a power of two.
     pub column_ns: u64,
-    /// Events in each; at most [`Density::COLUMNS`].
+    /// Number of events in each column; at most [`Density::COLUMNS`] columns.
     pub events: Vec<u64>,
 }
 
 impl Density {
-    /// The most stretches.
+    /// Maximum number of columns.
     pub const COLUMNS: usize = 64;
 }
 
-/// A stretch of time in which no real event begins or lasts (by its `dur`).
+/// A time range in which no real event begins or is open (by its `dur`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
-    /// When the last event before it ends.
+    /// End of the last event before the gap.
     pub from_ns: i64,
-    /// When the next begins.
+    /// Start of the first event after the gap.
     pub to_ns: i64,
 }
 
 impl Gap {
-    /// How long it is.
+    /// Returns the length of the gap in nanoseconds.
     pub fn length_ns(&self) -> u64 {
         self.to_ns.abs_diff(self.from_ns)
     }
@@ -219,13 +223,13 @@ impl Gap {
 pub struct ProcessInfo {
     /// `pid` as written; empty if missing.
     pub pid: String,
-    /// From its last `process_name` event.
+    /// Name from the last `process_name` event.
     pub name: Option<String>,
-    /// From its last `process_labels` event, such as `GPU 0`.
+    /// Labels from the last `process_labels` event, such as `GPU 0`.
     pub labels: Option<String>,
-    /// What its events come to.
+    /// Totals of the events.
     pub usage: Usage,
-    /// Its threads, most events first.
+    /// Threads, most events first.
     pub threads: Vec<ThreadInfo>,
 }
 
@@ -234,23 +238,23 @@ pub struct ProcessInfo {
 pub struct ThreadInfo {
     /// `tid` as written; empty if missing.
     pub tid: String,
-    /// From its last `thread_name` event.
+    /// Name from the last `thread_name` event.
     pub name: Option<String>,
-    /// What its events come to; its self time is the time in which any of its slices is open.
+    /// Totals of the events. The self time is the time in which any slice of the thread is open.
     pub usage: Usage,
 }
 
-/// A CPU profile in a trace, as far as its events' envelopes tell.
+/// A CPU profile in a trace, by the envelopes of its events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileCount {
     /// `pid` as written; empty if missing.
     pub pid: String,
-    /// `tid` of its thread as written; empty if no `Profile` event says which.
+    /// `tid` of the thread as written; empty if no `Profile` event names it.
     pub tid: String,
-    /// `id` of its stream (`id2` where there is no other) as written; empty if missing.
+    /// `id` of the stream as written, or else `id2`; empty if missing.
     pub id: String,
-    /// Its `ProfileChunk` events, or 1 for a `CpuProfile`.
+    /// Number of `ProfileChunk` events, or 1 for a `CpuProfile`.
     pub chunks: u64,
-    /// Bytes of all its events.
+    /// Total bytes of all its events.
     pub bytes: u64,
 }

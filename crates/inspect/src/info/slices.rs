@@ -1,4 +1,5 @@
-//! X, B and E events that are to be nested: 40 bytes each, sorted by thread and time, on disk beyond the budget.
+//! Records of X, B and E events for nesting: 40 bytes each, sorted by thread and time, spilled to
+//! disk beyond the memory budget.
 
 use std::cmp::Ordering;
 use tracemill_trace::order::LoserTree;
@@ -8,18 +9,15 @@ use tracemill_trace::run::memory::Lease;
 use tracemill_trace::spill::{DiskRuns, Record, RunFile};
 
 record! {
-    /// What of an event says how it nests.
     #[derive(Clone, Copy, Debug)]
     pub(super) struct Slice {
-        /// Hash of its thread.
         pub(super) thread: u64,
-        /// Nanoseconds, rounded down.
         pub(super) ts: i64,
-        /// Nanoseconds of an X; 0 for B and E.
+        /// Duration of an X in nanoseconds; 0 for B and E.
         pub(super) dur: u64,
-        /// Hash of its name; of an E 0 if it has none, or an empty one.
+        /// Hash of the name; 0 for an E without a name or with an empty one.
         pub(super) name: u64,
-        /// Offset among all inputs, above the phase.
+        /// Offset in the address space, shifted left by 8, and the phase.
         place: u64,
     }
 }
@@ -33,23 +31,21 @@ impl Slice {
         self.place as u8
     }
 
-    /// By thread, in each by time; at one time the longer one first, then as they stand in the inputs.
+    /// Compares by thread, then time, then longer duration first, then input order.
     fn compare(&self, other: &Slice) -> Ordering {
         let key = |slice: &Slice| (slice.thread, slice.ts, !slice.dur, slice.place);
         key(self).cmp(&key(other))
     }
 }
 
-/// Sorts what one worker found.
 pub(super) fn sort(slices: &mut Vec<Slice>) {
     slices.sort_unstable_by(Slice::compare);
     slices.shrink_to_fit();
 }
 
-/// Slices that are being collected, in sorted runs.
+/// Collects slices in sorted runs.
 pub(super) struct SliceRuns {
     runs: Vec<Vec<Slice>>,
-    /// Bytes of them, and how many there may be.
     heap: u64,
     lease: Lease,
     file: RunFile,
@@ -60,12 +56,11 @@ impl SliceRuns {
         SliceRuns { runs: Vec::new(), heap: 0, file: RunFile::new(lease.tmp_dir()), lease }
     }
 
-    /// Forgets all slices.
     pub(super) fn clear(&mut self) {
         *self = SliceRuns::new(self.lease.clone());
     }
 
-    /// Takes slices, which must be sorted.
+    /// Adds a sorted run of slices; spills to disk if the runs exceed the lease.
     pub(super) fn push(&mut self, run: Vec<Slice>) -> Result<(), Error> {
         if !run.is_empty() {
             self.heap += size_of_val(&run[..]) as u64;
@@ -87,7 +82,6 @@ impl SliceRuns {
         Ok(())
     }
 
-    /// Ends collecting.
     pub(super) fn finish(mut self) -> Result<SortedSlices, Error> {
         if !self.file.is_empty() {
             self.spill()?;
@@ -96,7 +90,6 @@ impl SliceRuns {
     }
 }
 
-/// All slices.
 pub(super) struct SortedSlices {
     runs: Vec<Vec<Slice>>,
     disk: DiskRuns,
@@ -104,7 +97,6 @@ pub(super) struct SortedSlices {
 }
 
 impl SortedSlices {
-    /// Gives all of them to `visit`, in order.
     pub(super) fn each(&self, visit: impl FnMut(Slice) -> Result<(), Error>) -> Result<(), Error> {
         let disk = self.disk.iter().map(|run| run.chunks_exact(Slice::BYTES).map(Slice::decode));
         match self.runs.is_empty() {
@@ -114,7 +106,6 @@ impl SortedSlices {
     }
 }
 
-/// Merges sorted runs.
 fn each<I: Iterator<Item = Slice>>(
     mut runs: Vec<I>,
     mut visit: impl FnMut(Slice) -> Result<(), Error>,

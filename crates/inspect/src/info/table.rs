@@ -1,4 +1,4 @@
-//! Counts by key: names, categories, threads, keys of args.
+//! Counts by key: names, categories, threads, args keys.
 
 use super::report::Usage;
 use foldhash::fast::FixedState;
@@ -6,24 +6,24 @@ use hashbrown::HashTable;
 use std::hash::{BuildHasher, Hasher};
 use tracemill_trace::spill::hash::mix;
 
-/// What there is under each of some keys, in the order in which they came.
+/// Totals per key, in order of first appearance.
 ///
-/// Cost: one hash and one comparison a look-up, or a comparison alone of a string that came lately; 72 bytes a key and its text.
+/// Cost: one hash and one comparison per lookup, or only a comparison for a recently used string.
+/// Memory: 72 bytes per key, plus its text.
 #[derive(Default)]
 pub struct UsageTable {
     index: HashTable<u32>,
     text: Vec<u8>,
     rows: Vec<UsageRow>,
-    /// Rows of strings that came lately, by how they begin; none before the first.
+    /// Rows of recently used strings, by their first bytes; empty before the first string.
     recent: Vec<[u32; WAYS]>,
 }
 
-/// Strings that begin alike and are remembered.
+/// Number of remembered strings per slot.
 const WAYS: usize = 4;
-/// How many beginnings are told apart.
 const SLOTS: usize = 64;
 
-/// Where strings are remembered that begin like a text.
+/// Returns the slot for strings with the same first bytes as a text.
 #[inline(always)]
 fn slot(text: &[u8]) -> Option<usize> {
     let first = u64::from_le_bytes(*text.first_chunk::<8>()?);
@@ -45,7 +45,7 @@ impl UsageRow {
     }
 }
 
-/// One key with its counts. The hash only says where to look for it: answers are ordered by the key.
+/// A key with its totals. The hash only speeds up lookups; results are ordered by key.
 #[derive(Clone, Copy)]
 pub struct UsageEntry<'t> {
     pub(crate) hash: u64,
@@ -53,7 +53,7 @@ pub struct UsageEntry<'t> {
     pub(crate) usage: Usage,
 }
 
-/// The hash of a key: the same in all tables.
+/// Returns the hash of a key, equal in all tables.
 #[inline]
 pub(super) fn hash(key: &[u8]) -> u64 {
     let mut hasher = FixedState::with_seed(0).build_hasher();
@@ -62,7 +62,7 @@ pub(super) fn hash(key: &[u8]) -> u64 {
 }
 
 impl UsageTable {
-    /// The number of a key's row.
+    /// Returns the row of a key, creating it if needed.
     #[inline]
     pub fn row(&mut self, key: &[u8]) -> usize {
         self.hashed_row(hash(key), key)
@@ -92,21 +92,22 @@ impl UsageTable {
         number
     }
 
-    /// The row of the string that a text of JSON begins with, if it came lately.
+    /// Returns the row of the JSON string at the start of a text, if it was used recently.
     ///
-    /// Its end is not looked for: a text that begins with a string without escapes, up to its closing quote, has no other one there.
+    /// Comparing a prefix suffices: after the closing quote of a remembered string, no longer
+    /// string can continue.
     #[inline]
     pub(super) fn recent(&self, text: &[u8]) -> Option<usize> {
         let ways = self.recent.get(slot(text)?)?;
         let is_it = |&&row: &&u32| {
             let key = self.rows[row as usize].key(&self.text);
-            // strings that begin alike mostly end otherwise, which costs less to see
+            // strings with equal beginnings usually differ at the end, which is cheaper to check
             text.get(key.len() - 1) == Some(&b'"') && text.starts_with(key)
         };
         ways.iter().find(is_it).map(|&row| row as usize)
     }
 
-    /// The row of a string without escapes, quotes and all, that a text begins with; it is remembered.
+    /// Returns the row of a string without escapes at the start of a text, and remembers it.
     pub(super) fn row_of_string(&mut self, string: &[u8], text: &[u8]) -> usize {
         let row = self.row(string);
         if let Some(slot) = slot(text) {
@@ -120,13 +121,11 @@ impl UsageTable {
         row
     }
 
-    /// Adds to a row.
     #[inline]
     pub(super) fn add(&mut self, row: usize, usage: &Usage) {
         self.rows[row].usage.add(usage);
     }
 
-    /// The key of a row.
     pub(crate) fn key(&self, row: usize) -> &[u8] {
         self.entry(row).key
     }
@@ -136,12 +135,11 @@ impl UsageTable {
         UsageEntry { hash, key: self.rows[row].key(&self.text), usage }
     }
 
-    /// All rows, in the order in which they came.
+    /// Returns all rows in order of first appearance.
     pub fn entries(&self) -> impl Iterator<Item = UsageEntry<'_>> {
         (0..self.rows.len()).map(|row| self.entry(row))
     }
 
-    /// Adds all rows of another table.
     pub(super) fn append(&mut self, later: &UsageTable) {
         for UsageEntry { hash, key, usage } in later.entries() {
             let row = self.hashed_row(hash, key);
@@ -153,14 +151,12 @@ impl UsageTable {
         self.rows.len()
     }
 
-    /// Bytes of heap, about.
     pub(super) fn heap(&self) -> u64 {
         let recent = self.recent.len() * size_of::<[u32; WAYS]>();
         let rows = self.rows.len() * (size_of::<UsageRow>() + 2 * size_of::<u32>());
         (self.text.len() + rows + recent) as u64
     }
 
-    /// Forgets all rows.
     pub(super) fn clear(&mut self) {
         self.index.clear();
         self.text.clear();
@@ -173,9 +169,10 @@ impl UsageTable {
 mod tests {
     use super::*;
 
-    /// Those that begin alike, or go on where another ends, are told apart, and are found again while they are remembered.
+    /// Remembered strings are found again; strings with equal beginnings, or prefixes of each
+    /// other, are not confused.
     #[test]
-    fn strings_that_came_lately_are_found_by_how_they_begin() {
+    fn recent_strings_are_found_by_prefix() {
         let mut table = UsageTable::default();
         let names = (0..200)
             .map(|n| format!("\"disabled-by-default-{}\"", "v8.".repeat(n % 7) + &n.to_string()));
@@ -197,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_told_apart_and_sums_saturate() {
+    fn keys_stay_distinct_and_sums_saturate() {
         let mut table = UsageTable::default();
         let one = Usage { events: 1, bytes: 2, time_ns: u64::MAX - 1, self_ns: 0 };
         for key in [&b"a"[..], b"", b"b", b"a"] {

@@ -1,4 +1,4 @@
-//! Threads and processes: ids as written, with their names and what their events come to.
+//! Builds the rows for processes and threads: ids as written, names, totals.
 
 use super::report::{ProcessInfo, ThreadInfo, Usage};
 use super::table::{UsageEntry, UsageTable};
@@ -11,12 +11,12 @@ pub(super) fn as_written(value: &[u8]) -> String {
     to_text(value)
 }
 
-/// Numbers come before all other ids, 9 before 10.
+/// Returns the sort key of an id: numbers come first, 9 before 10.
 fn number(id: &[u8]) -> i128 {
     std::str::from_utf8(id).ok().and_then(|text| text.parse().ok()).unwrap_or(i128::MAX)
 }
 
-/// The processes of all threads; `self_ns` has the self times of threads by hash.
+/// Groups threads into processes; `self_ns` returns the self time for the hash of a thread.
 pub(super) fn processes(
     threads: &UsageTable,
     names: &MetadataNames,

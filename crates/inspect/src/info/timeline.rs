@@ -1,18 +1,18 @@
-//! Events over time in constant memory: how many begin when, and where none is for long.
+//! Counts events over time in constant memory, and finds gaps.
 //!
-//! Time is cut into bins of 2^k ns at multiples of 2^k, with the least k for which all events fit into so many bins. Two
-//! neighbours make one of twice the length, so bins are refined from small to large as the range grows, and what is in
-//! them in the end depends on the events only, not on their order or on how they were cut into parts.
+//! Time is divided into bins of 2^k ns, aligned to multiples of 2^k, with the smallest k for which
+//! all events fit. Two neighbors merge into a bin of twice the length, so bins become coarser as
+//! the range grows. The result depends only on the events, not on their order or on chunk
+//! boundaries.
 //!
-//! Each bin keeps the first begin and the last end of its events. A gap at least as long as a bin therefore has its two
-//! ends in different bins and is found exactly; shorter ones are not looked for.
+//! Each bin keeps the first begin and the last end of its events. A gap of at least the bin length
+//! has its two ends in different bins, so it is found exactly; shorter gaps are not reported.
 
 use super::report::{Density, Gap};
 
-/// Bins over the whole range: a gap of a two-thousandth of it is found in any case.
+/// Number of bins; gaps longer than about 1/2000 of the range are always found.
 const BINS: usize = 4096;
 
-/// What begins in one stretch of time.
 #[derive(Clone, Copy, Default)]
 struct TimelineBin {
     events: u64,
@@ -33,32 +33,30 @@ impl TimelineBin {
     }
 }
 
-/// Events over time.
 #[derive(Default)]
 pub(super) struct Timeline {
-    /// Bin `n`, of times from `n << shift` on, is in slot `n % BINS`; none before the first event.
+    /// Bin `n` covers times from `n << shift` and is stored in slot `n % BINS`; empty before the
+    /// first event.
     bins: Vec<TimelineBin>,
-    /// As many empty ones, for when bins are joined: fresh memory is dear.
+    /// A second buffer of the same size, because allocating fresh memory is slow.
     spare: Vec<TimelineBin>,
     shift: u32,
-    /// The first and last bin with events.
+    /// Numbers of the first and last bin with events.
     low: i64,
     high: i64,
 }
 
-/// Where a bin is.
 fn slot(number: i64) -> usize {
     number as usize % BINS
 }
 
 impl Timeline {
-    /// An event from `ts` to `end`, in nanoseconds.
     #[inline]
     pub(super) fn note(&mut self, ts: i64, end: i64) {
         self.note_all(1, ts, end);
     }
 
-    /// So many events from `ts` on, the last of which ends at `end`.
+    /// Adds `events` events that begin at `ts`, the last of which ends at `end`.
     #[inline]
     pub(super) fn note_all(&mut self, events: u64, ts: i64, end: i64) {
         let number = ts >> self.shift;
@@ -77,7 +75,8 @@ impl Timeline {
         self.extend(self.shift, ts >> self.shift, ts >> self.shift);
     }
 
-    /// Makes room for bins `low` to `high` of 2^`shift` ns, which is at least the own length.
+    /// Extends the range to bins `low` to `high` of 2^`shift` ns, not shorter than the current
+    /// bins.
     fn extend(&mut self, shift: u32, low: i64, high: i64) {
         let coarser = shift - self.shift;
         let mut low = low.min(self.low >> coarser);
@@ -98,7 +97,6 @@ impl Timeline {
         (self.low, self.high) = (low, high);
     }
 
-    /// Adds the events of another.
     pub(super) fn append(&mut self, later: Timeline) {
         if self.bins.is_empty() {
             *self = later;
@@ -116,14 +114,12 @@ impl Timeline {
         }
     }
 
-    /// Bins with events, by time.
     fn filled(&self) -> impl Iterator<Item = (i64, &TimelineBin)> {
         let numbers = (!self.bins.is_empty()).then_some(self.low..=self.high);
         let bins = numbers.into_iter().flatten().map(|number| (number, &self.bins[slot(number)]));
         bins.filter(|(_, bin)| bin.events > 0)
     }
 
-    /// Events in a few columns.
     pub(super) fn density(&self) -> Option<Density> {
         if self.bins.is_empty() {
             return None;
@@ -140,12 +136,11 @@ impl Timeline {
         Some(Density { start_ns: low << shift, column_ns: 1 << shift, events })
     }
 
-    /// The shortest gap that is found, in nanoseconds.
     pub(super) fn least_gap(&self) -> u64 {
         1 << self.shift
     }
 
-    /// At most so many of the longest gaps, by length; of one length by time.
+    /// Returns up to `most` of the longest gaps, longest first, then by time.
     pub(super) fn gaps(&self, most: usize) -> Vec<Gap> {
         let mut gaps = Vec::new();
         let mut end: Option<i64> = None;
@@ -218,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_density() {
+    fn empty_timeline_has_no_density() {
         let mut empty = Timeline::default();
         empty.append(Timeline::default());
         assert_eq!((empty.density(), empty.gaps(5)), (None, Vec::new()));

@@ -1,4 +1,5 @@
-//! The window of a slice in which events before and after it are kept, because DevTools needs them.
+//! Finds the window of a trace written by `slice`, which keeps essential events outside the window
+//! for DevTools.
 
 use super::report::KeptWindow;
 use tracemill_tokenizer::{Event, Member, string_is};
@@ -6,24 +7,22 @@ use tracemill_trace::time::bounds::widen;
 use tracemill_viewers::essential::{is_essential, may_be_special};
 use tracemill_write::annotations::first_window;
 
-/// Times of essential events, of which a slice keeps those outside of its window, and the bounds of all others.
+/// Times of essential events, which `slice` keeps outside its window, and bounds of all others.
 #[derive(Default)]
 pub(super) struct WindowTimes {
-    /// In nanoseconds.
+    /// First and last time of other events, in nanoseconds.
     others: Option<(i64, i64)>,
-    /// Times of essential events: of more than twice [`MOST`] the least and the greatest.
+    /// Times of essential events; beyond twice [`MOST`], only the least and the greatest are kept.
     essential: Vec<i64>,
-    /// Essential events.
     count: u64,
-    /// The window that the last `metadata` says.
+    /// The window of the last `metadata` key.
     window: Option<(i64, i64)>,
 }
 
-/// Essential events at either side of a window: where more are kept, the window is not shown.
+/// Maximum number of essential events on each side of a window; beyond it no window is reported.
 const MOST: usize = 1 << 12;
 
 impl WindowTimes {
-    /// Notes an event with its time and its end.
     #[inline]
     pub(super) fn note(&mut self, event: &Event<'_>, start: i64, end: i64) {
         if may_be_special(event) && is_essential(event) {
@@ -37,14 +36,13 @@ impl WindowTimes {
         widen(&mut self.others, start, end);
     }
 
-    /// Notes a top-level key.
     pub(super) fn member(&mut self, member: &Member<'_>) {
         if string_is(member.key, b"metadata") {
             self.window = first_window(member.value).or(self.window);
         }
     }
 
-    /// Leaves the least and the greatest times, whatever the order in which they came.
+    /// Keeps only the least and the greatest times, independent of their order.
     fn shorten(&mut self) {
         self.essential.sort_unstable();
         if self.essential.len() > 2 * MOST {
@@ -62,7 +60,7 @@ impl WindowTimes {
         self.shorten();
     }
 
-    /// The window, if all events outside of it are essential and there are any.
+    /// Returns the window if there are events outside of it and all of them are essential.
     pub(super) fn kept(self) -> Option<KeptWindow> {
         let ((from_ns, to_ns), (first, end)) = (self.window?, self.others?);
         let before = self.essential.partition_point(|&time| time < from_ns);
