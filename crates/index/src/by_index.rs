@@ -1,4 +1,4 @@
-//! Verbs that an index may serve: the index is queried first, and the verb runs on its answer.
+//! Verbs that query an index first, and run on its answer.
 
 use crate::{profile_plan, summary, window_plan};
 use tracemill_inspect::info::{self, InfoConfig, InfoReport};
@@ -12,14 +12,13 @@ use tracemill_trace::output::target::OutputConfig;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::time::windows::{Edges, TimeWindow};
 
-/// Counts what is in `sources`, taken together.
+/// Summarizes `sources` as one trace.
 ///
-/// Cost: one pass over the inputs on all cores. Heap: a row for each thread and, within an eighth of the budget's share
-/// for indexes each, for each name and list of categories, beyond that on disk. With [`InfoConfig::full`] three times the
-/// time, and 40 bytes for each X, B and E, on disk beyond half of that share; what is open at one time in one thread.
+/// Cost: one pass over the inputs on all cores; [`InfoConfig::full`] triples the time. Heap: a row
+/// per thread. Names, categories, and with `full` 40 bytes per X, B and E, spill to disk.
 ///
-/// Where [`Config::index`] allows it and there is an index of the one input, that is asked instead: at most 16 MiB of the input
-/// are read, to see that it is still what it was.
+/// If [`Config::index`] allows it and the only input has an index, that is used: at most 16 MiB of
+/// the input are read, to verify that it is unchanged.
 ///
 /// ```
 /// use tracemill_pipeline::{Config, Source};
@@ -37,16 +36,19 @@ use tracemill_trace::time::windows::{Edges, TimeWindow};
 /// ```
 ///
 /// # Errors
-/// As [`tracemill_pipeline::merge()`], but for the output. [`tracemill_trace::ErrorKind::NotATrace`] for an index that was named and cannot answer.
+/// Returns the errors of [`tracemill_pipeline::merge()`] except those of output, and
+/// [`tracemill_trace::ErrorKind::NotATrace`] for a named index that cannot answer.
 pub fn info(sources: &[Source], wanted: &InfoConfig, config: &Config) -> Result<InfoReport, Error> {
     info_with(sources, wanted, config, |_| ())
 }
 
-/// As [`info()`], and `look` sees the report before it is given out: where `look` reads the files again, what it finds is of the
-/// bytes that were counted.
+/// Summarizes `sources` like [`info()`], and passes the report to `look` before it is returned.
+///
+/// If `look` reads the files again, it reads the bytes that were counted.
 ///
 /// # Errors
-/// As [`info()`]; [`tracemill_trace::ErrorKind::Changed`] also for a file that was written to until `look` was done.
+/// Returns the errors of [`info()`], and [`tracemill_trace::ErrorKind::Changed`] if a file is
+/// written to before `look` returns.
 pub fn info_with(
     sources: &[Source],
     wanted: &InfoConfig,
@@ -58,11 +60,14 @@ pub fn info_with(
     info::info(sources, wanted, planned, config, look)
 }
 
-/// Writes a slice, as [`tracemill_pipeline::slice()`] does. Where [`Config::index`] allows it and the one input has an index that knows
-/// all that the windows need, only those byte ranges are read; [`SliceReport::index`] says so.
+/// Writes a slice like [`tracemill_pipeline::slice()`], by an index if possible.
+///
+/// If [`Config::index`] allows it and the index of the only input covers the windows, only the
+/// needed byte ranges are read; see [`SliceReport::index`].
 ///
 /// # Errors
-/// As [`tracemill_pipeline::slice()`]; [`NotATrace`](tracemill_trace::ErrorKind::NotATrace) for an index that was named and cannot answer.
+/// Returns the errors of [`tracemill_pipeline::slice()`], and
+/// [`NotATrace`](tracemill_trace::ErrorKind::NotATrace) for a named index that cannot answer.
 pub fn slice(
     sources: &[Source],
     windows: &[TimeWindow],
@@ -75,10 +80,10 @@ pub fn slice(
     slice_planned(job, window_plan(sources, windows, edges, config)?, config)
 }
 
-/// Lists CPU profiles, as [`tracemill_pipeline::list_profiles()`] does, by an index where there is one.
+/// Lists CPU profiles like [`tracemill_pipeline::list_profiles()`], by an index if possible.
 ///
 /// # Errors
-/// As [`slice()`].
+/// Returns the errors of [`slice()`].
 pub fn list_profiles(
     sources: &[Source],
     choice: &ProfileChoice,
@@ -88,10 +93,10 @@ pub fn list_profiles(
     profiles_planned(sources, choice, None, profile_plan(sources, config)?, config)
 }
 
-/// Extracts CPU profiles, as [`tracemill_pipeline::extract_profiles()`] does, by an index where there is one.
+/// Extracts CPU profiles like [`tracemill_pipeline::extract_profiles()`], by an index if possible.
 ///
 /// # Errors
-/// As [`slice()`].
+/// Returns the errors of [`slice()`].
 pub fn extract_profiles(
     sources: &[Source],
     choice: &ProfileChoice,

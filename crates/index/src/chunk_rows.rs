@@ -1,26 +1,26 @@
-//! What is written of chunks of CPU profiles: the columns behind those that all events of streams have.
+//! Encodes chunks of CPU profiles as rows of numbers.
 //!
 //! ```text
 //!   stream 0   chunk 10 … 95 µs, ids 1 … 4      chunk 95 … 180 µs, ids 5 … 7        as numbers: 0 more than expected, 0 more
 //!   stream 1                   chunk 7 … 99 µs
 //! ```
 //!
-//! Times and ids go on from chunk to chunk, so they are written as what they differ by from what the chunk before of their stream
-//! lets expect: mostly by nothing. Times in whole microseconds are written as such.
+//! Times and ids mostly continue those of the stream's previous chunk. So they are stored as
+//! differences from the expected value, mostly 0. Whole microseconds are stored as such.
 
 use crate::format::{streams, unzigzag, zigzag};
 use tracemill_cpuprofile::Skim;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Numbers of a chunk that are times.
+/// Positions of times in the array that [`Skim::numbers`] returns.
 const TIMES: [usize; 3] = [2, 3, 4];
 
-/// What the next chunk of each stream is expected to be: time and least id, by stream.
+/// Expected time and least id of the next chunk, by stream.
 #[derive(Default)]
 pub(super) struct Expected(HashMap<u64, (i64, u64)>);
 
 impl Expected {
-    /// Time and least id of a chunk of so long steps.
+    /// Returns the expected time and least id of a chunk with these steps.
     fn next(&self, stream: u64, duration: i64) -> (i64, u64) {
         let (time, id) = self.0.get(&stream).copied().unwrap_or_default();
         (time.wrapping_add(duration), id)
@@ -34,7 +34,7 @@ impl Expected {
         }
     }
 
-    /// The columns of the next event of a stream, with its time in nanoseconds; of a chunk with what a look at it finds.
+    /// Returns the columns of the stream's next event; `skim` is for chunks, `time` in nanoseconds.
     pub(super) fn encode(&mut self, stream: u64, time: i64, skim: Option<Skim>) -> [u64; 8] {
         let mut own = skim.map_or([0; 7], |skim| skim.numbers());
         let (at, id) = self.next(stream, own[2] as i64);
@@ -50,7 +50,7 @@ impl Expected {
         [zigzag(later / unit), kind, samples, duration, low, rest, least, ids]
     }
 
-    /// What [`Expected::encode`] was given; `None` if nothing can have these numbers.
+    /// Reverses [`Expected::encode`]; `None` if the numbers are invalid.
     pub(super) fn decode(
         &mut self,
         stream: u64,

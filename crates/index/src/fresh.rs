@@ -1,4 +1,4 @@
-//! Whether an index is that of a file as it is now.
+//! Checks that an index matches the current contents of its file.
 
 use crate::format::{Fingerprint, IndexError, Input};
 use std::fs::{File, Metadata};
@@ -7,10 +7,10 @@ use std::path::Path;
 use std::time::UNIX_EPOCH;
 use tracemill_tokenizer::Mapped;
 
-/// Files of at most so many bytes are compared as a whole by their fingerprint.
+/// Greatest size, in bytes, of files whose fingerprint covers the whole file.
 const WHOLE: u64 = 16 << 20;
 
-/// What an index says of its input, for a file as it is now.
+/// Returns length, time of change and fingerprint of a file.
 pub(super) fn input_of(path: &Path) -> io::Result<Input> {
     let mut file = File::open(path)?;
     let metadata = file.metadata()?;
@@ -28,18 +28,18 @@ fn modified_ns(metadata: &Metadata) -> i64 {
     ns.unwrap_or(0)
 }
 
-/// How an index stands to a file.
+/// The relation between an index and the current file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fit {
-    /// It is that of the file.
+    /// The index matches the file.
     Same,
-    /// As far as the fingerprint shows; but the file was written to since, or is a copy.
+    /// The fingerprint matches, but the file was written to since, or is a copy.
     Copied,
-    /// It is that of another file, or of one before it changed.
+    /// The index belongs to another file, or to an earlier version.
     Other,
 }
 
-/// Compares what an index says with the file as it is now.
+/// Compares an index's record of its input with the current file.
 pub(super) fn fit(of: &Input, now: &Input) -> Fit {
     if (of.length, of.fingerprint) != (now.length, now.fingerprint) {
         Fit::Other
@@ -50,7 +50,6 @@ pub(super) fn fit(of: &Input, now: &Input) -> Fit {
     }
 }
 
-/// The bytes of an index; `None` if there is no such file.
 #[expect(unsafe_code, reason = "an index is read where it lies")]
 pub(super) fn map(path: &Path) -> io::Result<Option<Mapped>> {
     let file = match File::open(path) {
@@ -63,7 +62,8 @@ pub(super) fn map(path: &Path) -> io::Result<Option<Mapped>> {
     if !metadata.is_file() || metadata.len() == 0 {
         return Err(io::Error::new(ErrorKind::InvalidData, IndexError::NotAnIndex));
     }
-    // SAFETY: this process opens an index for reading only, and writes one under a new name. Another process may change the bytes, which
-    // `Index` bears: it copies what it reads and checks each place against the bounds.
+    // SAFETY: the mapping is read-only, and this process writes an index only under a new name.
+    // Another process may change the bytes; `Index` tolerates that: it copies what it reads and
+    // checks every position against the bounds.
     unsafe { Mapped::new(&file) }.map(Some)
 }

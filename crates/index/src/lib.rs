@@ -1,12 +1,13 @@
-//! Indexes of traces: what is where, in a file beside the trace (`X.json.tmi`).
+//! Indexes of traces: files next to a trace (`X.json.tmi`) that record where each time range is.
 //!
 //! ```text
 //!   trace ─ scan workers ─ build: an observer of counts, blocks, long slices, CPU profiles ─> X.json.tmi
 //!   windows, profiles, info ─ query: is it the index of the trace as it is now? ─> a plan, or a reason to scan
 //! ```
 //!
-//! [`slice()`], [`info()`], [`list_profiles()`] and [`extract_profiles()`] query the index first and hand the plan to the verb. A damaged or
-//! foreign index is refused: then the trace is scanned, and the answer is the same. [`mod@format`] specifies the files.
+//! [`slice()`], [`info()`], [`list_profiles()`] and [`extract_profiles()`] query the index first
+//! and pass a plan to the verb. If the index is damaged or belongs to another file, the trace is
+//! scanned, with the same result. [`mod@format`] specifies the files.
 
 mod build;
 mod by_index;

@@ -1,4 +1,4 @@
-//! META: what plain `info` says, so that it need not be counted again.
+//! Section META: the report of plain `info`, and facts about the trace.
 
 use super::sound::is_sound;
 use crate::format::{Index, id};
@@ -10,43 +10,41 @@ use tracemill_trace::input::MEMBERS;
 use tracemill_trace::run::losses::{InputReport, LossTally, Losses};
 use tracemill_trace::time::bounds::Bounds;
 
-/// Everything in META.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Meta {
-    /// Granules are cut where time jumps by more than 2 to the power of this, in nanoseconds.
+    /// Blocks end where time jumps by more than 2 to this power, in nanoseconds.
     pub(super) jump_level: u32,
-    /// Names of sections that would have taken too many bytes, or cannot say everything.
+    /// Names of sections that were too large, or could not describe everything.
     pub(super) left_out: Vec<String>,
     input: InputMeta,
-    /// None without SPANS.
+    /// Facts needed to read only windows; `None` if the index lacks SPANS.
     pub(super) windows: Option<WindowsMeta>,
-    /// None without what is drawn.
+    /// Parameters of the view summary; `None` without one.
     pub(super) drawn: Option<DrawnMeta>,
-    /// None if it would have taken too many bytes.
+    /// Report of `info`; `None` if it was too large.
     pub(super) info: Option<InfoReport>,
 }
 
-/// What must be known of a trace to read windows of it only.
+/// Facts needed to read only windows of a trace.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct WindowsMeta {
-    /// What is longer than 2 to the power of this, in nanoseconds, stands in SPANS.
+    /// Slices longer than 2 to this power, in nanoseconds, are in SPANS.
     pub(super) level: u32,
-    /// Whether an end closes a begin around others that are open.
+    /// Whether an end event closes a slice that has other open slices inside.
     pub(super) has_crossings: bool,
-    /// Whether an end closes a begin of another name.
+    /// Whether an end event closes a begin event with another name.
     pub(super) has_strangers: bool,
-    /// Whether there are parts of CPU profiles.
     pub(super) has_profiles: bool,
-    /// Whether something is not JSON to the letter.
+    /// Whether something is not strictly valid JSON.
     pub(super) has_lapses: bool,
-    /// Whether there is one document, with nothing but events from the first to the last.
+    /// Whether the input is one document without top-level keys between its events.
     pub(super) is_one_list: bool,
-    /// Start, first, last and end, in nanoseconds; None without times.
+    /// Start, first, last and end in nanoseconds; `None` without times.
     pub(super) bounds: Option<[i64; 4]>,
 }
 
 impl WindowsMeta {
-    /// The first and the last time of the trace, if what pairs in a window pairs in all of it.
+    /// Returns the time bounds, if slices pair in a window as in the whole trace.
     pub(super) fn known_bounds(&self) -> Result<Bounds, Stop> {
         if self.has_crossings && self.has_strangers {
             return Err(Unused::Tied.into());
@@ -58,41 +56,38 @@ impl WindowsMeta {
         }
     }
 
-    /// Intervals that last longer, in nanoseconds, stand in SPANS.
+    /// Returns the length in nanoseconds above which slices are in SPANS.
     pub(super) fn look_back(&self) -> i64 {
         length_of(self.level)
     }
 }
 
-/// How what is drawn was counted.
+/// Parameters of the bins and tracks for drawing.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct DrawnMeta {
-    /// Bins are 2 to the power of this long, in nanoseconds.
+    /// Bins are 2 to this power long, in nanoseconds.
     pub(super) level: u32,
-    /// Lanes that are threads.
     pub(super) threads: u32,
 }
 
-/// What there is to say of the input.
 #[derive(Serialize, Deserialize)]
 struct InputMeta {
     bytes: u64,
     events: u64,
     encoding: Option<String>,
-    /// By the names of their kinds.
+    /// Losses by the names of their kinds.
     losses: Vec<(String, LossTally)>,
     unclosed: u64,
     odd_separators: u64,
 }
 
-/// Bytes of META that are read at most.
+/// Maximum bytes of META that are read.
 const MOST: usize = 256 << 20;
 
-/// What inputs may be packed in.
 const ENCODINGS: [&str; 4] = ["gzip", "zstd", "utf-16", MEMBERS];
 
 impl Meta {
-    /// Of a report over one input.
+    /// Creates META from the report on one input.
     pub(super) fn of(
         jump_level: u32,
         left_out: Vec<String>,
@@ -107,7 +102,7 @@ impl Meta {
         Meta { jump_level, left_out, input, windows: None, drawn: None, info }
     }
 
-    /// That of an index, if its numbers can be those of a trace: they are added up without a further look.
+    /// Reads META from an index, and rejects impossible numbers, which are summed unchecked later.
     pub(super) fn read(index: &Index<'_>) -> Result<Meta, Stop> {
         let section = index.section(id::META).ok_or("its summary is missing")?;
         let json = index.joined(section, MOST)?;
@@ -120,7 +115,7 @@ impl Meta {
         }
     }
 
-    /// The input, under its name; `None` if there is something in it that is not known here.
+    /// Returns the report on the input under `name`; `None` if it has unknown kinds or encodings.
     pub(super) fn input(&self, name: &str) -> Option<InputReport> {
         let InputMeta { bytes, events, encoding, losses, unclosed, odd_separators } = &self.input;
         let encoding = match encoding {

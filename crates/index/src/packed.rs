@@ -1,11 +1,11 @@
-//! Reads parts of packed traces: PACK lists the places where unpacking can begin.
+//! Reads parts of packed traces: PACK lists the offsets where unpacking can begin.
 //!
 //! ```text
 //!   pieces ─> stretches of PACK that hold them ─> unpacked at their places ─> read as those of a plain trace
 //! ```
 //!
-//! These places are the frames of zstd and the members of gzip. A file of one frame or member has no PACK, and is
-//! read as a whole.
+//! These are the frames of zstd and the members of gzip. A file of one frame or member has no PACK
+//! and is unpacked as a whole.
 
 use super::pages::write_rows;
 use crate::format::{Index, IndexError, Writer, id};
@@ -17,18 +17,18 @@ use tracemill_trace::input::packed::{
 };
 use tracemill_trace::read::pieces::Piece;
 
-/// Bytes of text to a byte of a packed file, where nobody knows them: traces pack to a tenth, or less.
+/// Estimated bytes of text per packed byte; traces pack to a tenth or less.
 pub(super) const RATIO: u64 = 8;
 
-/// A file that is to be indexed.
+/// The packing of a file that is to be indexed.
 pub(super) enum FileToIndex {
-    /// Its text is that of the file.
+    /// Plain text.
     Plain,
-    /// Unpacking may begin at these places, of so much text.
+    /// Unpacking can begin at these offsets; the second value is the length of the text.
     Frames(Vec<Restart>, u64),
-    /// It is gzip of several members, whose places are known when all is unpacked.
+    /// Gzip of several members, whose offsets are known only after unpacking.
     Members(Mapped),
-    /// It can only be unpacked as a whole.
+    /// The file can only be unpacked as a whole.
     Whole,
 }
 
@@ -42,7 +42,7 @@ impl FileToIndex {
         }
     }
 
-    /// Bytes of its text, about, if an index may say where parts of it can be unpacked, as far as that shows without unpacking it.
+    /// Returns the approximate bytes of text, if unpacking may begin at several offsets.
     pub(super) fn may_be_entered(&self, file_bytes: u64) -> Option<u64> {
         match self {
             FileToIndex::Plain => Some(file_bytes),
@@ -53,21 +53,20 @@ impl FileToIndex {
     }
 }
 
-/// Of a packed trace: where the first granule ends, and where unpacking may begin.
+/// End of a packed trace's first block, and the offsets where unpacking can begin.
 pub(super) struct PackedText {
     pub(super) head: u64,
     pub(super) restarts: Arc<[Restart]>,
 }
 
-/// Writes PACK.
 pub(super) fn write<W: io::Write>(all: &[Restart], to: &mut Writer<W>) -> io::Result<()> {
     write_rows(id::PACK, all.iter().map(|own| ([own.text, own.packed], own.text)), to)
 }
 
-/// Bytes behind the first granule that are unpacked: what the head is shows behind its first event.
+/// Bytes unpacked after the first block's start, enough to contain the head of the trace.
 const HEAD: u64 = 64 << 10;
 
-/// Where unpacking may begin; `None` if the index does not say it.
+/// Reads PACK; `None` if it is missing or invalid.
 pub(super) fn restarts(index: &Index<'_>) -> Result<Option<Arc<[Restart]>>, IndexError> {
     let Some(section) = index.section(id::PACK) else { return Ok(None) };
     let mut all = Vec::new();
@@ -82,7 +81,7 @@ pub(super) fn restarts(index: &Index<'_>) -> Result<Option<Arc<[Restart]>>, Inde
 }
 
 impl PackedText {
-    /// What is unpacked for pieces of a text of so many bytes, and for its head.
+    /// Returns the ranges to unpack for `pieces` and the head; `len` is the length of the text.
     pub(super) fn unpacking(&self, pieces: &[Piece], len: u64) -> Unpacking {
         let wanted = pieces.iter().map(|piece| match piece {
             Piece::Event(place, bytes) => *place..place.saturating_add(*bytes),

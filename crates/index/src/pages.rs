@@ -1,16 +1,16 @@
-//! Tables as pages of a section: as many rows as there is room for.
+//! Writes tables as pages of a section, with as many rows per page as fit.
 
 use crate::format::Writer;
 use std::io;
 use std::ops::RangeInclusive;
 
-/// Rows of a page, but for the last, and bytes of text after which one ends.
+/// Rows of a full page; a page also ends at `TEXT` bytes of text.
 pub(super) const ROWS: usize = 8192;
 const TEXT: usize = 256 << 10;
-/// The longest text that a page has room for.
+/// Longest text in bytes that fits in a page.
 pub(super) const TEXT_MOST: usize = 512 << 10;
 
-/// Writes a section of rows, each with its key.
+/// Writes a section of rows with their keys.
 pub(super) fn write_rows<const N: usize, W: io::Write>(
     id: u16,
     rows: impl IntoIterator<Item = ([u64; N], u64)>,
@@ -23,26 +23,23 @@ pub(super) fn write_rows<const N: usize, W: io::Write>(
     pages.end_page(to)
 }
 
-/// Collects the rows of a page.
 pub(super) struct PageRows<const N: usize> {
     columns: [Vec<u64>; N],
     text: Option<Vec<u8>>,
-    /// The least and the greatest key.
     keys: (i64, i64),
 }
 
 impl<const N: usize> PageRows<N> {
-    /// None yet, of a table without text.
     pub(super) fn new() -> Self {
         PageRows { columns: [const { Vec::new() }; N], text: None, keys: (i64::MAX, i64::MIN) }
     }
 
-    /// The same with texts behind the columns.
+    /// Creates an empty page with texts after the columns.
     pub(super) fn with_text() -> Self {
         PageRows { text: Some(Vec::new()), ..Self::new() }
     }
 
-    /// Adds a row with its least and its greatest key, and its texts.
+    /// Adds a row with its least and greatest key and its texts.
     pub(super) fn push<W: io::Write>(
         &mut self,
         row: [u64; N],
@@ -62,7 +59,7 @@ impl<const N: usize> PageRows<N> {
         if self.columns[0].len() == ROWS { self.end_page(to) } else { Ok(()) }
     }
 
-    /// Writes what there is.
+    /// Writes the page, unless it is empty.
     pub(super) fn end_page<W: io::Write>(&mut self, to: &mut Writer<W>) -> io::Result<()> {
         let rows = self.columns[0].len();
         if rows == 0 {

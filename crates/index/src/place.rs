@@ -1,4 +1,4 @@
-//! Where indexes stand: beside their traces; in a folder of their own where a trace's folder cannot be written.
+//! Locations of indexes: next to the trace, or in a cache folder if that folder is read-only.
 
 use super::fresh::{Fit, fit, input_of, map};
 use crate::format::{Index, Input};
@@ -9,7 +9,7 @@ use tracemill_trace::input::source::Source;
 use tracemill_trace::os;
 use tracemill_trace::run::error::Error;
 
-/// Where the index of a file stands: beside it, `X.tmi` of `X`.
+/// Returns the path of a file's index, `X.tmi` next to `X`.
 ///
 /// ```
 /// use std::path::Path;
@@ -22,7 +22,7 @@ pub fn index_path(input: &Path) -> PathBuf {
     name.into()
 }
 
-/// Whether a file has an index beside it, be it that of the file as it is now or not; a pipe has none.
+/// Whether a file has an index next to it, up to date or not; always false for pipes.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -34,23 +34,23 @@ pub fn has_index(source: &Source) -> bool {
     source.file().is_some_and(|path| index_path(path).is_file())
 }
 
-/// Where it stands among others: by what tells the file from all others.
+/// Returns the path in the cache folder, named by the fingerprint of the input.
 fn place_in(folder: &Path, of: &Input) -> PathBuf {
     folder.join(format!("{:032x}.tmi", of.fingerprint.0))
 }
 
-/// Where the index of a file is looked for.
+/// Returns the path from which a file's index is read.
 pub(super) fn place_of(trace: &Path, config: &Config) -> PathBuf {
     let folder = config.index_cache.as_deref().filter(|folder| folder.is_dir());
     let elsewhere = folder.and_then(|folder| Some(place_in(folder, &input_of(trace).ok()?)));
-    // one that stands there was made since the other cannot be replaced
+    // it was written because the index next to the trace could not be
     elsewhere.filter(|place| place.is_file()).unwrap_or_else(|| index_path(trace))
 }
 
-/// Where a new index of a file goes, and whether that is not beside it.
+/// Returns the path for a new index, and whether that is in the cache folder.
 ///
 /// # Errors
-/// If there is no room for it elsewhere either.
+/// Returns an error if the cache folder cannot be created.
 pub(super) fn place_for(
     trace: &Path,
     now: &Input,
@@ -65,14 +65,13 @@ pub(super) fn place_for(
     Ok((place_in(folder, now), true))
 }
 
-/// Whether there is an index of a file as it is now.
 fn is_that_of(index: &Path, now: &Input) -> bool {
     let bytes = map(index).ok().flatten();
     let opened = bytes.as_ref().and_then(|bytes| Index::open(bytes).ok());
     opened.is_some_and(|index| fit(index.input(), now) == Fit::Same)
 }
 
-/// Whether files may be made where this one is to stand, as far as that can be told now.
+/// Whether a file can probably be created at this path.
 fn can_be_written(path: &Path) -> bool {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let made = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")));

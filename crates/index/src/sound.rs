@@ -1,15 +1,15 @@
-//! Whether numbers of META can be those of a trace, so that whoever adds them up need not fear a forged one.
+//! Checks that the numbers of META are possible, so that a forged index cannot cause overflows.
 
 use tracemill_inspect::info::{Density, InfoReport, TopList, Usage};
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::store::Store;
 
-/// Rows of the lists in META.
+/// Maximum rows of each list in META.
 pub(super) const TOP: usize = 100;
-/// Bytes of an excerpt at most, which is escaped.
+/// Maximum bytes of an escaped excerpt.
 const EXCERPT: usize = 512;
 
-/// Whether a report can be one over an input.
+/// Whether a report is possible for an input.
 pub(super) fn is_sound(report: &InfoReport, input: &InputReport) -> bool {
     let most = UsageBounds { events: report.events, bytes: report.event_bytes };
     let counts = [
@@ -25,7 +25,7 @@ pub(super) fn is_sound(report: &InfoReport, input: &InputReport) -> bool {
     let losses = input.losses.iter().all(|(_, tally)| {
         let places = tally.examples.iter().all(|e| {
             let is_within = e.offset.max(e.noticed).max(e.bytes) <= input.bytes;
-            // excerpts go to terminals as they stand
+            // excerpts are printed to terminals unchanged
             is_within && e.excerpt.len() <= EXCERPT && !e.excerpt.contains(char::is_control)
         });
         tally.count <= input.bytes && tally.bytes <= input.bytes && places
@@ -61,7 +61,7 @@ pub(super) fn is_sound(report: &InfoReport, input: &InputReport) -> bool {
         && report.profiles.iter().all(|p| p.chunks <= most.events && p.bytes <= most.bytes)
 }
 
-/// What nothing exceeds.
+/// Upper limits of all counts.
 struct UsageBounds {
     events: u64,
     bytes: u64,
@@ -79,7 +79,7 @@ impl UsageBounds {
         })
     }
 
-    /// Whether so many events are no more than there are.
+    /// Whether the counts add up to at most the number of events.
     fn sum(&self, mut counts: impl Iterator<Item = u64>) -> bool {
         let sum = counts.try_fold(0_u64, u64::checked_add);
         sum.is_some_and(|sum| sum <= self.events)

@@ -1,8 +1,8 @@
-//! Sums over stretches of time of what begins in a lane: what is too short to be listed by itself, for who draws it.
+//! Sums the short slices of each track over time intervals, called bins, for drawing.
 //!
-//! A bin is 2^k ns long and begins at a multiple of that. k is the least for which there are at most so many bins: that is known when all is
-//! read; until then bins of a k are kept that grows with what was seen, and that it reaches in any case. Those of a greater k are
-//! sums of those of a lesser one, so what is joined late is what would have been counted at once.
+//! A bin is 2^k ns long and begins at a multiple of that. The final k is the least that yields at
+//! most the allowed number of bins. Until everything is read, k grows with the data. Coarse bins
+//! are sums of finer ones, so joining them late gives the same result.
 
 use crate::format::{Writer, bins::NO_NAME, id};
 use crate::pages::write_rows;
@@ -11,28 +11,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_trace::spill::hash::HashMap;
 
-/// What begins in a bin.
+/// Sums over the slices that begin in a bin.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bin {
     pub(super) count: u64,
-    /// Nanoseconds in all; of a counter the least value, as bits.
+    /// Total duration in nanoseconds; for a counter the bits of the least value.
     pub(super) busy: i64,
-    /// Of the longest; of a counter the greatest value.
+    /// Longest duration in nanoseconds; for a counter the bits of the greatest value.
     pub(super) longest: i64,
-    /// Where the longest stands: of several the first.
+    /// Offset of the longest slice, the first of several.
     pub(super) place: u64,
-    /// What the longest is called.
     pub(super) name: u32,
     pub(super) is_counter: bool,
 }
 
 impl Bin {
-    /// That of one interval or moment.
+    /// Returns the bin of one slice or instant.
     pub(super) fn of(dur: i64, place: u64, name: u32) -> Self {
         Bin { count: 1, busy: dur, longest: dur, place, name, is_counter: false }
     }
 
-    /// That of one sample.
+    /// Returns the bin of one counter sample.
     pub(super) fn of_sample(value: f64, place: u64) -> Self {
         let bits = value.to_bits() as i64;
         Bin { count: 1, busy: bits, longest: bits, place, name: 0, is_counter: true }
@@ -41,7 +40,7 @@ impl Bin {
     fn join(&mut self, other: &Bin) {
         self.count += other.count;
         if self.is_counter {
-            // so that of 0 and -0 it is the same in any order
+            // a total order, so that 0 and -0 compare the same in any order
             let is_less = |a: i64, b: i64| {
                 f64::from_bits(a as u64).total_cmp(&f64::from_bits(b as u64)).is_lt()
             };
@@ -61,22 +60,21 @@ impl Bin {
     }
 }
 
-/// A lane, and which of its bins.
+/// Number of a track, and index of a bin in the track.
 type BinKey = (u32, i64);
 
 fn join(all: &mut HashMap<BinKey, Bin>, key: BinKey, bin: Bin) {
     all.entry(key).and_modify(|own| own.join(&bin)).or_insert(bin);
 }
 
-/// Those of one part of the text.
 pub(super) struct PartBins {
     level: u32,
     all: HashMap<BinKey, Bin>,
-    /// The last bins of lanes, by these: neighbours in a lane mostly are of one bin.
+    /// Last bin of each track, since consecutive events mostly fall into the same bin.
     last: [Option<(BinKey, Bin)>; LAST],
 }
 
-/// Lanes that take turns, about.
+/// Number of tracks whose last bin is cached.
 const LAST: usize = 64;
 
 impl PartBins {
@@ -99,7 +97,8 @@ impl PartBins {
 }
 
 impl PartBins {
-    /// Gives lane, begin and count of each that is of no counter; some come twice.
+    /// Calls `visit` with track, begin, level and count of every bin except counters; some come
+    /// twice.
     pub(super) fn each(&self, mut visit: impl FnMut(u32, (i64, u32), u64)) {
         let last = self.last.iter().flatten().map(|(key, bin)| (key, bin));
         for ((lane, number), bin) in self.all.iter().chain(last) {
@@ -110,29 +109,29 @@ impl PartBins {
     }
 }
 
-/// Those of the whole text.
+/// Bins of the whole text, with a limited number.
 pub(super) struct AllBins {
-    /// They are 2 to the power of it long.
+    /// Bins are 2 to this power long, in nanoseconds.
     pub(super) level: u32,
     floor: Arc<AtomicU32>,
     most: usize,
     all: HashMap<BinKey, Bin>,
-    /// Whether there are more lanes than bins may be: then none is kept.
+    /// Whether there are more tracks than allowed bins; then no bins are kept.
     is_full: bool,
 }
 
 impl AllBins {
-    /// None yet, of at most so many.
     pub(super) fn new(most: usize) -> Self {
         AllBins { level: 0, floor: Arc::default(), most, all: HashMap::default(), is_full: false }
     }
 
-    /// What workers look at.
+    /// Returns the least level of bins, shared with workers.
     pub(super) fn floor(&self) -> Arc<AtomicU32> {
         Arc::clone(&self.floor)
     }
 
-    /// The next part, whose lanes and names have these numbers.
+    /// Appends the bins of the next chunk; `lane` and `name` map its numbers to those of the whole
+    /// text.
     pub(super) fn append(
         &mut self,
         mut part: PartBins,
@@ -144,7 +143,7 @@ impl AllBins {
         }
         #[expect(clippy::iter_over_hash_type, reason = "joined bins are the same in any order")]
         for ((own, number), bin) in part.all {
-            // samples have no name
+            // counter samples have no name
             let name = if bin.is_counter { 0 } else { name(bin.name) };
             let bin = Bin { name, ..bin };
             self.put((lane(own), number >> (self.level - part.level)), bin);
@@ -152,7 +151,6 @@ impl AllBins {
         self.fit();
     }
 
-    /// One interval more.
     pub(super) fn add(&mut self, lane: u32, start: i64, bin: Bin) {
         self.put((lane, start >> self.level), bin);
         self.fit();
@@ -174,12 +172,11 @@ impl AllBins {
         self.floor.store(self.level, Relaxed);
     }
 
-    /// Joins bins until there are few enough.
     #[cold]
     fn coarsen(&mut self) {
         let mut rows: Vec<(BinKey, Bin)> = std::mem::take(&mut self.all).into_iter().collect();
         rows.sort_unstable_by_key(|&(key, _)| key);
-        // neighbours are of one bin behind the bit at which they differ
+        // neighbors share a bin once all bits in which they differ are dropped
         let mut apart = [0_usize; 65];
         for pair in rows.windows(2) {
             let [((lane, own), _), ((next_lane, next), _)] = [pair[0], pair[1]];
@@ -196,13 +193,13 @@ impl AllBins {
         }
     }
 
-    /// Whether there are few enough.
     pub(super) fn fits(&self) -> bool {
         !self.is_full && self.all.len() <= self.most
     }
 
-    /// Writes their section: without what is listed by itself, of which `listed` gives lanes, starts and durations, and which has what is longer
-    /// than 2 to the power of a level.
+    /// Writes BINS, without the slices that are listed individually.
+    ///
+    /// `listed` yields track, start and duration of the slices longer than 2^`level` ns.
     pub(super) fn write<W: io::Write>(
         &self,
         number_of: impl Fn(u32) -> u64,
@@ -238,14 +235,13 @@ impl AllBins {
     }
 }
 
-/// Number of the lane, which of its bins, and that.
 type BinRow = (u64, i64, Bin);
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What remains of bins that were counted in parts of so many intervals.
+    /// Returns the bins of intervals added in chunks of `each`.
     fn counted(all: &[(u32, i64, i64)], each: usize) -> (u32, Vec<(BinKey, u64, i64, u32)>) {
         let mut bins = AllBins::new(20);
         for (number, part) in all.chunks(each).enumerate() {
@@ -263,8 +259,8 @@ mod tests {
     }
 
     #[test]
-    fn cuts_between_parts_make_no_difference() {
-        // two of them are remembered in one place
+    fn chunk_size_does_not_change_bins() {
+        // the first two share a cache slot
         let lane = |at: i64| [0, LAST as u32, 5][at as usize % 3];
         let event = |at: i64| (lane(at), (at * 7919) % 5000 - 1000, at % 11);
         let all: Vec<_> = (0..700).map(event).collect();

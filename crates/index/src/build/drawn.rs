@@ -1,4 +1,4 @@
-//! What is drawn of a trace: names and sums of them, lanes that are no threads, and bins of what is short.
+//! Collects the view summary: names with their sums, tracks other than threads, and bins.
 
 use super::bins::{AllBins, Bin, PartBins};
 use super::granule_names::{GranuleNames, NamePlace, PartNames, append};
@@ -19,20 +19,19 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::SpillVec;
 
-/// Names that an index has: the first so many of a text.
+/// Maximum number of names in an index; the first ones of the text are kept.
 const NAMES_MOST: usize = 1 << 16;
-/// Bytes of them.
 const TEXT_MOST: usize = 4 << 20;
-/// Lanes that are no threads, at most.
+/// Maximum number of tracks other than threads.
 const LANES_MOST: usize = 1 << 18;
-/// Bytes of text to a bin at least, taken over the whole text, and how many there are at most and have room in any case.
+/// Bytes of text per allowed bin, and bounds of the allowed number.
 const EACH: u64 = 8 << 10;
 const BINS_MOST: u64 = 1 << 16;
 const BINS_LEAST: u64 = 1 << 9;
-/// Stands in numbers of lanes that are no threads.
+/// Bit in the numbers of tracks other than threads.
 pub(super) const OTHER: u32 = 1 << 31;
 
-/// What is known of the intervals and moments of a name.
+/// Sums over the slices and instants of a name.
 #[derive(Clone, Copy, Debug, Default)]
 struct NameTotals {
     count: u64,
@@ -48,7 +47,6 @@ impl NameTotals {
     }
 }
 
-/// The lane of an interval that is drawn.
 fn lane_of(span: &IndexedSpan) -> Option<u32> {
     match span.kind {
         spans::COMPLETE | spans::PAIR => Some(span.thread),
@@ -57,9 +55,8 @@ fn lane_of(span: &IndexedSpan) -> Option<u32> {
     }
 }
 
-/// What is found in one part of the text.
 pub(super) struct PartDrawn {
-    /// Lanes alone: names are those that were counted.
+    /// Tracks of the events; names are counted elsewhere.
     labels: Labels,
     sums: Vec<NameTotals>,
     bins: PartBins,
@@ -76,7 +73,9 @@ impl PartDrawn {
         }
     }
 
-    /// An event with a time, in the last of so many granules; gives the number of its lane, if that is no thread.
+    /// Notes a timed event in the last of `granules` blocks.
+    ///
+    /// Returns the number of the event's track, or 0 on a thread.
     #[inline]
     pub(super) fn note(
         &mut self,
@@ -122,7 +121,7 @@ impl PartDrawn {
         self.sums[at].add(NameTotals { count: 1, total: dur, longest: dur });
     }
 
-    /// Adds what begins here to what was seen of the trace, of these threads.
+    /// Adds the events that begin in this chunk to `seen`, by the processes of `threads`.
     pub(super) fn show(&self, threads: &UsageTable, lasting: &LastingEvents, seen: &Seen) {
         let mut seen = seen.count(lasting.times);
         let mut process = |pid| seen.process(pid);
@@ -135,7 +134,7 @@ impl PartDrawn {
             let process = of.get((lane & !OTHER) as usize).copied().unwrap_or_default();
             seen.add(process, time, level, events);
         });
-        // ends come later
+        // end events come later
         let begins = |lasting_event: &&LastingEvent| {
             lasting_event.part.step == PairStep::Begin
                 && !matches!(lasting_event.part.kind, PairKind::Flow | PairKind::Counter)
@@ -146,13 +145,12 @@ impl PartDrawn {
         }
     }
 
-    /// Forgets what joined granules have twice.
     pub(super) fn seal(&mut self, granules: &super::granules::PartGranules) {
         self.names.seal(granules);
     }
 }
 
-/// Numbers in the whole text of the lanes and names of a part.
+/// Maps the tracks and names of a chunk to numbers of the whole text.
 pub(super) struct PartNumbers {
     names: Vec<u32>,
     others: Vec<u32>,
@@ -168,15 +166,13 @@ impl PartNumbers {
     }
 }
 
-/// What is drawn of the whole text.
 pub(super) struct AllDrawn {
     names: Names,
     text: usize,
     sums: Vec<NameTotals>,
-    /// Whether all names have numbers.
     is_complete: bool,
     others: LaneTable,
-    /// Bytes of heap of these, and the room that they have.
+    /// Bytes of heap of the tracks, and their limit.
     taken: u64,
     room: Quota,
     bins: AllBins,
@@ -184,7 +180,6 @@ pub(super) struct AllDrawn {
 }
 
 impl AllDrawn {
-    /// Nothing yet, of a text of about so many bytes.
     pub(super) fn new(text: u64, granules: SpillVec<NamePlace>, room: Quota) -> Self {
         AllDrawn {
             names: Names::default(),
@@ -199,12 +194,12 @@ impl AllDrawn {
         }
     }
 
-    /// What workers look at.
+    /// Returns the least level of bins, shared with workers.
     pub(super) fn floor(&self) -> Arc<AtomicU32> {
         self.bins.floor()
     }
 
-    /// Takes a part, whose threads stand in these rows and whose names in this table.
+    /// Appends a chunk; `rows` are the numbers of the chunk's threads, `names` the chunk's names.
     pub(super) fn append(
         &mut self,
         part: PartDrawn,
@@ -225,9 +220,9 @@ impl AllDrawn {
         Ok(numbers)
     }
 
-    /// Numbers of the lanes of a part. One more than there may be tells that they are too many: then nothing is drawn by them.
+    /// Maps the tracks of a chunk to numbers; one track above the limit marks the list as too long.
     fn tracks(&mut self, part: LaneTable) -> Result<Vec<u32>, Error> {
-        /// Of a lane beside its texts.
+        /// Bytes of heap of a track without texts.
         const LANE: usize = 96;
         let number = |key: LaneKey| {
             if let Some(known) = self.others.get(&key) {
@@ -243,7 +238,6 @@ impl AllDrawn {
         part.into_keys().into_iter().map(number).collect()
     }
 
-    /// The number of a name as it was counted.
     fn number(&mut self, key: &[u8]) -> u32 {
         let text = match key {
             [b'"', text @ .., b'"'] => text,
@@ -282,7 +276,7 @@ impl AllDrawn {
         self.sums[at].add(sum);
     }
 
-    /// An interval of two ends.
+    /// Adds a slice with begin and end event.
     pub(super) fn pair(&mut self, span: &IndexedSpan) {
         let Some(lane) = lane_of(span) else { return };
         let dur = span.end.saturating_sub(span.start);
@@ -299,7 +293,6 @@ impl AllDrawn {
     }
 }
 
-/// What is drawn, complete.
 pub(super) struct DrawnTables {
     names: Names,
     sums: Vec<NameTotals>,
@@ -309,7 +302,7 @@ pub(super) struct DrawnTables {
 }
 
 impl DrawnTables {
-    /// Whether bins and lanes are few enough, with those of threads.
+    /// Whether there are few enough bins and tracks, including threads.
     pub(super) fn fits(&self, threads: &UsageTable) -> bool {
         let has_room = |key: &crate::drawing::LaneKey| key.pid.len() + key.own.len() < 64 << 10;
         self.bins.fits()
@@ -318,13 +311,14 @@ impl DrawnTables {
             && threads.entries().all(|thread| thread.key.len() <= TEXT_OF_ROW)
     }
 
-    /// Bins are 2 to the power of it long.
+    /// Returns the level of the bins, which are 2 to this power long, in nanoseconds.
     pub(super) fn level(&self) -> u32 {
         self.bins.level
     }
 
-    /// Writes the sections of names, of lanes and of bins; `threads` are the first lanes, and `listed` gives what is longer than 2 to the
-    /// power of a level.
+    /// Writes NAMES, LANES and BINS.
+    ///
+    /// `threads` are the first tracks. `listed` yields the slices longer than 2^`level` ns.
     pub(super) fn write<W: io::Write>(
         &self,
         threads: &UsageTable,

@@ -1,7 +1,7 @@
-//! Collects the names of the events that begin in each granule.
+//! Collects the names of the events that begin in each block.
 //!
-//! A worker notes the first place of each name in each of its granules. Granules are joined later: the
-//! first place of a name in a joined granule is one of the places noted.
+//! A worker notes the first event of each name in each of its blocks. When blocks are joined later,
+//! the first event of a name is one of those.
 
 use super::granules::{Granules, PartGranules};
 use crate::format::{Writer, id};
@@ -12,16 +12,16 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 
 record! {
-    /// The place of an event with a name.
+    /// Offset of an event with a name.
     #[derive(Clone, Copy)]
     pub(super) struct NamePlace {
         place: u64,
-        /// Among the names of the chunk, then among all.
+        /// Number of the name in the chunk, later in the whole text.
         pub(super) name: u32,
     }
 }
 
-/// Finds the first event of a name in a granule.
+/// Finds the first event of each name in a block.
 #[derive(Default)]
 struct FirstMarks(Vec<u64>);
 
@@ -36,7 +36,6 @@ impl FirstMarks {
     }
 }
 
-/// Those of one part of the text.
 #[derive(Default)]
 pub(super) struct PartNames {
     pub(super) all: Vec<NamePlace>,
@@ -44,7 +43,7 @@ pub(super) struct PartNames {
 }
 
 impl PartNames {
-    /// An event of the last granule so far, which has this number.
+    /// Notes an event of the last block, which has the number `granule`.
     #[inline]
     pub(super) fn note(&mut self, place: u64, name: u32, granule: usize) {
         if self.marks.is_first(name, granule as u64) {
@@ -52,7 +51,7 @@ impl PartNames {
         }
     }
 
-    /// Forgets what joined granules have twice.
+    /// Removes repeated names within joined blocks.
     pub(super) fn seal(&mut self, granules: &PartGranules) {
         let mut marks = FirstMarks::default();
         let mut places = granules.places().peekable();
@@ -66,7 +65,8 @@ impl PartNames {
     }
 }
 
-/// Adds those of the next part, whose names have the numbers `rows`. Names without a number are dropped.
+/// Appends the names of the next chunk, which have the numbers `rows`; drops names without a
+/// number.
 pub(super) fn append(
     all: &mut SpillVec<NamePlace>,
     mut part: PartNames,
@@ -79,11 +79,10 @@ pub(super) fn append(
     all.extend(&part.all)
 }
 
-/// The names of all granules.
 pub(super) struct GranuleNames(pub(super) SpilledVec<NamePlace>);
 
 impl GranuleNames {
-    /// Writes their section, for granules cut at this level.
+    /// Writes GRANULE_NAMES, for blocks cut at `level`.
     pub(super) fn write<W: io::Write>(
         &self,
         granules: &Granules,

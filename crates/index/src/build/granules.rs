@@ -1,17 +1,19 @@
-//! Granules: stretches of events, cut where time jumps, so that a window of time touches few of them.
+//! Divides events into blocks (granules), cut where time jumps, so that a window overlaps few of
+//! them.
 //!
-//! A granule begins with an event that is the first to begin in an aligned 64 KiB of text, or whose time differs by more than J from
-//! that of the timed event before it. J is the least power of two for which there are at most so many as [`EACH`] of the text,
-//! and for which 4096 of them span the trace. So what is cut depends on the events alone. Events of CPU profiles (phase P) have no time here: they are written long after
-//! they began, by a thread of their own, so each would cut, and reach far; STREAMS says where they stand.
+//! A block begins at the first event in each aligned 64 KiB of text, and where time differs by more
+//! than the block gap J from the previous timed event. J is the least power of two that gives at
+//! most one block per [`EACH`] bytes of text, and is at least 1/4096 of the trace's duration.
+//! Events of CPU profiles (phase P) count as untimed, since they are written long after their time;
+//! STREAMS locates them.
 //!
 //! ```text
 //!   events   1 2 3 4 | 90 91 92 | 5 6 7 | 93 94        in the order of the text
 //!   jumps            86         87      86             kept as long as J may be below them
 //! ```
 //!
-//! J is known when all is read. Until then a granule is cut at every jump above a bound that J reaches in any case; cuts of a greater
-//! J are among those of a lesser one, so joining granules at the end gives what cutting with J would have given.
+//! J is known only at the end. Until then blocks are cut above a lower bound of J, and joined at
+//! the end: the cuts for a greater J are among those for a lesser one.
 
 use crate::format::{Writer, id};
 use crate::meta::level;
@@ -23,36 +25,36 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 use tracemill_trace::time::bounds::widen;
 
-/// Bytes of text to a granule at least, taken over the whole text.
+/// Least average bytes of text per block; the trace also lasts at most this many times the block
+/// gap J.
 const EACH: u64 = 4096;
-/// Text in which one granule begins at least, as a power of two.
+/// log2 of the bytes of text in which at least one block begins.
 const BLOCK: u32 = 16;
-/// A cut that stays whatever J is.
+/// Marks a cut that stays for every block gap J.
 const FORCED: u64 = u64::MAX;
 
 record! {
-    /// A stretch of events.
+    /// A block: a range of consecutive events.
     #[derive(Clone, Copy, Debug)]
     pub(super) struct Granule {
         pub(super) place: u64,
         pub(super) end: u64,
         pub(super) events: u64,
-        /// Those of its events alone.
         pub(super) bytes: u64,
-        /// Times of its timed events that are no metadata; greatest below least if it has none.
+        /// Least and greatest time of the timed events, except metadata; greatest < least without
+        /// any.
         pub(super) least: i64,
         pub(super) greatest: i64,
         pub(super) sum: u32,
-        /// By how much time jumps at its first event.
+        /// Jump of time, in nanoseconds, before the first event of the block.
         jump: u64,
     }
 }
 
-/// What of an event counts here.
 pub(super) struct GranuleEvent {
     pub(super) place: u64,
     pub(super) len: u64,
-    /// Its time, if it has one here.
+    /// Time in nanoseconds; `None` for events that count as untimed.
     pub(super) time: Option<i64>,
     pub(super) sum: u32,
 }
@@ -71,7 +73,7 @@ impl Granule {
         }
     }
 
-    /// Takes in the one behind it.
+    /// Joins this block with the next one.
     fn join(&mut self, later: &Granule) {
         self.end = later.end;
         self.events += later.events;
@@ -81,34 +83,31 @@ impl Granule {
         self.sum = self.sum.wrapping_add(later.sum);
     }
 
-    /// Least time and length; the last time there is if it has none.
+    /// Returns the least time, and the greatest minus that.
     fn times(&self) -> (i64, u64) {
         (self.least, u64::try_from(i128::from(self.greatest) - i128::from(self.least)).unwrap_or(0))
     }
 }
 
-/// Returns the least k of J for a range of times.
+/// Returns log2 of the least possible block gap J for a range of times.
 fn level_of(times: Option<(i64, i64)>) -> u32 {
     times.map_or(0, |(least, greatest)| level(greatest.abs_diff(least).div_ceil(EACH)))
 }
 
-/// Those of one part of the text.
 #[derive(Default)]
 pub(super) struct PartGranules {
     all: Vec<Granule>,
-    /// The granule that the first timed event begins, unless something else cuts there too.
+    /// Block that begins with the first timed event, if the previous chunk decides whether to cut
+    /// there.
     first_timed: Option<usize>,
     first_time: Option<i64>,
-    /// Whether that is the first event of all.
     begins_timed: bool,
     last_time: Option<i64>,
-    /// Where the last event begins.
     last_place: u64,
     range: Option<(i64, i64)>,
 }
 
 impl PartGranules {
-    /// The next event.
     #[inline]
     pub(super) fn note(&mut self, seen: &GranuleEvent) {
         let is_first = self.all.is_empty();
@@ -122,7 +121,7 @@ impl PartGranules {
                     self.first_time = Some(time);
                     self.begins_timed = is_first;
                     if !is_first && !other_block {
-                        // whether this is a cut says the part before
+                        // depends on the previous chunk
                         self.first_timed = Some(self.all.len());
                         jump = FORCED;
                     }
@@ -140,20 +139,18 @@ impl PartGranules {
         }
     }
 
-    /// How many there are so far.
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Where they begin.
     pub(super) fn places(&self) -> impl Iterator<Item = u64> {
         self.all.iter().map(|granule| granule.place)
     }
 
-    /// Joins those that no J can keep apart.
+    /// Joins blocks that no possible block gap J separates.
     pub(super) fn seal(&mut self) {
         let level_least = level_of(self.range);
-        // nothing before the first timed event is joined: its number stays
+        // blocks up to the first timed event stay separate, so its index is unchanged
         self.all.dedup_by(|later, own| {
             let joined = level(later.jump) <= level_least;
             if joined {
@@ -164,13 +161,12 @@ impl PartGranules {
     }
 }
 
-/// Those of the whole text, as parts come.
 pub(super) struct AllGranules {
     done: SpillVec<Granule>,
     last: Option<Granule>,
     last_time: Option<i64>,
     last_place: u64,
-    /// Cuts by level; those below the bound are not all there.
+    /// Number of cuts by level; incomplete below the lower bound of the block gap J.
     cuts: [u64; 65],
     range: Option<(i64, i64)>,
 }
@@ -181,7 +177,6 @@ impl AllGranules {
         AllGranules { done, last, last_time, last_place, cuts: [0; 65], range: None }
     }
 
-    /// The next part.
     pub(super) fn append(&mut self, mut part: PartGranules) -> Result<(), Error> {
         let jump_of = |own: Option<i64>, before: Option<i64>| match (own, before) {
             (Some(own), Some(before)) => own.abs_diff(before),
@@ -218,7 +213,7 @@ impl AllGranules {
         self.done.extend(&ended)
     }
 
-    /// All of them; `text` is how long the text is.
+    /// Returns all blocks; `text` is the length of the text in bytes.
     pub(super) fn finish(mut self, text: u64) -> Result<Granules, Error> {
         self.done.extend(self.last.as_slice())?;
         let most = text / EACH + 1;
@@ -231,21 +226,21 @@ impl AllGranules {
     }
 }
 
-/// All granules of a text, and J.
+/// All blocks of a text, and the block gap J.
 pub(super) struct Granules {
     all: SpilledVec<Granule>,
-    /// J is 2 to the power of it.
+    /// log2 of the block gap J, in nanoseconds.
     pub(super) level: u32,
 }
 
 impl Granules {
-    /// From where the first one begins to where the last one does.
+    /// Returns the range from the first to the last block's start.
     pub(super) fn reach(&self) -> Range<u64> {
         let place = |at: usize| self.all.get(at).map_or(0, |own| own.place);
         place(0)..place(self.all.len().saturating_sub(1))
     }
 
-    /// Those of a J, in their order.
+    /// Returns the blocks for a level of the block gap J, in order.
     pub(super) fn cut(&self, level_least: u32) -> impl Iterator<Item = Granule> {
         let mut all = self.all.iter().peekable();
         std::iter::from_fn(move || {
@@ -259,7 +254,6 @@ impl Granules {
         })
     }
 
-    /// Writes their section.
     pub(super) fn write<W: io::Write>(&self, level: u32, to: &mut Writer<W>) -> io::Result<()> {
         to.section(id::GRANULES)?;
         let mut rows = PageRows::new();

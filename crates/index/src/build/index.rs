@@ -1,9 +1,7 @@
-//! Making indexes: one a trace, beside it.
+//! Creates the index of a trace.
 //!
-//! A file that grew is read as a whole again, so its index is that of the file as it is now, to the byte. To go on from the old one would take what
-//! that does not keep: J, T and the widths of bins fit a text of one length, and get less as it grows; self times, and which E ends which B, follow from
-//! all events in order of time, and later text may have earlier times. Kept, that is some 40 bytes an event, a sixth of the text, against 1/128
-//! that an index may take.
+//! A file that grew is read again as a whole: block sizes, the look-back and the widths of bins
+//! depend on the whole text, and pairing on all events in time order.
 
 use super::observer::{Built, build};
 use super::write::{MadeIndex, make};
@@ -27,71 +25,73 @@ use tracemill_trace::read::InputWarning;
 use tracemill_trace::run::error::{Error, ErrorKind};
 use tracemill_trace::run::losses::InputReport;
 
-/// How indexes are made.
+/// Options for creating indexes.
 #[derive(Clone, Debug, Default)]
 pub struct IndexConfig {
-    /// Where the index of the one input goes; beside it if `None`, or where [`Config::index_cache`] says.
+    /// Path of the only input's index; by default next to it, or in [`Config::index_cache`].
     pub output: Option<PathBuf>,
-    /// Also an index that is fresh is made anew, and a file that is no index is replaced.
+    /// Whether to replace a fresh index, or a file that is not an index.
     pub replace: bool,
-    /// Nothing is written: it is made again and compared.
+    /// Whether to only compare the existing index with a new one, without writing.
     pub verify: bool,
-    /// How much windows of time would read is said.
+    /// Whether to report how much of the text windows would read.
     pub reach: bool,
 }
 
-/// What became of an index.
+/// The report on the index of one trace.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct IndexReport {
-    /// The trace.
+    /// Report on the trace.
     pub input: InputReport,
-    /// The index.
+    /// Path of the index.
     #[serde(serialize_with = "tracemill_join::report::rows::path")]
     pub path: PathBuf,
-    /// Whether that is in [`Config::index_cache`].
+    /// Whether the index is in [`Config::index_cache`].
     pub is_elsewhere: bool,
-    /// Whether it was that of the trace already, and left alone.
+    /// Whether the index was fresh and left unchanged.
     pub is_fresh: bool,
-    /// With [`IndexConfig::verify`]: whether it is, but for the time of the last change, what was made again.
+    /// With [`IndexConfig::verify`]: whether a new index is equal, except for the time of change.
     pub is_same: Option<bool>,
-    /// Its bytes.
+    /// Size of the index in bytes.
     pub bytes: u64,
-    /// Granules are cut where time jumps by more than 2 to the power of this, in nanoseconds; unless it was left alone.
+    /// Blocks end where time jumps by more than 2 to this power, in nanoseconds.
+    ///
+    /// `None` if the index was left unchanged.
     pub jump_level: Option<u32>,
-    /// Its sections.
+    /// Sections of the index.
     pub sections: Vec<IndexSection>,
-    /// Names of sections that had no room.
+    /// Names of sections that did not fit.
     pub left_out: Vec<String>,
-    /// With [`IndexConfig::reach`].
+    /// Bytes that windows would read, with [`IndexConfig::reach`].
     pub reach: Option<Reach>,
-    /// What the user should know, one sentence each.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
 }
 
 /// A section of an index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct IndexSection {
-    /// Its name.
+    /// Name of the section.
     pub name: &'static str,
-    /// Its rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Its bytes in the file.
+    /// Size of the section in the file, in bytes.
     pub bytes: u64,
 }
 
-/// Bytes of text in granules that a window of a hundredth of the trace touches, of so many such windows.
+/// Bytes of text that windows of 1/100 of the trace would read, over 64 windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Reach {
-    /// The median.
+    /// Median over the windows, in bytes.
     pub median: u64,
-    /// The worst.
+    /// Maximum over the windows, in bytes.
     pub worst: u64,
 }
 
-/// Makes the index of each of `sources`: files, or folders whose traces are meant.
+/// Creates the index of each of `sources`: files, or folders with traces.
 ///
-/// Cost: one pass over each on all cores, as `info()`, and a checksum of its events. An index takes at most 1/128 of the text,
-/// or 64 KiB.
+/// Cost: one pass over each file on all cores, like `info()`, and a checksum of its events. An
+/// index takes at most 1/128 of the text, or 64 KiB.
 ///
 /// ```
 /// use tracemill_pipeline::{Config, Source};
@@ -107,7 +107,8 @@ pub struct Reach {
 /// ```
 ///
 /// # Errors
-/// As `info()`; [`ErrorKind::Usage`] for what is no file, and for CPU profiles by themselves.
+/// Returns the errors of `info()`, and [`ErrorKind::Usage`] for an input that is not a file, or is
+/// a CPU profile.
 pub fn index(
     sources: &[Source],
     wanted: &IndexConfig,
@@ -192,12 +193,11 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
     Ok(report)
 }
 
-/// That an input gets no index, and why.
+/// Returns an error for an input that cannot have an index.
 fn refused(source: &Source, why: &str) -> Error {
     ErrorKind::Usage { problem: format!("{source}: {why}"), remedy: None }.into()
 }
 
-/// Reads a file, and makes its index.
 fn read(
     source: &Source,
     now: &Input,
@@ -217,11 +217,14 @@ fn read(
     Ok((built, made))
 }
 
-/// Makes the index of a file anew, for who asks it at once. Where it cannot stand where it belongs it is held in a temporary file without a
-/// name, and comes with the reason. `seen` is told what was seen while it is made.
+/// Builds the index of a file for immediate use.
+///
+/// If the index cannot be written, it is returned from an unnamed temporary file, with the reason.
+/// `seen` receives progress.
 ///
 /// # Errors
-/// As [`index()`]; [`ErrorKind::Scratch`] if temporary files have no room for it either.
+/// Returns the errors of [`index()`], and [`ErrorKind::Scratch`] if the temporary file cannot be
+/// written either.
 pub(crate) fn make_or_hold(
     source: &Source,
     seen: &Arc<Seen>,
@@ -242,7 +245,7 @@ pub(crate) fn make_or_hold(
     Ok(bytes.map(|bytes| (bytes, why)))
 }
 
-/// An error if what stands at a path, as [`map`] has it, is no index: an index must not replace it.
+/// Returns an error if the file mapped from `path` is not an index, and must not be replaced.
 fn check_is_index(path: &Path, found: &io::Result<Option<Mapped>>) -> Result<(), Error> {
     let is_other = match found {
         Ok(Some(bytes)) => matches!(Index::open(bytes), Err(IndexError::NotAnIndex)),
@@ -262,13 +265,12 @@ fn warnings_of(built: &Built) -> Vec<Warning> {
     built.report.warnings.iter().cloned().chain(whole).collect()
 }
 
-/// What an index says of its input, if that is as it is now and every page as it was written.
+/// Returns the input of an index, if that is fresh and undamaged.
 fn fresh_input(index: &Index<'_>, now: &Input, name: &str) -> Option<InputReport> {
     let is_fresh = fit(index.input(), now) == Fit::Same && is_sound(index);
     is_fresh.then(|| Meta::read(index).ok()?.input(name)).flatten()
 }
 
-/// Whether every page is what it was when it was written.
 fn is_sound(index: &Index<'_>) -> bool {
     let mut pages = index.sections().iter().flat_map(|section| &section.pages);
     pages.all(|entry| index.page(entry).is_ok())
@@ -278,7 +280,7 @@ fn write(made: &mut MadeIndex, target: &Path) -> Result<(), Error> {
     write_file(target, |out| made.write_to(out))
 }
 
-/// Whether a file is what was made, but for when the trace was last written to (and the checksum over that).
+/// Whether a file equals the new index, except for the trace's time of change.
 fn same(old: &[u8], made: &mut MadeIndex) -> io::Result<bool> {
     let MadeIndex { head, body, bytes, .. } = made;
     let (time, checksum) = (24..32, 60..64);
@@ -299,7 +301,7 @@ fn same(old: &[u8], made: &mut MadeIndex) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Says what is in an index, as it stands.
+/// Fills the report from the written index.
 fn describe(report: &mut IndexReport, wanted: &IndexConfig) -> Result<(), Error> {
     let failed = |e: io::Error| Error::read(report.path.display(), e);
     let damaged = |e: IndexError| Error::read(report.path.display(), io::Error::other(e));
@@ -320,13 +322,13 @@ fn describe(report: &mut IndexReport, wanted: &IndexConfig) -> Result<(), Error>
     Ok(())
 }
 
-/// Text that takes some time to unpack.
+/// Text size in bytes above which unpacking is slow enough for a warning.
 const WORTH_PARTS: u64 = 8 << 20;
 
-/// Windows that are tried.
+/// Number of windows that [`Reach`] is measured with.
 const WINDOWS: usize = 64;
 
-/// How much text windows of a hundredth of the trace touch, spread evenly over it.
+/// Measures the text that evenly spread windows of 1/100 of the trace overlap.
 fn reach(index: &Index<'_>) -> Result<Option<Reach>, IndexError> {
     let Some(section) = index.section(id::GRANULES) else { return Ok(None) };
     let times = section.pages.iter().map(|page| (page.first as i64, page.last as i64));

@@ -1,4 +1,5 @@
-//! What lasts, as one worker finds it in one chunk: complete events by themselves, parts of all else.
+//! Collects slices in one chunk: complete events, and pair events (begin, step, end) to be paired
+//! later.
 
 use super::span::{IndexedSpan, SummedPlace};
 use crate::format::spans;
@@ -14,11 +15,11 @@ use tracemill_trace::store::place::Place;
 use tracemill_trace::time::bounds::Times;
 
 record! {
-    /// A part of something that lasts, with the thread it stands on and its checksum.
+    /// A begin, step or end event to be paired, with its thread and checksum.
     #[derive(Clone, Copy)]
     pub(super) struct LastingEvent {
         pub(super) part: PairEvent,
-        /// Among the threads of the chunk, then among all.
+        /// Thread of the chunk, later of the whole text.
         pub(super) thread: u32,
         pub(super) sum: u32,
         /// As of [`IndexedSpan`]: of the chunk, then of all.
@@ -45,26 +46,24 @@ impl Keyed for LastingEvent {
     }
 }
 
-/// What lasts in one chunk.
 pub(super) struct LastingEvents {
     validator: Validator,
-    /// Shorter complete events are in no index: see `AllSpans`.
+    /// Level up to which complete events are too short for the index; see `AllSpans`.
     floor: Arc<AtomicU32>,
     pub(super) parts: Vec<LastingEvent>,
     pub(super) complete: Vec<IndexedSpan>,
     pub(super) times: Times,
-    /// Whether there are parts of CPU profiles.
     pub(super) has_profiles: bool,
-    /// Whether something is not JSON to the letter.
+    /// Whether something is not strictly valid JSON.
     pub(super) has_lapses: bool,
 }
 
-/// An event with what was found out about it.
+/// An event with decoded fields, offset, thread and checksum.
 pub(super) struct PlacedEvent {
     pub(super) letter: u8,
     pub(super) ts: Option<Nanos>,
     pub(super) dur: Option<Nanos>,
-    /// See [`end_of`](tracemill_trace::event::end_of).
+    /// End in nanoseconds, see [`end_of`](tracemill_trace::event::end_of).
     pub(super) end: i64,
     pub(super) place: u64,
     pub(super) thread: u32,
@@ -72,7 +71,7 @@ pub(super) struct PlacedEvent {
     /// See [`IndexedSpan`].
     pub(super) track: u32,
     pub(super) name: u32,
-    /// Whether it counts wherever it stands, or is part of a CPU profile.
+    /// Whether every window needs the event, or the event belongs to a CPU profile.
     pub(super) is_special: bool,
 }
 
@@ -89,12 +88,11 @@ impl LastingEvents {
         }
     }
 
-    /// A value beside the events.
+    /// Checks that a top-level value is strict JSON.
     pub(super) fn note_value(&mut self, value: &[u8]) {
         self.has_lapses |= self.validator.check_value(value).is_err();
     }
 
-    /// An event that has a time and is no metadata, or any other.
     #[inline]
     pub(super) fn note(&mut self, event: &Event<'_>, known: &PlacedEvent) {
         self.has_lapses |= !event.is_proved() && self.validator.check(event.bytes).is_err();

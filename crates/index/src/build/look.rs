@@ -1,4 +1,4 @@
-//! What one worker finds in one chunk for an index: what `info` counts, and where what lies.
+//! Per-chunk work for an index: counts for `info`, and the locations of events.
 
 use super::drawn::PartDrawn;
 use super::granules::{GranuleEvent, PartGranules};
@@ -14,14 +14,14 @@ use tracemill_trace::observe::{EventRef, Look};
 use tracemill_trace::record;
 use tracemill_viewers::essential::{is_essential, may_be_special};
 
-/// Collects what an index has of one chunk, in the pass that counts it for `info`.
+/// Collects the index data of one chunk, in the same pass as `info`.
 pub(super) struct IndexLook {
     pub(super) info: info::InfoLook,
     pub(super) granules: PartGranules,
     pub(super) places: Vec<ListedEvent>,
     pub(super) lasting: LastingEvents,
     pub(super) streams: PartStreams,
-    /// None of what is not drawn by its index.
+    /// Tracks, names and bins; `None` without a view summary.
     pub(super) drawn: Option<PartDrawn>,
 }
 
@@ -43,7 +43,7 @@ impl IndexLook {
 }
 
 record! {
-    /// An event that counts wherever it stands.
+    /// An event that every window needs: offset, length and checksum.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(super) struct ListedEvent {
         pub place: u64,
@@ -72,7 +72,7 @@ impl Look for IndexLook {
             self.streams.note(event, role, sum);
         }
         let time = ts.map(|ts| ts.floor);
-        // an event of a CPU profile is found by STREAMS
+        // STREAMS locates events of CPU profiles
         let of_granule = time.filter(|_| letter != b'P' || role.is_none());
         self.granules.note(&GranuleEvent { place, len, time: of_granule, sum });
         let (thread, name) = (last.thread as u32, last.name as u32);

@@ -1,4 +1,4 @@
-//! Builds indexes: an observer of the scan of a trace collects what an index says, and writes it within its budget.
+//! Builds indexes: observes the scan of a trace, and writes the index within its size limit.
 
 mod bins;
 mod drawn;

@@ -1,4 +1,4 @@
-//! All parts of an input put together.
+//! Observer of a scan that joins the index data of all chunks.
 
 use super::drawn::{AllDrawn, DrawnTables, PartDrawn, PartNumbers};
 use super::granules::{AllGranules, Granules};
@@ -30,24 +30,23 @@ use tracemill_trace::run::threads::both;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 use tracemill_trace::time::bounds::{Bounds, Times};
 
-/// Everything that an index says of an input.
+/// Everything that an index of one input contains.
 pub(super) struct Built {
     pub(super) report: InfoReport,
     pub(super) granules: Granules,
     pub(super) threads: UsageTable,
     pub(super) documents: Vec<Document>,
     pub(super) places: SpilledVec<ListedEvent>,
-    /// None of what is packed and can only be read as a whole.
+    /// Long slices; `None` for packed inputs that can only be unpacked as a whole.
     pub(super) spans: Option<Spans>,
-    /// As `spans`.
+    /// CPU profile streams; `None` under the same condition as `spans`.
     pub(super) streams: Option<StreamTable>,
-    /// Of plain text.
+    /// View summary; `None` for packed text.
     pub(super) drawn: Option<DrawnTables>,
-    /// Of events that are no metadata.
     pub(super) bounds: Option<Bounds>,
     pub(super) has_profiles: bool,
     pub(super) has_lapses: bool,
-    /// Where unpacking may begin: at two places at least, or at none.
+    /// Offsets where unpacking can begin: at least two, or none.
     pub(super) restarts: Vec<Restart>,
 }
 
@@ -58,20 +57,21 @@ struct Build {
     spans: AllSpans,
     streams: AllStreams,
     drawn: Option<AllDrawn>,
-    /// Whoever looks on.
+    /// Receiver of the progress of reading, if requested.
     seen: Option<Arc<Seen>>,
     bounds: Times,
     tier: Tier,
-    /// Whether parts of the input can be read.
     has_parts: bool,
     restarts: Vec<Restart>,
     has_profiles: bool,
     has_lapses: bool,
 }
 
-/// Reads an input of so many bytes. Cost: as `info`, a sum of each event's bytes, a look at its grammar, and sorting 50 bytes of each
-/// part of what lasts; what exceeds a sixteenth of the budget's share for indexes each goes to disk.
-/// Text that is unpacked on the way is kept as that of a pipe is. Whoever looks on is told what was seen so far.
+/// Reads an input and returns the contents of its index; reports progress to `seen`.
+///
+/// Cost: as `info`, plus a checksum and a JSON check of each event, and sorting 50 bytes per pair
+/// event. Each list spills beyond 1/16 of the index share. Unpacked text is kept like that of a
+/// pipe.
 pub(super) fn build(
     source: &Source,
     file_bytes: u64,
@@ -95,7 +95,7 @@ pub(super) fn build(
         inputs.check_unchanged()?;
         return build.finish(&inputs, index, config.limits.threads);
     };
-    // another thread finds the members while the input is read
+    // another thread finds the members during the scan
     let read = || scan(sources, config, Elsewhere, build);
     let (scanned, restarts) = both(2, read, || members(&file));
     let Scanned { inputs, index, observed: mut build } = scanned?;
@@ -106,7 +106,7 @@ pub(super) fn build(
 }
 
 impl Build {
-    /// Nothing yet, of a text of about so many bytes, parts of which can be read or not.
+    /// Creates an observer for about `text` bytes; `has_parts` is whether parts can be read.
     fn new(text: u64, restarts: &[Restart], has_parts: bool, config: &Config) -> Self {
         let lease = config.limits.lease("lists of the index", Share::of_index(7, 16)).divided(7);
         let granules = SpillVec::new(lease.clone());
@@ -129,7 +129,7 @@ impl Build {
         }
     }
 
-    /// Puts everything together when all is read: what is paired on one thread, what is counted on another.
+    /// Pairs slices and finishes the counts on two threads; returns the contents of the index.
     fn finish(
         self,
         inputs: &Inputs,
@@ -165,13 +165,12 @@ impl Build {
         })
     }
 
-    /// Returns the rows of the threads of a part.
     fn rows_of(&mut self, part: &IndexLook) -> Vec<u32> {
         let mut row = |key| u32::try_from(self.info.threads.row(key)).unwrap_or(NO_THREAD);
         part.info.threads.entries().map(|thread| row(thread.key)).collect()
     }
 
-    /// Takes what lasts in a part, whose threads stand in these rows.
+    /// Appends the slices of a chunk; `rows` are the numbers of the chunk's threads.
     fn append_lasting(
         &mut self,
         lasting: &mut LastingEvents,
@@ -243,6 +242,6 @@ impl Observer for Build {
 
 fn packing(source: &Source) -> FileToIndex {
     let Some(path) = source.file() else { return FileToIndex::Plain };
-    // who reads it says what is wrong with it
+    // the scan reports read errors
     crate::fresh::map(path).ok().flatten().map_or(FileToIndex::Plain, FileToIndex::of)
 }

@@ -1,4 +1,4 @@
-//! Writes the sections of intervals, by thread, then by start, and of events that count wherever they stand.
+//! Writes SPANS and PLACES.
 
 use super::look::ListedEvent;
 use super::spans::Spans;
@@ -6,7 +6,6 @@ use crate::format::{Writer, id, spans};
 use crate::pages::{PageRows, write_rows};
 use std::io;
 
-/// Writes PLACES.
 pub(super) fn places<W: io::Write>(
     all: impl Iterator<Item = ListedEvent>,
     to: &mut Writer<W>,
@@ -15,7 +14,7 @@ pub(super) fn places<W: io::Write>(
     write_rows(id::PLACES, all.map(row), to)
 }
 
-/// Writes intervals longer than 2 to the power of a level.
+/// Writes SPANS: slices longer than 2^`level` ns, by thread, then by start.
 pub(super) fn write<W: io::Write>(all: &Spans, level: u32, to: &mut Writer<W>) -> io::Result<()> {
     to.section(id::SPANS)?;
     let mut rows = PageRows::new();

@@ -1,4 +1,4 @@
-//! Sections made by themselves: several at a time, and each once for all attempts at a file that it is the same in.
+//! Builds sections in parallel, each once for all attempts to fit the file into its size limit.
 //!
 //! ```text
 //!   attempt 0    GRANULES SPANS STREAMS BINS GRANULE_NAMES    made side by side, each in a temporary file: too large together
@@ -18,18 +18,18 @@ use tracemill_trace::os::Temporary;
 use tracemill_trace::run::threads::try_each;
 use tracemill_trace::spill::hash::HashMap;
 
-/// What is made of a text, and how coarse.
+/// A group of sections with a resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum SectionSet {
-    /// Of a J of this level.
+    /// Blocks for a block gap J of this level.
     Granules(u32),
     Places,
-    /// Of a T of this level.
+    /// Slices for a look-back T of this level.
     Spans(u32),
-    /// Whether there is room for what stands of chunks.
+    /// Streams; the value is whether the data of chunks is included.
     Streams(bool),
     Packed,
-    /// NAMES, LANES and BINS.
+    /// NAMES, LANES and BINS for a look-back T of this level.
     Drawn(u32),
     GranuleNames(u32),
 }
@@ -66,14 +66,12 @@ fn drawn<W: io::Write>(built: &Built, level: u32, to: &mut Writer<W>) -> io::Res
     drawn.write(&built.threads, level, listed, to)
 }
 
-/// One that was made.
+/// The finished sections of one [`SectionSet`].
 struct MadeSections {
     sections: Sections,
-    /// Their pages; `None` if there are none.
     pages: Option<Mapped>,
 }
 
-/// All that were made so far.
 pub(super) struct AllSections<'b> {
     built: &'b Built,
     pub(super) tmp_dir: &'b Path,
@@ -82,12 +80,12 @@ pub(super) struct AllSections<'b> {
 }
 
 impl<'b> AllSections<'b> {
-    /// None yet; at most so many are made at a time.
+    /// Creates an empty list; up to `threads` sections are built in parallel.
     pub(super) fn new(built: &'b Built, tmp_dir: &'b Path, threads: usize) -> Self {
         AllSections { built, tmp_dir, threads, made: HashMap::default() }
     }
 
-    /// Makes those that are not there yet, and says how many bytes all of these take in a file.
+    /// Builds missing sections, and returns the file size of all `wanted` ones in bytes.
     pub(super) fn make(&mut self, wanted: &[SectionSet]) -> io::Result<u64> {
         let missing: Vec<SectionSet> =
             wanted.iter().copied().filter(|set| !self.made.contains_key(set)).collect();
@@ -105,7 +103,6 @@ impl<'b> AllSections<'b> {
         Ok(MadeSections { sections, pages: pages.map()? })
     }
 
-    /// Puts one that was made behind what stands in a file.
     pub(super) fn append<W: io::Write>(
         &self,
         set: SectionSet,

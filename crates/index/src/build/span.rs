@@ -1,4 +1,4 @@
-//! An interval with the places of its ends.
+//! A slice with the locations of its begin and end events.
 
 use crate::format::spans;
 use crate::meta::level;
@@ -6,14 +6,14 @@ use std::cmp::{Ordering, Reverse};
 use tracemill_trace::order::{Keyed, Order};
 use tracemill_trace::record;
 
-/// The level of what never ends.
+/// Level of slices without an end.
 pub(super) const LEVEL_OPEN: u32 = 65;
 
-/// The thread of an event that no row of LANES has.
+/// Marks a thread without a row in the section LANES.
 pub(super) const NO_THREAD: u32 = u32::MAX;
 
 record! {
-    /// Where an event stands, and its checksum.
+    /// Offset and checksum of an event.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(super) struct SummedPlace {
         pub(super) place: u64,
@@ -22,28 +22,28 @@ record! {
 }
 
 record! {
-    /// An interval.
+    /// A slice, a flow, or the time between two values of a counter.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub(super) struct IndexedSpan {
-        /// One of [`spans`].
+        /// Kind, one of [`spans`].
         pub(super) kind: u8,
         pub(super) flags: u8,
         pub(super) thread: u32,
-        /// Of an operation its track, among those that are no threads.
+        /// For async operations, the track among those that are not threads.
         pub(super) track: u32,
-        /// The number of the name, or [`crate::format::bins::NO_NAME`].
+        /// Number of the name, or [`crate::format::bins::NO_NAME`].
         pub(super) name: u32,
         pub(super) start: i64,
-        /// [`i64::MAX`] if it never ends.
+        /// End in nanoseconds; [`i64::MAX`] without one.
         pub(super) end: i64,
         pub(super) begin: SummedPlace,
-        /// What it begins with, where no event ends it.
+        /// The end event, or the begin event without one.
         pub(super) last: SummedPlace,
     }
 }
 
 impl IndexedSpan {
-    /// It is longer than T if this is more than that of T.
+    /// Returns the level of the duration; slices above the level of the look-back T are listed.
     #[inline]
     pub(super) fn level(&self) -> u32 {
         match self.flags & spans::OPEN == 0 {
@@ -54,7 +54,7 @@ impl IndexedSpan {
 }
 
 impl Keyed for IndexedSpan {
-    /// What encloses stands before what it encloses.
+    /// Sort key that puts enclosing slices before enclosed ones.
     type Key = (u32, i64, Reverse<i64>, u64);
 
     fn key(&self) -> Self::Key {

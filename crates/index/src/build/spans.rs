@@ -1,13 +1,15 @@
-//! Intervals that are longer than T: those that a window cannot find by looking back for T.
+//! Collects the slices longer than the look-back T, which a window cannot find by looking back by
+//! T.
 //!
-//! Of what lasts (X, pairs of B and E, b and e, S and F, flows, values of counters) all that is longer than T is listed with the places
-//! of its parts, and so is what never ends. All else that is open at a moment began less than T before it.
+//! Listed are X events, pairs (B and E, b and e, S and F), flows and values of counters that are
+//! longer than T or never end. Every other slice that is open at a time began less than T before
+//! it.
 //!
-//! T is the least power of two above which there are at most so many intervals as [`EACH`] of the text. Which those are is known when
-//! all is read; until then those above a bound are kept that grows with what was seen, and that T reaches in any case.
+//! T is the least power of two above which there is at most one slice per [`EACH`] bytes of text.
+//! It is known only at the end; until then, slices above a growing lower bound are kept.
 //!
-//! Parts are sorted by what they belong to and paired as all verbs pair them: see the module `slice`.
-//! Heap: what is open at one time on one thread, within a quota.
+//! Pair events are sorted by owner and paired as in all verbs. Heap: the open slices of one thread,
+//! within a quota.
 
 use super::drawn::AllDrawn;
 use super::lasting::LastingEvent;
@@ -24,19 +26,18 @@ use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::memory::Lease;
 use tracemill_trace::spill::SpillVec;
 
-/// Bytes of text to an interval at least, taken over the whole text.
+/// Bytes of text for which one slice may be listed.
 const EACH: u64 = 16 << 10;
-/// So many intervals have room in any case.
+/// Number of slices that may be listed for any length of the text.
 const LEAST: u64 = 1024;
-/// All intervals, as they come.
+/// Collects slices longer than a growing bound.
 pub(super) struct AllSpans {
     done: SpillVec<IndexedSpan>,
-    /// By level; those below the bound are not all there.
+    /// Number of slices by level; incomplete below the lower bound of the look-back T.
     counts: [u64; LEVEL_OPEN as usize + 1],
     most: u64,
-    /// T is no less than 2 to the power of it.
+    /// Lower bound of log2 of the look-back T, in nanoseconds.
     floor: Arc<AtomicU32>,
-    /// Parts that have yet to be paired.
     parts: ExternalSorter<LastingEvent>,
     lease: Lease,
     threads: usize,
@@ -44,8 +45,8 @@ pub(super) struct AllSpans {
 }
 
 impl AllSpans {
-    /// None yet, of a file of so many bytes; each of three lists may take what the lease has. `quota` has room for what is open at one
-    /// time.
+    /// Creates an empty list; each of three lists may use the whole lease, and open slices the
+    /// `quota`.
     pub(super) fn new(file_bytes: u64, lease: &Lease, threads: usize, quota: Quota) -> Self {
         AllSpans {
             done: SpillVec::new(lease.clone()),
@@ -59,12 +60,11 @@ impl AllSpans {
         }
     }
 
-    /// What workers look at.
+    /// Returns the lower bound of log2 of the look-back T, shared with workers.
     pub(super) fn floor(&self) -> Arc<AtomicU32> {
         Arc::clone(&self.floor)
     }
 
-    /// Takes intervals.
     pub(super) fn extend(&mut self, spans: &[IndexedSpan]) -> Result<(), Error> {
         spans.iter().try_for_each(|span| self.push(*span))
     }
@@ -86,22 +86,20 @@ impl AllSpans {
         self.counts[level as usize + 1..].iter().sum()
     }
 
-    /// Takes parts.
     pub(super) fn extend_parts(&mut self, parts: &[LastingEvent]) {
         self.parts.extend(parts);
     }
 
-    /// Whether parts must go to disk.
     pub(super) fn is_full(&self) -> bool {
         self.parts.is_full()
     }
 
-    /// Puts parts on disk.
     pub(super) fn spill(&mut self, order: Order<'_, '_>) -> Result<(), Error> {
         self.parts.spill(order)
     }
 
-    /// Pairs all parts, and shows pairs to `drawn`; `order` is over all that was read.
+    /// Pairs all events and passes the slices to `drawn`; `order` compares events of the whole
+    /// input.
     pub(super) fn finish(
         mut self,
         order: Order<'_, '_>,
@@ -125,21 +123,19 @@ impl AllSpans {
     }
 }
 
-/// Intervals longer than T, by thread and start.
+/// Slices longer than the look-back T, by thread and start.
 pub(super) struct Spans {
     all: SortedRecords<IndexedSpan>,
-    /// T is 2 to the power of it.
+    /// log2 of the look-back T, in nanoseconds.
     pub(super) level: u32,
-    /// Whether all that never ends has room.
+    /// Whether there is room for all slices without an end.
     pub(super) is_complete: bool,
-    /// Whether an end closes a begin around others that are open.
     pub(super) has_crossings: bool,
-    /// Whether an end closes a begin of another name.
     pub(super) has_strangers: bool,
 }
 
 impl Spans {
-    /// Gives those longer than 2 to the power of a level to `visit`.
+    /// Passes slices longer than 2^`level` ns to `visit`.
     pub(super) fn each<E>(
         &self,
         level: u32,
@@ -150,14 +146,14 @@ impl Spans {
     }
 }
 
-/// Steps of a flow from its begin.
+/// The first and the last event of a flow, and their number.
 struct Chain {
     begin: LastingEvent,
     last: LastingEvent,
     steps: u64,
 }
 
-/// Puts parts together, those of an owner in the order of the output.
+/// Pairs the events of each owner, in output order.
 struct SpanWalk<'a> {
     to: &'a mut AllSpans,
     drawn: Option<&'a mut AllDrawn>,
@@ -238,7 +234,7 @@ impl<'a> SpanWalk<'a> {
         self.to.push(IndexedSpan { flags, ..between(&begin, &last) })
     }
 
-    /// What is open here never ends.
+    /// Adds the slices of an owner that are still open, which have no end.
     fn end_key(&mut self) -> Result<(), Error> {
         self.end_flow()?;
         let open = std::mem::take(&mut self.open);
@@ -249,12 +245,12 @@ impl<'a> SpanWalk<'a> {
     }
 }
 
-/// What begins with an event, and does not end.
+/// Returns the slice that an event begins, without an end.
 fn begun(lasting_event: &LastingEvent) -> IndexedSpan {
     let LastingEvent { part, thread, track, name, .. } = *lasting_event;
-    // kinds are numbered in the order of those of `spans`, the first of which is of complete events
+    // kinds have the same order as in `spans`, after that of complete events
     let (kind, begin) = (part.kind as u8 + spans::PAIR, lasting_event.place());
-    // all others stand in the track of their thread
+    // all others are in the track of their thread
     let track = if matches!(kind, spans::ASYNC | spans::LEGACY) { track } else { 0 };
     let start = part.entry.time;
     IndexedSpan { kind, flags: 0, thread, track, name, start, end: i64::MAX, begin, last: begin }

@@ -1,4 +1,4 @@
-//! CPU profile streams: when each has samples, and where its events stand.
+//! Collects CPU profile streams: the time range of each, and the locations of its events.
 //!
 //! ```text
 //!   stream 0   Profile ─ chunk ─ chunk ─────── chunk         10 … 95 µs
@@ -6,10 +6,10 @@
 //!   events     0         1    0  1  0   1      0             by place, each with its stream
 //! ```
 //!
-//! What a chunk means depends on those before it: times count from sample to sample, and nodes are defined where they come first. So of a
-//! stream that windows touch all is needed, unless of each chunk there is what a quick look at it finds: then chunks are read that have
-//! samples in windows, and those that define what these name (`tracemill_cpuprofile::KnownChunks`). Nothing is needed if no event and no sample
-//! of the stream lies near; where that cannot be told from one look at each chunk, the times are unknown, and the stream is always read.
+//! A chunk depends on earlier ones: times count from sample to sample, and nodes are defined once.
+//! With a skim of every chunk, a window reads only chunks with its samples, and those defining
+//! their nodes (`tracemill_cpuprofile::KnownChunks`). Without skims it reads the whole stream, if
+//! an event or sample is near. If skims cannot tell the times, the stream is always read.
 
 use crate::chunk_rows::Expected;
 use crate::format::{Writer, id, streams};
@@ -25,7 +25,6 @@ use tracemill_trace::store::entry::{Entry, says_all};
 use tracemill_trace::time::bounds::widen;
 
 record! {
-    /// An event of a stream.
     #[derive(Clone, Copy)]
     pub(super) struct StreamMember {
         place: u64,
@@ -33,12 +32,11 @@ record! {
         stream: u32,
         sum: u32,
         time: i64,
-        /// Of a chunk.
+        /// Skim of the event, if it is a chunk.
         skim: Option<Skim>,
     }
 }
 
-/// Those of one part of the text.
 #[derive(Default)]
 pub(super) struct PartStreams {
     router: Router,
@@ -46,31 +44,28 @@ pub(super) struct PartStreams {
 }
 
 impl PartStreams {
-    /// The next event of a stream.
     pub(super) fn note(&mut self, event: &Event<'_>, role: Role, sum: u32) {
         let place = event.offset;
         let stream = self.router.take(event, place, role, Detail::Times) as u32;
         let time = event.ts().map_or(0, |ts| ts.floor);
         let len = event.bytes.len() as u64;
         self.members.push(StreamMember { place, len, stream, sum, time, skim: None });
-        // what is not quick to read was decoded for its times
+        // only the times of decoded chunks are needed
         self.router.kept.clear();
     }
 }
 
-/// A stream as far as it is known.
+/// Times of a stream, as far as they are known.
 #[derive(Default)]
 struct StreamExtent {
-    /// Times of its events.
     of_events: Option<(i64, i64)>,
-    /// Times of its samples, from its start on.
+    /// Time range of the stream's samples, relative to the start.
     of_samples: Option<(i64, i64)>,
-    /// Where it starts: the time of the last head.
+    /// Time of the last `Profile` event.
     start: Option<i64>,
-    /// The time of the last sample, from its start on.
     elapsed: i64,
     last: Option<Entry>,
-    /// Whether its times are more than those of its events and the steps of its chunks, one after the other.
+    /// Whether the stream's times cannot be computed from events and steps in order.
     is_unknown: bool,
 }
 
@@ -95,7 +90,7 @@ impl StreamExtent {
     }
 
     fn chunk(&mut self, chunk: Entry, skim: Skim) {
-        // what is in order by its digits only is left to those who look at these
+        // order decided by further digits counts as unknown
         let follows = |last: Entry| {
             let is_same = last.time == chunk.time && last.place.rank() == chunk.place.rank();
             last.time < chunk.time || is_same && says_all(chunk.place.rank())
@@ -112,7 +107,7 @@ impl StreamExtent {
         self.is_unknown |= times.iter().any(|time| is_far(*time));
     }
 
-    /// The least and the greatest time of an event or a sample, if they are known.
+    /// Returns the time range of events and samples, if known.
     fn times(&self) -> Option<(i64, i64)> {
         let start = self.start.filter(|start| !self.is_unknown && !is_far(*start))?;
         let mut times = self.of_events;
@@ -124,7 +119,7 @@ impl StreamExtent {
 }
 
 impl StreamExtent {
-    /// What of it is known, for who has `room` for what there is of chunks.
+    /// Returns the [`streams`] bits, with that for chunks if `has_room`.
     fn known(&self, has_room: bool) -> u64 {
         match self.times() {
             None => 0,
@@ -134,14 +129,12 @@ impl StreamExtent {
     }
 }
 
-/// Chunks of one part with what a look at each found.
 fn skimmed(parts: &ProfileParts) -> impl Iterator<Item = (Entry, Skim)> {
-    // nothing of one part went to disk
+    // one chunk of the text has spilled nothing
     let (chunks, skims) = (parts.chunks.records(&[]), parts.skims.records(&[]));
     chunks.iter().zip(skims.iter())
 }
 
-/// Gives the chunks of a part what a look at them found.
 fn note_skims(part: &mut PartStreams) {
     let streams = part.router.found.iter().map(|(.., own)| skimmed(own).peekable());
     let mut streams: Vec<_> = streams.collect();
@@ -152,7 +145,6 @@ fn note_skims(part: &mut PartStreams) {
     }
 }
 
-/// Those of the whole text, as parts come.
 pub(super) struct AllStreams {
     numbers: HashMap<StreamKey, u32>,
     all: Vec<StreamExtent>,
@@ -164,7 +156,6 @@ impl AllStreams {
         AllStreams { numbers: HashMap::default(), all: Vec::new(), members }
     }
 
-    /// The next part.
     pub(super) fn append(&mut self, mut part: PartStreams) -> Result<(), Error> {
         note_skims(&mut part);
         let mut numbers = Vec::new();
@@ -188,14 +179,13 @@ impl AllStreams {
     }
 }
 
-/// All streams of a text.
 pub(super) struct StreamTable {
     all: Vec<StreamExtent>,
     members: SpilledVec<StreamMember>,
 }
 
 impl StreamTable {
-    /// Writes their sections, with what there is of chunks if that `has_room`.
+    /// Writes STREAMS and STREAM_EVENTS, with the data of chunks if `has_room`.
     pub(super) fn write<W: io::Write>(&self, has_room: bool, to: &mut Writer<W>) -> io::Result<()> {
         let times = |times: Option<(i64, i64)>| {
             let (least, greatest) = times.unwrap_or_default();

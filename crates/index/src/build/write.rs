@@ -1,4 +1,4 @@
-//! The file, within its budget.
+//! Writes the index within its size limit.
 
 use super::observer::Built;
 use super::sections::{AllSections, SectionSet};
@@ -12,24 +12,23 @@ use tracemill_trace::event::envelope::Document;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::time::bounds::Bounds;
 
-/// The index takes no more than this part of the text, or [`LEAST`].
+/// Least number of text bytes per index byte, unless the index is smaller than [`LEAST`].
 const PART: u64 = 128;
 const LEAST: u64 = 64 << 10;
-/// Bytes of META in a page.
 const PAGE: usize = 512 << 10;
 
-/// An index that was made: its head, and a temporary file of all behind it.
+/// A new index: the head, and a temporary file with the rest.
 pub(super) struct MadeIndex {
     pub(super) head: [u8; HEAD],
     pub(super) body: File,
     pub(super) bytes: u64,
-    /// J is 2 to the power of it.
+    /// log2 of the block gap J, in nanoseconds.
     pub(super) level: u32,
     pub(super) left_out: Vec<String>,
 }
 
 impl MadeIndex {
-    /// Writes the file, any number of times.
+    /// Writes the index file; can be repeated.
     pub(super) fn write_to(&mut self, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(&self.head)?;
         self.body.seek(SeekFrom::Start(0))?;
@@ -37,16 +36,15 @@ impl MadeIndex {
     }
 }
 
-/// The last of the steps in which more and more is given up, until the file is small enough.
+/// Last step of size reduction; each step drops or coarsens more.
 const LAST: u32 = 10;
-/// The first step without what `info` says.
+/// First step of size reduction without the report of `info`.
 const WITHOUT_INFO: u32 = 9;
 
-/// What stands in the file of a step.
+/// Sections and resolution of the file at a step of size reduction.
 struct ChosenSections {
     level: u32,
     look_back: Option<u32>,
-    /// Behind META, in their order.
     sets: Vec<SectionSet>,
     left_out: Vec<String>,
 }
@@ -60,7 +58,7 @@ impl ChosenSections {
         let longer = look_back.unwrap_or_default();
         let has_spans = look_back.is_some();
         let is_drawn = built.drawn.as_ref().map(|own| has_spans && own.fits(&built.threads));
-        // each with the step from which on there is no room for it, and whether it can say everything, if there is anything to say
+        // id, first step without it, and whether it is complete (`None`: nothing to store)
         let all = [
             (id::GRANULES, u32::MAX, Some(true), SectionSet::Granules(level)),
             (id::PLACES, 8, Some(true), SectionSet::Places),
@@ -69,7 +67,7 @@ impl ChosenSections {
                 id::STREAMS,
                 8,
                 built.has_profiles.then_some(built.streams.is_some()),
-                // without room for what stands of chunks before it goes as a whole
+                // the data of chunks is dropped before the section
                 SectionSet::Streams(step < 5),
             ),
             (id::PACK, 8, (!built.restarts.is_empty()).then_some(has_spans), SectionSet::Packed),
@@ -89,7 +87,7 @@ impl ChosenSections {
     }
 }
 
-/// Makes the file of an input whose text was read, in the folder of temporary files, on so many threads.
+/// Builds the index of an input from `built`, with temporary files in `tmp_dir`.
 pub(super) fn make(
     built: &Built,
     input: &Input,
@@ -105,7 +103,7 @@ pub(super) fn make(
     if let Some(whole) = attempt(0, most)? {
         return Ok(whole);
     }
-    // each step takes less than the one before: the first that fits is found in four attempts
+    // sizes decrease with the step, so a binary search takes four attempts
     let (mut low, mut high, mut at_high) = (1, LAST, None);
     while low < high {
         let middle = low.midpoint(high);
@@ -118,7 +116,7 @@ pub(super) fn make(
     made.ok_or_else(|| Error::scratch(tmp_dir, io::Error::other("an index has no bounds")))
 }
 
-/// The file of a step; `None` if that takes more than so many bytes.
+/// Builds the index file of a step; `None` if the file exceeds `most` bytes.
 fn attempt(
     sections: &mut AllSections<'_>,
     built: &Built,
@@ -150,7 +148,7 @@ fn attempt(
     Ok(Some(MadeIndex { head, body, bytes, level, left_out }))
 }
 
-/// Whether there is one document, with nothing but events from the first to the last.
+/// Whether the input is one document without top-level keys between its events.
 fn is_one_list(built: &Built) -> bool {
     let reach = built.granules.reach();
     let is_within =
@@ -162,7 +160,7 @@ fn meta(built: &Built, chosen: &ChosenSections, with_info: bool) -> io::Result<M
     let [input] = &built.report.inputs[..] else {
         return Err(io::Error::other("an index is of one input"));
     };
-    // what is said beside the trace names the input: who asks gets it from a scan
+    // warnings name the input, so they must come from a scan
     let can_answer = with_info && built.report.warnings.is_empty();
     let info = can_answer.then(|| built.report.clone());
     debug_assert!(built.report.gaps.len() <= TOP);

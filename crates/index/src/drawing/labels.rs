@@ -1,4 +1,4 @@
-//! Events to lanes and names.
+//! Maps events to tracks and names.
 
 use super::lanes::{LaneKind, LaneTable};
 use super::text::{NAME_MOST, cut};
@@ -6,30 +6,30 @@ use tracemill_tokenizer::{Event, Field, members, number_text, parse};
 use tracemill_trace::event::names::Names;
 use tracemill_trace::json::content;
 
-/// Series of a counter that are drawn.
+/// Maximum number of series drawn per counter.
 const SERIES_MOST: usize = 16;
 
-/// What an event is drawn as.
+/// The shape that an event is drawn as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// An interval by itself.
+    /// A slice of one event.
     Complete,
-    /// A moment of a lane of this kind.
+    /// An instant on a track of this kind.
     Moment(LaneKind),
-    /// The begin of an interval in a lane of this kind.
+    /// The begin of a slice on a track of this kind.
     Begin(LaneKind),
-    /// The end of one.
+    /// The end of a slice on a track of this kind.
     End(LaneKind),
-    /// Samples of a counter.
+    /// Samples of a counter's series.
     Samples,
-    /// A point of a flow.
+    /// A step of a flow.
     Flow,
-    /// Nothing.
+    /// No shape: the event is not drawn.
     None,
 }
 
 impl Shape {
-    /// That of a phase.
+    /// Returns the shape of events of a phase.
     #[inline]
     pub fn of(phase: u8) -> Self {
         match phase {
@@ -47,18 +47,18 @@ impl Shape {
     }
 }
 
-/// Lanes and names of a stretch of events, numbered as they come.
+/// Tracks and names of some events, numbered in order of appearance.
 #[derive(Default)]
 pub struct Labels {
-    /// Number 0 is that of what has no name.
+    /// Names; number 0 is for events without one.
     pub names: Names,
-    /// Threads, categories, series.
+    /// Tracks: threads, categories of async operations, and series of counters.
     pub lanes: LaneTable,
     scratch: Vec<u8>,
 }
 
 impl Labels {
-    /// The number of an event's name, cut to what is shown.
+    /// Returns the number of an event's name, which is cut to its displayed length.
     #[inline]
     pub fn name(&mut self, event: &Event<'_>) -> u32 {
         let Some(value) = event.field(Field::Name).filter(|value| *value != b"null") else {
@@ -73,7 +73,7 @@ impl Labels {
         self.names.number(&short)
     }
 
-    /// The number of the lane of a kind that an event lies in; a counter's has series: see [`Labels::samples`].
+    /// Returns the number of an event's track; for counters use [`Labels::samples`].
     #[inline]
     pub fn lane(&mut self, event: &Event<'_>, kind: LaneKind) -> u32 {
         let pid = event.field(Field::Pid).unwrap_or_default();
@@ -84,7 +84,8 @@ impl Labels {
         self.lanes.number(kind, pid, own)
     }
 
-    /// Gives the number of the lane and the value of each series of a counter to `visit`; false if it has none.
+    /// Calls `visit` with track and value of each series of a counter; returns false if it has
+    /// none.
     pub fn samples(&mut self, event: &Event<'_>, mut visit: impl FnMut(u32, f64)) -> bool {
         let args = event.field(Field::Args).unwrap_or_default();
         if args.first() != Some(&b'{') {

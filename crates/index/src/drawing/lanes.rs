@@ -1,27 +1,27 @@
-//! Lanes: a thread, the async operations of a category in a process, a series of a counter.
+//! Numbers tracks (lanes): a thread, the async operations of a category, or a series of a counter.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
 
-/// What a lane shows.
+/// The kind of a track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LaneKind {
-    /// Intervals and moments of a thread.
+    /// Slices and instants of a thread.
     Thread,
-    /// Async operations of a category.
+    /// Async operations of a category in a process.
     Async,
-    /// Values over time.
+    /// Values of a counter over time.
     Counter,
-    /// Calls made of the samples of a thread's CPU profile.
+    /// Calls derived from the samples of a thread's CPU profile.
     Calls,
 }
 
 impl LaneKind {
-    /// Those that events lie in, in the order of their numbers.
+    /// Kinds of tracks with events, in the order of their numbers.
     pub const OF_EVENTS: [LaneKind; 3] = [LaneKind::Thread, LaneKind::Async, LaneKind::Counter];
 
-    /// Its name in answers.
+    /// Returns the name of the kind in responses of the view.
     pub fn name(self) -> &'static str {
         match self {
             LaneKind::Thread => "thread",
@@ -32,20 +32,19 @@ impl LaneKind {
     }
 }
 
-/// What tells a lane from others: ids as they are written.
+/// Key of a track: ids as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaneKey {
-    /// What it shows.
+    /// Kind of events on the track.
     pub kind: LaneKind,
-    /// Its process.
+    /// Process id as written.
     pub pid: Box<[u8]>,
-    /// Of threads the tid, of async lanes the category, of counters name, 0xFF and series.
+    /// Thread id; category for async operations; name, 0xFF and series for counters.
     pub own: Box<[u8]>,
-    /// Whose ids these are, until it is known what the inputs are beside each other; then 0.
+    /// Index of the input of these ids; 0 once ids are unique over all inputs.
     pub input: u32,
 }
 
-/// A key, before it is kept.
 type LaneParts<'k> = (LaneKind, &'k [u8], &'k [u8], u32);
 
 impl LaneKey {
@@ -58,7 +57,7 @@ fn hash(parts: LaneParts<'_>) -> u64 {
     FixedState::default().hash_one(parts)
 }
 
-/// Lanes in the order of their first events.
+/// Tracks in the order of their first events.
 #[derive(Clone, Default)]
 pub struct LaneTable {
     all: Vec<LaneKey>,
@@ -67,12 +66,13 @@ pub struct LaneTable {
 }
 
 impl LaneTable {
-    /// All keys, by number.
+    /// Returns the keys of all tracks, by number.
     pub fn all(&self) -> &[LaneKey] {
         &self.all
     }
 
-    /// The number of a lane of the one input: that of the event before, if it is the same.
+    /// Returns the number of a track in the only input; fast if the previous event had the same
+    /// track.
     #[inline]
     pub fn number(&mut self, kind: LaneKind, pid: &[u8], own: &[u8]) -> u32 {
         let parts = (kind, pid, own, 0);
@@ -86,12 +86,12 @@ impl LaneTable {
         self.last
     }
 
-    /// The number of a lane; a new one if it is new.
+    /// Returns the number of a track; adds the track if it is new.
     pub fn add(&mut self, key: LaneKey) -> u32 {
         self.get(&key).unwrap_or_else(|| self.push(key))
     }
 
-    /// The number of a lane, if it is there.
+    /// Returns the number of a track, if the table has the track.
     pub fn get(&self, key: &LaneKey) -> Option<u32> {
         self.find(key.parts())
     }
@@ -110,17 +110,17 @@ impl LaneTable {
         number
     }
 
-    /// Takes over the lanes of a stretch of an input; gives their numbers here.
+    /// Appends the tracks of a part of an input; returns their numbers here.
     pub fn append(&mut self, other: LaneTable, input: u32) -> Vec<u32> {
         other.all.into_iter().map(|key| self.add(LaneKey { input, ..key })).collect()
     }
 
-    /// All keys.
+    /// Returns the keys of all tracks, by number.
     pub fn into_keys(self) -> Vec<LaneKey> {
         self.all
     }
 
-    /// Bytes of heap.
+    /// Returns the approximate bytes of heap of the table.
     pub fn heap(&self) -> u64 {
         let texts = self.all.iter().map(|key| key.pid.len() + key.own.len() + 32);
         texts.sum::<usize>() as u64 + self.all.len() as u64 * 64
@@ -141,7 +141,7 @@ mod tests {
         later.number(LaneKind::Thread, b"12", b"");
         later.number(LaneKind::Async, b"1", b"2");
         assert_eq!(lanes.clone().append(later.clone(), 0), [2, 1]);
-        // of another input they are others
+        // equal ids of another input are other tracks
         assert_eq!(lanes.append(later, 1), [2, 3]);
     }
 }

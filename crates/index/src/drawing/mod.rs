@@ -1,12 +1,12 @@
-//! What is drawn of events, for the index that keeps sums of it and for who draws: in which lane each lies, and what it is called.
+//! Maps events to tracks and names, for the index and for the view.
 //!
-//! | phase | is drawn as |
+//! | phase | drawn as |
 //! |---|---|
-//! | X; i, I, R, n | an interval; a moment |
-//! | B, E | ends of an interval of their thread |
-//! | b, e, S, F | ends of an operation, in the lane of its category |
+//! | X; i, I, R, n | a slice; an instant |
+//! | B, E | begin and end of a slice on its thread |
+//! | b, e, S, F | begin and end of an operation, on the track of its category |
 //! | C | a sample of each series of the counter |
-//! | s, t, f | points of flows |
+//! | s, t, f | steps of flows |
 //! | all others | nothing |
 
 mod labels;
@@ -22,7 +22,9 @@ pub use text::{NAME_MOST, cut};
 use tracemill_tokenizer::{Event, Nanos};
 use tracemill_trace::event::{Phase, end_of};
 
-/// The end of a complete event that begins at `ts`, in nanoseconds, rounded up; of any other its begin.
+/// Returns the end of a complete event that begins at `ts`, in nanoseconds, rounded up.
+///
+/// For other events the end is `ts`.
 pub fn end_at(event: &Event<'_>, ts: Nanos) -> i64 {
     end_of(Phase::of(event), ts, event.dur())
 }

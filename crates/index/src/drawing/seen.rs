@@ -1,38 +1,37 @@
-//! What was seen so far of a trace that is being read: how many events of each process begin when, for who shows it meanwhile.
+//! Counts the events of each process over time while a trace is being read, for a preview.
 //!
-//! Time is cut into at most [`STRETCHES`] stretches of 2^k ns. k grows with the times that are seen, so counts are those of the same stretches in whatever
-//! order events come.
+//! Time is divided into at most [`STRETCHES`] intervals of 2^k ns. k grows with the time range, so
+//! counts do not depend on the order of events.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tracemill_trace::time::bounds::{Bounds, Times};
 
-/// Stretches of time at most.
+/// Maximum number of intervals.
 const STRETCHES: usize = 1 << 10;
-/// Processes that are counted by themselves, in the order in which they came; the last has all others.
+/// Maximum number of processes; the last one counts all others.
 const PROCESSES: usize = 8;
 
-/// Filled by who reads, looked at by others.
+/// Progress of reading a trace, shared between the reader and a viewer.
 #[derive(Default)]
 pub struct Seen(Mutex<SeenCounts>);
 
-/// What was seen so far.
+/// A snapshot of the progress of reading a trace.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SeenSoFar {
-    /// First and last times so far.
+    /// Time bounds of the events so far.
     pub bounds: Bounds,
-    /// Intervals, moments and operations so far.
+    /// Number of slices, instants and operations so far.
     pub events: u64,
-    /// Of each process how many begin in each of equal parts of the time from the start to the end, about.
+    /// Approximate number of events that begin in each of equal parts of the time range, by
+    /// process.
     pub processes: Vec<Vec<f64>>,
 }
 
 #[derive(Default)]
 struct SeenCounts {
-    /// Stretches are 2 to the power of it long.
+    /// Intervals are 2 to this power long, in nanoseconds.
     level: u32,
-    /// Which one the first of the counts is of.
     first: i64,
-    /// How many each process has.
     len: usize,
     events: Vec<Vec<u64>>,
     pids: Vec<Box<[u8]>>,
@@ -44,19 +43,19 @@ impl Seen {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Forgets all, for a trace that is read anew.
+    /// Resets all counts, for a trace that is read again.
     pub fn clear(&self) {
         *self.counts() = SeenCounts::default();
     }
 
-    /// To add what was found in a part of the trace, in which these times are.
+    /// Begins adding a chunk of the trace whose events have these times.
     pub fn count(&self, times: Times) -> SeenPart<'_> {
         let mut counts = self.counts();
         counts.times = counts.times.unite(times);
         SeenPart(counts)
     }
 
-    /// What was seen so far, in so many parts of time; `None` before the first event with a time.
+    /// Returns a snapshot over `parts` parts; `None` before the first timed event.
     pub fn so_far(&self, parts: usize) -> Option<SeenSoFar> {
         let counts = self.counts();
         let bounds = counts.times.bounds().filter(|_| counts.len > 0)?;
@@ -67,11 +66,11 @@ impl Seen {
     }
 }
 
-/// A part of a trace that is being added.
+/// Adds the events of one chunk; holds the lock.
 pub struct SeenPart<'s>(MutexGuard<'s, SeenCounts>);
 
 impl SeenPart<'_> {
-    /// The number of a process.
+    /// Returns the index of a process in the counts.
     pub fn process(&mut self, pid: &[u8]) -> usize {
         let SeenCounts { pids, events, len, .. } = &mut *self.0;
         let known = pids.iter().position(|own| **own == *pid);
@@ -85,7 +84,7 @@ impl SeenPart<'_> {
         })
     }
 
-    /// So many events of a process that begin in a stretch of 2 to the power of `level` nanoseconds, in which `time` lies.
+    /// Adds `events` events of a process in the interval of 2^`level` ns that contains `time`.
     #[inline]
     pub fn add(&mut self, process: usize, time: i64, level: u32, events: u64) {
         let counts = &mut *self.0;
@@ -98,7 +97,7 @@ impl SeenPart<'_> {
 }
 
 impl SeenCounts {
-    /// Makes stretches at least so long, and has one for a time.
+    /// Lengthens the intervals to at least 2^`level` ns, and adds intervals up to `time`.
     #[inline]
     fn make_room(&mut self, time: i64, level: u32) {
         let own = (time >> self.level).wrapping_sub(self.first) as u64;
@@ -129,7 +128,7 @@ impl SeenCounts {
         (self.first, self.len) = (first, len);
     }
 
-    /// Makes one stretch of two.
+    /// Joins pairs of intervals, which doubles their length.
     fn coarsen(&mut self) {
         let is_odd = self.first & 1 != 0;
         for event in &mut self.events {
@@ -140,9 +139,9 @@ impl SeenCounts {
         (self.first, self.level) = (self.first >> 1, self.level + 1);
     }
 
-    /// Counts of stretches as those of equal parts from the start to the end.
+    /// Redistributes counts to equal parts from start to end.
     fn spread(&self, counts: &[u64], bounds: Bounds, parts: usize) -> Vec<f64> {
-        /// Of a part, at least: what lies at the very end, or before the start, is counted there.
+        /// Least part of an interval, for events at the very end or before the start.
         const LEAST: f64 = 1e-6;
         let (mut all, most) = (vec![0.0; parts], parts as f64);
         let from = i128::from(bounds.start);
@@ -180,9 +179,8 @@ mod tests {
         times
     }
 
-    /// Whatever the order of events, each is counted in the stretch in which it lies.
     #[test]
-    fn events_are_counted_in_any_order() {
+    fn counts_do_not_depend_on_event_order() {
         for seed in 0..200 {
             let mut rng = Rng::new(seed);
             let range = *rng.pick(&[&1_u64, &900, &5000, &(1 << 40), &u64::MAX]);
@@ -231,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn before_the_first_event_there_is_nothing() {
+    fn reports_nothing_before_the_first_event() {
         let seen = Seen::default();
         assert_eq!(seen.so_far(10), None);
         drop(seen.count(times(3, 5)));

@@ -1,9 +1,8 @@
-//! Texts of events: what a string holds, cut to what is shown.
-
-/// Bytes of a name that are kept: more is read from the event.
+//! Names of events, cut to their displayed length.
+/// Maximum bytes of a stored name; longer ones are read from the event.
 pub const NAME_MOST: usize = 200;
 
-/// A text cut to [`NAME_MOST`] bytes, between characters.
+/// Cuts a text to [`NAME_MOST`] bytes, between characters.
 pub fn cut(text: &[u8]) -> &[u8] {
     if text.len() <= NAME_MOST {
         return text;

@@ -1,9 +1,10 @@
-//! What stands in rows of [`crate::format::id::BINS`], [`crate::format::id::NAMES`] and [`crate::format::id::LANES`].
-
-/// The number of a name that [`crate::format::id::NAMES`] has no room for, or that nothing short has.
+//! Values in [`crate::format::id::BINS`], [`crate::format::id::NAMES`] and
+//! [`crate::format::id::LANES`].
+/// Marks a name for which [`crate::format::id::NAMES`] had no room, or the longest slice of a bin
+/// if it is in SPANS.
 pub const NO_NAME: u32 = u32::MAX;
 
-/// Kinds of [`crate::format::id::LANES`], beside 0 of threads: async operations of a category, and a series of a counter.
+/// Kind in [`crate::format::id::LANES`]: async operations of a category. Threads have 0.
 pub const ASYNC: u64 = 1;
-/// See [`ASYNC`].
+/// Kind in [`crate::format::id::LANES`]: a series of a counter.
 pub const COUNTER: u64 = 2;

@@ -1,6 +1,4 @@
-//! Columns: numbers in few bytes, and back.
-
-/// How a column stands in its page.
+//! Encodes columns of numbers compactly, and decodes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Encoding {
     Bytes = 0,
@@ -21,7 +19,7 @@ impl Encoding {
     }
 }
 
-/// Numbers in the encoding that takes the fewest bytes; of several the one with the lowest number.
+/// Encodes numbers in the smallest encoding; ties go to the lowest number.
 pub(crate) fn encode(numbers: &[u64]) -> (Encoding, Vec<u8>) {
     let all = [
         (Encoding::Varint, len_of(numbers.iter().copied())),
@@ -38,7 +36,6 @@ pub(crate) fn encode(numbers: &[u64]) -> (Encoding, Vec<u8>) {
     (encoding, bytes)
 }
 
-/// Bytes that numbers take.
 fn len_of(numbers: impl Iterator<Item = u64>) -> usize {
     let len = |number: u64| (u64::BITS - (number | 1).leading_zeros()).div_ceil(7);
     numbers.map(|number| len(number) as usize).sum()
@@ -66,12 +63,12 @@ fn deltas(numbers: &[u64]) -> impl Iterator<Item = u64> {
     })
 }
 
-/// A small number for a small one of either sign: the sign is the lowest bit.
+/// Maps signed numbers to unsigned ones with the sign in the lowest bit.
 pub fn zigzag(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)) as u64
 }
 
-/// What [`zigzag`] was given.
+/// Reverses [`zigzag`].
 pub fn unzigzag(number: u64) -> i64 {
     (number >> 1) as i64 ^ -((number & 1) as i64)
 }
@@ -80,12 +77,12 @@ fn runs(numbers: &[u64]) -> impl Iterator<Item = u64> {
     numbers.chunk_by(|a, b| a == b).flat_map(|run| [run[0], run.len() as u64])
 }
 
-/// The numbers of a column of so many rows; `None` if its bytes are not exactly those.
+/// Decodes a column of exactly `rows` numbers; `None` if its bytes are anything else.
 pub(crate) fn decode(encoding: Encoding, bytes: &[u8], rows: usize) -> Option<Vec<u64>> {
     if encoding == Encoding::Bytes {
         return None;
     }
-    // each number takes a byte at least; of runs the rows are held against what is allowed before
+    // each number takes at least a byte; the caller limits the rows of runs
     let mut numbers = Vec::with_capacity(rows.min(bytes.len()));
     let mut rest = bytes;
     let mut before = 0_u64;
@@ -110,25 +107,25 @@ pub(crate) fn decode(encoding: Encoding, bytes: &[u8], rows: usize) -> Option<Ve
     (numbers.len() == rows).then_some(numbers)
 }
 
-/// A number of 64 bits as LEB128.
+/// Reads a LEB128 number of 64 bits.
 #[inline(always)]
 fn varint(rest: &mut &[u8]) -> Option<u64> {
     let Some(&eight) = rest.first_chunk::<8>() else { return varint_by_bytes(rest) };
     let word = u64::from_le_bytes(eight);
-    // the highest bit of a byte says that more follow
+    // the highest bit of a byte means that more follow
     let ends = !word & 0x8080_8080_8080_8080;
     if ends == 0 {
         return varint_by_bytes(rest);
     }
     *rest = &rest[ends.trailing_zeros() as usize / 8 + 1..];
     let own = word & (ends ^ (ends - 1)) & 0x7f7f_7f7f_7f7f_7f7f;
-    // pairs of 7 bits, of 14, of 28
+    // join 7-bit groups in pairs, then 14-bit, then 28-bit
     let own = own & 0x007f_007f_007f_007f | (own & 0x7f00_7f00_7f00_7f00) >> 1;
     let own = own & 0x0000_3fff_0000_3fff | (own & 0x3fff_0000_3fff_0000) >> 2;
     Some(own & 0x0fff_ffff | (own & 0x0fff_ffff_0000_0000) >> 4)
 }
 
-/// As [`varint`], also of numbers of more than 8 bytes and of the last ones.
+/// Like [`varint`], for numbers of more than 8 bytes and near the end.
 #[cold]
 fn varint_by_bytes(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
@@ -151,9 +148,8 @@ fn varint_by_bytes(rest: &mut &[u8]) -> Option<u64> {
 mod tests {
     use super::*;
 
-    /// Numbers of each length in front of others, whole and cut, and what is longer than it need be.
     #[test]
-    fn eight_bytes_at_once_are_what_they_are_one_by_one() {
+    fn fast_varint_equals_bytewise_varint() {
         let same = |bytes: &[u8]| {
             let (mut own, mut other) = (bytes, bytes);
             let read = varint(&mut own);

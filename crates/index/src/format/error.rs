@@ -1,27 +1,27 @@
-//! Why a file is no index, or none that can be read.
+//! Errors of opening an index.
 
 use std::fmt;
 
-/// Why a file is refused.
+/// The reason why a file is not a usable index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IndexError {
-    /// It begins with something else.
+    /// The file does not begin with [`MAGIC`](crate::format::MAGIC).
     NotAnIndex,
-    /// Its version is a later one.
+    /// The index has a newer version.
     Newer,
-    /// Its version is an earlier one.
+    /// The index has an older version.
     Older,
-    /// It ends early, or goes on too long.
+    /// The file is truncated, or has extra bytes.
     Truncated,
-    /// What stands at this offset is not what the format, or a checksum, says.
+    /// The bytes at an offset contradict the format or a checksum.
     Damaged {
-        /// Where the damaged part begins.
+        /// Offset of the damaged part.
         offset: u64,
-        /// What does not fit.
+        /// Description of the damage.
         what: &'static str,
     },
-    /// Its pages are packed, and this was built without the feature `zstd`.
+    /// The pages are packed, and the feature `zstd` is disabled.
     Packed,
 }
 

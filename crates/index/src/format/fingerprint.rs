@@ -1,29 +1,29 @@
-//! Of which file an index is.
+//! Fingerprints of files.
 
 use std::io::{self, Read, Seek, SeekFrom};
 use twox_hash::{XxHash3_64, XxHash3_128};
 
-/// Files of at most so many bytes are looked at as a whole.
+/// Greatest size, in bytes, of files that are hashed as a whole.
 const WHOLE: u64 = 16 << 20;
-/// Bytes at the start and at the end of others.
+/// Bytes hashed at the start and at the end of larger files.
 const ENDS: u64 = 64 << 10;
-/// Stretches between these, and their bytes.
+/// Number of samples between start and end of a large file, and bytes of each.
 const STRETCHES: u64 = 64;
 const STRETCH: u64 = 4 << 10;
 
-/// What tells a file from others: XXH3-128 over its length and its bytes.
+/// XXH3-128 over the length of a file and its bytes.
 ///
-/// Of more than 16 MiB these are the first and last 64 KiB, and 64 stretches of 4 KiB, the k-th of them at k/63 of the length
-/// less 4 KiB. So a change between them that leaves the length as it is goes unseen here: the time of the last change, and sums of
-/// what is read (`event_sum`), show those.
+/// Above 16 MiB only the first and last 64 KiB and 64 samples of 4 KiB are hashed; the k-th sample
+/// is at k/63 of the length minus 4 KiB. Other changes that keep the length are detected by the
+/// time of change, and by the checksums of events (`event_sum`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint(pub u128);
 
 impl Fingerprint {
-    /// That of a file of `length` bytes. Cost: reads at most 16 MiB.
+    /// Computes the fingerprint of a file of `length` bytes; reads at most 16 MiB.
     ///
     /// # Errors
-    /// If it cannot be read, or is shorter.
+    /// Returns an error if the file cannot be read or is shorter.
     pub fn of<R: Read + Seek>(input: &mut R, length: u64) -> io::Result<Self> {
         let mut hasher = XxHash3_128::with_seed(0);
         hasher.write(&length.to_le_bytes());
@@ -53,18 +53,18 @@ impl Fingerprint {
     }
 }
 
-/// The file that an index is of, as it was.
+/// Size, time of change and fingerprint of the file that an index describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// Its bytes.
+    /// Length in bytes.
     pub length: u64,
-    /// When it was last written to, in nanoseconds since 1970; 0 where the system does not know.
+    /// Time of the last change, in nanoseconds since 1970; 0 if unknown.
     pub modified_ns: i64,
-    /// What tells it from others.
+    /// Fingerprint of the file.
     pub fingerprint: Fingerprint,
 }
 
-/// The checksum of pages and of the directory.
+/// Computes the checksum of a page or of the directory.
 pub(crate) fn checksum(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes)
 }

@@ -1,29 +1,30 @@
-//! Numbers of sections, and what each is.
-
-/// What plain `info` says of the trace, and how the index was made, as JSON.
+//! Ids of sections.
+/// The report of plain `info` and build parameters, as JSON.
 pub const META: u16 = 1;
-/// Stretches of events with the times they span.
+/// Blocks of events with their time ranges.
 pub const GRANULES: u16 = 2;
-/// Events that count wherever they stand: metadata, those without a time, and those that viewers need.
+/// Events that every window needs: metadata, untimed events, and events that viewers require.
 pub const PLACES: u16 = 3;
-/// Intervals longer than a bound, and those that never end.
+/// Slices longer than the look-back T, and slices without an end.
 pub const SPANS: u16 = 4;
-/// CPU profile streams: when they have samples.
+/// CPU profile streams with their time ranges.
 pub const STREAMS: u16 = 5;
-/// Events of CPU profile streams, by place.
+/// Events of CPU profile streams, by offset.
 pub const STREAM_EVENTS: u16 = 6;
-/// The frames or members of a packed trace, where unpacking can begin.
+/// Frames or members of a packed trace, where unpacking can begin.
 pub const PACK: u16 = 7;
-/// Names of what is drawn.
+/// Names of events, for drawing.
 pub const NAMES: u16 = 8;
-/// What is drawn has a lane: threads, then those that are none.
+/// Tracks: threads first, then all others.
 pub const LANES: u16 = 9;
-/// Sums over stretches of time of lanes.
+/// Sums over time intervals (bins) of tracks.
 pub const BINS: u16 = 10;
-/// Names of granules.
+/// Names of the events in each block.
 pub const GRANULE_NAMES: u16 = 11;
 
-/// All sections by ascending id, each with its name. META and GRANULES are always there, what others say is read from the trace without them.
+/// All sections with their names, by ascending id.
+///
+/// META and GRANULES always exist. If another section is missing, readers use the trace.
 pub const ALL: [(u16, &str); 11] = [
     (META, "META"),
     (GRANULES, "GRANULES"),
@@ -38,7 +39,7 @@ pub const ALL: [(u16, &str); 11] = [
     (GRANULE_NAMES, "GRANULE_NAMES"),
 ];
 
-/// The name of a section, if it is known here.
+/// Returns the name of a known section.
 pub fn name(id: u16) -> Option<&'static str> {
     ALL.iter().find(|(own, _)| *own == id).map(|(_, name)| *name)
 }

@@ -128,9 +128,9 @@ pub use read::{Index, PageEntry, SectionEntry};
 pub use tracemill_join::read_plan::event_sum;
 pub use write::{Sections, Writer};
 
-/// What every file begins with: not a text, and broken by whoever changes line ends.
+/// First bytes of every file: not valid text, and damaged by any conversion of line ends.
 pub const MAGIC: [u8; 8] = *b"TMIX\r\n\x1a\n";
-/// Counts up when readers of the one before would be wrong.
+/// Version of the format; increases when older readers would misread it.
 pub const VERSION: u16 = 2;
-/// Bytes of the head.
+/// Length of the head in bytes.
 pub const HEAD: usize = 64;

@@ -1,17 +1,17 @@
-//! Pages: columns of one number of rows.
+//! Pages: columns with the same number of rows.
 
 use crate::format::columns::{Encoding, decode, encode};
 use crate::format::error::IndexError;
 use std::ops::Range;
 
-/// Bytes of a page, unpacked, at most.
+/// Maximum number of bytes of an unpacked page.
 pub const PAGE_MOST: usize = 1 << 20;
-/// Rows of a page at most.
+/// Maximum number of rows of a page.
 pub const ROWS_MOST: usize = 1 << 20;
-/// Rows and columns.
+/// Bytes before the first column.
 const START: usize = 8;
 
-/// A page that is being made.
+/// Builds a page.
 pub struct PageBuilder {
     rows: usize,
     columns: u32,
@@ -23,10 +23,10 @@ impl PageBuilder {
         PageBuilder { rows, columns: 0, bytes: vec![0; START] }
     }
 
-    /// Adds a column of one number a row.
+    /// Adds a column with one number per row.
     ///
     /// # Panics
-    /// If there are more or fewer numbers than rows.
+    /// Panics if `numbers` has more or fewer numbers than the page has rows.
     pub fn numbers(&mut self, numbers: &[u64]) -> &mut Self {
         assert_eq!(numbers.len(), self.rows, "a column has a number for each row");
         let (encoding, bytes) = encode(numbers);
@@ -46,7 +46,7 @@ impl PageBuilder {
         self
     }
 
-    /// The page, unpacked; `None` if it is too large.
+    /// Returns the unpacked page; `None` if it is too large.
     pub(crate) fn finish(mut self) -> Option<Vec<u8>> {
         if self.bytes.len() > PAGE_MOST || self.rows > ROWS_MOST {
             return None;
@@ -57,7 +57,7 @@ impl PageBuilder {
     }
 }
 
-/// A page that was read.
+/// A page that was read from an index.
 pub struct Page {
     offset: u64,
     rows: usize,
@@ -66,7 +66,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Takes an unpacked page apart that stands at `offset` in its file.
+    /// Parses an unpacked page at `offset` in its file.
     pub(crate) fn of(bytes: Vec<u8>, offset: u64) -> Result<Self, IndexError> {
         let mut page = Page { offset, rows: 0, columns: Vec::new(), bytes };
         let damaged = || IndexError::damaged(offset, "a page has an unknown form");
@@ -95,25 +95,25 @@ impl Page {
         Ok(page)
     }
 
-    /// How many rows it has.
+    /// Returns the number of rows of the page.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// A column of numbers, one a row. Cost: 8 bytes of heap a row.
+    /// Decodes a column of numbers, one per row. Cost: 8 bytes of heap per row.
     ///
     /// # Errors
-    /// [`IndexError::Damaged`] if there is no such column.
+    /// Returns [`IndexError::Damaged`] if there is no such column.
     pub fn numbers(&self, column: usize) -> Result<Vec<u64>, IndexError> {
         let (encoding, range) = self.column(column)?;
         decode(encoding, &self.bytes[range], self.rows)
             .ok_or_else(|| IndexError::damaged(self.offset, "a column of other numbers"))
     }
 
-    /// The first columns, all of numbers.
+    /// Decodes the first columns, which must all be numbers.
     ///
     /// # Errors
-    /// [`IndexError::Damaged`] if there are fewer.
+    /// Returns [`IndexError::Damaged`] if there are fewer.
     pub fn columns<const N: usize>(&self) -> Result<[Vec<u64>; N], IndexError> {
         let mut all = [const { Vec::new() }; N];
         for (number, column) in all.iter_mut().enumerate() {
@@ -122,10 +122,10 @@ impl Page {
         Ok(all)
     }
 
-    /// A column of bytes.
+    /// Returns a column of bytes.
     ///
     /// # Errors
-    /// [`IndexError::Damaged`] if there is no such column.
+    /// Returns [`IndexError::Damaged`] if there is no such column.
     pub fn bytes(&self, column: usize) -> Result<&[u8], IndexError> {
         match self.column(column)? {
             (Encoding::Bytes, range) => Ok(&self.bytes[range]),

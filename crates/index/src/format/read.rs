@@ -1,4 +1,4 @@
-//! Reading a file: head and directory at once, pages as they are asked for.
+//! Reads an index: head and directory when it is opened, pages on demand.
 
 use crate::format::error::IndexError;
 use crate::format::fingerprint::{Fingerprint, Input, checksum};
@@ -6,47 +6,47 @@ use crate::format::page::{PAGE_MOST, Page};
 use crate::format::{HEAD, MAGIC, VERSION};
 use std::cmp::Ordering;
 
-/// An index that was opened: its head and directory are sound.
+/// An open index with valid head and directory.
 pub struct Index<'a> {
     bytes: &'a [u8],
     input: Input,
     sections: Vec<SectionEntry>,
 }
 
-/// A section as the directory has it.
+/// A section, as listed in the directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SectionEntry {
-    /// Its number: see [`crate::format::id`].
+    /// Id of the section, see [`crate::format::id`].
     pub id: u16,
-    /// Rows of all pages.
+    /// Number of rows in all pages.
     pub rows: u64,
-    /// In their order.
+    /// Pages of the section in order.
     pub pages: Vec<PageEntry>,
 }
 
-/// A page as the directory has it.
+/// A page, as listed in the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageEntry {
-    /// Where it stands in the file.
+    /// Offset of the page in the file.
     pub offset: u64,
-    /// Its bytes there.
+    /// Bytes of the page in the file.
     pub packed: u32,
-    /// Its bytes unpacked.
+    /// Bytes of the page after unpacking.
     pub raw: u32,
-    /// The key of its first row, or the least of all.
+    /// Key of the first row, or the least key.
     pub first: u64,
-    /// The key of its last row, or the greatest of all.
+    /// Key of the last row, or the greatest key.
     pub last: u64,
     checksum: u64,
 }
 
 impl<'a> Index<'a> {
-    /// Opens the bytes of a file.
+    /// Opens an index from the bytes of its file.
     ///
-    /// Cost: the directory, 32 bytes a page, is read and kept.
+    /// Cost: reading the directory, 32 bytes per page.
     ///
     /// # Errors
-    /// Whatever bytes these are: see [`IndexError`].
+    /// Returns an [`IndexError`] if the bytes are not a valid index of this version.
     pub fn open(bytes: &'a [u8]) -> Result<Self, IndexError> {
         if !bytes.starts_with(&MAGIC) {
             return Err(IndexError::NotAnIndex);
@@ -79,25 +79,25 @@ impl<'a> Index<'a> {
         Ok(Index { bytes, input, sections: sections(directory, start)? })
     }
 
-    /// The file that it is of.
+    /// Returns the file that the index describes.
     pub fn input(&self) -> &Input {
         &self.input
     }
 
-    /// All sections, by ascending id.
+    /// Returns all sections, by ascending id.
     pub fn sections(&self) -> &[SectionEntry] {
         &self.sections
     }
 
-    /// A section, if there is such a one.
+    /// Returns the section with this id, if it exists.
     pub fn section(&self, id: u16) -> Option<&SectionEntry> {
         self.sections.iter().find(|section| section.id == id)
     }
 
-    /// Reads a page. Cost: at most [`PAGE_MOST`] bytes of heap, and what unpacking takes.
+    /// Reads a page. Cost: at most [`PAGE_MOST`] bytes of heap, and unpacking.
     ///
     /// # Errors
-    /// If it is damaged, or not packed as the format says.
+    /// Returns an error if the page is damaged or cannot be unpacked.
     pub fn page(&self, entry: &PageEntry) -> Result<Page, IndexError> {
         let damaged = |what| IndexError::damaged(entry.offset, what);
         let end = entry.offset.checked_add(u64::from(entry.packed));
@@ -113,10 +113,10 @@ impl<'a> Index<'a> {
         Page::of(raw, entry.offset)
     }
 
-    /// The bytes in the first column of all pages of a section, one behind the other, if these are at most `most`.
+    /// Joins the bytes in the first column of all pages of a section, up to `most` bytes.
     ///
     /// # Errors
-    /// As [`Index::page`].
+    /// Returns the errors of [`Index::page`], and [`IndexError::Damaged`] if there are more bytes.
     pub fn joined(&self, section: &SectionEntry, most: usize) -> Result<Vec<u8>, IndexError> {
         let mut all = Vec::new();
         for entry in &section.pages {
@@ -170,7 +170,6 @@ fn section(fields: &mut Fields<'_>, offset: &mut u64) -> Option<SectionEntry> {
     Some(SectionEntry { id, rows, pages })
 }
 
-/// Takes numbers off bytes.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {
@@ -189,7 +188,7 @@ impl Fields<'_> {
     }
 }
 
-/// A page that is packed: `raw` bytes, no more and no fewer.
+/// Unpacks a page of exactly `raw` bytes.
 #[cfg(feature = "zstd")]
 fn unpack(packed: &[u8], raw: usize, offset: u64) -> Result<Vec<u8>, IndexError> {
     match zstd::bulk::decompress(packed, raw) {

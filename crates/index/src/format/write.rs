@@ -1,4 +1,4 @@
-//! Writing a file: pages first, so that none is kept.
+//! Writes an index: pages first, so that none is kept in memory.
 
 use crate::format::fingerprint::{Input, checksum};
 use crate::format::page::PageBuilder;
@@ -6,47 +6,45 @@ use crate::format::{HEAD, MAGIC, VERSION};
 use std::io::{self, Read, Write};
 use std::ops::RangeInclusive;
 
-/// Writes everything behind the head, which is known when all is written.
+/// Writes everything after the head, which is known only at the end.
 pub struct Writer<W> {
     out: W,
-    /// Bytes written.
     len: u64,
     directory: Vec<u8>,
     sections: u32,
     ids: Option<(u16, u16)>,
-    /// The section at hand, its rows, and its pages as they stand in the directory.
+    /// The current section: id, rows, and its pages as in the directory.
     section: Option<(u16, u64, Vec<u8>)>,
 }
 
-/// Sections that were written by themselves: what the directory says of them. Their pages are what their writer wrote.
+/// Directory of separately written sections; their pages are in their writer's output.
 pub struct Sections {
     len: u64,
     directory: Vec<u8>,
     sections: u32,
-    /// The ids of the first and of the last.
     ids: Option<(u16, u16)>,
 }
 
 impl Sections {
-    /// Bytes that they take in a file.
+    /// Returns the bytes that the sections take in a file.
     pub fn file_len(&self) -> u64 {
         self.len + self.directory.len() as u64
     }
 }
 
-/// Bytes of a page in the directory.
+/// Bytes per page in the directory.
 const ENTRY: usize = 32;
 
 impl<W: Write> Writer<W> {
-    /// Writes to `out`.
+    /// Creates a writer that appends to `out`.
     pub fn new(out: W) -> Self {
         Writer { out, len: 0, directory: Vec::new(), sections: 0, ids: None, section: None }
     }
 
-    /// Begins the section of this id.
+    /// Begins a section.
     ///
     /// # Errors
-    /// If its id is not above that of the one before.
+    /// Returns an error if the id is not greater than the previous one.
     pub fn section(&mut self, id: u16) -> io::Result<()> {
         self.note_ids(id, id)?;
         self.end_section();
@@ -62,17 +60,21 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Ends the sections instead of a file: another writer can take them ([`Writer::append`]), so that several can be made at a time.
+    /// Ends the sections without a directory, so that another writer can append them
+    /// ([`Writer::append`]).
+    ///
+    /// So several sections can be written in parallel.
     pub fn into_sections(mut self) -> (W, Sections) {
         self.end_section();
         let Writer { out, len, directory, sections, ids, .. } = self;
         (out, Sections { len, directory, sections, ids })
     }
 
-    /// Takes sections that another writer has written, whose pages are `pages`.
+    /// Appends sections of another writer, whose output is `pages`.
     ///
     /// # Errors
-    /// As the writer and `pages`; if there are more or fewer bytes than were written, or an id is not above that of the one before.
+    /// Returns I/O errors, and an error if `pages` has another length or an id is not greater than
+    /// the previous one.
     pub fn append(&mut self, sections: &Sections, pages: impl Read) -> io::Result<()> {
         let Some((first, last)) = sections.ids else { return Ok(()) };
         self.note_ids(first, last)?;
@@ -95,10 +97,11 @@ impl<W: Write> Writer<W> {
         self.directory.extend_from_slice(&pages);
     }
 
-    /// Writes a page of so many rows, with its first and last key, whose columns `fill` adds.
+    /// Writes a page with its first and last key; `fill` adds the columns.
     ///
     /// # Errors
-    /// As the writer; if the page is larger than [`crate::format::PAGE_MOST`], or belongs to no section.
+    /// Returns I/O errors, and an error if the page exceeds [`crate::format::PAGE_MOST`] or no
+    /// section was begun.
     pub fn page(
         &mut self,
         rows: usize,
@@ -121,16 +124,16 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&packed)
     }
 
-    /// Bytes that the whole file would have if it ended here.
+    /// Returns the length that the file would have if it ended here, in bytes.
     pub fn file_len(&self) -> u64 {
         let at_hand = self.section.as_ref().map_or(0, |(.., pages)| 16 + pages.len());
         HEAD as u64 + self.len + 4 + (self.directory.len() + at_hand) as u64 + 8
     }
 
-    /// Ends the file: the writer has everything behind the head, which comes with it.
+    /// Ends the file; returns the output, which has everything after the head, and the head.
     ///
     /// # Errors
-    /// As the writer.
+    /// Returns I/O errors.
     pub fn finish(mut self, input: &Input) -> io::Result<(W, [u8; HEAD])> {
         self.end_section();
         let mut directory = self.sections.to_le_bytes().to_vec();
@@ -156,7 +159,7 @@ fn invalid(what: &'static str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what)
 }
 
-/// The bytes of a page in the file: packed if that makes it smaller.
+/// Packs a page if that makes it smaller.
 fn pack(raw: &[u8]) -> io::Result<Vec<u8>> {
     #[cfg(feature = "zstd")]
     {

@@ -1,11 +1,11 @@
-//! CPU profiles by an index: which of their events are read, for windows and in any case.
+//! Plans which events of CPU profiles to read for windows.
 //!
 //! ```text
 //!   stream   Profile ─ chunk ─ chunk ─ chunk ─ chunk     times and ids of each chunk go with the plan (`KnownChunks`),
 //!   read        x        x                               the others are read when they prove needed
 //! ```
 //!
-//! Of a packed trace, chunks cannot be read one by one: then all of a stream is.
+//! In a packed trace, chunks cannot be read individually, so whole streams are read.
 
 use super::lookup::{Lookup, Single, singles};
 use crate::chunk_rows::Expected;
@@ -18,27 +18,27 @@ use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::hash::HashSet;
 use tracemill_trace::time::windows::{Edges, Windows};
 
-/// What windows may need of CPU profiles.
+/// Events of CPU profiles that windows may need.
 pub(super) struct WantedStreams {
-    /// Places of the first events of their streams.
+    /// Offsets of the first events of the streams.
     pub(super) first: HashSet<u64>,
     /// Events that are read in any case.
     pub(super) events: Vec<Single>,
-    /// The chunks of those that are read in part.
+    /// Chunks of partially read streams.
     pub(super) known: KnownChunks,
 }
 
-/// How a stream is wanted.
+/// The needed part of a stream: nothing, everything, or some chunks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum StreamNeed {
     Not,
     Whole,
-    /// Of its chunks those that prove needed.
+    /// Only chunks that prove to be needed.
     InPart,
 }
 
 impl<'i> Lookup<'i, '_> {
-    /// Returns all events of CPU profiles; `None` if the index has no list of them.
+    /// Returns all events of CPU profiles; `None` if the index does not list them.
     pub(super) fn profiles(&self) -> Result<Option<Vec<Single>>, IndexError> {
         let Some((_, events)) = self.streams() else { return Ok(None) };
         let mut found = Vec::new();
@@ -49,13 +49,12 @@ impl<'i> Lookup<'i, '_> {
         Ok(Some(found))
     }
 
-    /// Lists of CPU profiles, and of their events.
     fn streams(&self) -> Option<(&'i SectionEntry, &'i SectionEntry)> {
         self.index.section(id::STREAMS).zip(self.index.section(id::STREAM_EVENTS))
     }
 }
 
-/// Finds what windows need of the CPU profiles of an input whose base is `base`.
+/// Finds what windows need of the CPU profiles of an input at offset `base`.
 pub(super) fn wanted(
     lookup: &Lookup<'_, '_>,
     windows: &Windows,
@@ -85,7 +84,7 @@ pub(super) fn wanted(
     Ok(all)
 }
 
-/// How each stream is wanted, by its times and those of its events; in part if it may be.
+/// Returns the needed part of each stream, by the times of its events and samples.
 fn wanted_streams(
     lookup: &Lookup<'_, '_>,
     section: &SectionEntry,
@@ -98,7 +97,7 @@ fn wanted_streams(
         if has_times && !windows.touch(range.start, range.end) {
             return StreamNeed::Not;
         }
-        // what may lie in windows as a whole may stay as it is
+        // a stream inside windows may be kept unchanged
         let is_cut = is_outside(of_events.start) || is_outside(of_events.end);
         let is_told_apart = has_times && known & streams::CHUNKS != 0;
         if may_part && is_cut && is_told_apart { StreamNeed::InPart } else { StreamNeed::Whole }
@@ -115,7 +114,7 @@ fn wanted_streams(
     Ok(all)
 }
 
-/// Times from a least one to as much later as a greatest one is.
+/// Returns time ranges, given their least times and their widths.
 fn times_of(leasts: &[u64], widths: &[u64]) -> impl Iterator<Item = Range<i64>> {
     leasts.iter().zip(widths).map(|(&least, &width)| {
         let least = least as i64;
@@ -123,21 +122,17 @@ fn times_of(leasts: &[u64], widths: &[u64]) -> impl Iterator<Item = Range<i64>> 
     })
 }
 
-/// What is gone through to find out.
 struct Wanting<'l, 'i, 'b> {
     lookup: &'l Lookup<'i, 'b>,
     wanted: Vec<StreamNeed>,
-    /// Where the first event of each stream stands.
     first: Vec<Option<u64>>,
-    /// Streams whose first chunk was seen.
+    /// Streams of which a chunk was found.
     has_chunk: HashSet<usize>,
     expected: Expected,
-    /// Where the last event that was taken ends.
     end: u64,
 }
 
 impl Wanting<'_, '_, '_> {
-    /// Takes the events of a page.
     fn take_page(&mut self, entry: &PageEntry, to: &mut WantedStreams) -> Result<(), Stop> {
         let page = self.lookup.index.page(entry)?;
         let numbers = page.columns::<12>()?;
@@ -160,7 +155,7 @@ impl Wanting<'_, '_, '_> {
                 let known = known.filter(|(_, skim)| skim.is_none_or(|own| own.samples() <= len));
                 (time, skim) = known.ok_or("it has impossible chunks of CPU profiles")?;
             }
-            // the first one says how made ones begin
+            // the first chunk has the keys of synthetic ones
             if skim.is_none() || self.has_chunk.insert(stream) {
                 to.events.push(Single { place, sum, bytes: len });
             }

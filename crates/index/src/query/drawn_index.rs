@@ -1,11 +1,12 @@
-//! What an index says for who draws a trace: lanes and names, what is long by itself, sums of the rest, and which events a window needs.
+//! Queries an index for drawing a trace: tracks, names, long slices, bins, and the events of a
+//! window.
 //!
 //! ```text
 //!   whole trace    LANES, NAMES ─ what there is      SPANS ─ what is long      BINS ─ all else, about
 //!   window a b     GRANULES that touch [a − T, b + T] ─ all that is short, to the last      SPANS ─ what is long, as above
 //! ```
 //!
-//! What was read must have the checksums of the index, which else is none of the trace.
+//! Everything read must match the checksums of the index; otherwise it belongs to another trace.
 
 use super::index_file::{index_file_of, map_index};
 use super::lookup::Lookup;
@@ -26,64 +27,65 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::time::bounds::Bounds;
 
-/// Whether an index can be drawn from.
+/// Whether a trace can be drawn by an index.
 pub enum DrawnState {
-    /// It can.
+    /// The index is valid and open.
     Ready(Box<DrawnIndex>),
-    /// There is none, or none of the trace as it is; one can be made.
+    /// There is no valid index, but one can be built.
     Missing,
-    /// None can, for this reason.
+    /// An index cannot be used, for this reason.
     Cannot(Unused),
 }
 
-/// An interval longer than T, or without an end.
+/// A slice longer than the look-back T, or without an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawnSpan {
-    /// Its lane.
+    /// Number of the track.
     pub lane: u32,
-    /// The number of its name; `None` if the index had no room for that.
+    /// Number of the name; `None` if the index had no room for it.
     pub name: Option<u32>,
-    /// In nanoseconds.
+    /// Start in nanoseconds.
     pub start: i64,
-    /// In nanoseconds; `None` if it never ends.
+    /// Duration in nanoseconds; `None` without an end.
     pub dur: Option<i64>,
-    /// Where its event stands, or that which begins it.
+    /// Offset of the event, or of the begin event.
     pub place: u64,
-    /// Where the event stands that ends it; that of the begin if there is none.
+    /// Offset of the end event; offset of the begin event if there is none.
     pub last: u64,
 }
 
-/// What begins in a stretch of time of a lane and is shorter than T.
+/// Sums over the slices of a track that begin in a time interval and are at most as long as the
+/// look-back T.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawnBin {
-    /// The lane.
+    /// Number of the track.
     pub lane: u32,
-    /// When the stretch begins, in nanoseconds.
+    /// Start of the interval in nanoseconds.
     pub start: i64,
-    /// Intervals and moments, or samples.
+    /// Number of slices and instants, or of counter samples.
     pub count: u64,
-    /// Nanoseconds of all; of samples the bits of the least value.
+    /// Total duration in nanoseconds; for counters the bits of the least value.
     pub busy: i64,
-    /// Nanoseconds of the longest, which may be one of those longer than T; of samples the bits of the greatest value.
+    /// Longest duration in nanoseconds, even above T; for counters the bits of the greatest value.
     pub longest: i64,
-    /// The name of the longest, if it is known and short.
+    /// Name of the longest slice, if the index has it.
     pub name: Option<u32>,
 }
 
-/// A name, and what is known of its intervals and moments.
+/// A name, and sums over its slices and instants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawnName<'t> {
-    /// As it is shown.
+    /// Name as displayed, cut if long.
     pub text: &'t [u8],
-    /// How many there are.
+    /// Number of slices and instants.
     pub count: u64,
-    /// Nanoseconds of all, and of the longest.
+    /// Total duration in nanoseconds.
     pub total: i64,
-    /// Of the longest.
+    /// Longest duration in nanoseconds.
     pub longest: i64,
 }
 
-/// An index that is that of its trace, opened.
+/// An open index that matches its trace.
 pub struct DrawnIndex {
     pub(super) input: IndexedInput,
     bytes: Mapped,
@@ -92,10 +94,13 @@ pub struct DrawnIndex {
 }
 
 impl DrawnIndex {
-    /// Opens the index of a file, as [`Config::index`] says. Cost: a look at 64 places of the file, and at pages of the index.
+    /// Opens the index of a file, according to [`Config::index`].
+    ///
+    /// Cost: reading 64 samples of the file, and some pages of the index.
     ///
     /// # Errors
-    /// [`tracemill_trace::ErrorKind::NotATrace`] for an index that was named and is none of the file.
+    /// Returns [`tracemill_trace::ErrorKind::NotATrace`] if a named index does not belong to the
+    /// file.
     pub fn open(source: &Source, config: &Config) -> Result<DrawnState, Error> {
         let Some(file) = index_file_of(std::slice::from_ref(source), config)? else {
             return Ok(DrawnState::Cannot(Unused::Packed));
@@ -133,20 +138,23 @@ impl DrawnIndex {
         Ok(DrawnIndex { input, bytes, bounds, drawn })
     }
 
-    /// Bytes of text of a file, about, if its index, once it is made, may say how parts of it are read. Cost: of a packed file a look at the
-    /// head of each frame.
+    /// Returns the approximate bytes of text of a file, if an index could locate parts of it.
+    ///
+    /// Cost: for a packed file, reading the head of each frame.
     pub fn may_be_made(source: &Source) -> Option<u64> {
         let file = crate::fresh::map(source.path()).ok().flatten()?;
         let bytes = file.len() as u64;
         FileToIndex::of(file).may_be_entered(bytes)
     }
 
-    /// Makes the index of a file anew, where it belongs, and opens it. Where it cannot be kept there (a full disk, a folder that cannot be
-    /// written, a file of its name that is none) it lasts as long as the answer, and a warning says so. `seen` has what was seen so far
-    /// of the trace, while it is read.
+    /// Builds the index of a file and opens it; `seen` receives progress.
+    ///
+    /// If the index cannot be written next to the file (full disk, read-only folder, another file
+    /// of that name), it is temporary, and a warning is returned.
     ///
     /// # Errors
-    /// As `crate()`; [`tracemill_trace::ErrorKind::Scratch`] if the folder of temporary files has no room for it either.
+    /// Returns the errors of `index()`, and [`tracemill_trace::ErrorKind::Scratch`] if a temporary
+    /// file cannot be written either.
     pub fn make(
         source: &Source,
         seen: &Arc<Seen>,
@@ -163,52 +171,52 @@ impl DrawnIndex {
         Ok((state, Some(Warning::IndexNotKept { trace, why })))
     }
 
-    /// The trace.
+    /// Returns the source of the trace.
     pub fn source(&self) -> &Source {
         &self.input.source
     }
 
-    /// Whether it is packed: then its text is only there as far as it was unpacked.
+    /// Whether the trace is packed, so that only unpacked parts of its text can be read.
     pub fn is_packed(&self) -> bool {
         self.input.report.encoding.is_some()
     }
 
-    /// First and last times.
+    /// Returns the time bounds of the trace.
     pub fn bounds(&self) -> Bounds {
         self.bounds
     }
 
-    /// What there is to say of the trace.
+    /// Returns the report on the trace, with losses.
     pub fn report(&self) -> &InputReport {
         &self.input.report
     }
 
-    /// Intervals that last longer, in nanoseconds, are [`DrawnIndex::spans`].
+    /// Returns the duration in nanoseconds above which slices are in [`DrawnIndex::spans`].
     pub fn look_back(&self) -> i64 {
         self.input.windows.look_back()
     }
 
-    /// Whether an interval of so many nanoseconds is among [`DrawnIndex::spans`].
+    /// Whether a slice of this duration in nanoseconds is in [`DrawnIndex::spans`].
     pub fn is_long(&self, dur: i64) -> bool {
         crate::meta::level(dur.unsigned_abs()) > self.input.windows.level
     }
 
-    /// Nanoseconds of a bin.
+    /// Returns the width of a bin in nanoseconds.
     pub fn bin_width(&self) -> i64 {
         1_i64.checked_shl(self.drawn.level).filter(|width| *width > 0).unwrap_or(i64::MAX)
     }
 
-    /// Whether there are CPU profiles in it.
+    /// Whether the trace has CPU profiles.
     pub fn has_profiles(&self) -> bool {
         self.input.windows.has_profiles
     }
 
-    /// Whether an end closes only a begin of its name.
+    /// Whether an end event closes only a begin event with the same name.
     pub fn only_by_name(&self) -> bool {
         self.input.windows.has_crossings
     }
 
-    /// Asks the sections.
+    /// Runs a query over the sections of the index.
     pub(super) fn asked<T>(
         &self,
         ask: impl FnOnce(&Lookup<'_, '_>) -> Result<T, IndexError>,
@@ -238,10 +246,10 @@ impl DrawnIndex {
         })
     }
 
-    /// All lanes, by number: threads first.
+    /// Returns all tracks by number, threads first.
     ///
     /// # Errors
-    /// The index is damaged.
+    /// Returns an error if the index is damaged.
     pub fn lanes(&self) -> Result<Vec<LaneKey>, Error> {
         let mut all = Vec::new();
         self.pages(id::LANES, |page| {
@@ -252,10 +260,10 @@ impl DrawnIndex {
         Ok(all)
     }
 
-    /// All names, by number.
+    /// Passes all names to `visit`, by number.
     ///
     /// # Errors
-    /// The index is damaged.
+    /// Returns an error if the index is damaged.
     pub fn names(&self, mut visit: impl FnMut(DrawnName<'_>)) -> Result<(), Error> {
         self.pages(id::NAMES, |page| {
             let [counts, totals, longest, lens] = page.columns()?;
@@ -271,10 +279,12 @@ impl DrawnIndex {
         })
     }
 
-    /// What is long, by thread and start; only what touches a window, or ends where it begins, if one is given.
+    /// Passes long slices to `visit`, by thread and start.
+    ///
+    /// If a window is given, only those that overlap it or end at its start.
     ///
     /// # Errors
-    /// The index is damaged, or what `visit` says.
+    /// Returns an error if the index is damaged, and the errors of `visit`.
     pub fn spans(
         &self,
         seen: Option<(i64, i64)>,
@@ -307,10 +317,10 @@ impl DrawnIndex {
         said
     }
 
-    /// All bins, by lane and time.
+    /// Passes all bins to `visit`, by track and time.
     ///
     /// # Errors
-    /// The index is damaged.
+    /// Returns an error if the index is damaged.
     pub fn bins(&self, mut visit: impl FnMut(DrawnBin)) -> Result<(), Error> {
         self.pages(id::BINS, |page| {
             let [lanes, numbers, counts, busy, longest, names] = page.columns()?;
@@ -329,10 +339,10 @@ impl DrawnIndex {
         })
     }
 
-    /// Whether the trace still is that of the index.
+    /// Checks that the trace has not changed.
     ///
     /// # Errors
-    /// [`tracemill_trace::ErrorKind::Changed`] if it is not.
+    /// Returns [`tracemill_trace::ErrorKind::Changed`] if it has.
     pub fn check_unchanged(&self) -> Result<(), Error> {
         self.input.file.check_unchanged()
     }
@@ -342,7 +352,7 @@ fn name_of(number: u64) -> Option<u32> {
     u32::try_from(number).ok().filter(|number| *number != NO_NAME)
 }
 
-/// As many of some bytes as there are.
+/// Limits a length to that of `bytes`.
 fn within(len: u64, bytes: &[u8]) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX).min(bytes.len())
 }

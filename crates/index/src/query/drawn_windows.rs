@@ -1,7 +1,7 @@
-//! Windows of a trace for who draws it: how many events they have, and which are read for them.
+//! Counts and plans the events to read for drawing a window.
 //!
-//! Of a packed trace the stretches that hold these are unpacked, into a file of holes that is forgotten with what was read of it. So what is
-//! unpacked at a time is bounded, and windows for which it would be too much are not read.
+//! Of a packed trace, the frames with these events are unpacked into a sparse temporary file. The
+//! unpacked size is limited; windows that would exceed it are not read.
 
 use super::drawn_index::DrawnIndex;
 use super::lookup::{GranuleRow, GranulesToRead, Lookup};
@@ -19,36 +19,36 @@ use tracemill_trace::input::packed::unpack;
 use tracemill_trace::read::pieces::Piece;
 use tracemill_trace::run::error::{Error, ErrorKind};
 
-/// Text that is unpacked for a window at most.
+/// Maximum bytes of text that are unpacked for a window.
 const UNPACKED: u64 = 512 << 20;
 
-/// Events that touch a window.
+/// Number of events that overlap a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DrawnCount {
-    /// Those of stretches of the text that touch it: no fewer than there are.
+    /// Events of the blocks that overlap the window: an upper bound.
     pub events: u64,
-    /// Bytes of them.
+    /// Bytes of the events in blocks that overlap the window.
     pub bytes: u64,
-    /// Events that are read to know them to the last.
+    /// Number of events to read for an exact answer.
     pub read: u64,
-    /// Bytes of those.
+    /// Bytes of the events to read for an exact answer.
     pub read_bytes: u64,
 }
 
-/// A stretch of the text with events of a name.
+/// A block of events with a requested name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawnStretch {
-    /// Times of its events.
+    /// Least and greatest time of the events in the block.
     pub times: (i64, i64),
-    /// Its rank, and its number.
+    /// Rank and number of the block.
     pub key: (i64, u64),
 }
 
 impl DrawnIndex {
-    /// Events that touch a window; `None` if more than `most` have to be read to know them.
+    /// Counts the events that overlap a window; `None` if more than `most` must be read for them.
     ///
     /// # Errors
-    /// The index is damaged.
+    /// Returns an error if the index is damaged.
     pub fn count(&self, from: i64, to: i64, most: u64) -> Result<Option<DrawnCount>, Error> {
         let (own, seen) = (from..to, self.seen(from, to));
         self.asked(|lookup| {
@@ -56,7 +56,7 @@ impl DrawnIndex {
             let pages = section.iter().flat_map(|section| &section.pages);
             let within = pages
                 .filter(|page| seen.start <= page.first as i64 && (page.last as i64) < seen.end);
-            // all pages but the last have so many granules
+            // all pages but the last have this many blocks
             if within.count().saturating_sub(1) as u64 * ROWS as u64 > most {
                 return Ok(None);
             }
@@ -75,18 +75,19 @@ impl DrawnIndex {
         })
     }
 
-    /// Times at which what is short may touch a window.
+    /// Returns the times at which short slices may overlap a window.
     fn seen(&self, from: i64, to: i64) -> Range<i64> {
         let look = self.look_back();
         from.saturating_sub(look)..to.saturating_add(look)
     }
 
-    /// Plans to read the events that touch a window, and some outside of it: all short ones, of counters
-    /// the values at its begin, and of flows the points far away. Returns `None` if too much of a packed trace
-    /// had to be unpacked.
+    /// Plans to read the events that overlap a window, and some outside of it.
+    ///
+    /// These are all short slices nearby, the values of counters at its start, and the far ends of
+    /// flows. Returns `None` if too much of a packed trace must be unpacked.
     ///
     /// # Errors
-    /// The index is damaged.
+    /// Returns an error if the index is damaged.
     pub fn window_plan(&self, from: i64, to: i64) -> Result<Option<ReadPlan>, Error> {
         let seen = self.seen(from, to);
         self.plan(UNPACKED, |lookup| {
@@ -97,7 +98,7 @@ impl DrawnIndex {
                     spans::COUNTER if span.start <= from && span.end >= from => {
                         events.push(span.begin);
                     }
-                    // of those with steps the index knows only the first point and the last
+                    // for flows with steps the index has only the first and last event
                     spans::FLOW if span.flags & spans::STEPS == 0 && is_near => {
                         events.extend([span.begin, span.last]);
                     }
@@ -108,11 +109,12 @@ impl DrawnIndex {
         })
     }
 
-    /// Plans to read the events that count whatever their time is: metadata, and what viewers need. Returns
-    /// their places too; `None` if most of a packed trace had to be unpacked.
+    /// Plans to read the events that every window needs: metadata, and events that viewers require.
+    ///
+    /// Also returns their offsets; `None` if most of a packed trace must be unpacked.
     ///
     /// # Errors
-    /// The index is damaged.
+    /// Returns an error if the index is damaged.
     pub fn special_plan(&self) -> Result<Option<(ReadPlan, Vec<u64>)>, Error> {
         let mut places = Vec::new();
         let plan = self.plan(UNPACKED.max(self.input.report.bytes / 2), |lookup| {
@@ -123,11 +125,13 @@ impl DrawnIndex {
         Ok(plan.map(|plan| (plan, places)))
     }
 
-    /// Stretches of the text with events of names that are wanted, at most so many: those with the least `rank`, a number of their times, in
-    /// order of that. Stretches without a rank are not wanted. If the index does not say which names are where, all are looked at.
+    /// Returns up to `most` blocks with events of wanted names, by ascending `rank`.
+    ///
+    /// `rank` maps the times of a block to a number; blocks without one, or not after `beyond`, are
+    /// skipped. Without names in the index, all blocks are returned.
     ///
     /// # Errors
-    /// The index is damaged.
+    /// Returns an error if the index is damaged.
     pub fn stretches_of(
         &self,
         is_wanted: impl Fn(u32) -> bool,
@@ -160,10 +164,10 @@ impl DrawnIndex {
         Ok(sorted.map(|(key, times)| DrawnStretch { times, key }).collect())
     }
 
-    /// Stretches of the text around a place: so many before it, and behind.
+    /// Returns up to `most` blocks before an offset, and up to `most` after it.
     ///
     /// # Errors
-    /// The index is damaged.
+    /// Returns an error if the index is damaged.
     pub fn stretches_around(&self, place: u64, most: u64) -> Result<Vec<DrawnStretch>, Error> {
         self.asked(|lookup| {
             let (mut before, mut near) = (VecDeque::new(), Vec::new());
@@ -188,11 +192,10 @@ impl DrawnIndex {
         })
     }
 
-    /// Plans to read the events of stretches of the text. Returns `None` if too much of a packed trace had to be
-    /// unpacked.
+    /// Plans to read the events of blocks; `None` if too much of a packed trace must be unpacked.
     ///
     /// # Errors
-    /// The index is damaged.
+    /// Returns an error if the index is damaged.
     pub fn stretches_plan(&self, stretches: &[DrawnStretch]) -> Result<Option<ReadPlan>, Error> {
         let mut rows: Vec<u64> = stretches.iter().map(|own| own.key.1).collect();
         rows.sort_unstable();
@@ -203,17 +206,19 @@ impl DrawnIndex {
         self.plan(UNPACKED, |lookup| lookup.chosen(&seen, is_one, Vec::new()))
     }
 
-    /// As [`InputSet::event_at`](tracemill_join::input_set::InputSet::event_at), of an event of a packed trace, wherever it stands. Cost: the stretch that holds it is unpacked.
+    /// Like [`InputSet::event_at`](tracemill_join::input_set::InputSet::event_at), for a packed
+    /// trace; unpacks the frames with the event.
     ///
     /// # Errors
-    /// [`ErrorKind::OnePiece`] if too much had to be unpacked; the index is damaged or none of the trace; the folder of temporary files has no room.
+    /// Returns [`ErrorKind::OnePiece`] if too much must be unpacked, and an error if the index is
+    /// damaged or does not match the trace, or a temporary file cannot be written.
     pub fn event_at(
         &self,
         place: u64,
         most: usize,
         limits: &Limits,
     ) -> Result<Option<(Vec<u8>, u64)>, Error> {
-        /// Bytes that are looked at to find the end of an event: nearly all end within the first of these.
+        /// Bytes that are searched for the end of an event; nearly always the first suffices.
         const ENDS: [u64; 2] = [64 << 10, 64 << 20];
         let IndexedInput { source, file, report, .. } = &self.input;
         let path = &file.trace;
@@ -242,12 +247,12 @@ impl DrawnIndex {
         Ok(None)
     }
 
-    /// Why what lies in a packed trace cannot be read.
+    /// Returns the error for events that cannot be read from a packed trace.
     pub fn one_piece(&self) -> Error {
         ErrorKind::OnePiece { input: self.input.source.to_string(), most: UNPACKED }.into()
     }
 
-    /// Plans to read some blocks; `None` if more than `most` bytes had to be unpacked.
+    /// Plans to read some blocks; `None` if more than `most` bytes must be unpacked.
     fn plan(
         &self,
         most: u64,
@@ -259,7 +264,7 @@ impl DrawnIndex {
     }
 }
 
-/// Returns a bit for each block that has a wanted name; `None` if the index does not say which names are where.
+/// Returns a bit for each block with a wanted name; `None` without names in the index.
 fn blocks_with_names(
     index: &Index<'_>,
     is_wanted: impl Fn(u32) -> bool,

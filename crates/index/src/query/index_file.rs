@@ -1,4 +1,4 @@
-//! Finds and opens the index of the one input of a run.
+//! Finds and opens the index of the only input of a run.
 
 use crate::format::Index;
 use crate::fresh::{Fit, fit, input_of, map};
@@ -15,7 +15,7 @@ use tracemill_trace::run::error::{Error, ErrorKind};
 /// Returns the index that a run over `sources` may query, if any.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] if an index is named for anything but one file.
+/// Returns [`ErrorKind::Usage`] if an index is named, but the input is not a single file.
 pub(super) fn index_file_of(
     sources: &[Source],
     config: &Config,
@@ -41,7 +41,7 @@ pub(super) fn index_file_of(
     Ok(Some(IndexFile { trace: path.to_owned(), index, is_named, metadata }))
 }
 
-/// Checks, for a run that scans in any case, that an index that was named is that of the trace.
+/// Checks that a named index matches the trace, for a run that scans anyway.
 pub(super) fn check_named(file: &IndexFile) -> Result<(), Stop> {
     match map_index(file) {
         Ok(bytes) if file.is_named => open_index(file, &bytes).map(drop),
@@ -50,7 +50,6 @@ pub(super) fn check_named(file: &IndexFile) -> Result<(), Stop> {
     }
 }
 
-/// Maps the index.
 pub(super) fn map_index(file: &IndexFile) -> Result<Mapped, Stop> {
     match map(&file.index).map_err(|error| error.to_string())? {
         Some(bytes) => Ok(bytes),
@@ -59,13 +58,12 @@ pub(super) fn map_index(file: &IndexFile) -> Result<Mapped, Stop> {
     }
 }
 
-/// Opens the mapped index, and reads META.
 pub(super) fn open_index<'b>(file: &IndexFile, bytes: &'b [u8]) -> Result<(Index<'b>, Meta), Stop> {
     let opened = Index::open(bytes)?;
     let now = input_of(&file.trace).map_err(|_| Unused::Copied)?;
     match fit(opened.input(), &now) {
         Fit::Same => {}
-        // what lies between the samples may be other than it was, and nothing of the trace will be read that shows it
+        // bytes between the samples may differ, and nothing of the trace is read that would show it
         Fit::Copied if file.is_named => {}
         Fit::Copied => return Err(Unused::Copied.into()),
         Fit::Other => {
@@ -76,16 +74,17 @@ pub(super) fn open_index<'b>(file: &IndexFile, bytes: &'b [u8]) -> Result<(Index
     Ok((opened, meta))
 }
 
-/// Returns why a run over several inputs queries no index, if any of these has one.
+/// Returns the reason why a run over several inputs ignores their indexes, if there are any.
 ///
 /// # Errors
-/// [`ErrorKind::Usage`] if the user named an index.
+/// Returns [`ErrorKind::Usage`] if the user named an index.
 pub fn index_unused(sources: &[Source], config: &Config) -> Result<Option<&'static str>, Error> {
     index_file_of(sources, config)?;
     Ok(unused_of_several(sources, config).map(Unused::text))
 }
 
-/// As [`index_unused`], for a run that has checked its index.
+/// Returns why a run over several inputs ignores their indexes, like [`index_unused`] without its
+/// check.
 pub(super) fn unused_of_several(sources: &[Source], config: &Config) -> Option<Unused> {
     if config.index != IndexUse::Auto {
         return None;
@@ -95,7 +94,7 @@ pub(super) fn unused_of_several(sources: &[Source], config: &Config) -> Option<U
     any.then_some(Unused::Several)
 }
 
-/// Returns whether a file is no pipe, and no file of /proc, whose length says nothing.
+/// Whether a file has a meaningful length, unlike pipes and files in /proc.
 fn is_plain(metadata: &Metadata) -> bool {
     metadata.is_file() && metadata.len() > 0
 }

@@ -1,4 +1,4 @@
-//! What of a trace a stretch of time needs, by the sections of its index.
+//! Finds the byte ranges needed for a time range, by the sections of an index.
 
 use crate::format::{Index, IndexError, PageEntry, SectionEntry, id, spans};
 use crate::packed::PackedText;
@@ -11,10 +11,10 @@ use tracemill_trace::read::pieces::Piece;
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::time::windows::Edges;
 
-/// Neighbouring granules are read as one up to so many bytes.
+/// Maximum bytes of adjacent blocks that are read as one range.
 const STRETCH: u64 = 1 << 20;
 
-/// Sections that say what to read.
+/// Sections of an index that locate events.
 pub(super) struct Lookup<'i, 'b> {
     pub(super) index: &'i Index<'b>,
     granules: &'i SectionEntry,
@@ -24,45 +24,45 @@ pub(super) struct Lookup<'i, 'b> {
     pub(super) packed: Option<PackedText>,
 }
 
-/// An event that is read by itself.
+/// An event that is read individually.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Single {
     pub(super) place: u64,
     pub(super) sum: u32,
-    /// 0 where that is not known: then it is one of few.
+    /// Length in bytes; 0 if unknown, which is rare.
     pub(super) bytes: u64,
 }
 
-/// An interval longer than T.
+/// A slice longer than the look-back T.
 pub(super) struct SpanRow {
-    /// One of [`spans`].
+    /// Kind, one of [`spans`].
     pub(super) kind: u8,
     pub(super) flags: u8,
     pub(super) thread: u64,
-    /// Of an operation, among the lanes behind threads.
+    /// For async operations, index of the track after those of threads.
     pub(super) track: u64,
     pub(super) name: u64,
     pub(super) start: i64,
     pub(super) end: i64,
     pub(super) begin: Single,
-    /// As `begin` where no event ends it.
+    /// The end event; equals `begin` without one.
     pub(super) last: Single,
 }
 
-/// What is to be read.
+/// Blocks and events to read.
 #[derive(Default)]
 pub(super) struct GranulesToRead {
     pub(super) pieces: Vec<Piece>,
     pub(super) sum: EventSum,
-    /// Bytes of granules, and of profiles.
+    /// Bytes of blocks, and of individual events of known length.
     pub(super) bytes: u64,
-    /// That of the granule behind the last one.
+    /// Number of the block after the last one.
     row: u64,
 }
 
-/// A granule as it stands in the index.
+/// A block as stored in the index.
 pub(super) struct GranuleRow {
-    /// Neighbours in the text have neighbouring numbers.
+    /// Number of the block; adjacent blocks have consecutive numbers.
     pub(super) number: u64,
     pub(super) place: u64,
     len: u64,
@@ -70,12 +70,10 @@ pub(super) struct GranuleRow {
     pub(super) least: i64,
     width: u64,
     sum: u64,
-    /// Those of its events.
     pub(super) bytes: u64,
 }
 
 impl<'i, 'b> Lookup<'i, 'b> {
-    /// `None` if sections are not there.
     pub(super) fn new(
         index: &'i Index<'b>,
         text: u64,
@@ -98,7 +96,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
         row.number + 1 == self.granules.rows
     }
 
-    /// Intervals longer than T that reach into `seen`.
+    /// Passes slices longer than the look-back T that overlap `seen` to `visit`.
     pub(super) fn each_span(
         &self,
         seen: &Range<i64>,
@@ -125,8 +123,10 @@ impl<'i, 'b> Lookup<'i, 'b> {
         Ok(())
     }
 
-    /// Single events of intervals longer than T that reach into `seen`. Parts of pairs, and what must be seen wherever it stands, come to
-    /// `apart`. `None` if there are some whose parts are not all known.
+    /// Returns the begin and end events of slices longer than the look-back T that overlap `seen`.
+    ///
+    /// `None` if some events are not in the index. Events of pairs, and events that must be kept
+    /// anyway, are added to `apart`.
     pub(super) fn spans(
         &self,
         seen: &Range<i64>,
@@ -145,7 +145,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
             if kind != spans::COMPLETE {
                 apart.insert(begin.place, is_pair.then_some(!begin.place));
             }
-            // what closes behind the last window is of no interest where edges close
+            // with clipped edges, ends after the last window are not needed
             if last.place != begin.place && (!clips || end < seen.end) {
                 events.push(last);
                 apart.insert(last.place, is_pair.then_some(!begin.place));
@@ -154,7 +154,6 @@ impl<'i, 'b> Lookup<'i, 'b> {
         Ok(is_known.then_some(events))
     }
 
-    /// Returns the events in PLACES.
     pub(super) fn listed(&self) -> Result<Vec<Single>, IndexError> {
         let mut all = Vec::new();
         for entry in &self.places.pages {
@@ -164,8 +163,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
         Ok(all)
     }
 
-    /// Returns what is to be read: the granules that touch `seen`, the last granule, `events`, and the
-    /// events in PLACES.
+    /// Returns the blocks that overlap `seen`, the last block, `events`, and the events in PLACES.
     pub(super) fn pieces(
         &self,
         seen: &Range<i64>,
@@ -175,7 +173,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
         self.chosen(seen, |row| self.is_last(row) || row.touches(seen), events)
     }
 
-    /// Returns the granules that are `wanted`, and `events`. Pages that do not touch `seen` are not looked at.
+    /// Returns the `wanted` blocks and `events`; skips pages that do not overlap `seen`.
     pub(super) fn chosen(
         &self,
         seen: &Range<i64>,
@@ -194,7 +192,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
             if !wanted(row) {
                 return own.iter().for_each(|event| all.event(*event));
             }
-            // what stands behind the last one shows when it is read on
+            // reading past the last block finds appended text
             let end = if self.is_last(row) { u64::MAX } else { row.end() };
             all.granule(row, end, self.text);
         })?;
@@ -202,7 +200,8 @@ impl<'i, 'b> Lookup<'i, 'b> {
         Ok(all)
     }
 
-    /// Granules of the pages that touch `seen`, and those of the last page, in the order of the text.
+    /// Passes the blocks of pages that overlap `seen`, and of the last page, to `visit` in text
+    /// order.
     pub(super) fn each_granule(
         &self,
         seen: Option<&Range<i64>>,
@@ -221,7 +220,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
             for row in 0..page.rows() {
                 let [place, len, events, least, width, sum, bytes] =
                     columns.each_ref().map(|column| column[row]);
-                // all pages but the last have so many rows
+                // all pages but the last have this many rows
                 let (number, least) = ((number * ROWS + row) as u64, least as i64);
                 visit(&GranuleRow { number, place, len, events, least, width, sum, bytes });
             }
@@ -231,17 +230,16 @@ impl<'i, 'b> Lookup<'i, 'b> {
 }
 
 impl GranuleRow {
-    /// Where its last event ends.
+    /// Returns the end offset of the block's last event.
     pub(super) fn end(&self) -> u64 {
         self.place.saturating_add(self.len)
     }
 
-    /// Its least and greatest time.
     pub(super) fn times(&self) -> (i64, i64) {
         (self.least, self.least.saturating_add_unsigned(self.width))
     }
 
-    /// Whether any of its times may be one of these.
+    /// Whether the block's time range overlaps `seen`.
     pub(super) fn touches(&self, seen: &Range<i64>) -> bool {
         let (least, greatest) = self.times();
         least < seen.end && greatest >= seen.start
@@ -249,21 +247,21 @@ impl GranuleRow {
 }
 
 impl GranulesToRead {
-    /// An event behind all others.
+    /// Adds an event after all others.
     pub(super) fn event(&mut self, Single { place, sum, bytes }: Single) {
         self.pieces.push(Piece::Event(place, bytes));
         self.sum.add(EventSum { events: 1, sum });
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    /// A granule behind all others, up to `end`, in a text of so many bytes.
+    /// Adds a block after all others, up to `end`; `text` is the length of the text.
     fn granule(&mut self, row: &GranuleRow, end: u64, text: u64) {
         self.stretch(row.place..end, row.number);
         self.bytes = self.bytes.saturating_add(end.min(text).saturating_sub(row.place));
         self.sum.add(EventSum { events: row.events, sum: row.sum as u32 });
     }
 
-    /// Joins neighbours: nothing but a separator stands between them.
+    /// Adds a range; joins it with the previous one if the blocks are adjacent and small.
     fn stretch(&mut self, range: Range<u64>, row: u64) {
         let is_next = std::mem::replace(&mut self.row, row + 1) == row;
         match self.pieces.last_mut() {
@@ -274,7 +272,7 @@ impl GranulesToRead {
         }
     }
 
-    /// Whether each piece stands behind the one before.
+    /// Whether the ranges are ascending and disjoint.
     pub(super) fn are_in_order(&self) -> bool {
         let mut end = 0;
         self.pieces.iter().all(|piece| {
@@ -289,13 +287,13 @@ impl GranulesToRead {
     }
 }
 
-/// Events of these places, lengths and checksums.
+/// Returns events from columns of offsets, lengths and checksums.
 pub(super) fn singles([places, lens, sums]: &[Vec<u64>; 3]) -> impl Iterator<Item = Single> {
     let rows = places.iter().zip(lens).zip(sums);
     rows.map(|((&place, &bytes), &sum)| Single { place, sum: sum as u32, bytes })
 }
 
-/// Pages whose keys are a least and a greatest time.
+/// Returns the pages that overlap `seen`; their keys are a least and a greatest time.
 fn pages_of<'s>(
     section: &'s SectionEntry,
     seen: &'s Range<i64>,

@@ -1,4 +1,4 @@
-//! Queries of indexes: each returns a plan to read byte ranges of the trace, or why the trace is scanned.
+//! Queries of indexes: each returns byte ranges to read, or the reason to scan the trace.
 
 mod chunks;
 mod drawn_index;

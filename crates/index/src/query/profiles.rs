@@ -1,4 +1,4 @@
-//! Plans which byte ranges CPU profiles need: only their events.
+//! Plans which events to read for CPU profiles.
 //!
 //! ```text
 //!   STREAMS, STREAM_EVENTS ─ all events of all CPU profiles ──┐
@@ -6,7 +6,7 @@
 //!   head and tail ─ keys beside the events (when recorded) ───┘
 //! ```
 //!
-//! What was read must have the checksums of the index; else the trace is read as if there were none.
+//! Everything read must match the checksums of the index; otherwise the trace is scanned.
 
 use super::ranges::query_ranges;
 use tracemill_join::config::Config;
@@ -14,11 +14,11 @@ use tracemill_join::read_plan::{Planned, ReadPlan, Unused};
 use tracemill_trace::input::source::Source;
 use tracemill_trace::run::error::Error;
 
-/// Returns what CPU profiles need of `sources`, if that is one input whose index says so.
+/// Plans the byte ranges of `sources` to read for CPU profiles, by the index of the only input.
 ///
 /// # Errors
-/// [`NotATrace`](tracemill_trace::run::error::ErrorKind::NotATrace) if the user named an index that is not that of the
-/// input.
+/// Returns [`NotATrace`](tracemill_trace::run::error::ErrorKind::NotATrace) if a named index does
+/// not match the input.
 pub(crate) fn profile_plan(
     sources: &[Source],
     config: &Config,
@@ -28,7 +28,7 @@ pub(crate) fn profile_plan(
             true => lookup.profiles()?.ok_or(Unused::NoRoom)?,
             false => Vec::new(),
         };
-        // no block: events of profiles and names are read one by one
+        // an empty time range: no blocks, only single events
         input.small_plan(lookup, &(i64::MIN..i64::MIN), events, &config.limits)
     })
 }

@@ -1,4 +1,4 @@
-//! Queries of the index of the one input of a run: each returns a plan, or why the run scans its inputs.
+//! Queries the index of the only input of a run; returns a plan, or the reason to scan.
 
 use super::index_file::{check_named, index_file_of, map_index, open_index, unused_of_several};
 use super::lookup::{GranulesToRead, Lookup, Single};
@@ -17,16 +17,16 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::run::memory::Share;
 
-/// Bytes of heap for each event that is read outside of blocks.
+/// Bytes of heap for each event that is read individually.
 const EVENT: u64 = 64;
-/// Bytes of heap for these events, however small the budget is.
+/// Bytes of heap that individually read events may always use.
 const LEAST: u64 = 8 << 20;
 
-/// Queries the index of the one input of a run, if there is an index that may be queried.
+/// Queries the index of the only input of a run, if there is one and it may be used.
 ///
 /// # Errors
-/// [`NotATrace`](tracemill_trace::run::error::ErrorKind::NotATrace) if the user named an index that is not that of the
-/// input.
+/// Returns [`NotATrace`](tracemill_trace::run::error::ErrorKind::NotATrace) if a named index does
+/// not match the input.
 pub(super) fn query<T>(
     sources: &[Source],
     config: &Config,
@@ -42,10 +42,10 @@ pub(super) fn query<T>(
     }
 }
 
-/// As [`query`], for a plan of the ranges to read of an undamaged input.
+/// Queries the index for byte ranges to read; requires an undamaged input.
 ///
 /// # Errors
-/// As [`query`].
+/// Returns the errors of [`query`].
 pub(super) fn query_ranges<T>(
     sources: &[Source],
     config: &Config,
@@ -66,15 +66,15 @@ pub(super) fn query_ranges<T>(
     })
 }
 
-/// An input whose index says where its events are.
+/// An input whose index locates its events.
 pub(super) struct IndexedInput {
     pub(super) source: Source,
     pub(super) file: IndexFile,
     pub(super) windows: WindowsMeta,
     pub(super) drawn: Option<DrawnMeta>,
-    /// The report of the input, as if all of it was read.
+    /// The report on the input, as if it was read as a whole.
     pub(super) report: InputReport,
-    /// Where unpacking may begin, if the input is packed.
+    /// Offsets where unpacking can begin, if the input is packed.
     pub(super) restarts: Option<Arc<[Restart]>>,
 }
 
@@ -99,7 +99,7 @@ impl IndexedInput {
         Ok((index, IndexedInput { source, file, windows, drawn, report, restarts }))
     }
 
-    /// Returns the sections of its index that say where events are; `None` if the index lacks some.
+    /// Returns the sections that locate events; `None` if one is missing.
     pub(super) fn lookup<'i, 'b>(
         &self,
         index: &'i Index<'b>,
@@ -107,7 +107,6 @@ impl IndexedInput {
         Lookup::new(index, self.report.bytes, self.restarts.clone())
     }
 
-    /// Returns the plan to read some blocks and events.
     pub(super) fn plan(
         &self,
         lookup: &Lookup<'_, '_>,
@@ -124,8 +123,9 @@ impl IndexedInput {
         Ok(ReadPlan { index, source, ranges, sum, bytes, report })
     }
 
-    /// Returns the plan to read the blocks that touch `times`, and `events`, unless that takes too much
-    /// memory or is most of the input.
+    /// Plans to read the blocks that overlap `times`, and `events`.
+    ///
+    /// Returns the reason to scan if that takes too much memory or is most of the input.
     pub(super) fn small_plan(
         &self,
         lookup: &Lookup<'_, '_>,

@@ -1,4 +1,4 @@
-//! What META says of a trace, as the report of `info`.
+//! Answers `info` from META.
 
 use super::index_file::{check_named, map_index, open_index};
 use super::ranges::query;
@@ -9,18 +9,18 @@ use tracemill_join::read_plan::{Planned, Stop};
 use tracemill_trace::input::source::Source;
 use tracemill_trace::run::error::Error;
 
-/// Returns the report of `sources`, if that is one input whose index has all of it.
+/// Returns the report on `sources`, if the index of the only input has all of it.
 ///
 /// # Errors
-/// [`NotATrace`](tracemill_trace::run::error::ErrorKind::NotATrace) if the user named an index that is not that of the
-/// input.
+/// Returns [`NotATrace`](tracemill_trace::run::error::ErrorKind::NotATrace) if a named index does
+/// not match the input.
 pub(crate) fn summary(
     sources: &[Source],
     wanted: &InfoConfig,
     config: &Config,
 ) -> Result<Planned<IndexedReport>, Error> {
     query(sources, config, |file| {
-        // an index knows nothing of args, and its scan has not looked at every byte
+        // an index does not cover args, and its scan did not check every byte
         if wanted.full || config.limits.strict || !config.profiles.pid_tid.is_empty() {
             return if file.is_named { check_named(file) } else { Ok(()) }.and(Err(Stop::Missing));
         }
@@ -48,7 +48,7 @@ pub(crate) fn summary(
     })
 }
 
-/// Whether all lists have so many rows, if there are so many.
+/// Whether all lists have `top` rows, or all rows there are.
 fn has_rows(report: &InfoReport, top: usize) -> bool {
     let most = TOP as u64;
     top <= TOP
@@ -66,7 +66,7 @@ fn cut(report: &mut InfoReport, top: usize) {
     }
 }
 
-/// As if nobody had asked for them.
+/// Removes self times from the report of an index.
 fn forget_self_times(report: &mut InfoReport) {
     let forget = |usage: &mut Usage| usage.self_ns = 0;
     report.has_self = false;

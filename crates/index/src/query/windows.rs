@@ -1,4 +1,4 @@
-//! Plans which byte ranges windows of time need.
+//! Plans the byte ranges of a trace to read for windows.
 //!
 //! ```text
 //!             a − T        a            b                      T: look-back
@@ -9,15 +9,16 @@
 //!   STREAMS   ─       ─    ─ ─ ─ ─ ─                          of CPU profiles with samples in the window what these need
 //! ```
 //!
-//! Of a CPU profile nothing is read if no event or sample of it lies in a window; else its heads, chunks with samples in windows, and those
-//! that define the nodes of these, if the index tells chunks apart; else all of it (see `chunks`).
+//! A CPU profile is skipped if no event or sample is in a window. Otherwise its `Profile` events,
+//! chunks with samples in windows, and chunks defining their nodes are read, or the whole stream
+//! (see `chunks`).
 //!
-//! Ends of intervals in SPANS are paired by their places, all others among those that were read from a − T on. Which B an E closes is
-//! then what it is in the whole trace, if in that every end closes the innermost begin, or every end with a name one of its own
-//! name: of what is open when a short interval ends, what was opened behind its begin is read too. Several windows are read as one
-//! from the first to the last. Where pairs stay whole (`--edges keep` and `drop`) T is read behind the window as well.
+//! Slices in SPANS are paired by offset, all others among the events read from a − T on. The pairs
+//! equal those of the whole trace, if there every end event closes the innermost begin event, or
+//! one with its name. Several windows are read as one range. With `--edges keep` and `drop`, T is
+//! also read after the window.
 //!
-//! What was read must have the checksums of the index; else the trace is read as if there were none.
+//! Everything read must match the checksums of the index; otherwise the trace is scanned.
 
 use super::chunks;
 use super::ranges::query_ranges;
@@ -29,11 +30,11 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 use tracemill_trace::time::windows::{Edges, TimeWindow, Windows};
 
-/// Returns what windows need of `sources`, if that is one input whose index says so.
+/// Plans the byte ranges of `sources` to read for windows, by the index of the only input.
 ///
 /// # Errors
-/// [`NotATrace`](tracemill_trace::run::error::ErrorKind::NotATrace) if the user named an index that is not that of the
-/// input.
+/// Returns [`NotATrace`](tracemill_trace::run::error::ErrorKind::NotATrace) if a named index does
+/// not match the input.
 pub(crate) fn window_plan(
     sources: &[Source],
     windows: &[TimeWindow],
@@ -42,7 +43,7 @@ pub(crate) fn window_plan(
 ) -> Result<Planned<WindowPlan>, Error> {
     query_ranges(sources, config, |input, lookup| {
         let bounds = input.windows.known_bounds()?;
-        // the scan reports what is wrong with windows
+        // the scan reports invalid windows
         let windows = Windows::of(windows, bounds).map_err(|_| Unused::Most)?;
         if windows.hold(bounds) {
             return Err(Unused::Most.into());

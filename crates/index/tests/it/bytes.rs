@@ -1,4 +1,4 @@
-//! What is written is read; what is changed is refused.
+//! Tests that files read back unchanged, and changed files are refused.
 
 use super::naive::{self, INPUT, Raw, numbers, read_all};
 use tracemill_index::format::{
@@ -7,7 +7,6 @@ use tracemill_index::format::{
 use tracemill_testkit::mutate::mutated;
 use tracemill_testkit::{Rng, seeds};
 
-/// A column: numbers, or bytes.
 #[derive(Clone, Debug)]
 enum Column {
     Numbers(Vec<u64>),
@@ -62,7 +61,7 @@ fn written(content: &[(u16, Vec<Page>)]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn written_files_read_back_unchanged() {
     for seed in seeds(0, 300) {
         let content = content(&mut Rng::new(seed));
         let bytes = written(&content);
@@ -87,14 +86,13 @@ fn what_is_written_is_read() {
                 assert!(page.numbers(columns.len()).is_err() && page.bytes(columns.len()).is_err());
             }
         }
-        // the same content is the same file
+        // equal content gives equal files
         assert_eq!(bytes, written(&content));
     }
 }
 
-/// One file of all, by hand.
 #[test]
-fn the_bytes_are_those_of_the_specification() {
+fn written_bytes_match_the_specification() {
     let columns = vec![
         Column::Numbers(vec![5, 300, 2]),
         Column::Numbers(vec![1000, 1001, 1000]),
@@ -116,7 +114,7 @@ fn the_bytes_are_those_of_the_specification() {
 }
 
 #[test]
-fn every_flipped_bit_and_every_cut_is_seen() {
+fn every_flipped_bit_and_every_truncation_is_detected() {
     for seed in 0..12 {
         let bytes = written(&content(&mut Rng::new(seed)));
         read_all(&bytes).unwrap();
@@ -133,7 +131,7 @@ fn every_flipped_bit_and_every_cut_is_seen() {
 }
 
 #[test]
-fn changed_bytes_are_refused_or_as_they_were() {
+fn changed_files_are_refused() {
     for seed in seeds(0, 3000) {
         let mut rng = Rng::new(seed);
         let (bytes, other) = (written(&content(&mut rng)), written(&content(&mut rng)));
@@ -145,7 +143,7 @@ fn changed_bytes_are_refused_or_as_they_were() {
 }
 
 #[test]
-fn other_versions_are_told_from_what_is_damaged() {
+fn other_versions_are_distinguished_from_damage() {
     assert_eq!(read_all(&naive::file(2, &[])), Ok(0));
     assert_eq!(read_all(&naive::file(3, &[])), Err(IndexError::Newer));
     assert_eq!(read_all(&naive::file(1, &[])), Err(IndexError::Older));
@@ -154,7 +152,7 @@ fn other_versions_are_told_from_what_is_damaged() {
 }
 
 #[test]
-fn what_the_format_has_no_room_for_is_not_written() {
+fn writer_refuses_oversized_pages_and_wrong_ids() {
     let mut writer = Writer::new(Vec::new());
     assert!(writer.page(0, 0..=0, |_| ()).is_err(), "of no section");
     writer.section(2).unwrap();

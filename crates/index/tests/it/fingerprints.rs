@@ -1,4 +1,4 @@
-//! Which file an index is of.
+//! Tests of fingerprints and event checksums.
 
 use std::io::Cursor;
 use tracemill_index::format::{Fingerprint, event_sum};
@@ -8,7 +8,7 @@ fn of(bytes: &[u8]) -> Fingerprint {
     Fingerprint::of(&mut Cursor::new(bytes), bytes.len() as u64).unwrap()
 }
 
-/// The same, after the specification.
+/// Computes a fingerprint by the specification.
 fn naive(bytes: &[u8]) -> u128 {
     let mut all = (bytes.len() as u64).to_le_bytes().to_vec();
     if bytes.len() <= 16 << 20 {
@@ -25,7 +25,7 @@ fn naive(bytes: &[u8]) -> u128 {
 }
 
 #[test]
-fn fingerprints_are_those_of_the_specification() {
+fn fingerprints_match_the_specification() {
     for len in [0, 1, 64 << 10, 200_001, 16 << 20, (16 << 20) + 1, 20_000_003] {
         let bytes: Vec<u8> = (0..len).map(|at| ((at as u64 * at as u64) >> 7) as u8).collect();
         assert_eq!(of(&bytes).0, naive(&bytes), "{len}");
@@ -33,7 +33,7 @@ fn fingerprints_are_those_of_the_specification() {
 }
 
 #[test]
-fn a_file_that_is_another_has_another_one() {
+fn different_files_have_different_fingerprints() {
     let mut bytes = vec![b'x'; 300_000];
     let whole = of(&bytes);
     for at in [0, 1, 70_000, 150_000, 299_999] {
@@ -43,12 +43,12 @@ fn a_file_that_is_another_has_another_one() {
     }
     assert_ne!(of(&bytes[..299_999]), whole);
     assert_eq!(of(&bytes), whole);
-    // it is shorter than it was said to be
+    // the file is shorter than the given length
     assert!(Fingerprint::of(&mut Cursor::new(&bytes), 300_001).is_err());
 }
 
 #[test]
-fn sums_know_the_bytes_and_the_place() {
+fn event_sums_depend_on_bytes_and_offset() {
     let one = event_sum(5, b"{}");
     assert_ne!(one, event_sum(6, b"{}"));
     assert_ne!(one, event_sum(5, b"[]"));

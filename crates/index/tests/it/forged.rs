@@ -1,4 +1,5 @@
-//! Files whose checksums are right and whose content is not: errors, never a panic, and no more memory than the format allows.
+//! Tests that invalid files with valid checksums cause errors, but no panic and no excessive
+//! memory.
 
 use super::naive::{Raw, file, leb128, page, read_all};
 use tracemill_index::format::{Index, IndexError, PAGE_MOST, ROWS_MOST};
@@ -15,7 +16,7 @@ fn plain(bytes: Vec<u8>) -> Vec<u8> {
 }
 
 #[test]
-fn any_page_with_a_right_checksum() {
+fn random_pages_with_valid_checksums_are_read_or_refused() {
     let (mut read, mut refused) = (0, 0);
     for seed in seeds(0, 5000) {
         let mut rng = Rng::new(seed);
@@ -40,13 +41,13 @@ fn any_page_with_a_right_checksum() {
 }
 
 #[test]
-fn rows_that_would_fill_the_memory() {
+fn excessive_row_counts_are_refused() {
     let runs = |rows: u32, count: u64| {
         let column = [vec![7], leb128(count)].concat();
         read_all(&plain(page(rows, &[(3, column)])))
     };
     assert_eq!(runs(ROWS_MOST as u32, ROWS_MOST as u64), Ok(ROWS_MOST));
-    // a column of other rows than its page is none
+    // a column with another number of rows is invalid
     assert_eq!(runs(5, 6), Ok(0));
     assert_eq!(runs(5, u64::MAX), Ok(0));
     assert!(runs(ROWS_MOST as u32 + 1, ROWS_MOST as u64 + 1).is_err());
@@ -54,7 +55,7 @@ fn rows_that_would_fill_the_memory() {
 }
 
 #[test]
-fn numbers_of_more_than_64_bits() {
+fn numbers_of_more_than_64_bits_are_refused() {
     let of = |bytes: &[u8]| {
         let bytes = plain(page(1, &[(1, bytes.to_vec())]));
         let index = Index::open(&bytes).unwrap();
@@ -71,7 +72,7 @@ fn numbers_of_more_than_64_bits() {
 
 #[cfg(feature = "zstd")]
 #[test]
-fn packed_pages_are_as_long_as_they_say_or_refused() {
+fn packed_pages_of_wrong_length_are_refused() {
     let raw = page(0, &[(0, vec![b'a'; 5000])]);
     let packed = zstd::bulk::compress(&raw, 3).unwrap();
     assert_eq!(read_all(&of(packed.clone(), raw.len() as u32)), Ok(5000));
@@ -84,13 +85,13 @@ fn packed_pages_are_as_long_as_they_say_or_refused() {
     assert!(read_all(&of(bomb, u32::MAX)).is_err());
     for seed in seeds(0, 2000) {
         let changed = mutated(&mut Rng::new(seed), &packed, b"");
-        // zstd itself has no checksum here: what it makes of changed bytes is a page, or it is refused
+        // zstd has no checksum here, so changed bytes may unpack to a page
         let _ = read_all(&of(changed, raw.len() as u32));
     }
 }
 
 #[test]
-fn directories_that_do_not_fit_their_pages() {
+fn directories_that_contradict_their_pages_are_refused() {
     let good = page(0, &[]);
     let raw = |bytes: &[u8], raw| Raw { bytes: bytes.to_vec(), raw, keys: (0, 0) };
     let len = good.len() as u32;

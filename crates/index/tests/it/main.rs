@@ -1,4 +1,4 @@
-//! The format from outside: what is written is read, and nothing else is.
+//! Tests of the index format through its public interface.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod bytes;

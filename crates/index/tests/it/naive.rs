@@ -1,20 +1,19 @@
-//! A second writer, after the specification alone: of sound files to compare with, and of forged ones.
+//! A reference writer by the specification, for valid and for forged files.
 
 use tracemill_index::format::{Index, IndexError, Page};
 use tracemill_testkit::Rng;
 use twox_hash::XxHash3_64;
 
-/// A page: its bytes in the file, how many they say they are unpacked, and its keys.
+/// A page: its bytes in the file, its claimed unpacked length, and its keys.
 pub(crate) struct Raw {
     pub(crate) bytes: Vec<u8>,
     pub(crate) raw: u32,
     pub(crate) keys: (u64, u64),
 }
 
-/// A section: id, rows, pages.
 pub(crate) type Part = (u32, u64, Vec<Raw>);
 
-/// The head's fields: what it says of the input.
+/// Length, time of change and fingerprint in the head.
 pub(crate) const INPUT: (u64, i64, u128) = (77, -5, 0x1234_5678_9abc_def0_1122);
 
 pub(crate) fn file(version: u16, parts: &[Part]) -> Vec<u8> {
@@ -45,7 +44,7 @@ pub(crate) fn file(version: u16, parts: &[Part]) -> Vec<u8> {
     [head, pages, directory].concat()
 }
 
-/// A page of columns, each with the number of its encoding.
+/// Builds a page from columns with the numbers of their encodings.
 pub(crate) fn page(rows: u32, columns: &[(u8, Vec<u8>)]) -> Vec<u8> {
     let mut bytes = rows.to_le_bytes().to_vec();
     bytes.extend((columns.len() as u32).to_le_bytes());
@@ -68,7 +67,7 @@ pub(crate) fn leb128(number: u64) -> Vec<u8> {
     bytes
 }
 
-/// Reads everything that a file has; how many numbers and bytes that were.
+/// Reads a whole file; returns the number of numbers and bytes.
 pub(crate) fn read_all(bytes: &[u8]) -> Result<usize, IndexError> {
     let index = Index::open(bytes)?;
     let mut read = 0;
@@ -94,7 +93,7 @@ fn read_page(page: &Page) -> Result<usize, IndexError> {
     Ok(read)
 }
 
-/// Numbers of the kinds that columns have: few values, ascending ones, any.
+/// Generates numbers like those of real columns: few values, ascending, or any.
 pub(crate) fn numbers(rng: &mut Rng, rows: usize) -> Vec<u64> {
     let kind = rng.below(5);
     let mut last = rng.bits() >> rng.below(64);
