@@ -1,8 +1,8 @@
-//! Calls of a thread from the samples of its profile and its events: `SamplesIntegrator` (devtools-semantics §6) in one
-//! pass.
+//! Computes the calls of a thread from the samples of its profile and its events
+//! (`SamplesIntegrator`, devtools-semantics §6).
 //!
-//! DevTools gives every open call a new duration whenever the stack changes. Here only the last one is worked out, when a
-//! call leaves the stack or all is over: so the cost is the frames that are pushed, not events times depth.
+//! DevTools updates all open calls whenever the stack changes. Here a duration is computed once,
+//! when the call leaves the stack, so the cost is the number of pushed frames.
 
 use crate::entries::Entry;
 use crate::events::kinds::flag;
@@ -14,13 +14,13 @@ use crate::value::space::Space;
 use std::cmp::Ordering;
 use tracemill_trace::Error;
 
-/// A sample of the profile, merged with events.
+/// A sample of the profile, ready to be merged with events.
 #[derive(Clone, Copy)]
 struct Stacked {
     ts: f64,
     node: u32,
     index: u32,
-    /// The node whose stack a GC sample stands on.
+    /// Node of the stack below a GC sample.
     below: u32,
 }
 
@@ -29,13 +29,12 @@ struct Open {
     index: u32,
     ts: f64,
     node: Above,
-    /// How many nodes of its stack stand above it: where that is how many calls do, these are of the same classes.
+    /// Number of stack nodes below the call. If as many calls are below, their classes match.
     level: u32,
-    /// How many cuts there were before.
+    /// Number of cuts before the call.
     cuts: u64,
 }
 
-/// See the module doc.
 struct Integrator<'m> {
     model: &'m Model,
     flags: &'m [u16],
@@ -45,12 +44,12 @@ struct Integrator<'m> {
     fake: bool,
     cuts: u64,
     last: f64,
-    /// The stack that is put in, but for `shared` nodes at its top, of which that many calls are already.
+    /// The new stack without the `shared` bottom nodes, which are open calls already.
     stack: Vec<Above>,
     shared: usize,
 }
 
-/// A node of a stack: what calls need of it.
+/// Data of a stack node that calls need.
 #[derive(Clone, Copy)]
 struct Above {
     node: u32,
@@ -59,13 +58,10 @@ struct Above {
     row: u32,
 }
 
-/// The calls of a thread, in the order in which they are made. `entries` are its events, sorted; `trace_id` gives the
-/// node of an event's sample. Where all events have ended, the first sample behind `until` is the last one.
+/// Computes the calls of a thread, in the order in which they begin. `trace_id` returns the node of
+/// an event's sample. Stops at the first sample after `until` when all events have ended.
 ///
-/// Cost: the events and samples, and the frames that are pushed.
-///
-/// # Errors
-/// What temporary files say.
+/// Cost: the events and samples, and the pushed frames.
 pub(crate) fn integrate(
     (entries, samples, until): (impl Iterator<Item = Entry>, impl Iterator<Item = Sample>, f64),
     (model, flags, clock): (&Model, &[u16], Clock),
@@ -118,7 +114,7 @@ pub(crate) fn integrate(
     this.finish()
 }
 
-/// Whether an event comes after a sample (§2.2): later, or at the same time and not longer.
+/// Returns whether an event comes after a sample (§2.2): later, or at the same time and not longer.
 fn is_after(event: &Entry, time: f64) -> bool {
     match event.ts.partial_cmp(&time) {
         Some(Ordering::Greater) => true,
@@ -127,7 +123,7 @@ fn is_after(event: &Entry, time: f64) -> bool {
     }
 }
 
-/// The samples that name a node.
+/// Iterates over the samples that name a node.
 fn stacked(
     samples: impl Iterator<Item = Sample>,
     Model { gc, .. }: &Model,
@@ -137,7 +133,7 @@ fn stacked(
     let all = (0..).zip(samples).filter(|(_, own)| own.node != NONE);
     all.map(move |(index, Sample { ms, node })| {
         let below = before;
-        // a leading GC sample stands on itself
+        // A leading GC sample is its own stack.
         if Some(node) != gc || before == NONE {
             before = node;
         }
@@ -154,7 +150,7 @@ impl Integrator<'_> {
         event.is_some_and(|event| self.flags(event) & flag::JS_INVOCATION != 0)
     }
 
-    /// Ends what is open and ends at or before `time`.
+    /// Ends open events that end at or before `time`.
     fn end_before(&mut self, open: &mut Vec<Entry>, time: f64) {
         while let Some(event) = open.last()
             && time >= event.end()
@@ -188,7 +184,7 @@ impl Integrator<'_> {
                 }
                 self.extract(event.ts, NO_SAMPLE);
             }
-            // the stack is its own: nothing leaves it but what lies above a lock
+            // The stack does not change: only calls above a lock end.
             Some(None) | None => self.cut(self.js.len(), event.ts),
         }
         if traced.is_some() && !self.is_js(parent) {
@@ -219,14 +215,15 @@ impl Integrator<'_> {
         }
     }
 
-    /// What calls need of a node, and the next one above it that is a call.
+    /// Returns the data of a node, and its next ancestor that is a call.
     #[inline]
     fn above(&self, number: u32) -> (Above, u32) {
         let Node { above, class, depth, row, .. } = self.model.node(number);
         (Above { node: number, class, depth, row }, above)
     }
 
-    /// Puts a node and its ancestors in; native frames are left out. Cost: the nodes up to the first that is a call already.
+    /// Sets the new stack to a node and its ancestors, without native frames. Stops at an open
+    /// call.
     fn put_in(&mut self, mut node: u32) {
         self.stack.clear();
         self.shared = 0;
@@ -254,7 +251,7 @@ impl Integrator<'_> {
         self.stack.reverse();
     }
 
-    /// Makes the stack that was put in the current one: what is equal stays, what is not ends at `time`.
+    /// Replaces the current stack by the new one: equal calls stay, others end at `time`.
     fn extract(&mut self, time: f64, sample: u32) {
         let Integrator { shared, .. } = *self;
         let lock = self.locked.last().copied().unwrap_or(0);
@@ -274,7 +271,7 @@ impl Integrator<'_> {
         }
     }
 
-    /// Ends the calls above `depth` at `time`. A lock holds what lies below it.
+    /// Ends the calls above `depth` at `time`. A lock protects the calls below it.
     fn cut(&mut self, mut depth: usize, time: f64) {
         if let Some(&lock) = self.locked.last()
             && lock != 0
@@ -290,7 +287,7 @@ impl Integrator<'_> {
         }
     }
 
-    /// What is still open ends where the stack was last looked at.
+    /// Ends the open calls at the time of the last change of the stack.
     fn finish(mut self) -> Result<Calls, Error> {
         for call in self.js.drain(..) {
             let was_cut = call.cuts < self.cuts;

@@ -1,4 +1,4 @@
-//! What a thread's flame chart is made of: its events and calls as one list in order, and the tree of them.
+//! The entries of a thread's flame chart: its events and calls as one ordered list, and their tree.
 
 pub(crate) mod calls;
 pub(crate) mod ignored;
@@ -19,18 +19,19 @@ record! {
         pub ts: f64,
         /// Microseconds.
         pub dur: f64,
-        /// The kind of an event, the node of a call.
+        /// Kind of an event, node of a call.
         pub kind: u32,
-        /// The details of an event, the sample of a call.
+        /// Details of an event, sample of a call.
         pub(crate) details: u32,
-        /// The number of an event, the function whose row a call is in; its phase in the lowest byte, [`NO_PLACE`] in the highest bit.
+        /// Lowest byte: phase. Above: number of an event, or function of a call's row. Highest bit:
+        /// [`NO_PLACE`].
         number: u64,
     }
 }
 
-/// What the lowest byte of a number says of calls.
+/// Phase byte of calls.
 const CALL: u8 = b'P';
-/// What a number has of what begins in one but ends behind it.
+/// Flag of entries that overlap their parent.
 const NO_PLACE: u64 = 1 << 63;
 
 impl Entry {
@@ -39,7 +40,6 @@ impl Entry {
         Entry { ts, dur, kind, details, number: record.number() << 8 | u64::from(record.phase()) }
     }
 
-    /// The same at another time.
     pub(crate) fn moved(&self, ts: f64, dur: f64) -> Self {
         Entry { ts, dur, ..*self }
     }
@@ -49,13 +49,13 @@ impl Entry {
         Entry { ts, dur, kind, details, number: u64::from(row) << 8 | u64::from(CALL) }
     }
 
-    /// Microseconds.
+    /// Returns the end in ticks.
     #[inline]
     pub fn end(&self) -> f64 {
         self.ts + self.dur
     }
 
-    /// Whether it lies in a stretch of time, or reaches into it.
+    /// Returns whether the entry overlaps or touches a time range.
     pub fn touches(&self, (from, to): (f64, f64)) -> bool {
         !(self.end() < from || self.ts > to)
     }
@@ -65,13 +65,13 @@ impl Entry {
         self.number as u8 == CALL
     }
 
-    /// The function whose row a call is in.
+    /// Returns the function of a call's row.
     #[inline]
     pub(crate) fn row(&self) -> u32 {
         (self.number >> 8) as u32
     }
 
-    /// Whether it has a place in the tree: it does not end behind what it begins in.
+    /// Returns whether the entry is in the tree, that is, does not overlap its parent.
     #[inline]
     pub(crate) fn has_place(&self) -> bool {
         self.number & NO_PLACE == 0
@@ -86,7 +86,7 @@ impl Entry {
         self.number as u8 == b'I'
     }
 
-    /// Whether it is an event or a call that began and ended at once.
+    /// Returns whether the entry is an event or call with duration 0, but not an instant.
     pub fn is_without_duration(&self) -> bool {
         self.dur == 0.0 && !self.is_instant()
     }
@@ -95,12 +95,12 @@ impl Entry {
         matches!(self.number as u8, b'X' | b'B')
     }
 
-    /// The number of an event, unless it was made of a B and an E.
+    /// Returns the number of an event, unless it is a pair of B and E.
     pub fn event_number(&self) -> Option<u64> {
         matches!(self.number as u8, b'X' | b'I').then_some((self.number & !NO_PLACE) >> 8)
     }
 
-    /// The order of DevTools (§2.2): by time, then longest first, then calls first.
+    /// Compares in the order of DevTools (§2.2): by time, then longest first, then calls first.
     pub(crate) fn compare(&self, other: &Entry) -> Ordering {
         let by = |a: f64, b: f64| a.partial_cmp(&b).unwrap_or(Ordering::Equal);
         by(self.ts, other.ts)
@@ -109,7 +109,7 @@ impl Entry {
     }
 }
 
-/// Two sorted lists as one; of equal ones the first list's come first.
+/// Merges two sorted lists; of equal entries those of the first list come first.
 pub(crate) fn merge(
     events: impl Iterator<Item = Placed>,
     calls: impl Iterator<Item = Placed>,
@@ -124,25 +124,23 @@ pub(crate) fn merge(
     })
 }
 
-/// An entry with how many stand above it.
+/// An entry with the number of entries above it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Placed {
     pub(crate) entry: Entry,
     pub(crate) depth: u32,
 }
 
-/// The tree of a thread's entries, in pre-order: `treify` (§7.1).
+/// An iterator over the tree of a thread's entries, in pre-order (DevTools: `treify`, §7.1).
 pub(crate) struct Nested<I> {
     entries: I,
-    /// Whether entries come with their depths.
     has_depths: bool,
-    /// When each open one ends.
     open: Vec<f64>,
-    /// The time of which entries without a place are counted, in microseconds.
+    /// Time range, in ticks, in which dropped entries are counted.
     counted: (f64, f64),
-    /// Whether those are handed on.
+    /// Whether dropped entries are returned too.
     keeps: bool,
-    /// Entries so far that begin in one but end behind it, and so have no place.
+    /// Number of entries dropped so far, because they overlap their parent.
     pub(crate) dropped: u64,
 }
 
@@ -152,12 +150,12 @@ impl<I: Iterator<Item = Placed>> Nested<I> {
         Nested { entries, has_depths, open: Vec::new(), counted, keeps: false, dropped: 0 }
     }
 
-    /// Counts only what has no place of those that touch a stretch of time, in microseconds.
+    /// Restricts the count of dropped entries to a time range.
     pub(crate) fn counting(self, counted: (f64, f64)) -> Self {
         Nested { counted, ..self }
     }
 
-    /// Hands on what has no place too, marked as such.
+    /// Returns dropped entries too, with a mark.
     pub(crate) fn keeping(self) -> Self {
         Nested { keeps: true, ..self }
     }

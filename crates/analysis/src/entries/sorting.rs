@@ -1,4 +1,4 @@
-//! The records of all threads, sorted: by thread, and as DevTools sorts within each (devtools-semantics §2.2).
+//! Sorts the records of all threads: by thread, then in DevTools' order (devtools-semantics §2.2).
 //!
 //! ```text
 //!   X, I ────────────────────────────────> sorter by thread and time ─> one list, a stretch of it for each thread
@@ -19,7 +19,6 @@ use tracemill_trace::spill::SpilledVec;
 use tracemill_trace::spill::hash::HashMap;
 
 record! {
-    /// A record of a lane.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(crate) struct Filed {
         pub(crate) lane: u32,
@@ -36,7 +35,7 @@ impl Keyed for Filed {
     }
 }
 
-/// The same in input order over all lanes.
+/// A record, sorted in input order over all tracks.
 #[derive(Clone, Copy, Debug)]
 struct AsWritten(Filed);
 
@@ -50,53 +49,50 @@ impl Keyed for AsWritten {
     }
 }
 
-/// What became of B and E events.
+/// Counts of unpaired B and E events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pairs {
-    /// B events without an end: they last no time.
+    /// Number of B events without an end; they have no duration.
     pub unended: u64,
-    /// E events that end nothing.
+    /// Number of E events without a begin.
     pub lone_ends: u64,
 }
 
-/// B and E events.
 enum Marks {
     ByTime(KeySorter<Filed>),
-    /// As DevTools pairs them.
+    /// B and E events in input order, as DevTools pairs them.
     AsWritten(KeySorter<AsWritten>),
 }
 
-/// Takes the records of all threads.
+/// Collects and sorts the records of all threads.
 pub(crate) struct Sorting {
     events: KeySorter<Filed>,
     marks: Marks,
-    /// Records of lanes as they came, as long as there is room: of many it turns out that nobody asks for them.
+    /// Unsorted records of tracks, within `room`; many may turn out not to be needed.
     waiting: Vec<(u32, Vec<Record>)>,
-    /// Bytes of heap that these may take more.
+    /// Remaining bytes for unsorted records.
     room: u64,
 }
 
-/// Records of all lanes, one lane after the other.
+/// Records of all tracks, one track after the other.
 #[derive(Default)]
 pub(crate) struct FiledRecords(SpilledVec<Filed>);
 
 impl FiledRecords {
-    /// Those of these numbers.
     pub(crate) fn range(&self, numbers: Range<usize>) -> impl Iterator<Item = Record> + '_ {
         self.0.range(numbers).map(|filed| filed.record)
     }
 }
 
-/// All records by thread, and what became of B and E events of each lane that has some.
+/// All records by track, and the counts of unpaired B and E events.
 pub(crate) struct Filing {
     pub(crate) records: FiledRecords,
-    /// Of each lane.
     pub(crate) ranges: Vec<Range<usize>>,
     pub(crate) pairs: HashMap<u32, Pairs>,
 }
 
 impl Sorting {
-    /// `drops_early`: many records will not stay, which is known when all have come.
+    /// Creates a sorter. `drops_early` means that many records will be dropped once all are read.
     pub(crate) fn new(space: &Space, (as_devtools, drops_early): (bool, bool)) -> Self {
         let marks = match as_devtools {
             true => Marks::AsWritten(space.sorter(2)),
@@ -106,7 +102,6 @@ impl Sorting {
         Sorting { events: space.sorter(1), marks, waiting: Vec::new(), room }
     }
 
-    /// Takes records of a lane.
     pub(crate) fn take(&mut self, lane: u32, records: Vec<Record>) -> Result<(), Error> {
         let bytes = records.capacity() * size_of::<Record>() + size_of::<(u32, Vec<Record>)>();
         self.waiting.push((lane, records));
@@ -122,7 +117,7 @@ impl Sorting {
         }
     }
 
-    /// Lets those in that waited, B and E in any case: what pairs are found is told of all lanes.
+    /// Passes on the unsorted records that stay, and all B and E events.
     fn let_in(&mut self, mut stays: impl FnMut(&Filed) -> bool) -> Result<(), Error> {
         for (lane, records) in std::mem::take(&mut self.waiting) {
             let filed = records.into_iter().map(|record| Filed { lane, record });
@@ -144,7 +139,7 @@ impl Sorting {
         }
     }
 
-    /// The same with other lanes and times. Cost: they are sorted anew.
+    /// Changes tracks and times with `to`. Cost: a second sort.
     pub(crate) fn moved(
         self,
         space: &Space,
@@ -169,7 +164,8 @@ impl Sorting {
         Ok(new)
     }
 
-    /// Drops what does not stay, as far as that is known before B and E are paired and it is in memory: it need not be sorted then.
+    /// Drops records that do not stay before they are sorted. Keeps B and E events, and records on
+    /// disk.
     pub(crate) fn drop_early(
         &mut self,
         mut stays: impl FnMut(&Filed) -> bool,
@@ -178,7 +174,8 @@ impl Sorting {
         self.let_in(stays)
     }
 
-    /// Returns the records that stay, with B and E paired. Cost: a sort; `room` is that of begins that are open at one time.
+    /// Returns the records that stay, with B and E paired. Cost: a sort. `room` limits the open
+    /// begins.
     pub(crate) fn finish(
         mut self,
         lanes: usize,
@@ -204,16 +201,15 @@ impl Sorting {
     }
 }
 
-/// Returns whether a record is a B or an E, which are paired.
 #[inline]
 fn is_mark(record: &Record) -> bool {
     matches!(record.phase(), b'B' | b'E')
 }
 
-/// Hands on each B with its duration.
+/// Passes on each B with its duration.
 ///
-/// An E ends the innermost B that is open on its thread and has its name and categories, as far as it has them, in order of time:
-/// [`DevtoolsBegins`], as `merge --for devtools` has it.
+/// An E ends the innermost open B of its thread with its name and categories, as far as it has them
+/// ([`DevtoolsBegins`]).
 fn pair(
     marks: &SortedByKey<Filed>,
     kinds: &[Kind],
@@ -230,7 +226,7 @@ fn pair(
         let pairs = all.entry(lane).or_default();
         let Kind { name, cat } = kinds[record.kind as usize];
         if record.phase() == b'B' {
-            // what has no category fits no end that has one
+            // A begin without categories does not match an end with categories.
             open.begin(u64::from(name) + 1, u64::from(cat) + 2, record);
             room.check(open.heap(), OPEN)?;
             pairs.unended += 1;
@@ -250,7 +246,7 @@ fn pair(
     unended(last, open, events)
 }
 
-/// Hands on the B events of a lane that nothing ended.
+/// Passes on the B events of a track without an end.
 fn unended(
     lane: Option<u32>,
     open: DevtoolsBegins<Record>,
@@ -260,7 +256,8 @@ fn unended(
     open.values().try_for_each(|record| events.push(Filed { lane, record }))
 }
 
-/// The same as DevTools does it: one stack for the whole file, in its order (devtools-semantics §8.1).
+/// Pairs as DevTools does: with one stack for the whole file, in its order (devtools-semantics
+/// §8.1).
 fn pair_as_devtools(
     marks: &SortedByKey<AsWritten>,
     events: &mut KeySorter<Filed>,

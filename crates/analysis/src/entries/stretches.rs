@@ -1,25 +1,24 @@
-//! The time of a thread that counts, if it is not one window: stretches that do not overlap, put together to a clock that stands
-//! still between them.
+//! Disjoint time ranges of a thread that count, and a clock that stops between them.
 
 use crate::entries::Entry;
 
-/// Stretches in microseconds, sorted, none touching the next.
+/// Sorted ranges in ticks that neither overlap nor touch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Stretches {
     all: Vec<(f64, f64)>,
-    /// Microseconds in the stretches before each.
+    /// Total length of the ranges before each.
     before: Vec<f64>,
     total: f64,
 }
 
 impl Stretches {
-    /// Of stretches in any order; what overlaps or touches is one. Cost: a sort.
+    /// Joins overlapping or touching ranges, in any order. Cost: a sort.
     pub(crate) fn of(mut given: Vec<(f64, f64)>) -> Self {
         given.sort_by(|a, b| a.0.total_cmp(&b.0));
         Stretches::of_sorted(given.into_iter())
     }
 
-    /// Of stretches by their starts. Heap: that of what is left.
+    /// Joins ranges sorted by their starts. Heap: the result.
     pub(crate) fn of_sorted(given: impl Iterator<Item = (f64, f64)>) -> Self {
         let mut all: Vec<(f64, f64)> = Vec::new();
         for (from, to) in given.filter(|(from, to)| from <= to) {
@@ -37,7 +36,7 @@ impl Stretches {
         Stretches { all, before, total }
     }
 
-    /// Microseconds in all of them.
+    /// Returns the total length in ticks.
     pub(crate) fn total(&self) -> f64 {
         self.total
     }
@@ -46,7 +45,7 @@ impl Stretches {
         self.all.iter().copied()
     }
 
-    /// What lies in both. Cost: both.
+    /// Returns the intersection. Cost: both lists.
     pub(crate) fn and(&self, other: &Stretches) -> Self {
         let (mut a, mut b) = (0, 0);
         let mut both = Vec::new();
@@ -61,16 +60,16 @@ impl Stretches {
         Stretches::of(both)
     }
 
-    /// What lies in these but not in the others. Cost: both.
+    /// Returns these ranges without the others. Cost: both lists.
     pub(crate) fn without(&self, other: &Stretches) -> Self {
         let ends = other.all.iter().flat_map(|(from, to)| [*from, *to]);
         let bounds = [&[f64::NEG_INFINITY][..], &ends.collect::<Vec<_>>(), &[f64::INFINITY]];
         let gaps = bounds.concat().chunks(2).map(|gap| (gap[0], gap[1])).collect();
-        // gaps around nothing would touch
+        // Gaps around an empty range would touch, so they are not joined.
         self.and(&Stretches { all: gaps, ..Stretches::default() })
     }
 
-    /// Microseconds of the stretches up to a time.
+    /// Returns the length of the ranges up to a time.
     pub(crate) fn until(&self, time: f64) -> f64 {
         let behind = self.all.partition_point(|(from, _)| *from <= time);
         let Some(at) = behind.checked_sub(1) else { return 0.0 };
@@ -78,13 +77,12 @@ impl Stretches {
         self.before[at] + (time.min(to) - from)
     }
 
-    /// Whether a time lies in one.
     pub(crate) fn holds(&self, time: f64) -> bool {
         let behind = self.all.partition_point(|(from, _)| *from <= time);
         behind > 0 && time <= self.all[behind - 1].1
     }
 
-    /// An entry on the clock of the stretches; `None` if it lies in none. What nests still does: ends are equal where they were.
+    /// Returns an entry on the clock of the ranges; `None` outside of them. Nesting is preserved.
     pub(crate) fn clip(&self, entry: &Entry) -> Option<Entry> {
         if entry.dur == 0.0 || entry.dur.is_nan() {
             let inside = self.holds(entry.ts);
@@ -95,7 +93,8 @@ impl Stretches {
     }
 }
 
-/// What added to `ts` is `end`, to the bit: the difference, or one of its neighbours.
+/// Returns a duration whose sum with `ts` is exactly `end`: the difference, or one of its
+/// neighbours.
 fn duration(ts: f64, end: f64) -> f64 {
     let dur = end - ts;
     let near = [dur, dur.next_down(), dur.next_up()];
@@ -107,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stretches_are_joined_and_cut() {
+    fn ranges_are_joined_and_clipped() {
         let a = Stretches::of(vec![(5.0, 9.0), (1.0, 3.0), (2.0, 4.0)]);
         assert_eq!(a.iter().collect::<Vec<_>>(), [(1.0, 4.0), (5.0, 9.0)]);
         let b = Stretches::of(vec![(3.0, 6.0), (8.0, 20.0)]);
@@ -119,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_stay_equal_to_the_bit() {
+    fn clipped_ends_are_bit_equal() {
         let mut state = 7u64;
         for _ in 0..100_000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -1,4 +1,5 @@
-//! One walk over a thread's events, with many visitors at once: `forEachEvent` (devtools-semantics §7.3).
+//! Walks over a thread's entries once for several visitors (`forEachEvent`, devtools-semantics
+//! §7.3).
 
 use crate::entries::Entry;
 use crate::events::kinds::flag;
@@ -6,37 +7,32 @@ use crate::value::clock::{Clock, Window};
 use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 
-/// An entry that counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Counted {
-    /// As it stands in the flame chart.
+    /// The entry in the flame chart.
     pub written: Entry,
-    /// On the clock of the time that counts.
+    /// The entry on the clock of the time that counts.
     pub entry: Entry,
 }
 
-/// What is told of each event within the window.
+/// A visitor of the entries within a window.
 pub trait Visit {
-    /// An event that lasts so long within the window begins.
+    /// Visits the start of an entry; `sum` is its duration within the window.
     fn start(&mut self, own: &Counted, sum: f64);
-    /// The innermost event ends, at a time or with the window.
+    /// Visits the end of the innermost open entry; `sum` is the time, at most the end of the
+    /// window.
     fn end(&mut self, own: &Counted, sum: f64);
-    /// An event that lasts no time.
+    /// Visits an entry without a duration.
     fn instant(&mut self, _own: &Counted) {}
-    /// Bytes of heap that it took since this was asked for last.
-    ///
-    /// # Errors
-    /// What temporary files said.
+    /// Returns the heap bytes allocated since the last call.
     fn grown(&mut self) -> Result<u64, Error>;
 }
 
-/// Which events count, and how far DevTools is followed.
 #[derive(Clone, Copy)]
 pub(crate) struct Filter<'f> {
     pub(crate) flags: &'f [u16],
-    /// Whether only events of types count that DevTools shows.
+    /// Whether only events of types that DevTools shows count.
     pub(crate) shown_only: bool,
-    /// Whether tasks count too.
     pub(crate) with_tasks: bool,
     /// Whether an event that ends at exactly 0 is never closed, as in DevTools.
     pub(crate) as_devtools: bool,
@@ -44,7 +40,6 @@ pub(crate) struct Filter<'f> {
 }
 
 impl Filter<'_> {
-    /// Flags of an entry.
     #[inline]
     pub(crate) fn flags(&self, entry: &Entry) -> u16 {
         if entry.is_call() { flag::SHOWN } else { self.flags[entry.kind as usize] }
@@ -58,17 +53,18 @@ impl Filter<'_> {
     }
 }
 
-/// Bytes of heap that a visitor has of an entry that is open.
+/// Heap bytes of a visitor per open entry.
 const OPEN: usize = 32;
 
-/// Entries after which visitors are asked what they take.
+/// Number of entries between memory checks.
 const ASKED_EVERY: u32 = 1 << 12;
 
-/// Walks over entries, in order, within the window; `before` gives them a second time. Cost: one look at each up to
-/// the end of the window, and a second one at those before its start. `room` is that of the visitors.
+/// Walks over ordered entries within the window; `before` iterates over the same entries.
+///
+/// Cost: visits each entry up to the end of the window, and those before its start twice.
 ///
 /// # Errors
-/// [`tracemill_trace::ErrorKind::Exceeded`] if what visitors make is more than there is room for; what temporary files say.
+/// Returns [`tracemill_trace::ErrorKind::Exceeded`] if the visitors exceed the memory budget.
 pub(crate) fn walk(
     (before, entries): (impl Iterator<Item = Counted>, impl Iterator<Item = Counted>),
     window: Window,
@@ -78,7 +74,7 @@ pub(crate) fn walk(
 ) -> Result<(), Error> {
     let clock = filter.clock;
     let (start, end) = (clock.tick(window.from), clock.tick(window.to));
-    // DevTools takes an end of 0 for none
+    // DevTools treats an end of 0 as missing.
     let end =
         if end.is_nan() || end == 0.0 && clock.origin().is_none() { f64::INFINITY } else { end };
     let clipped = |entry: &Entry| js_min(clock.sum(entry.end()), window.to);
@@ -127,19 +123,18 @@ fn ask(visits: &mut [&mut dyn Visit], room: &Quota) -> Result<(), Error> {
     visits.iter_mut().try_for_each(|visit| room.take(visit.grown()?, "the rows of trees"))
 }
 
-/// How many come before the walk begins: it does at the last entry that begins by then, and back to a `RunTask` of the timeline.
+/// Returns the number of entries to skip: up to the last `RunTask` of the timeline that begins by
+/// then.
 fn first(entries: impl Iterator<Item = Counted>, start: f64, filter: Filter<'_>) -> usize {
     let before = entries.take_while(|own| start - own.entry.ts >= 0.0).enumerate();
     let is_top = |entry: &Entry| filter.flags(entry) & flag::TOP_LEVEL != 0;
     before.fold(0, |first, (at, own)| if is_top(&own.entry) { at } else { first })
 }
 
-/// `Math.min`
 pub(crate) fn js_min(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { a.min(b) }
 }
 
-/// `Math.max`
 pub(crate) fn js_max(a: f64, b: f64) -> f64 {
     if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }
 }

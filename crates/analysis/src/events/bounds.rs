@@ -1,4 +1,4 @@
-//! First and last time of a trace: those that DevTools takes, or those of all events.
+//! First and last time of a trace: of the events that DevTools uses, or of all.
 
 use crate::value::clock::nanos_of;
 use tracemill_join::input_set::InputPlace;
@@ -10,7 +10,7 @@ use tracemill_trace::time::bounds::Times;
 pub(crate) struct Bounds {
     pub(crate) min: f64,
     pub(crate) max: f64,
-    /// Nanoseconds that the first time is too coarse for.
+    /// Nanoseconds that `min` cannot represent.
     rest: i64,
 }
 
@@ -40,31 +40,29 @@ impl Bounds {
         Bounds { min: place.moved(self.min), max: place.moved(self.max), ..self }
     }
 
-    /// Returns the first nanosecond, if there is a time.
     fn first(&self) -> Option<i64> {
         self.min.is_finite().then(|| nanos_of(self.min).saturating_add(self.rest))
     }
 }
 
-/// Whether DevTools takes the bounds of a trace from an event.
+/// How an event extends the bounds of a trace in DevTools.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bounding {
-    /// Yes, unless the event is at time 0.
+    /// Extends the bounds, unless the event is at time 0.
     Drawn,
-    /// A call that was written as an event: only if its samples are gone.
+    /// Extends the bounds only without its samples: the event is a call stored as an event.
     Call,
-    /// No: its phase or its name (`…::UMA`) is none of those.
+    /// Does not extend the bounds, because of the event's phase or name (`…::UMA`).
     Other,
 }
 
-/// The time of an event.
 #[derive(Clone, Copy)]
 pub(crate) struct EventTime {
-    /// Microseconds.
+    /// Start in microseconds.
     pub(crate) ts: f64,
-    /// Microseconds.
+    /// Duration in microseconds.
     pub(crate) dur: f64,
-    /// Nanoseconds that `ts` is too coarse for.
+    /// Nanoseconds that `ts` cannot represent.
     pub(crate) rest: i64,
 }
 
@@ -74,14 +72,14 @@ pub(crate) struct EventTimes {
     drawn: Bounds,
     calls: Bounds,
     others: Bounds,
-    /// Events at time 0.
+    /// Times of events at time 0.
     at_zero: Bounds,
-    /// All of them; these decide whether the trace begins at time 0.
+    /// Times of all events, which decide whether the trace begins at time 0.
     all: Times,
 }
 
 impl EventTimes {
-    /// Takes an event that is no metadata.
+    /// Adds an event that is not a metadata event.
     #[inline]
     pub(crate) fn note(&mut self, event: &Event<'_>, time: EventTime, bounding: Bounding) {
         let EventTime { ts, dur, rest } = time;
@@ -97,7 +95,6 @@ impl EventTimes {
         of.extend(Bounds { min: ts, max: ts + dur, rest });
     }
 
-    /// Takes over the times of a later chunk.
     pub(crate) fn append(&mut self, later: EventTimes) {
         self.drawn.extend(later.drawn);
         self.calls.extend(later.calls);
@@ -111,12 +108,13 @@ impl EventTimes {
         self.drawn.min.is_finite() || self.calls.min.is_finite()
     }
 
-    /// Returns the bounds of events that are no calls, or those that DevTools takes.
+    /// Returns the bounds of events other than stored calls, or with `drawn_only` those in
+    /// DevTools.
     fn counted(&self, drawn_only: bool) -> Bounds {
         let mut counted = self.drawn;
         if !drawn_only {
             counted.extend(self.others);
-            // 0 is no time where the clock began long before the trace
+            // 0 is not a time if the clock began long before the trace.
             if self.all.bounds().is_some_and(|all| all.start <= 0) {
                 counted.extend(self.at_zero);
             }
@@ -125,23 +123,22 @@ impl EventTimes {
     }
 }
 
-/// The bounds of a trace, where its inputs are beside each other.
+/// The bounds of a trace, with aligned inputs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TraceBounds {
-    /// Of events that count.
     pub(crate) events: Bounds,
-    /// Of calls that were written as events.
+    /// Bounds of calls stored as events.
     pub(crate) calls: Bounds,
-    /// The first nanosecond of events that count.
+    /// First nanosecond of the events that count.
     pub(crate) first: Option<i64>,
-    /// The nanosecond from which `slice` and `info` count times, where tables count by the rules of DevTools.
+    /// Nanosecond from which `slice` and `info` count times, if DevTools' rules apply to tables.
     pub(crate) start: Option<i64>,
-    /// Whether the last time that counts may be that of an event that no thread has.
+    /// Whether the last time may be that of an event without a thread.
     pub(crate) is_last_unfiled: bool,
 }
 
 impl TraceBounds {
-    /// Adds up the times of each input; with `drawn_only` those that DevTools takes.
+    /// Combines the times of all inputs; `drawn_only` selects the events that DevTools uses.
     pub(crate) fn of<'p>(
         inputs: &[EventTimes],
         drawn_only: bool,

@@ -1,5 +1,5 @@
-//! What clang was at: since clang 19 the files that it includes are pairs of asynchronous events (b, e), since they need not nest in
-//! what is parsed of them. All others are complete events, which are records as any.
+//! Clang's included files. Since clang 19 they are async events (b, e). Other events of clang are
+//! ordinary complete events.
 
 use crate::value::args::Args;
 use crate::value::clock::Clock;
@@ -9,7 +9,7 @@ use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::names::Names;
 
-/// Whether events of this name tell in `args` what they are of, and reports ask for it.
+/// Returns whether events with this name have a subject in `args` that reports need.
 #[inline]
 pub(crate) fn has_detail(name: &[u8]) -> bool {
     matches!(
@@ -25,57 +25,56 @@ pub(crate) fn has_detail(name: &[u8]) -> bool {
     )
 }
 
-/// Whether clang names sums so: behind its events it writes how long those of each name took, each on a thread of its own.
+/// Returns whether clang uses a name for the total time of events, which it writes last.
 pub(crate) fn is_named_as_sum(name: &[u8]) -> bool {
     name.starts_with(b"Total ")
 }
 
-/// Whether an event of such a name is a sum: it stands at 0 and says of how many.
+/// Returns whether an event named like a sum is one: it is at time 0 and has a count.
 pub(crate) fn is_sum(event: &Event<'_>, ts: f64) -> bool {
     let count = || decode_short::<Args>(event.field(Field::Args).unwrap_or_default()).count;
     ts == 0.0 && event.phase() == b'X' && count() != Value::Missing
 }
 
-/// The begin or the end of a file that is included.
+/// The begin or end of an included file.
 #[derive(Clone, Copy)]
 struct Half {
     lane: u32,
-    /// The file; of an end 0.
+    /// Number of the file's name; 0 for an end.
     text: u32,
     is_begin: bool,
-    /// Microseconds.
+    /// Time in microseconds.
     ts: f64,
-    /// Among all events.
     number: u64,
 }
 
-/// A file that was included.
+/// An included file.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Whole {
     pub(crate) lane: u32,
     pub text: u32,
-    /// Ticks.
+    /// Start in ticks.
     pub ts: f64,
     pub dur: f64,
     pub number: u64,
 }
 
-/// All of them: halves in the order of the inputs, and what these make once all are known.
+/// All included files: their begins and ends in input order, and later their pairs.
 #[derive(Default)]
 pub(crate) struct Included {
     halves: Vec<Half>,
-    /// By lane.
+    /// Pairs, sorted by track.
     pub(crate) all: Vec<Whole>,
 }
 
 impl Included {
-    /// Whether an event (b, e) is one of them.
+    /// Returns whether an event (b, e) is of an included file.
     pub(crate) fn is(event: &Event<'_>) -> bool {
         event.field(Field::Name) == Some(b"\"Source\"")
             && event.field(Field::Cat) == Some(b"\"Source\"")
     }
 
-    /// Takes one, the `number`th of its stretch.
+    /// Adds an event, the `number_in`th of its chunk.
     pub(crate) fn note(&mut self, event: &Event<'_>, lane: u32, number_in: u64, names: &mut Names) {
         let Some(ts) = micros(event, Field::Ts) else { return };
         let args: Args = decode_short(event.field(Field::Args).unwrap_or_default());
@@ -84,7 +83,7 @@ impl Included {
         self.halves.push(Half { lane, text, is_begin, ts, number: number_in });
     }
 
-    /// Takes over those of a later stretch, before which `first` events stand.
+    /// Adds the events of a later chunk, before which there are `first` events.
     pub(crate) fn append(&mut self, later: Included, first: u64, texts: &[u32], lanes: &[u32]) {
         self.halves.extend(later.halves.into_iter().map(|own| Half {
             lane: lanes[own.lane as usize],
@@ -94,14 +93,14 @@ impl Included {
         }));
     }
 
-    /// Bytes of heap: of what there is, and of what is made of it.
+    /// Returns the heap bytes of the events and of their pairs.
     pub(crate) fn heap(&self) -> u64 {
         (self.halves.capacity() * size_of::<Half>() + self.halves.len() / 2 * size_of::<Whole>())
             as u64
     }
 
-    /// Pairs them where the inputs stand beside each other: an end is that of the last of its thread that is open. `moved` has of each lane
-    /// the one that it became, and its input. Their times are ticks of a clock from then on.
+    /// Pairs the events with aligned inputs: an end belongs to the last open begin of its thread.
+    /// `moved` holds the new track and the input of each track.
     pub(crate) fn pair<'p>(
         &mut self,
         moved: &[(u32, usize)],
@@ -109,7 +108,7 @@ impl Included {
         clock: Clock,
     ) {
         let mut halves = std::mem::take(&mut self.halves);
-        // of each thread in the order of the inputs
+        // Sort each thread in input order.
         halves.sort_by_key(|own| (own.lane, own.number));
         let mut open: Vec<Half> = Vec::new();
         for own in halves {
@@ -131,7 +130,6 @@ impl Included {
         self.all.sort_by_key(|own| (own.lane, own.number));
     }
 
-    /// Those of a lane.
     pub(crate) fn of(&self, lane: u32) -> &[Whole] {
         let first = self.all.partition_point(|own| own.lane < lane);
         let behind = self.all.partition_point(|own| own.lane <= lane);

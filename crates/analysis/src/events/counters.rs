@@ -1,18 +1,17 @@
-//! What counters (ph C) tell: how often each value was told, and the greatest of it.
+//! Counts and maximum values of counters (phase C).
 
 use crate::value::number;
 use tracemill_tokenizer::{Event, Field, members};
 use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::HashMap;
 
-/// A value of a counter.
 #[derive(Clone, Debug)]
 pub struct Counter {
     /// The text of the counter's name.
     pub name: u32,
     /// The text of the value's key in `args`.
     pub key: u32,
-    /// As written.
+    /// Pid as written.
     pub pid: Box<[u8]>,
     pub(crate) input: usize,
     /// Events that have it.
@@ -21,10 +20,10 @@ pub struct Counter {
     pub most: f64,
 }
 
-/// Of an input, a process, a name and a key.
+/// Input, process, name and key.
 type Id = (usize, Box<[u8]>, u32, u32);
 
-/// In the order in which they came.
+/// Values of counters, in order of appearance.
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) all: Vec<Counter>,
@@ -33,7 +32,6 @@ pub(crate) struct Counters {
 }
 
 impl Counters {
-    /// Takes an event.
     pub(crate) fn note(&mut self, event: &Event<'_>, names: &mut Names) {
         let Some(args) = event.field(Field::Args) else { return };
         let pid = event.field(Field::Pid).unwrap_or_default();
@@ -60,7 +58,7 @@ impl Counters {
         own.most = own.most.max(other.most);
     }
 
-    /// Takes over those of a later stretch of an input, whose texts became `texts`.
+    /// Adds the values of a later chunk of an input; `texts` maps its text numbers.
     pub(crate) fn append(&mut self, later: &Counters, input: usize, texts: &[u32]) {
         for own in &later.all {
             let (name, key) = (texts[own.name as usize], texts[own.key as usize]);
@@ -68,7 +66,6 @@ impl Counters {
         }
     }
 
-    /// Bytes of heap.
     pub(crate) fn heap(&self) -> u64 {
         self.bytes
     }

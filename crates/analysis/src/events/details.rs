@@ -1,4 +1,5 @@
-//! Details of single events, from their `args`, that rows, groups and calls need. Equal details are kept once.
+//! Details from the `args` of events that rows, groups and calls need. Equal details are stored
+//! once.
 
 use crate::events::{compiled, reflows};
 use crate::value::args::{Args, Data};
@@ -11,58 +12,55 @@ use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Which details are looked for beyond those that times and rows need.
+/// Optional details to read from events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// URLs, for groups by URL and domain.
+    /// Whether to read URLs, for groups by URL and domain.
     pub urls: bool,
-    /// Frames, for groups by frame.
+    /// Whether to read frames, for groups by frame.
     pub frames: bool,
-    /// Types of dispatched events and names of time stamps, for labels.
+    /// Whether to read types of dispatched events and names of time stamps, for labels.
     pub titles: bool,
-    /// Whether reports need more than trees: counters, requests and pages of Chrome, source files of clang.
+    /// Whether to read data of reports: counters, Chrome's requests and pages, clang's source
+    /// files.
     pub report: bool,
 }
 
-/// The details of one event, by numbers of texts.
+/// The details of an event, as numbers of texts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Numbered {
-    /// Id of the sample that was taken for the event; 0 if there is none.
+    /// Trace id of the event's sample; 0 if there is none.
     pub(crate) trace_id: u32,
-    /// Its row, if that is not its name.
+    /// Row of the event, if it is not its name.
     pub(crate) row: u32,
-    /// Its URL.
     pub(crate) url: u32,
-    /// The request that it is of, or that its URL is that of, if it has none itself.
+    /// Request of the event; without a URL of its own, the event has the request's URL.
     pub(crate) request: u32,
-    /// Its frame.
     pub(crate) frame: u32,
-    /// The part that the label adds to the title: [`ADDED`] and a text, or [`PLAIN`]; 0 if it was not read, or if `args` lacks the member
-    /// from which DevTools takes it.
+    /// Suffix that the label adds to the title: [`ADDED`] and a text, or [`PLAIN`]; 0 if unknown.
     pub(crate) title: u32,
-    /// The detail of a clang event, or the frame of a forced layout, as it is written.
+    /// Subject of a clang event, or raw frame of a forced layout.
     pub(crate) told: u32,
-    /// Bytes received: bits of a double.
+    /// Received bytes, as bits of a double.
     pub(crate) bytes: u64,
-    /// Whether a response came from the cache.
     pub(crate) is_cached: bool,
-    /// Whether its URL is its own, also if that is empty.
+    /// Whether the event has its own URL, which may be empty.
     pub(crate) is_located: bool,
 }
 
-/// Before a text that a label adds to a title.
+/// Prefix of a text that a label adds to a title.
 pub(crate) const ADDED: &str = ": ";
-/// A label adds nothing.
+/// Marks a label that adds nothing to the title.
 pub(crate) const PLAIN: &str = ".";
 
-/// What a label adds of a value: of one that is none, nothing but the colon.
+/// Returns the suffix for a value; only the prefix if the value is missing, null or false.
 fn added(value: &Value) -> Vec<u8> {
     let is_none = matches!(value, Value::Missing | Value::Null | Value::Bool(false));
     let text = if is_none { Cow::default() } else { value.template() };
     [ADDED.as_bytes(), &*text].concat()
 }
 
-/// All details; number 0 has none.
+/// Distinct details; number 0 has none.
 pub(crate) struct DetailsTable {
     pub(crate) all: Vec<Numbered>,
     numbers: HashMap<Numbered, u32>,
@@ -76,7 +74,6 @@ impl Default for DetailsTable {
 }
 
 impl DetailsTable {
-    /// Bytes of heap.
     pub(crate) fn heap(&self) -> u64 {
         let table = self.numbers.capacity() * (size_of::<(Numbered, u32)>() + 2);
         (self.all.capacity() * size_of::<Numbered>() + table) as u64
@@ -90,7 +87,8 @@ impl DetailsTable {
         })
     }
 
-    /// Takes over the details of another, whose texts became `texts`; gives their numbers here.
+    /// Adds the details of another table, whose text numbers `texts` maps. Returns their new
+    /// numbers.
     pub(crate) fn append(&mut self, other: &DetailsTable, texts: &[u32]) -> Vec<u32> {
         let text = |number: u32| texts[number as usize];
         let moved = |numbered: &Numbered| Numbered {
@@ -107,14 +105,14 @@ impl DetailsTable {
     }
 }
 
-/// What is looked for in events of a name and phase: asked once for many events.
+/// The details to search for in events of a name and phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sought {
-    /// It is of what a request brought.
+    /// Whether the event reports received bytes of a request.
     received: bool,
     stamp: bool,
     dispatched: bool,
-    /// Dispatched events of each type have a row; in DevTools those of all types have one.
+    /// Whether each type of dispatched events has its own row; in DevTools all types share one.
     typed: bool,
     animated: bool,
     connected: bool,
@@ -123,7 +121,7 @@ pub(crate) struct Sought {
     wanted: Wanted,
 }
 
-/// A word that `args` must have for a detail.
+/// A word that `args` must contain for a detail.
 struct Word(LazyLock<Finder<'static>>);
 
 impl Word {
@@ -137,15 +135,15 @@ impl Word {
 }
 
 static TRACED: Word = Word::new(|| Finder::new(b"\"sampleTraceId\""));
-/// Of `url`, and of `stylesheetUrl`.
+/// Matches `url` and `stylesheetUrl`.
 static URL: Word = Word::new(|| Finder::new(b"rl\""));
 static STACK: Word = Word::new(|| Finder::new(b"\"stackTrace\""));
 static REQUEST: Word = Word::new(|| Finder::new(b"\"requestId\""));
 static FRAME: Word = Word::new(|| Finder::new(b"\"frame\""));
 
 impl Sought {
-    /// In events of this phase and name.
-    /// With `typed` dispatched events of each type have a row.
+    /// Returns the details to search for. With `typed`, dispatched events of each type have their
+    /// own row.
     pub(crate) fn of(phase: u8, name: &[u8], wanted: Wanted, typed: bool) -> Self {
         let dispatched = name == b"EventDispatch" && phase != b'I';
         Sought {
@@ -164,7 +162,7 @@ impl Sought {
         }
     }
 
-    /// What an event says; `None` if that is nothing that matters. Texts are entered into `names`.
+    /// Reads the details of an event, and adds their texts to `names`; `None` if there are none.
     #[inline]
     pub(crate) fn details(
         self,
@@ -175,7 +173,7 @@ impl Sought {
         let Sought { received, stamp, dispatched, animated, connected, compiled, .. } = self;
         let rest = event.field_and_rest(Field::Args)?;
         let by_name = received | stamp | dispatched | animated | connected | compiled;
-        // most events say nothing
+        // Most events have no details.
         if rest.starts_with(b"{}") && !by_name {
             return None;
         }
@@ -210,7 +208,7 @@ impl Sought {
         Some(details)
     }
 
-    /// Reads what is looked for by the event's name.
+    /// Reads the details that depend on the event's name.
     fn read(self, args: &Args, names: &mut Names, details: &mut Numbered) {
         let mut text = |text: Vec<u8>| names.number(&text);
         let none = Data::default();

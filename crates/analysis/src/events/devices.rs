@@ -1,5 +1,6 @@
-//! What PyTorch's profiler (Kineto) tells of devices: kernels and copies of memory on streams, the calls that launched these, and steps.
-//! Times are whole nanoseconds: microseconds since 1970 are more than a double holds to the nanosecond.
+//! GPU events of PyTorch's profiler (Kineto): kernels and memory copies on streams, their launches,
+//! and steps. Times are nanoseconds, because microseconds since 1970 exceed the precision of a
+//! double.
 
 use crate::value::named;
 use crate::value::record::ChunkPosition;
@@ -10,12 +11,12 @@ use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 
-/// What an event is to a device. What launches something sorts before it.
+/// The role of an event for GPUs. Launches sort before launched events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// A step of a training loop, as its host or, later, a device sees it.
+    /// A step of a training loop, as seen by the host or, later, by a device.
     Step,
-    /// A call of the host that launches what has its correlation.
+    /// A host call that launches the GPU event with its correlation id.
     Launch,
     /// A kernel runs.
     Kernel,
@@ -26,7 +27,6 @@ pub enum Role {
 record! { enum Role { Step, Launch, Kernel, Memory } }
 
 impl Role {
-    /// Of an event of this category and name.
     pub(crate) fn of(cat: &[u8], name: &[u8]) -> Option<Self> {
         Some(match cat {
             b"kernel" | b"Kernel" | b"mtia_ccp_events" => Role::Kernel,
@@ -38,17 +38,16 @@ impl Role {
         })
     }
 
-    /// Whether it takes time of a device.
     pub fn is_of_device(self) -> bool {
         matches!(self, Role::Kernel | Role::Memory)
     }
 }
 
-/// No event has this correlation: it launches nothing, or is not launched.
+/// Correlation id of an event that has none.
 pub const NO_CORRELATION: u64 = u64::MAX;
 
 record! {
-    /// An event of a device, or one that matters to it.
+    /// A GPU event, or a step or launch on the host.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct DeviceEvent {
         /// What it is to a device.
@@ -57,11 +56,11 @@ record! {
         pub lane: u32,
         /// The text of its name.
         pub name: u32,
-        /// Of the device; 0 for events of the host.
+        /// Stream of the device; 0 for events of the host.
         pub stream: u32,
-        /// That it stands in: correlations are those of one.
+        /// Number of the input, within which correlation ids are valid.
         pub input: u32,
-        /// Of the input; parts of one recording may stand in several.
+        /// Recording of the input, which may consist of several inputs.
         pub recording: u32,
         /// Nanoseconds.
         pub ts: i64,
@@ -69,13 +68,12 @@ record! {
         pub dur: i64,
         /// What a launch and the kernel that it launches share; [`NO_CORRELATION`] for none.
         pub correlation: u64,
-        /// Among all events.
         pub number: u64,
     }
 }
 
 impl DeviceEvent {
-    /// Of a complete event of this role, if it says what it is of.
+    /// Reads a complete event with a role; `None` if it lacks its stream or correlation id.
     pub(crate) fn of(
         event: &Event<'_>,
         role: Role,
@@ -114,7 +112,7 @@ impl DeviceEvent {
         })
     }
 
-    /// Renumbers an event of a chunk: its event, its lane and its name.
+    /// Renumbers the event, track and name of a chunk's event.
     pub(crate) fn behind(self, chunk: ChunkPosition, lanes: &[u32], texts: &[u32]) -> Self {
         DeviceEvent {
             lane: lanes[self.lane as usize],
@@ -126,12 +124,12 @@ impl DeviceEvent {
     }
 }
 
-/// A whole number, or a string that holds one.
+/// Parses an integer, or a string that contains one.
 fn integer(value: &[u8]) -> Option<i64> {
     parse(number_text(value, &mut Vec::new())?)
 }
 
-/// All of them where the inputs stand beside each other. `moved` has of each lane the one that it became, and its input.
+/// Aligns the events of all inputs. `moved` holds the new track and the input of each track.
 pub(crate) fn aligned<'p>(
     mut events: SpillVec<DeviceEvent>,
     moved: &[(u32, usize)],

@@ -1,5 +1,5 @@
-//! Whose a URL is: companies by the domains of their scripts, as the npm package `third-party-web` lists them, and as DevTools
-//! looks them up (`getEntityForUrl`). Of a domain that no company has, the root domain stands for one.
+//! Owners of URLs: companies by the domains in the npm package `third-party-web`, else root domains
+//! (DevTools: `getEntityForUrl`).
 
 use crate::value::Value;
 use crate::value::typed::{List, Object, object, parse};
@@ -8,29 +8,28 @@ use std::sync::LazyLock;
 use tracemill_tokenizer::validate;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Companies by their domains; by default none is known. What it takes: some 100 bytes a domain.
+/// Companies by domain; none by default. Memory: about 100 bytes per domain.
 #[derive(Clone, Debug, Default)]
 pub struct Entities {
     names: Vec<String>,
     by_domain: HashMap<Vec<u8>, usize>,
-    /// Domains with all below them (`*.a.example.com`).
+    /// Domains that include their subdomains (`*.a.example.com`).
     by_subdomain: HashMap<Vec<u8>, usize>,
-    /// Root domains with all below them (`*.example.com`).
+    /// Root domains that include their subdomains (`*.example.com`).
     by_root: HashMap<Vec<u8>, usize>,
 }
 
-/// Who has a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
     /// A company, a root domain, or an extension.
     pub name: Vec<u8>,
-    /// Whether it is a company of the list.
+    /// Whether the owner is a listed company or an extension.
     pub is_known: bool,
-    /// Of an extension of Chrome its origin.
+    /// Origin of a Chrome extension.
     pub(crate) extension: Option<Vec<u8>>,
 }
 
-/// Beyond it a URL has no domain.
+/// Maximum length of a URL with a domain.
 const LONGEST: usize = 10_000;
 
 static IN_URL: LazyLock<Option<Regex>> =
@@ -42,7 +41,7 @@ static ADDRESS: LazyLock<Option<Regex>> =
 static ROOT: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?i)[^.]+\.([^.]+|(?-u:gov|com|co|ne)\.(?-u:\w{2}))$").ok());
 
-/// The domain that a URL or domain holds, and its root; `parseDomains` of the package.
+/// Returns the root domain and the domain of a URL (`parseDomains` of the package).
 fn domains(url: &[u8]) -> Option<(&[u8], &[u8])> {
     if url.starts_with(b"data:") || url.len() > LONGEST && units(url) > LONGEST {
         return None;
@@ -62,18 +61,18 @@ fn domains(url: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((root, domain))
 }
 
-/// The length of a text as JavaScript counts it.
+/// Returns the length of a text in UTF-16 units.
 fn units(text: &[u8]) -> usize {
     String::from_utf8_lossy(text).encode_utf16().count()
 }
 
 object! {
-    /// A company in a list.
     struct Entry { name, domains: List<Value> }
 }
 
 impl Entities {
-    /// Of the content of `entities.json`: an array of objects with a `name` and `domains`, of which `*.` stands for all below.
+    /// Parses `entities.json`: an array of objects with a `name` and `domains`, where `*.` means
+    /// all subdomains.
     ///
     /// ```
     /// use tracemill_analysis::Entities;
@@ -87,7 +86,7 @@ impl Entities {
     /// ```
     ///
     /// # Errors
-    /// What is not as expected, and where.
+    /// Returns a message with the position of the first defect.
     pub fn parse(json: &[u8]) -> Result<Self, String> {
         let expected = "expected an array of objects with name and domains, as entities.json of the npm package third-party-web";
         let list = json.trim_ascii();
@@ -127,12 +126,13 @@ impl Entities {
         Ok(())
     }
 
-    /// Whether no company is known.
+    /// Returns whether no company is known.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// The company that has a URL, else its root domain; `None` for URLs that are of nobody, such as `node:fs`.
+    /// Returns the company that owns a URL, else its root domain; `None` for URLs without an owner,
+    /// such as `node:fs`.
     pub fn name_of(&self, url: &str) -> Option<String> {
         let owner = self.owner(url.as_bytes())?;
         Some(String::from_utf8_lossy(&owner.name).into_owned())
@@ -154,7 +154,7 @@ impl Entities {
         self.by_root.get(root).copied()
     }
 
-    /// `getEntityForUrl`
+    /// Returns the owner of a URL (DevTools: `getEntityForUrl`).
     pub fn owner(&self, url: &[u8]) -> Option<Owner> {
         if let Some(at) = self.known(url) {
             let name = self.names[at].clone().into_bytes();
@@ -185,9 +185,9 @@ mod tests {
     ]"#;
 
     #[test]
-    fn urls_have_owners() {
+    fn urls_have_owners_like_in_third_party_web() {
         let entities = Entities::parse(LIST).expect("a list");
-        // as getEntity and getRootDomain of third-party-web 0.30.0 answer for this list
+        // Expected owners are those of getEntity and getRootDomain in third-party-web 0.30.0.
         for (url, name, is_known) in [
             ("https://ads.example.com/x.js", "Ads", true),
             ("https://www.example.com/x.js", "example.com", false),
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_told() {
+    fn invalid_company_lists_are_reported() {
         for (list, told) in [
             ("[{]", "byte"),
             ("{}", "no array"),

@@ -1,5 +1,5 @@
-//! Which image events are of which URL: `ImagePaintingHandler` of DevTools. `Decode Image` is of the image that its thread painted
-//! last, else of the one that is known by the reference that the thread decoded last.
+//! URLs of image events (DevTools: `ImagePaintingHandler`). A `Decode Image` belongs to the image
+//! last painted on its thread, else to the image of the reference last decoded there.
 
 use crate::value::Value;
 use crate::value::args::Args;
@@ -15,7 +15,6 @@ enum Role {
     DrawReference,
 }
 
-/// Names of these events.
 pub(crate) fn is_image(name: &[u8]) -> bool {
     matches!(name, b"Decode Image" | b"Draw LazyPixelRef")
 }
@@ -24,17 +23,16 @@ pub(crate) fn is_image(name: &[u8]) -> bool {
 struct Image {
     role: Role,
     input: usize,
-    /// Among all events.
     number: u64,
     pid: Box<[u8]>,
     tid: Box<[u8]>,
-    /// The URL that is painted, or the reference.
+    /// URL of a painted image, or reference of a decoded or drawn one.
     text: Option<Box<[u8]>>,
-    /// Whether a condition takes the reference for true.
+    /// Whether JavaScript treats the reference as true.
     is_true: bool,
 }
 
-/// All of them, in the order of the inputs.
+/// Image events in input order.
 #[derive(Default)]
 pub(crate) struct Images {
     all: Vec<Image>,
@@ -42,7 +40,7 @@ pub(crate) struct Images {
 }
 
 impl Images {
-    /// Takes an event, the `number`th of its stretch, if it is one of them.
+    /// Adds an event, the `number`th of its chunk, if it belongs to an image.
     #[inline]
     pub(crate) fn note(&mut self, event: &Event<'_>, number: u64) {
         let Some([b'"', name @ .., b'"']) = event.field(Field::Name) else { return };
@@ -69,26 +67,25 @@ impl Images {
     }
 
     fn push(&mut self, image: Image) {
-        /// Of the value itself, and of what is made of it.
+        /// Heap bytes of an event and of its results.
         const OWN: usize = 2 * size_of::<Image>() + 100;
         let text = image.text.as_ref().map_or(0, |text| text.len());
         self.bytes += (OWN + 2 * (image.pid.len() + image.tid.len() + text)) as u64;
         self.all.push(image);
     }
 
-    /// Takes over those of a later stretch of an input, before which `first` events stand.
+    /// Adds the events of a later chunk of an input, before which there are `first` events.
     pub(crate) fn append(&mut self, later: Images, input: usize, first: u64) {
         for own in later.all {
             self.push(Image { input, number: own.number + first, ..own });
         }
     }
 
-    /// Bytes of heap.
     pub(crate) fn heap(&self) -> u64 {
         self.bytes
     }
 
-    /// URLs by the numbers of events, of those that are of an image.
+    /// Returns the URLs of image events by event number.
     pub(crate) fn urls(&self) -> HashMap<u64, Box<[u8]>> {
         type Place<'i> = (usize, &'i [u8], &'i [u8]);
         let mut painted: HashMap<Place<'_>, &Image> = HashMap::default();
@@ -117,7 +114,7 @@ impl Images {
                 _ => {}
             }
         }
-        // what is drawn is looked up when all is known
+        // Drawn references are resolved last, when all are known.
         for own in self.all.iter().filter(|own| own.role == Role::DrawReference && own.is_true) {
             let reference = own.text.as_deref().unwrap_or_default();
             let paint = by_reference.get(&(own.input, reference));

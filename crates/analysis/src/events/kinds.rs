@@ -1,4 +1,4 @@
-//! Kinds of events (name and categories), and what DevTools makes of each: asked once a kind, not once an event.
+//! Kinds of events (name and categories), and DevTools' rules for each, computed once per kind.
 
 use crate::events::images::is_image;
 use crate::events::requests::is_once;
@@ -7,19 +7,17 @@ use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_viewers::essential::CALLS;
 
-/// No category at all.
+/// Number that means no categories.
 pub const NO_CAT: u32 = u32::MAX;
 
-/// A name with categories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kind {
-    /// Texts.
     pub name: u32,
-    /// [`NO_CAT`] if there is none.
+    /// Number of the categories' text; [`NO_CAT`] if there are none.
     pub cat: u32,
 }
 
-/// Kinds, numbered in the order in which they came.
+/// Kinds, numbered in order of appearance.
 #[derive(Default)]
 pub(crate) struct Kinds {
     pub(crate) all: Vec<Kind>,
@@ -35,19 +33,18 @@ impl Kinds {
         })
     }
 
-    /// Bytes of heap.
     pub(crate) fn heap(&self) -> u64 {
         let table = self.numbers.capacity() * (size_of::<(Kind, u32)>() + 2);
         (self.all.capacity() * size_of::<Kind>() + table) as u64
     }
 
-    /// Whether events of a kind are calls that were made of samples and written as events.
+    /// Returns whether events of a kind are calls of samples that were stored as events.
     pub(crate) fn is_call(&self, kind: u32, names: &Names) -> bool {
         let cat = self.all[kind as usize].cat;
         cat != NO_CAT && names.bytes_of(cat) == CALLS.as_bytes()
     }
 
-    /// Takes over the kinds of another, whose texts became `texts`; gives their numbers here.
+    /// Adds the kinds of another table, whose text numbers `texts` maps. Returns their new numbers.
     pub(crate) fn append(&mut self, other: &Kinds, texts: &[u32]) -> Vec<u32> {
         let moved = |kind: &Kind| Kind {
             name: texts[kind.name as usize],
@@ -57,35 +54,34 @@ impl Kinds {
     }
 }
 
-/// Bits that say what an event of a kind is.
 pub mod flag {
-    /// `RunTask`: in no tree.
+    /// `RunTask`, which trees omit.
     pub const RUN_TASK: u16 = 1;
     /// A `RunTask` of the timeline, at which a walk may begin.
     pub(crate) const TOP_LEVEL: u16 = 1 << 1;
-    /// Before it the JS stack is empty.
+    /// The JavaScript stack is empty before the event.
     pub(crate) const EMPTIES_STACK: u16 = 1 << 2;
-    /// JS runs within it.
+    /// JavaScript runs within the event.
     pub const JS_INVOCATION: u16 = 1 << 3;
-    /// Drawn in traces that are not generic, unless it is one of the next two that is not what it must be.
+    /// Drawn in DevTools' traces, in any phase.
     pub(crate) const DRAWN: u16 = 1 << 4;
     /// Drawn if it is an instant.
     pub(crate) const DRAWN_INSTANT: u16 = 1 << 5;
-    /// Drawn if it is complete.
+    /// Drawn if it is a complete event.
     pub(crate) const DRAWN_COMPLETE: u16 = 1 << 6;
-    /// Of a type that the trees of such traces show.
+    /// Shown by the trees of DevTools' traces.
     pub(crate) const SHOWN: u16 = 1 << 7;
-    /// It tells of bytes of a request.
+    /// Reports received bytes of a request.
     pub(crate) const RECEIVED: u16 = 1 << 8;
-    /// It has no category, over which DevTools' views fail.
+    /// Has no category, which makes DevTools' views fail.
     pub(crate) const NO_CATEGORY: u16 = 1 << 9;
-    /// Its URL is that of an image which another event names.
+    /// Has the URL of an image that another event names.
     pub(crate) const IMAGE: u16 = 1 << 10;
-    /// A request has one of it.
+    /// Occurs once per request.
     pub(crate) const ONCE: u16 = 1 << 11;
 }
 
-/// The flags of each kind. Tasks are those of Chrome and Node only.
+/// Returns the flags of each kind. Only Chrome and Node have tasks.
 pub(crate) fn flags(kinds: &Kinds, names: &Names, has_tasks: bool) -> Vec<u16> {
     let left = if has_tasks { u16::MAX } else { !(flag::RUN_TASK | flag::TOP_LEVEL) };
     kinds.all.iter().map(|kind| flags_of(*kind, names) & left).collect()
@@ -132,7 +128,8 @@ fn flags_of(kind: Kind, names: &Names) -> u16 {
     bits.into_iter().filter(|(_, is)| *is).fold(0, |flags, (bit, _)| flags | bit)
 }
 
-/// `isJSInvocationEvent` (devtools-semantics §6.4).
+/// Returns whether JavaScript runs within the event (DevTools: `isJSInvocationEvent`,
+/// devtools-semantics §6.4).
 fn is_js_invocation(name: &[u8]) -> bool {
     matches!(name, b"RunMicrotasks" | b"FunctionCall" | b"EvaluateScript" | b"EventDispatch")
         || name.starts_with(b"v8")

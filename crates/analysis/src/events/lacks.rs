@@ -1,4 +1,4 @@
-//! What events lack that DevTools reads without looking whether it is there, so that it refuses the trace.
+//! Missing fields that DevTools reads without a check, so that it refuses the trace.
 
 use crate::events::meta::Meta;
 use tracemill_join::input_set::InputPlace;
@@ -6,19 +6,18 @@ use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::spill::hash::HashSet;
 use tracemill_viewers::required_args::{Lack, ReadOn};
 
-/// A thread of an input on which something is missing.
+/// Where DevTools reads the missing args, and the input, pid and tid of the event.
 type Place = (ReadOn, usize, Box<[u8]>, Box<[u8]>);
 
-/// Of a stretch, or of all.
+/// Missing fields in a chunk, or in all inputs.
 #[derive(Default)]
 pub(crate) struct Lacks {
     pub(crate) names: bool,
     pub(crate) categories: bool,
     pub(crate) starts: bool,
     args: bool,
-    /// What matters only on threads that DevTools shows.
+    /// Threads with missing args that matter only where DevTools reads them.
     shown: HashSet<Place>,
-    /// Bytes of their ids.
     bytes: usize,
 }
 
@@ -44,7 +43,6 @@ impl Lacks {
         }
     }
 
-    /// Takes over those of a later stretch of an input.
     pub(crate) fn append(&mut self, later: Lacks, input: usize) {
         self.names |= later.names;
         self.categories |= later.categories;
@@ -55,12 +53,11 @@ impl Lacks {
         });
     }
 
-    /// Bytes of heap.
     pub(crate) fn heap(&self) -> u64 {
         2 * self.bytes as u64
     }
 
-    /// Whether args are missing where DevTools reads them.
+    /// Returns whether args are missing where DevTools reads them.
     pub(crate) fn are_args_read<'p>(
         &self,
         meta: &Meta,

@@ -1,4 +1,5 @@
-//! What a trace says of itself: names of threads, frames of pages, which process is whose (`MetaHandler`).
+//! Metadata of a trace: names of threads, frames of pages, and their processes (DevTools:
+//! `MetaHandler`).
 
 use crate::value::typed::{List, Object, decode, decode_data, object};
 use crate::value::{Value, micros, template};
@@ -7,7 +8,6 @@ use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::metadata::NODE_MAIN;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
-/// Events that names, frames and bounds are made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     ThreadName,
@@ -21,7 +21,7 @@ enum Role {
     SendRequest,
 }
 
-/// One of them, as far as it matters.
+/// An event with metadata.
 pub(crate) struct Notable {
     role: Role,
     pid: Box<[u8]>,
@@ -64,21 +64,20 @@ impl Notable {
         })
     }
 
-    /// Bytes of heap.
     pub(crate) fn heap(&self) -> u64 {
-        /// Of the value itself, and of what is made of it.
+        /// Heap bytes of an event and of its results.
         const OWN: usize = 2 * size_of::<(usize, Notable)>() + 100;
         (OWN + self.pid.len() + self.tid.len() + 2 * self.args.len()) as u64
     }
 
-    /// Whether it is one that Chrome writes for DevTools only.
+    /// Returns whether Chrome writes the event only for DevTools.
     pub(crate) fn is_web(&self) -> bool {
         use Role::*;
         matches!(self.role, StartedInBrowser | StartedInPage | SessionForWorker | CpuProfile)
     }
 }
 
-/// URLs of requests that DevTools follows.
+/// Schemes of requests that DevTools follows.
 const PROTOCOLS: [&[u8]; 5] = [b"blob:", b"file:", b"filesystem:", b"http:", b"https:"];
 
 /// A process that shows frames.
@@ -90,49 +89,45 @@ pub struct Page {
     pub is_on_main_frame: bool,
 }
 
-/// pid and tid, as written.
+/// Pid and tid as written.
 pub(crate) type ThreadId = (Box<[u8]>, Box<[u8]>);
 
-/// Where ids stand.
 type Numbers = HashMap<Box<[u8]>, usize>;
 
 /// A process that shows a frame, and the frame's URL.
 type Shown = (Box<[u8]>, Vec<u8>);
 
-/// What all of these events say.
+/// The metadata of a trace.
 #[derive(Default)]
 pub struct Meta {
-    /// By (pid, tid), in the order of the first of each.
+    /// Names of threads, in the order of their first name events.
     pub(crate) thread_names: Vec<(ThreadId, Vec<u8>)>,
-    /// Main threads of Node, whatever other names they have.
+    /// Main threads of Node, even if they have later names.
     pub(crate) node_mains: HashSet<ThreadId>,
-    /// Where each of them stands, by pid and then by tid.
     thread_numbers: HashMap<Box<[u8]>, Numbers>,
     pub(crate) process_names: HashMap<Box<[u8]>, Vec<u8>>,
     /// Processes that show frames, in order.
     pub(crate) pages: Vec<(Box<[u8]>, Page)>,
-    /// Where each of them stands.
     page_numbers: Numbers,
     /// The id of the main frame.
     pub main_frame: Option<Vec<u8>>,
-    /// Its URL when the recording began.
+    /// URL of the main frame when the recording began.
     pub main_frame_url: Option<Vec<u8>>,
-    /// The time of the last `TracingStartedInBrowser`.
+    /// Time of the last `TracingStartedInBrowser`.
     pub(crate) started: Option<f64>,
-    /// URLs of requests by their ids.
+    /// URLs of requests by id.
     pub(crate) requests: HashMap<Vec<u8>, Vec<u8>>,
-    /// Threads of workers that have a session of DevTools.
+    /// Worker threads with a DevTools session.
     pub workers: HashSet<ThreadId>,
-    /// Of each frame the processes and their URLs, in order.
+    /// Processes and URLs of each frame, in order.
     frames: Vec<(Vec<u8>, Vec<Shown>)>,
-    /// Where each of them stands.
     frame_numbers: HashMap<Vec<u8>, usize>,
-    /// Names and URLs of the frames there were at the start, by the last word on each.
+    /// Latest names and URLs of the frames present at the start.
     pub(crate) frame_titles: HashMap<Vec<u8>, (Vec<u8>, Vec<u8>)>,
 }
 
 impl Meta {
-    /// Takes an event; `place` is that of its input.
+    /// Adds an event; `place` is the position of its input.
     pub(crate) fn note(&mut self, event: &Notable, place: &InputPlace) {
         let pid = place.pid(&event.pid);
         let args = &*event.args;
@@ -177,7 +172,7 @@ impl Meta {
                 if id != Value::Missing
                     && let Value::Text(url) = url
                 {
-                    // the last one counts, also if it is one that DevTools does not follow
+                    // The last request with an id counts, even if DevTools does not follow it.
                     let id = id.template().into_owned();
                     match PROTOCOLS.iter().any(|own| url.starts_with(own)) {
                         true => self.requests.insert(id, url),
@@ -195,7 +190,7 @@ impl Meta {
         }
     }
 
-    /// Takes the name of a thread; one of two is the later.
+    /// Sets the name of a thread; the last one wins.
     fn name_thread(&mut self, pid: &[u8], Notable { tid, args, .. }: &Notable) {
         let name = match decode::<Named>(args).name {
             Value::Missing | Value::Null => template(Some(tid)).into_owned(),
@@ -215,7 +210,7 @@ impl Meta {
         }
     }
 
-    /// `updateRendererProcessByFrame`
+    /// Adds a frame's process (DevTools: `updateRendererProcessByFrame`).
     fn frame(&mut self, frame: &Frame, pid: Box<[u8]>) {
         let (id, url) = (text(&frame.frame), text(&frame.url));
         let at = *self.frame_numbers.entry(id.clone()).or_insert_with(|| {
@@ -225,7 +220,7 @@ impl Meta {
         self.frames[at].1.push((pid, url));
     }
 
-    /// `assignOrigin`, `assignIsMainFrame`
+    /// Assigns pages to processes (DevTools: `assignOrigin`, `assignIsMainFrame`).
     pub(crate) fn finish(&mut self) {
         for (id, processes) in &self.frames {
             for (pid, url) in processes {
@@ -243,18 +238,16 @@ impl Meta {
         }
     }
 
-    /// Whether the page is one that was made so that DevTools shows CPU profiles: no URL of a page begins like its own.
+    /// Returns whether the page is synthetic, written so that DevTools shows CPU profiles.
     pub(crate) fn is_page_made(&self) -> bool {
         self.main_frame_url.as_deref().is_some_and(|url| url.starts_with(b"process:"))
     }
 
-    /// Whether a process shows a frame.
     pub fn shows(&self, frame: &[u8], pid: &[u8]) -> bool {
         let at = self.frame_numbers.get(frame);
         at.is_some_and(|&at| self.frames[at].1.iter().any(|(own, _)| **own == *pid))
     }
 
-    /// The page of a process.
     pub fn page(&self, pid: &[u8]) -> Option<&Page> {
         self.page_numbers.get(pid).map(|&at| &self.pages[at].1)
     }
@@ -266,16 +259,16 @@ impl Meta {
 }
 
 object! {
-    /// What `thread_name` and `process_name` say.
+    /// Args of `thread_name` and `process_name`.
     struct Named { name }
 
-    /// What `ResourceSendRequest` says.
+    /// Data of `ResourceSendRequest`.
     struct SendRequest { request_id, url }
 
-    /// What `TracingSessionIdForWorker` says.
+    /// Data of `TracingSessionIdForWorker`.
     struct Session { worker_thread_id }
 
-    /// What `TracingStartedInBrowser` says.
+    /// Data of `TracingStartedInBrowser`.
     pub struct Started { frames: List<Object<Frame>> }
 }
 
@@ -284,19 +277,19 @@ impl Started {
         self.frames.0.iter().flatten().filter_map(|frame| frame.0.as_ref())
     }
 
-    /// The id of the main frame: the last that is one.
+    /// Returns the id of the last main frame.
     pub fn main_frame(&self) -> Option<&[u8]> {
         self.frames().rfind(|frame| frame.is_main())?.frame.text()
     }
 }
 
 object! {
-    /// A frame of a page.
     struct Frame { frame, name, url, parent, process_id, is_in_primary_main_frame, is_outermost_main_frame }
 }
 
 impl Frame {
-    /// `MetaHandler`: flags say whether it is the main one, or that it has no parent.
+    /// Returns whether the frame is the main frame, by its flags or the lack of a parent (DevTools:
+    /// `MetaHandler`).
     fn is_main(&self) -> bool {
         match (&self.is_in_primary_main_frame, &self.is_outermost_main_frame) {
             (_, Value::Missing) => !self.parent.is_true() && self.url.is_true(),
@@ -306,12 +299,13 @@ impl Frame {
     }
 }
 
-/// A string; empty if it is none.
+/// Returns the content of a string; empty for other values.
 fn text(value: &Value) -> Vec<u8> {
     value.text().unwrap_or_default().to_vec()
 }
 
-/// Whether `new URL` takes it: a scheme, and a host where the scheme needs one.
+/// Returns whether JavaScript's `new URL` accepts the text: a scheme, and a host if the scheme
+/// needs it.
 fn is_url(url: &[u8]) -> bool {
     let Some(colon) = url.iter().position(|&byte| byte == b':') else { return false };
     let (scheme, rest) = (&url[..colon], &url[colon + 1..]);

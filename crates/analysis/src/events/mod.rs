@@ -1,4 +1,4 @@
-//! What the args of events say: kinds, names, pages, devices, requests; and who wrote the trace.
+//! Decodes the args of events: kinds, names, pages, GPUs, requests. Detects the producer.
 
 pub(crate) mod bounds;
 pub(crate) mod compiled;

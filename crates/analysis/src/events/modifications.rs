@@ -1,5 +1,4 @@
-//! How a trace was looked at when DevTools stored it: `metadata.modifications` (devtools-semantics §10). Entries that are hidden, and the
-//! breadcrumb of windows.
+//! The view that DevTools stored with a trace in `metadata.modifications` (devtools-semantics §10).
 
 use crate::events::meta::ThreadId;
 use crate::value::typed::{List, Object, decode, object};
@@ -7,14 +6,13 @@ use crate::value::{Value, is_true, member};
 use tracemill_tokenizer::Cursor;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
-/// What is stored.
+/// The stored view.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Modifications {
-    /// Keys of entries that are hidden, and of those that hide some; `None` if one of them is no key.
+    /// Keys of hidden entries, then of entries that hide some; `None` if one is invalid.
     pub(crate) keys: Option<Vec<Key>>,
-    /// Of these the first are hidden.
+    /// Number of hidden entries in `keys`.
     pub(crate) hidden: usize,
-    /// The window of the innermost breadcrumb.
     pub(crate) breadcrumb: Option<Breadcrumb>,
 }
 
@@ -24,32 +22,29 @@ pub(crate) struct Breadcrumb {
     pub(crate) min: f64,
     pub(crate) max: f64,
     pub(crate) range: f64,
-    /// Whether it is the outermost.
+    /// Whether the breadcrumb is the outermost one.
     pub(crate) is_first: bool,
 }
 
-/// What a key names.
+/// The entry that a key names.
 #[derive(Clone, Debug)]
 pub(crate) enum Key {
-    /// An event, by its number.
     Event(u64),
-    /// A call: of which process and thread, with which sample and node.
+    /// A call: process, thread, sample and node.
     Call([i64; 4]),
-    /// What no thread draws: requests, frames and the like.
+    /// An entry of no thread, such as a request or a frame.
     Other,
 }
 
-/// Entries that are hidden.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hidden {
-    /// By their numbers.
     pub(crate) events: HashSet<u64>,
-    /// Of threads, by sample and node: the first of each.
+    /// Calls of threads, by sample and node; only the first call with a key is hidden.
     pub(crate) calls: HashMap<ThreadId, HashSet<(i64, u64)>>,
 }
 
 impl Key {
-    /// `traceEventKeyToValues`
+    /// Parses a key (DevTools: `traceEventKeyToValues`).
     fn parse(text: &[u8]) -> Option<Self> {
         let mut parts = text.split(|&byte| byte == b'-');
         let kind = parts.next()?;
@@ -63,7 +58,7 @@ impl Key {
     }
 }
 
-/// `parseInt(text, 10)` of a text without signs.
+/// Parses an unsigned integer like JavaScript's `parseInt(text, 10)`.
 fn parse_int(text: &[u8]) -> Option<i64> {
     let text = text.trim_ascii_start();
     let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
@@ -71,7 +66,7 @@ fn parse_int(text: &[u8]) -> Option<i64> {
 }
 
 impl Modifications {
-    /// Those that stand in metadata, if DevTools would apply them.
+    /// Reads the stored view from metadata, if DevTools would apply it.
     pub(crate) fn of(metadata: &[u8]) -> Option<Self> {
         let own = member(metadata, b"modifications")?;
         let stored: Stored = decode(own);
@@ -92,7 +87,7 @@ impl Modifications {
 }
 
 object! {
-    /// Modifications as they are stored; breadcrumbs, which may nest deeply, are read by a cursor.
+    /// Modifications as stored. Breadcrumbs, which may nest deeply, are read by a cursor.
     struct Stored { annotations, entries_modifications: Object<Entries> }
 
     struct Entries { hidden_entries: List<Value>, expandable_entries: List<Value> }
@@ -100,7 +95,7 @@ object! {
     struct Span { min, max, range }
 }
 
-/// Reads the innermost breadcrumb. Cost: two passes, however many there are, and no memory.
+/// Reads the innermost breadcrumb. Cost: two passes, and no heap.
 fn innermost(first: &[u8]) -> Option<Breadcrumb> {
     let (depth, _) = nested_breadcrumbs(first, 0);
     let (_, window) = nested_breadcrumbs(first, depth);
@@ -109,9 +104,11 @@ fn innermost(first: &[u8]) -> Option<Breadcrumb> {
     Some(Breadcrumb { min, max, range, is_first: depth == 1 })
 }
 
-/// Returns the depth of the innermost breadcrumb, 1 for the first, and the last window at depth `wanted`.
+/// Returns the depth of the innermost breadcrumb, 1 for the first, and the last window at depth
+/// `wanted`.
 ///
-/// The cursor enters each `child` instead of skipping it. Of equal keys the last counts, as in `JSON.parse`.
+/// The cursor enters each `child` instead of skipping it. The last of equal keys counts, as in
+/// `JSON.parse`.
 fn nested_breadcrumbs(first: &[u8], wanted: usize) -> (usize, &[u8]) {
     let mut cursor = Cursor::new(first);
     let mut open = usize::from(cursor.enter(b'{'));
@@ -145,15 +142,15 @@ mod tests {
     use tracemill_testkit::Rng;
 
     #[test]
-    fn keys_are_those_of_devtools() {
+    fn parses_keys_of_devtools() {
         let is = |text: &str| Key::parse(text.as_bytes()).is_some();
         assert!(["r-12", "s-3", "l-0", "p-1-2-3-4", "r-12x"].into_iter().all(is));
-        // what has a sample of −1 has six parts
+        // A key with the sample −1 has six parts.
         assert!(!["r", "r-", "r-x", "p-1-2-3", "p-1-2--1-4", "q-1", ""].into_iter().any(is));
     }
 
     #[test]
-    fn modifications_count_with_annotations_only() {
+    fn modifications_require_annotations() {
         let of = |text: &str| Modifications::of(text.as_bytes());
         assert!(of(r#"{"modifications":{"entriesModifications":{}}}"#).is_none());
         let stored = r#"{"modifications":{"annotations":{},"entriesModifications":{"hiddenEntries":["r-1"],"expandableEntries":["r-2","x"]},
@@ -166,7 +163,7 @@ mod tests {
         assert_eq!((own.keys.map(|keys| keys.len()), own.hidden), (Some(2), 1));
     }
 
-    /// An object of random breadcrumb keys, some of them more than once.
+    /// Returns an object of random breadcrumb keys, some of them duplicate.
     fn breadcrumb(random: &mut Rng, levels: u64) -> String {
         let mut entry = || {
             let key = random.pick(&["child", "child", "window", "other"]);
@@ -184,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn the_innermost_breadcrumb_is_that_of_a_walk_from_member_to_member() {
+    fn innermost_breadcrumb_matches_naive_walk() {
         let naive = |first: &[u8]| {
             let (mut last, mut depth) = (first.to_vec(), 1);
             while let Some(child) = member(&last, b"child").filter(|child| is_true(Some(child))) {

@@ -1,5 +1,4 @@
-//! What Chrome tells of pages while it records: requests, navigations, paints, shifts of the layout, interactions. Reports are made of
-//! these few events; of each stays what `args` say.
+//! Chrome's page events for reports: requests, navigations, paints, layout shifts, interactions.
 
 use crate::value::args::Args;
 use crate::value::clock::Clock;
@@ -10,7 +9,6 @@ use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::spill::hash::HashSet;
 
-/// What an event tells of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// A request will be sent.
@@ -47,7 +45,7 @@ pub enum Mark {
     LargestImage,
     /// A shift of the layout.
     Shift,
-    /// A phase of a build by Bazel: its id is the event's name.
+    /// A phase of a Bazel build; its id is the event's name.
     Phase,
     /// The begin of an interaction (ph b).
     Begin,
@@ -55,15 +53,14 @@ pub enum Mark {
     End,
 }
 
-/// One of them.
+/// A page event.
 pub struct Marked {
     /// What it tells of.
     pub mark: Mark,
     /// The number of its input.
     pub input: usize,
-    /// Among all events.
     pub number: u64,
-    /// Microseconds.
+    /// Time in microseconds.
     pub ts: f64,
     /// As written.
     pub pid: Box<[u8]>,
@@ -71,22 +68,23 @@ pub struct Marked {
     pub id: Box<[u8]>,
     /// As written.
     pub args: Box<[u8]>,
-    /// What was added to its time when inputs were put beside each other.
+    /// Microseconds that clock alignment added to `ts`.
     pub offset: f64,
 }
 
 impl Marked {
-    /// What `data` of its `args` says.
+    /// Decodes the object `data` of the event's `args`.
     pub fn data<T: DeserializeOwned + Default>(&self) -> Option<T> {
         decode_data(&self.args)
     }
 }
 
-/// All of them, in the order of the inputs.
+/// Page events in input order.
 #[derive(Default)]
 pub(crate) struct Pages {
     pub(crate) all: Vec<Marked>,
-    /// Requests of which data came in this stretch. There may be much of it, and what matters is where the first stands.
+    /// Requests with data in this chunk. Only their first data event matters, since there may be
+    /// many.
     received: HashSet<Box<[u8]>>,
     bytes: u64,
 }
@@ -119,7 +117,7 @@ fn mark_of(name: &[u8], phase: u8) -> Option<Mark> {
 }
 
 impl Pages {
-    /// Takes an event, the `number`th of its stretch, if it is one of them.
+    /// Adds an event, the `number_in`th of its chunk, if it is a page event.
     #[inline]
     pub(crate) fn note(&mut self, event: &Event<'_>, number_in: u64) {
         let Some(written @ [b'"', name @ .., b'"']) = event.field(Field::Name) else { return };
@@ -155,25 +153,23 @@ impl Pages {
     }
 
     fn push(&mut self, marked: Marked) {
-        /// Of the value itself, and of what is made of it.
+        /// Heap bytes of an event and of its results.
         const OWN: usize = 2 * size_of::<Marked>() + 200;
         self.bytes += (OWN + marked.pid.len() + marked.id.len() + marked.args.len()) as u64;
         self.all.push(marked);
     }
 
-    /// Takes over those of a later stretch of an input, before which `first` events stand.
+    /// Adds the events of a later chunk of an input, before which there are `first` events.
     pub(crate) fn append(&mut self, later: Pages, input: usize, first: u64) {
         for own in later.all {
             self.push(Marked { input, number: own.number + first, ..own });
         }
     }
 
-    /// Bytes of heap.
     pub(crate) fn heap(&self) -> u64 {
         self.bytes
     }
 
-    /// Puts them where their inputs stand beside each other.
     pub(crate) fn align_inputs<'p>(&mut self, place: impl Fn(usize) -> &'p InputPlace) {
         for own in &mut self.all {
             let place = place(own.input);
@@ -184,7 +180,7 @@ impl Pages {
         }
     }
 
-    /// Puts them on a clock.
+    /// Converts the times to a clock.
     pub(crate) fn place_on(&mut self, clock: Clock) {
         if clock.origin().is_none() {
             return;

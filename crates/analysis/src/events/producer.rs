@@ -1,30 +1,30 @@
-//! The producer of a trace, found by its content, and whether its rules are those of DevTools.
+//! Detects the producer of a trace by its content, and whether DevTools' rules apply to it.
 
 use crate::events::kinds::{Kinds, NO_CAT};
 use crate::events::meta::Meta;
 use tracemill_trace::event::names::Names;
 
-/// What wrote a trace.
+/// The program that wrote a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Producer {
-    /// Chrome, for DevTools.
+    /// Chrome, recording for DevTools.
     Chrome,
-    /// Node, with trace events.
+    /// Node, writing trace events.
     Node,
-    /// V8's profiler alone: `.cpuprofile`.
+    /// V8's profiler: a `.cpuprofile` only.
     CpuProfile,
     /// PyTorch's profiler (Kineto).
     Pytorch,
-    /// clang -ftime-trace.
+    /// Clang with `-ftime-trace`.
     Clang,
-    /// Bazel, --profile.
+    /// Bazel with `--profile`.
     Bazel,
-    /// Anything else.
+    /// Any other program.
     Generic,
 }
 
 impl Producer {
-    /// All of them.
+    /// All producers.
     pub const ALL: [Producer; 7] = [
         Producer::Chrome,
         Producer::Node,
@@ -35,7 +35,7 @@ impl Producer {
         Producer::Generic,
     ];
 
-    /// Its name, as options have it.
+    /// Returns the name of the producer in options.
     pub fn name(self) -> &'static str {
         match self {
             Producer::Chrome => "chrome",
@@ -48,13 +48,13 @@ impl Producer {
         }
     }
 
-    /// Whether single events say more than calls: how long they last is a section then.
+    /// Returns whether reports list durations of events, which describe traces of this producer
+    /// better than calls.
     pub fn is_of_slices(self) -> bool {
         !matches!(self, Producer::Chrome | Producer::CpuProfile | Producer::Clang)
     }
 }
 
-/// Categories of Kineto.
 const KINETO: [&[u8]; 8] = [
     b"cpu_op",
     b"user_annotation",
@@ -66,22 +66,20 @@ const KINETO: [&[u8]; 8] = [
     b"ac2g",
 ];
 
-/// What names and kinds of a trace say of its producer.
+/// Evidence for the producer of a trace.
 pub(crate) struct Signs<'t> {
     pub(crate) kinds: &'t Kinds,
     pub(crate) names: &'t Names,
-    /// Names of threads.
     pub(crate) meta: &'t Meta,
-    /// Whether an event says that Chrome recorded the trace for DevTools.
+    /// Whether an event shows that Chrome recorded the trace for DevTools.
     pub(crate) is_web: bool,
     /// Whether a `.cpuprofile` is among the inputs.
     pub(crate) has_whole: bool,
-    /// Whether there are CPU profiles.
     pub(crate) has_profiles: bool,
 }
 
 impl Signs<'_> {
-    /// Finds the producer. Of traces by several Chrome goes before the others.
+    /// Detects the producer; Chrome takes precedence if there are several.
     pub(crate) fn producer(&self) -> Producer {
         if self.is_web && !self.has_whole && !self.meta.is_page_made() {
             return Producer::Chrome;
@@ -109,8 +107,8 @@ impl Signs<'_> {
         }
     }
 
-    /// Returns whether V8 or Blink wrote the trace. Which events count, from when to when, is
-    /// decided by the rules of DevTools then, and else by the trace alone.
+    /// Returns whether V8 or Blink wrote the trace. DevTools' rules then decide which events count,
+    /// and the time range.
     pub(crate) fn follow_devtools(&self, producer: Producer) -> bool {
         let is_v8 = |cat: &[u8]| {
             let cat = cat.strip_prefix(b"disabled-by-default-").unwrap_or(cat);
@@ -121,7 +119,6 @@ impl Signs<'_> {
             || self.kinds().any(|(_, cats)| cats.split(|&byte| byte == b',').any(is_v8))
     }
 
-    /// Returns the name and the categories of each kind of event.
     fn kinds(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let cats = |cat| if cat == NO_CAT { b"" } else { self.names.bytes_of(cat) };
         self.kinds.all.iter().map(move |kind| (self.names.bytes_of(kind.name), cats(kind.cat)))

@@ -1,15 +1,15 @@
-//! Layouts and styles, as DevTools calls them together, and where scripts force them.
+//! Layouts and style recalculations, and the script locations that force them.
 
 use crate::value::typed::{decode_short, object};
 use crate::value::{Value, at, elements};
 
-/// Whether events of this name are layouts or styles.
+/// Returns whether events with this name are layouts or style recalculations.
 #[inline]
 pub fn is_layout(name: &[u8]) -> bool {
     matches!(name, b"Layout" | b"UpdateLayoutTree")
 }
 
-/// The frame at the top of the stack that `args` of one have, unless it is built in.
+/// Returns the top frame of the stack in `args` that is not built-in.
 pub(crate) fn frame(args: &[u8]) -> Option<&[u8]> {
     let paths: [&[&[u8]]; 3] =
         [&[b"data", b"stackTrace"], &[b"stackTrace"], &[b"beginData", b"stackTrace"]];
@@ -18,7 +18,6 @@ pub(crate) fn frame(args: &[u8]) -> Option<&[u8]> {
 }
 
 object! {
-    /// A frame of a stack.
     pub struct StackFrame {
         /// Its function.
         pub function_name,
@@ -32,7 +31,7 @@ object! {
 }
 
 impl StackFrame {
-    /// Built-in functions stand nowhere: places count from 1 on.
+    /// Returns whether the function is built-in: it has no position, since positions count from 1.
     fn is_native(&self) -> bool {
         let is_zero = |place: &Value| place.number() == Some(0.0);
         let has_url = self.url.text().is_some_and(|url| !url.is_empty());

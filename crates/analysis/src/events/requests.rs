@@ -1,12 +1,12 @@
-//! Which events a request is made of: `NetworkRequestsHandler` of DevTools keeps the last response, end, priority and note on the cache of
-//! each request, in the order of the file, and only these are of whom the request went to.
+//! Last events of network requests. DevTools (`NetworkRequestsHandler`) keeps only the last
+//! response, finish, priority and cache event of each request, in file order.
 
 use crate::value::args::Args;
 use crate::value::typed::decode_short;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
-/// Whether a request has one event of a name, the last.
+/// Returns whether DevTools keeps only the last event with this name of a request.
 pub(crate) fn is_once(name: &[u8]) -> bool {
     kind(name).is_some()
 }
@@ -21,7 +21,7 @@ fn kind(name: &[u8]) -> Option<u8> {
     })
 }
 
-/// The last event of each of these names, by the ids of requests.
+/// The last events of requests: event number by kind and request id.
 #[derive(Default)]
 pub(crate) struct Requests {
     last: HashMap<(u8, Box<[u8]>), u64>,
@@ -29,7 +29,7 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    /// Takes an event, the `number`th of its stretch, if it is one of them.
+    /// Adds an event, the `number`th of its chunk, if it belongs to a request.
     #[inline]
     pub(crate) fn note(&mut self, event: &Event<'_>, number: u64) {
         let Some(name @ [b'"', b'R', ..]) = event.field_and_rest(Field::Name) else { return };
@@ -42,7 +42,7 @@ impl Requests {
     }
 
     fn push(&mut self, key: (u8, Box<[u8]>), number: u64) {
-        /// Of an entry, and of its number in the set.
+        /// Heap bytes of an entry, and of its number in the set.
         const OWN: usize = 2 * size_of::<((u8, Box<[u8]>), u64)>() + 32;
         let size = OWN + key.1.len();
         if self.last.insert(key, number).is_none() {
@@ -50,17 +50,15 @@ impl Requests {
         }
     }
 
-    /// Takes over those of a later stretch, before which `first` events stand.
+    /// Adds the events of a later chunk, before which there are `first` events.
     pub(crate) fn append(&mut self, later: Requests, first: u64) {
         later.last.into_iter().for_each(|(key, number)| self.push(key, number + first));
     }
 
-    /// Bytes of heap.
     pub(crate) fn heap(&self) -> u64 {
         self.bytes
     }
 
-    /// The numbers of these events.
     pub(crate) fn numbers(&self) -> HashSet<u64> {
         self.last.values().copied().collect()
     }

@@ -1,27 +1,24 @@
-//! How DevTools calls events, and which of them it draws: one row an event, sorted by name.
+//! DevTools' titles and categories of events, and whether it draws them; one row per event, by
+//! name.
 //!
-//! Made from `models/trace/Styles.ts` of npm `chrome-devtools-frontend@1.0.1705227` (Copyright The Chromium Authors,
-//! BSD-3-Clause): names, titles and categories only.
-
-/// What is known of events of a name.
+//! From `models/trace/Styles.ts` of npm `chrome-devtools-frontend@1.0.1705227` (Copyright The
+//! Chromium Authors, BSD-3-Clause): names, titles and categories only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EventStyle {
-    /// What it is called.
     pub(crate) title: &'static str,
-    /// What it counts as.
     pub(crate) category: &'static str,
-    /// Whether it is not drawn.
+    /// Whether DevTools does not draw the events.
     pub(crate) hidden: bool,
 }
 
-/// The style of events of this name, if DevTools knows them.
+/// Returns the style of events with this name, if DevTools knows them.
 pub(crate) fn style(name: &[u8]) -> Option<EventStyle> {
     let found = STYLES.binary_search_by(|(known, ..)| known.as_bytes().cmp(name)).ok()?;
     let (_, title, category, hidden) = STYLES[found];
     Some(EventStyle { title, category, hidden })
 }
 
-/// What DevTools calls events of this name, if it has a name of its own for them.
+/// Returns DevTools' title of events with this name, if it differs from the name.
 ///
 /// ```
 /// assert_eq!(tracemill_analysis::title_of("RunTask"), Some("Task"));
@@ -30,7 +27,7 @@ pub fn title_of(name: &str) -> Option<&'static str> {
     style(name.as_bytes()).map(|style| style.title).filter(|title| *title != name)
 }
 
-/// Names of events for which DevTools has a name that is meant.
+/// Returns the names of events whose DevTools title `is_meant` accepts.
 ///
 /// ```
 /// let names = tracemill_analysis::names_titled(|title| title == "Function call");
@@ -40,7 +37,7 @@ pub fn names_titled(is_meant: impl Fn(&str) -> bool) -> Vec<&'static str> {
     STYLES.iter().filter(|own| is_meant(own.1)).map(|own| own.0).collect()
 }
 
-/// Name, title, category, whether it is hidden.
+/// Name, title, category, and whether it is hidden.
 const STYLES: [(&str, &str, &str, bool); 113] = [
     ("AbortPostTaskCallback", "Cancel postTask", "scripting", false),
     ("Animation", "Animation", "rendering", false),
@@ -167,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_sorted() {
+    fn styles_are_sorted_by_name() {
         assert!(STYLES.is_sorted_by(|a, b| a.0 < b.0));
         assert_eq!(style(b"FunctionCall").map(|style| style.title), Some("Function call"));
         assert_eq!(style(b"no such event"), None);

@@ -1,4 +1,5 @@
-//! Groups and labels of rows: what DevTools' UI classes make of events (`TimelineTreeView`, `TimelineUIUtils`).
+//! Groups of rows, as DevTools' UI classes derive them from events (`TimelineTreeView`,
+//! `TimelineUIUtils`).
 
 use crate::entries::Entry;
 use crate::events::entities::Owner;
@@ -15,39 +16,39 @@ use tracemill_tokenizer::unescaped_text;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::HashMap;
 
-/// By what rows are grouped.
+/// The grouping of rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum GroupBy {
-    /// Never.
+    /// Does not group rows.
     #[default]
     None,
-    /// By what DevTools calls an event.
+    /// Groups rows by DevTools' name of the event.
     Activity,
-    /// By what DevTools counts it as.
+    /// Groups rows by DevTools' category of the event.
     Category,
-    /// By the last two labels of the host of its URL.
+    /// Groups rows by the last two labels of the URL's host.
     Domain,
-    /// By frame.
+    /// Groups rows by page frame.
     Frame,
-    /// By host.
+    /// Groups rows by the URL's host.
     Subdomain,
-    /// By URL.
+    /// Groups rows by URL.
     Url,
-    /// By whose the URL is: companies of [`Trace::entities`], else root domains.
+    /// Groups rows by owner of the URL: companies of [`Trace::entities`], else root domains.
     ThirdParty,
-    /// By package: the last of `node_modules` in the path, a module of Node itself, what a source map calls a library, else what is of
-    /// no package.
+    /// Groups rows by package: the last one in `node_modules`, Node itself, third-party code marked
+    /// by source maps, else no package.
     Package,
-    /// By file: URL or path without query and fragment.
+    /// Groups rows by file: URL or path without query and fragment.
     File,
-    /// By process.
+    /// Groups rows by process.
     Process,
-    /// By thread.
+    /// Groups rows by thread.
     Thread,
 }
 
 impl GroupBy {
-    /// All of them.
+    /// All groupings.
     pub const ALL: [GroupBy; 12] = [
         GroupBy::None,
         GroupBy::Activity,
@@ -63,7 +64,7 @@ impl GroupBy {
         GroupBy::Thread,
     ];
 
-    /// Its name, as options have it.
+    /// Returns the name of the grouping in options.
     pub fn name(self) -> &'static str {
         match self {
             GroupBy::None => "none",
@@ -82,18 +83,18 @@ impl GroupBy {
     }
 }
 
-/// What ids of calls have: they are numbers of functions, others those of texts.
+/// Flag of ids of calls, which are numbers of functions; other ids are numbers of texts.
 const CALL: u32 = 1 << 31;
 
-/// By what an entry's group is kept: whether it is a call, its kind or node, its details.
+/// Key of cached groups: whether it is a call; its kind or node; its details.
 type Asked = (bool, u32, u32);
 
-/// What id, label and place of an entry follow from.
+/// Determines the id, label and place of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Named {
     /// A call of this function of the thread's profile.
     Call(u32),
-    /// An event of this kind, with texts of its row and title.
+    /// An event of this kind, with the texts of its row and title.
     Event(u32, u32, u32),
 }
 
@@ -102,14 +103,14 @@ pub struct Ids<'t> {
     pub(crate) trace: &'t Trace,
     thread: &'t Thread,
     pub(crate) by: GroupBy,
-    /// Whether an event without categories has no label, over which DevTools fails, and functions of a CPU profile alone belong to nobody, since
-    /// it looks for owners of the events of traces only.
+    /// Whether events without categories have no label, and functions of a standalone CPU profile
+    /// no owner, as in DevTools.
     pub(crate) as_devtools: bool,
-    /// Whether nothing but the owner of an entry is its group by third party: what is of V8 itself is of nobody.
+    /// Whether third-party groups depend on owners alone; V8's own functions then have no group.
     by_owner: bool,
-    /// How DevTools' keys of calls begin.
+    /// Prefix of DevTools' keys of calls.
     pub(crate) call_keys: String,
-    /// Ids of groups, and those of entries that were asked for.
+    /// Names of groups, and cached groups of entries.
     groups: RefCell<(Names, HashMap<Asked, u32>)>,
 }
 
@@ -125,7 +126,6 @@ impl<'t> Ids<'t> {
         Ids { trace, thread, by, as_devtools, by_owner, call_keys, groups: RefCell::default() }
     }
 
-    /// The same, grouped by owners alone.
     pub fn by_owner(self) -> Self {
         Ids { by_owner: true, ..self }
     }
@@ -145,7 +145,7 @@ impl<'t> Ids<'t> {
         }
     }
 
-    /// The frame of a call.
+    /// Returns the function of a call.
     pub fn frame(&self, entry: &Entry) -> Option<Frame> {
         if !entry.is_call() {
             return None;
@@ -153,7 +153,7 @@ impl<'t> Ids<'t> {
         Some(self.model()?.frame(entry.kind))
     }
 
-    /// What id, label and place of an entry follow from.
+    /// Returns what determines the id, label and place of an entry.
     #[inline]
     pub fn named(&self, entry: &Entry) -> Named {
         if entry.is_call() {
@@ -163,7 +163,6 @@ impl<'t> Ids<'t> {
         Named::Event(entry.kind, details.row, details.title)
     }
 
-    /// The text of an id.
     pub fn text(&self, id: u32) -> String {
         match self.model().filter(|_| id & CALL != 0) {
             Some(model) => model.row_text(id & !CALL, &self.trace.names),
@@ -171,13 +170,12 @@ impl<'t> Ids<'t> {
         }
     }
 
-    /// The URL of a call's function, if it has one.
     pub(crate) fn frame_url(&self, entry: &Entry) -> Option<String> {
         let url = self.frame(entry)?.url;
         (url != 0).then(|| self.trace.names.text(url))
     }
 
-    /// `eventStyle`: title and category.
+    /// Returns the title and category of an entry (DevTools: `eventStyle`).
     pub(crate) fn style(&self, entry: &Entry) -> (String, &'static str) {
         if let Some(frame) = self.frame(entry) {
             let title = if frame.function == IDLE { "ProfileCall" } else { "JS frame" };
@@ -194,7 +192,6 @@ impl<'t> Ids<'t> {
         }
     }
 
-    /// What the panel counts an entry as.
     pub(crate) fn category(&self, entry: &Entry) -> &'static str {
         self.style(entry).1
     }
@@ -219,12 +216,12 @@ impl<'t> Ids<'t> {
         !entry.is_call() && self.trace.flags[entry.kind as usize] & flag::IMAGE != 0
     }
 
-    /// Whether its group is its own, not that of all that are alike.
+    /// Returns whether the entry's group is computed individually, not cached for equal entries.
     fn is_single(&self, entry: &Entry) -> bool {
         !entry.is_call() && self.trace.flags[entry.kind as usize] & (flag::IMAGE | flag::ONCE) != 0
     }
 
-    /// The URL of the request that an event is of; empty if there is none.
+    /// Returns the URL of an event's request; empty if there is none.
     fn url_of_request(&self, entry: &Entry) -> &'t [u8] {
         let id = match self.trace.details.all[entry.details as usize].request {
             0 => return b"",
@@ -233,8 +230,8 @@ impl<'t> Ids<'t> {
         self.trace.meta.requests.get(id).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Who has an entry: `entityForEvent`. What a request is made of is of whom the request went to in the end, and what has no place of
-    /// nobody.
+    /// Returns the owner of an entry (DevTools: `entityForEvent`). Events of a request belong to
+    /// the owner of its final URL; dropped entries to nobody.
     pub fn owner(&self, entry: &Entry) -> Option<Owner> {
         let entities = &self.trace.entities;
         if let Some(frame) = self.frame(entry) {
@@ -250,7 +247,6 @@ impl<'t> Ids<'t> {
         })
     }
 
-    /// Whether it is one of the events that a request is made of.
     fn is_of_request(&self, entry: &Entry) -> bool {
         is_of_request(self.name(entry))
             && entry.event_number().is_some_and(|number| {
@@ -259,7 +255,7 @@ impl<'t> Ids<'t> {
             })
     }
 
-    /// `domainByEvent`
+    /// Returns the domain group of an entry (DevTools: `domainByEvent`).
     fn domain(&self, entry: &Entry) -> Vec<u8> {
         let url = self.url(entry);
         let is_by_owner = self.by == GroupBy::ThirdParty;
@@ -282,7 +278,7 @@ impl<'t> Ids<'t> {
         parts.domain(self.by == GroupBy::Subdomain).to_vec()
     }
 
-    /// Whether it is a call that stands for a CPU that does nothing.
+    /// Returns whether the entry is a call to V8's `(idle)`.
     pub fn is_idle(&self, entry: &Entry) -> bool {
         self.frame(entry).is_some_and(|frame| frame.function == IDLE)
     }
@@ -326,14 +322,13 @@ impl<'t> Ids<'t> {
         }
     }
 
-    /// The pid, and the name if it has one.
+    /// Returns the pid, with the process name if there is one.
     fn process(&self) -> String {
         let name = self.trace.meta.process_names.get(&self.thread.pid);
         let name = name.map(|name| unescaped_text(name)).unwrap_or_default();
         format!("{} {name}", self.thread.pid_text()).trim_end().to_owned()
     }
 
-    /// The id of a group.
     pub(crate) fn group_id(&self, group: u32) -> String {
         self.groups.borrow().0.text(group)
     }
@@ -355,7 +350,7 @@ impl Identify for Ids<'_> {
         if self.is_single(entry) || !entry.has_place() {
             return self.groups.borrow_mut().0.number(&self.group_text(entry));
         }
-        // samples of calls say nothing of groups
+        // The samples of calls do not affect groups.
         let details = if entry.is_call() { 0 } else { entry.details };
         let key = (entry.is_call(), entry.kind, details);
         if let Some(&known) = self.groups.borrow().1.get(&key) {

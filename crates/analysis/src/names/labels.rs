@@ -1,4 +1,4 @@
-//! What rows are called: the texts of DevTools' flame chart and tree views.
+//! Labels of rows: the texts of DevTools' flame chart and tree views.
 
 use crate::entries::Entry;
 use crate::events::details::PLAIN;
@@ -10,7 +10,7 @@ use crate::trace::Trace;
 use std::collections::HashSet;
 use tracemill_tokenizer::unescaped_text;
 
-/// Category names as shown.
+/// Displayed names of categories.
 const CATEGORIES: [(&str, &str); 11] = [
     ("drawing", "Drawing"),
     ("rasterizing", "Rasterizing"),
@@ -26,7 +26,8 @@ const CATEGORIES: [(&str, &str); 11] = [
 ];
 
 impl Trace {
-    /// Names by which rows can be asked for, each once: of events, in the trace and in DevTools, of functions, and their URLs.
+    /// Returns the distinct names that select rows: of events in the trace and in DevTools, of
+    /// functions, and their URLs.
     pub fn row_names(&self) -> Vec<String> {
         let text = |number: u32| unescaped_text(self.names.bytes_of(number));
         let events = self.kinds.all.iter().map(|kind| text(kind.name));
@@ -42,7 +43,7 @@ impl Trace {
 }
 
 impl Ids<'_> {
-    /// What the panel writes for a group, of which `first` is the first entry.
+    /// Returns the panel's label of a group with the first entry `first`.
     pub(crate) fn group_label(&self, id: &str, first: &Entry) -> Option<String> {
         if !self.as_devtools && self.is_idle(first) {
             return Some(id.to_owned());
@@ -86,7 +87,7 @@ impl Ids<'_> {
         }
     }
 
-    /// The column "Activity" of the tree views (`eventTitle`).
+    /// Returns the text of the tree views' column "Activity" (DevTools: `eventTitle`).
     pub fn label(&self, entry: &Entry) -> Option<String> {
         if let Some(frame) = self.frame(entry) {
             return Some(self.frame_label(frame));
@@ -108,7 +109,7 @@ impl Ids<'_> {
         }
     }
 
-    /// The same of a call.
+    /// Returns the text of a call in the same column.
     pub(crate) fn frame_label(&self, frame: Frame) -> String {
         let name = self.trace.names.bytes_of(frame.function);
         match (frame.url, native_group(name)) {
@@ -119,7 +120,7 @@ impl Ids<'_> {
         }
     }
 
-    /// What its label adds to its title.
+    /// Returns the suffix that an event's label adds to its title.
     fn added(&self, entry: &Entry) -> Added {
         let text = match self.trace.details.all[entry.details as usize].title {
             0 => String::new(),
@@ -137,7 +138,7 @@ impl Ids<'_> {
         }
     }
 
-    /// What stands in the flame chart (`Name.forEntry`).
+    /// Returns the text in the flame chart (DevTools: `Name.forEntry`).
     pub(crate) fn flame_label(&self, entry: &Entry) -> Option<String> {
         if let Some(frame) = self.frame(entry) {
             let name = self.trace.names.text(frame.function);
@@ -157,18 +158,17 @@ impl Ids<'_> {
     }
 }
 
-/// What a label adds to a title.
 enum Added {
     Nothing,
     Text(String),
-    /// `args` has not what DevTools takes it from, over which it fails.
+    /// `args` lacks the data, which makes DevTools fail.
     Missing,
 }
 
-/// What stands for an event that opens a connection.
+/// Label of an event that opens a connection.
 const OPENED: &str = "WebSocket opened";
 
-/// `StringUtilities.trimMiddle`, by characters.
+/// Shortens a text by characters (DevTools: `StringUtilities.trimMiddle`).
 fn trim_middle(text: &str, most: usize) -> String {
     let all: Vec<char> = text.chars().collect();
     if all.len() <= most {

@@ -1,4 +1,4 @@
-//! How DevTools groups and titles rows.
+//! Groups and titles of rows, as in DevTools.
 
 pub mod groups;
 pub(crate) mod labels;

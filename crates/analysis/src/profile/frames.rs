@@ -1,4 +1,4 @@
-//! Calls of a CPU profile that stands alone: `forEachFrame` (devtools-semantics §5).
+//! Computes the calls of a standalone CPU profile (`forEachFrame`, devtools-semantics §5).
 
 use crate::profile::made::{Begun, Calls, Made};
 use crate::profile::model::{Model, NONE};
@@ -7,13 +7,11 @@ use crate::value::clock::Clock;
 use crate::value::space::Space;
 use tracemill_trace::Error;
 
-/// What is open, and what is done.
 struct Walk<'m> {
     model: &'m Model,
     out: Made,
-    /// Calls that are open.
     open: Vec<u32>,
-    /// When each began, and how long its children took; the first is the root's.
+    /// Start of each open call, and the time of its children; the first is the root.
     starts: Vec<f64>,
     children: Vec<f64>,
     as_devtools: bool,
@@ -38,7 +36,8 @@ impl Walk<'_> {
             *parent += duration;
         }
         if let Some(index) = self.open.pop() {
-            // the difference of two times of microseconds, so that a call ends where the next one begins: to the bit, not beside it
+            // The difference of two times in ticks, so that a call ends exactly where the next one
+            // begins.
             let exact = self.clock.tick(ms) - self.clock.tick(start);
             let dur = if self.as_devtools { self.clock.tick(duration) } else { exact };
             self.out.end(index, dur, self.clock.tick(duration - children));
@@ -53,7 +52,7 @@ impl Walk<'_> {
         Some(self.model.node(node).parent).filter(|&parent| parent != NONE)
     }
 
-    /// Closes and opens what lies between two stacks; gives the node that is last looked at.
+    /// Closes and opens the calls between two stacks. Returns the last visited node.
     fn change(&mut self, from: u32, to: Option<u32>, sample: u32, ms: f64) -> Option<u32> {
         let mut opened = Vec::new();
         let (mut node, mut before) = (to, Some(from));
@@ -83,11 +82,8 @@ impl Walk<'_> {
     }
 }
 
-/// The calls, in the order in which they begin, which is that of the flame chart. In DevTools (`as_devtools`) a call may end a rounding
-/// error behind the start of the next one, which its trees then hang below it.
-///
-/// # Errors
-/// What temporary files say.
+/// Returns the calls in the order in which they begin. With `as_devtools`, a call may end a
+/// rounding error after the start of the next one.
 pub(crate) fn frames(
     model: &Model,
     samples: impl Iterator<Item = Sample>,
@@ -103,11 +99,11 @@ pub(crate) fn frames(
         return walk.out.finish();
     }
     for (sample, Sample { ms, node: own }) in (0..).zip(samples) {
-        // its walk begins at 0, and times may be before it
+        // DevTools' walk begins at 0, but times may be negative.
         if as_devtools && ms < 0.0 {
             continue;
         }
-        // what names nothing closes everything, and nothing opens again (§5)
+        // A sample without a node closes all calls, and no call opens afterwards (§5).
         if own == before || before == NONE {
             continue;
         }
@@ -143,7 +139,7 @@ pub(crate) fn frames(
         walk.close(end);
         last = Some(parent);
     }
-    // what no end came for lasts no time
+    // Calls without an end have no duration.
     while let Some(index) = walk.open.pop() {
         walk.out.end(index, 0.0, 0.0);
     }

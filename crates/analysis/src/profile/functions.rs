@@ -1,5 +1,5 @@
-//! Functions as nodes of CPU profiles name them, each once: what they are called and where they stand, by numbers of texts. Which of them are
-//! one row of a table, or one call, their texts say; these are put together when they are asked for, since there may be as many functions as nodes.
+//! Distinct functions of CPU profiles, with names and locations as numbers of texts. Texts for
+//! comparisons are built only when needed.
 
 use crate::value::space::Space;
 use crate::value::{content, is_true, member, named, template};
@@ -15,37 +15,37 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{SpillArray, SpillIndex};
 
 record! {
-    /// A function, by numbers of texts.
+    /// A function, as numbers of texts.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Frame {
         /// Its name.
         pub function: u32,
-        /// `String(scriptId)`, empty where that is no condition.
+        /// `String(scriptId)`; empty where the script does not distinguish functions.
         pub(crate) script: u32,
         /// Its script.
         pub url: u32,
-        /// As in a template: `undefined` where it is missing.
+        /// Line as in a JavaScript template: `undefined` if missing.
         pub line: u32,
         /// As in a template.
         pub column: u32,
-        /// Whether there is no name at all: rows and classes say `undefined` then, labels do not.
+        /// Whether the name is missing. Rows and classes then use `undefined`, labels do not.
         pub(crate) is_nameless: bool,
-        /// The first function of the profile that is of the same row.
+        /// The first function of the profile with the same row.
         pub(crate) row: u32,
-        /// The first that is of the same call: script, function and line are equal.
+        /// The first function with the same class, that is, with equal script, function and line.
         pub(crate) class: u32,
     }
 }
 
 impl Frame {
-    /// That of a node: `callFrame`, or the node itself in the old form.
+    /// Reads the function of a node: its `callFrame`, or the node itself in the old format.
     pub(crate) fn of_node(text: &[u8], is_whole: bool, names: &mut Names) -> Self {
         let frame = call_frame(text);
         let [name, url, script_id, line, column] =
             named(frame, [b"functionName", b"url", b"scriptId", b"lineNumber", b"columnNumber"]);
         let function = name.map(|name| template(Some(name))).unwrap_or_default();
         let url = url.and_then(content).unwrap_or_default();
-        // a trace's are made texts first, so that 0 is a condition there
+        // DevTools converts script ids of traces to texts first, so 0 counts there.
         let script = match is_whole {
             true if !is_true(script_id) => Cow::default(),
             _ => template(script_id),
@@ -70,7 +70,7 @@ impl Frame {
         if self.is_nameless { b"undefined" } else { names.bytes_of(self.function) }
     }
 
-    /// The id of its row in trees.
+    /// Returns the id of the function's row in trees.
     pub(crate) fn row_text(&self, names: &Names) -> Vec<u8> {
         let function = self.function(names);
         let title = if self.url == NATIVE { native_group(function).as_bytes() } else { function };
@@ -79,20 +79,20 @@ impl Frame {
         [b"f:", title, b"@", place, b":", line, b":", column].concat()
     }
 
-    /// What the panel counts its calls as.
+    /// Returns the category that DevTools' panel gives calls of the function.
     pub(crate) fn category(&self) -> &'static str {
         if self.function == IDLE { "idle" } else { "scripting" }
     }
 
-    /// What frames of one call have in common.
+    /// Returns the text that frames of one class share.
     fn class_text(&self, names: &Names) -> Vec<u8> {
         let [script, line] = [self.script, self.line].map(|own| names.bytes_of(own));
         [script, b"\0", self.function(names), b"\0", line].concat()
     }
 }
 
-/// The `callFrame` of a node, or the node itself if it has none. Where that is its first member and no other may be called so, what is behind
-/// it is not cut off: whoever reads its members stops at its bracket.
+/// Returns the `callFrame` of a node, or the node itself without one. The result may extend beyond
+/// the closing bracket, where readers stop.
 fn call_frame(text: &[u8]) -> &[u8] {
     const FIRST: &[u8] = b"{\"callFrame\":";
     static OTHER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"callFrame\""));
@@ -102,7 +102,7 @@ fn call_frame(text: &[u8]) -> &[u8] {
     }
 }
 
-/// All of a profile, in the order in which they come; on disk beyond their share of the budget.
+/// The functions of a profile, in order of appearance; on disk beyond the budget.
 pub(crate) struct Functions {
     pub(crate) all: SpillArray<Frame>,
     numbers: SpillIndex,
@@ -116,10 +116,7 @@ impl Functions {
         Functions { all: space.array(8), numbers: index(), rows: index(), classes: index() }
     }
 
-    /// The number of a function, of which row and class are still open.
-    ///
-    /// # Errors
-    /// What temporary files say.
+    /// Returns the number of a function, adding it with its row and class if it is new.
     pub(crate) fn number(&mut self, mut frame: Frame, names: &Names) -> Result<u32, Error> {
         let plain = |frame: &Frame| Frame { row: 0, class: 0, ..*frame };
         let Functions { all, numbers, rows, classes } = self;
@@ -134,12 +131,11 @@ impl Functions {
         Ok(next)
     }
 
-    /// A function.
     pub(crate) fn get(&self, number: u32) -> Frame {
         self.all.get(number as usize).unwrap_or_default()
     }
 
-    /// Its texts have other numbers: those in `numbers`. No more may come then.
+    /// Renumbers the texts by `numbers`. No function may be added afterwards.
     pub(crate) fn rename(&mut self, numbers: &[u32]) {
         let Functions { all, numbers: known, rows, classes } = self;
         [known, rows, classes].into_iter().for_each(SpillIndex::clear);
@@ -153,7 +149,7 @@ impl Functions {
     }
 }
 
-/// The first of those known whose key is that of `frame`; `next` if there is none, which is one of them from then on.
+/// Returns the first known function with the key of `frame`, or `next`, which is then added.
 fn first<K: std::hash::Hash + Eq>(
     index: &mut SpillIndex,
     frame: &Frame,
@@ -170,16 +166,16 @@ fn first<K: std::hash::Hash + Eq>(
     }
 }
 
-/// Names of meta nodes: texts that come first of all.
+/// Numbers of the names of meta nodes, which are the first texts.
 pub(crate) const GC: u32 = 1;
 pub(crate) const PROGRAM: u32 = 2;
 pub(crate) const IDLE: u32 = 3;
 pub(crate) const NATIVE: u32 = 4;
 
-/// The label of calls that stand for a CPU that does nothing, and of the group of these.
+/// Label of V8's `(idle)` calls, and of their group.
 pub const IDLE_LABEL: &str = "(idle)";
 
-/// Gives the texts above their numbers.
+/// Returns the names with the numbers above.
 pub(crate) fn meta_names() -> Names {
     let mut names = Names::default();
     for text in [&b"(garbage collector)"[..], b"(program)", b"(idle)", b"native V8Runtime"] {
@@ -188,7 +184,7 @@ pub(crate) fn meta_names() -> Names {
     names
 }
 
-/// What DevTools calls functions of V8 itself; `null` for others.
+/// Returns DevTools' name for functions of V8 itself; `null` for others.
 pub(crate) fn native_group(function: &[u8]) -> &'static str {
     if function.starts_with(b"Parse") {
         "Parse"
@@ -205,7 +201,7 @@ mod tests {
     use tracemill_trace::spill::Record;
 
     #[test]
-    fn functions_are_one_by_their_texts() {
+    fn functions_with_equal_texts_are_one() {
         let mut names = meta_names();
         let mut functions = Functions::new(&Space::alone(0));
         let mut add = |frame: &str| {
@@ -233,9 +229,8 @@ mod tests {
         assert_eq!([1, 4, 6].map(row), ["f:a@7:1:2", "f:undefined@7:1:2", "f:Compile@7:1:2"]);
     }
 
-    /// However a node is written, the last `callFrame` counts, and nothing beside it.
     #[test]
-    fn functions_are_those_of_the_call_frame() {
+    fn last_call_frame_of_a_node_wins() {
         let mut names = meta_names();
         let mut read = |text: &str| {
             let frame = Frame::of_node(text.as_bytes(), false, &mut names);
@@ -264,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn records_come_back() {
+    fn frames_survive_encoding() {
         let frame = Frame {
             function: 1,
             script: 2,

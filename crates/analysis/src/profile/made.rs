@@ -1,5 +1,5 @@
-//! Calls as they are made of samples: when one begins is known before what it calls, how long it lasts only later. So a call is
-//! written down when it begins and gets its duration when it ends; where it went to disk in between, that stands in a list beside it.
+//! Stores the calls computed from samples. A call is written when it begins, and gets its duration
+//! when it ends.
 
 use crate::value::space::Space;
 use tracemill_trace::order::{KeySorter, Keyed, SortedByKey};
@@ -7,32 +7,31 @@ use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 
-/// The sample of a call that was taken for an event.
+/// Sample number of a call that an event made.
 pub(crate) const NO_SAMPLE: u32 = u32::MAX;
 
 record! {
-    /// A call that was made of samples.
+    /// A call computed from samples.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(crate) struct Call {
-        /// Microseconds.
+        /// Start in ticks.
         pub(crate) ts: f64,
-        /// Microseconds.
+        /// Duration in ticks.
         pub(crate) dur: f64,
-        /// Microseconds that no call below it has, where that is known from the samples.
+        /// Self time in ticks, if known from the samples.
         pub(crate) own: f64,
         pub(crate) node: u32,
-        /// The function whose row it is in.
+        /// The function of the call's row.
         pub(crate) row: u32,
         /// Number among the sorted samples; [`NO_SAMPLE`] if it was made for an event.
         pub(crate) sample: u32,
-        /// Calls that were open when it began, where that is known from the samples.
+        /// Number of open calls at the start of the call, if known from the samples.
         pub(crate) depth: u32,
     }
 }
 
-/// A call that begins.
 pub(crate) struct Begun {
-    /// Microseconds.
+    /// Start in ticks.
     pub(crate) ts: f64,
     pub(crate) node: u32,
     pub(crate) row: u32,
@@ -41,13 +40,12 @@ pub(crate) struct Begun {
 }
 
 record! {
-    /// How long the call of a number lasts.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(crate) struct Lasting {
         pub(crate) number: u32,
-        /// Microseconds.
+        /// Duration in ticks.
         pub(crate) dur: f64,
-        /// Microseconds.
+        /// Self time in ticks.
         pub(crate) own: f64,
     }
 }
@@ -60,10 +58,10 @@ impl Keyed for Lasting {
     }
 }
 
-/// Takes calls as they begin and end.
+/// A writer of calls.
 pub(crate) struct Made {
     calls: SpillVec<Call>,
-    /// Of calls that were on disk when they ended: those that are open when memory is full, so few.
+    /// Durations of calls that were on disk when they ended; there are few.
     late: KeySorter<Lasting>,
     count: u32,
     failed: Option<Error>,
@@ -74,7 +72,7 @@ impl Made {
         Made { calls: space.spool(2), late: space.sorter(4), count: 0, failed: None }
     }
 
-    /// The number of a call that begins. What fails is told at the end.
+    /// Begins a call and returns its number. [`Made::finish`] returns any error.
     pub(crate) fn begin(&mut self, begun: Begun) -> u32 {
         let Begun { ts, node, row, sample, depth } = begun;
         if self.failed.is_none() {
@@ -85,7 +83,7 @@ impl Made {
         self.count - 1
     }
 
-    /// The call of a number ends; each does once.
+    /// Ends a call. Must be called at most once per call.
     pub(crate) fn end(&mut self, number: u32, dur: f64, own: f64) {
         if let Some(call) = self.calls.in_memory(number as usize) {
             (call.dur, call.own) = (dur, own);
@@ -94,10 +92,7 @@ impl Made {
         }
     }
 
-    /// All of them.
-    ///
-    /// # Errors
-    /// What temporary files said.
+    /// Returns all calls.
     pub(crate) fn finish(mut self) -> Result<Calls, Error> {
         match self.failed.take() {
             Some(failed) => Err(failed),
@@ -134,7 +129,7 @@ mod tests {
     use tracemill_testkit::Rng;
 
     #[test]
-    fn calls_have_their_durations_whatever_memory_there_is() {
+    fn durations_of_calls_do_not_depend_on_memory() {
         let mut rng = Rng::new(3);
         for bytes in [0, 500, 5_000, 1 << 20] {
             let mut made = Made::new(&Space::alone(bytes));

@@ -1,4 +1,4 @@
-//! A CPU profile: its functions, its tree, its samples, and the calls that are made of them.
+//! CPU profiles: functions, call tree, samples, and the calls computed from them.
 
 pub(crate) mod frames;
 pub mod functions;

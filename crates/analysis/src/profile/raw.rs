@@ -1,4 +1,5 @@
-//! Nodes of a CPU profile as they come, in pieces, and the model that is made of them. What grows with nodes is on disk beyond the budget.
+//! Collects the nodes of a CPU profile from chunks, and builds its model. Nodes are on disk beyond
+//! the budget.
 
 use crate::profile::functions::{Frame, Functions, NATIVE};
 use crate::profile::model::{Model, NONE, Node};
@@ -13,10 +14,10 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::{SpillArray, SpillVec, SpilledVec};
 
-/// What takes memory here, as messages have it.
+/// Description of the memory use in messages.
 const WHAT: &str = "texts of functions of a CPU profile";
 
-/// Nodes of a profile, put together as they come.
+/// The nodes of a profile read so far.
 pub(crate) struct Raw {
     nodes: SpillVec<RawNode>,
     count: usize,
@@ -24,23 +25,23 @@ pub(crate) struct Raw {
     listed: u32,
     functions: Functions,
     trace_ids: Vec<(u32, u64)>,
-    /// Elements of the longest list of samples, times or children that came at once.
+    /// Length of the longest list of samples, times or children in one chunk.
     pub(crate) longest: usize,
-    /// Whether the first node says how often it was hit.
+    /// Whether the first node has a hit count.
     pub(crate) has_hits: bool,
-    /// What the pieces say of their origin.
+    /// Origin of the profile, as named by its chunks.
     pub(crate) source: Option<ProfileSource>,
     space: Space,
 }
 
 record! {
-    /// There may be as many as samples.
+    /// A node as read; there may be as many as samples.
     #[derive(Clone, Copy)]
     struct RawNode {
         id: u64,
-        /// [`NO_ID`] if it names none.
+        /// Id of the parent; [`NO_ID`] if the node names none.
         parent: u64,
-        /// Where its list of children begins and ends, if it has one; `(NONE, NONE)` if not.
+        /// Range of the list of children; `(NONE, NONE)` without a list.
         children: (u32, u32),
         frame: u32,
     }
@@ -70,10 +71,8 @@ impl Raw {
         }
     }
 
-    /// Takes the next piece; `is_whole` for one of a `.cpuprofile`, whose frames are taken as they are.
-    ///
-    /// # Errors
-    /// What temporary files say; if texts of functions are more than there is room for.
+    /// Adds the next chunk. `is_whole` marks those of a `.cpuprofile`, whose frames are used
+    /// unchanged.
     pub(crate) fn add(
         &mut self,
         piece: &ProfilePiece<'_>,
@@ -96,7 +95,7 @@ impl Raw {
         room.check(names.heap() + trace_ids, WHAT)
     }
 
-    /// Its texts have other numbers: those in `numbers`.
+    /// Renumbers the texts by `numbers`.
     pub(crate) fn rename(&mut self, numbers: &[u32]) {
         self.functions.rename(numbers);
         self.trace_ids.iter_mut().for_each(|(key, _)| *key = numbers[*key as usize]);
@@ -124,11 +123,8 @@ impl Raw {
         self.nodes.push(RawNode { id: node.id, parent, children, frame })
     }
 
-    /// Makes the model, without samples, and what finds its nodes by their ids; `end` is a sum of the clock. `kept` is for what stays, nodes and
-    /// functions.
-    ///
-    /// # Errors
-    /// What temporary files say.
+    /// Builds the model without samples, and the index of nodes by id. `end` is that of the profile
+    /// in milliseconds or exact nanoseconds.
     pub(crate) fn model(mut self, end: f64, kept: &Space) -> Result<(Model, NodesById), Error> {
         let tree = Tree { nodes: self.nodes.take()?, children: self.children.take()? };
         let mut functions: SpillVec<Frame> = kept.spool(2);
@@ -157,16 +153,15 @@ impl Raw {
     }
 }
 
-/// Finds nodes by their ids; of nodes of one id the last is that node.
+/// An index of nodes by id; the last node with an id wins.
 pub(crate) struct NodesById {
-    /// The node of each id from `least` on, where ids lie close to each other, as V8 gives them; else there are pairs, by id.
+    /// Nodes by id from `least`, if ids are dense as in V8; otherwise `pairs` is used.
     least: u64,
     close: SpillArray<u32>,
     pairs: SpilledVec<Pair>,
 }
 
 record! {
-    /// An id and its node.
     #[derive(Clone, Copy)]
     struct Pair {
         id: u64,
@@ -204,7 +199,6 @@ impl NodesById {
         Ok(nodes_by_id)
     }
 
-    /// The node of an id.
     #[inline]
     pub(crate) fn get(&self, id: u64) -> Option<u32> {
         if self.pairs.is_empty() {
@@ -216,7 +210,6 @@ impl NodesById {
     }
 }
 
-/// Nodes as they came.
 struct Tree {
     nodes: SpilledVec<RawNode>,
     children: SpilledVec<u64>,
@@ -228,10 +221,11 @@ impl Tree {
         self.nodes.get(number as usize).unwrap_or(none)
     }
 
-    /// Gives each parent and child: as listed, if the first node has a list, else by parents too (§4.2).
+    /// Passes each parent and child to `each`: from lists, and from parents too unless the first
+    /// node has a list (§4.2).
     fn each_edge(&self, by_id: &NodesById, mut each: impl FnMut(u32, u32)) {
         for (at, node) in (0..).zip(self.nodes.iter()) {
-            // of nodes of one id the last is that node
+            // The last node with an id wins.
             if !node.has_list() || at != 0 && by_id.get(node.id) != Some(at) {
                 continue;
             }
@@ -248,7 +242,6 @@ impl Tree {
         }
     }
 
-    /// Children of each node, in their order.
     fn edges(&self, by_id: &NodesById, space: &Space) -> Result<Edges, Error> {
         let (mut ends, mut children) = (space.array(16), space.array(16));
         ends.resize(self.nodes.len() + 1, 0u32)?;
@@ -261,7 +254,7 @@ impl Tree {
             });
         }
         children.resize(sum as usize, 0u32)?;
-        // each start moves to the end of its children, which is the start of the next
+        // Each start moves to the end of its children, which is the start of the next.
         self.each_edge(by_id, |parent, child| {
             ends.update(parent as usize, |at| {
                 children.set(*at as usize, child);
@@ -272,7 +265,7 @@ impl Tree {
     }
 }
 
-/// Children, by parent.
+/// Children by parent.
 struct Edges {
     ends: SpillArray<u32>,
     children: SpillArray<u32>,
@@ -288,7 +281,7 @@ impl Edges {
 }
 
 record! {
-    /// Where a node is in the tree; see [`Node`].
+    /// The position of a node in the tree, as in [`Node`].
     #[derive(Clone, Copy)]
     struct Placed {
         parent: u32,
@@ -297,7 +290,7 @@ record! {
     }
 }
 
-/// Walks the tree from the root; gives the places of all nodes, and the children of the root.
+/// Walks the tree from the root. Returns the positions of all nodes, and the children of the root.
 fn place(
     count: usize,
     edges: &Edges,
@@ -337,7 +330,7 @@ mod tests {
 
     fn random(rng: &mut Rng) -> Vec<Written> {
         let count = 1 + rng.below(30);
-        // far from each other, too
+        // Distant ids too.
         let step = if rng.chance(70) { 1 } else { 1_000_003 };
         let id = |rng: &mut Rng| 5 + step * rng.below(count + 2);
         let (listed, by_parents) = (rng.chance(50), rng.chance(70));
@@ -356,7 +349,7 @@ mod tests {
         let space = Space::alone(bytes);
         let mut raw = Raw::new(&space);
         for function in 0..6 {
-            // the numbers of the names of meta nodes among them; the last is of V8 itself
+            // Include the names of meta nodes; the last function is V8's own.
             let url = if function == 5 { NATIVE } else { 0 };
             let frame = Frame { function, url, class: function, ..Frame::default() };
             raw.functions.all.push(frame).expect("room on disk");
@@ -378,7 +371,7 @@ mod tests {
         raw.model(7.0, &space).expect("room on disk")
     }
 
-    /// Parents, depths and what is above, from a list of children a node.
+    /// Computes parents, depths and non-native ancestors from lists of children.
     fn naive(written: &[Written]) -> (Vec<Node>, HashMap<u64, u32>) {
         let by_id: HashMap<u64, u32> = written.iter().map(|own| own.0).zip(0..).collect();
         let mut children = vec![Vec::new(); written.len()];
@@ -421,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_are_those_of_lists_of_children() {
+    fn trees_match_naive_lists_of_children() {
         let mut deepest = 0;
         for seed in seeds(0, 400) {
             let written = random(&mut Rng::new(seed));

@@ -1,52 +1,52 @@
-//! Why DevTools does not open a trace, or draws nothing of it (devtools-semantics §1, §3, §11). Such traces are analysed all the same.
+//! Reasons why DevTools does not open a trace, or draws nothing (devtools-semantics §1, §3, §11).
 
 use crate::profile::raw::Raw;
 use crate::value::number;
 use tracemill_join::input_set::ProfileFacts;
 
-/// Why DevTools does not open a trace, or draws nothing of it.
+/// A reason why DevTools does not open a trace, or draws nothing of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Refusal {
     /// 512 MiB or more of text.
     TooLarge,
-    /// Packed or encoded in a way that it does not read.
+    /// Compression or encoding that DevTools does not support.
     Packing,
-    /// Not JSON, or cut off.
+    /// Truncated, or not JSON.
     Damaged,
-    /// Text that JSON does not allow, in events or beside them.
+    /// Text that JSON does not allow.
     NotJson,
-    /// Without its closing brackets.
+    /// Missing closing brackets.
     Unclosed,
-    /// Commas that are missing, doubled or too many.
+    /// Missing, doubled or extra commas.
     Separators,
-    /// One event a line.
+    /// One event per line (NDJSON).
     Lines,
-    /// Several documents in one input.
+    /// Several JSON documents in one input.
     Documents,
-    /// `enhancedTraceVersion`
+    /// `enhancedTraceVersion`.
     Enhanced,
-    /// A CPU profile of the old form.
+    /// A CPU profile in the old format.
     OldProfile,
     /// A CPU profile with neither samples nor hit counts.
     Unsampled,
-    /// An event without a name that is a text.
+    /// An event whose name is missing or not a string.
     Nameless,
-    /// A `RunTask` or an `Animation` without categories.
+    /// A `RunTask` or `Animation` without categories.
     Uncategorised,
-    /// `TracingStartedInBrowser` without `args.data`.
+    /// A `TracingStartedInBrowser` without `args.data`.
     EmptyStart,
-    /// An event without args that DevTools reads by its name.
+    /// An event without the args that DevTools reads for its name.
     BareArgs,
-    /// A piece of a CPU profile with too many samples.
+    /// A profile chunk with too many samples.
     ManySamples,
-    /// Nothing with a time.
+    /// No event with a time.
     NothingDrawn,
-    /// A CPU profile alone without its start or its end.
+    /// A standalone CPU profile without its start or end.
     Unbounded,
 }
 
 impl Refusal {
-    /// A word for programs; where `check` finds the same, its name there.
+    /// Returns an identifier for programs, equal to that of `check` for the same problem.
     pub fn name(self) -> &'static str {
         match self {
             Refusal::TooLarge => "too-large",
@@ -70,7 +70,7 @@ impl Refusal {
         }
     }
 
-    /// What is so, as the end of a sentence.
+    /// Returns the reason as the end of a sentence.
     pub fn reason(self) -> &'static str {
         match self {
             Refusal::TooLarge => "it has 512 MiB of text or more",
@@ -105,10 +105,10 @@ impl Refusal {
     }
 }
 
-/// More of a list than this DevTools puts on the stack at its peril: it takes 110,000 and fails at 125,000.
+/// Longest list that DevTools reads safely onto its stack: 110,000 elements work, 125,000 fail.
 const LIST_MAX: usize = 110_000;
 
-/// What of a profile DevTools does not take.
+/// Returns the reason why DevTools refuses a profile, if any.
 pub(crate) fn refused_profile(facts: &ProfileFacts, raw: &Raw) -> Option<Refusal> {
     let time = |text: &Option<Box<[u8]>>| text.as_deref().and_then(number);
     let alone = facts.input.is_some();

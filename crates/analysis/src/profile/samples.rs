@@ -1,4 +1,4 @@
-//! The samples of a profile by time, each with its node (devtools-semantics §4.5 to §4.7): read as often as needed, from disk
+//! Samples of a profile by time, each with its node (devtools-semantics §4.5 to §4.7); on disk
 //! beyond the budget.
 
 use crate::profile::model::{Model, NONE, Span, Weights};
@@ -10,24 +10,23 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 
 record! {
-    /// A sample.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Sample {
-        /// A sum of the trace's clock, milliseconds as DevTools has them.
+        /// Time in milliseconds, or exact nanoseconds.
         pub ms: f64,
-        /// [`NONE`] if it names none.
+        /// Node of the sample; [`NONE`] if it names none.
         pub node: u32,
     }
 }
 
 record! {
-    /// A sample before it is sorted.
+    /// A sample before sorting.
     #[derive(Clone, Copy)]
     struct Timed {
-        /// Ticks.
+        /// Time in ticks.
         time: f64,
         number: u64,
-        /// Of its node, if it names one.
+        /// Id of the sample's node, if it names one.
         id: Option<u64>,
     }
 }
@@ -40,10 +39,10 @@ impl Keyed for Timed {
     }
 }
 
-/// Samples and the times between them, as they come.
+/// Samples and time steps as read.
 pub(crate) struct Raw {
     ids: SpillVec<u64>,
-    /// Microseconds.
+    /// Time steps in microseconds.
     steps: SpillVec<f64>,
     counts: [u64; 2],
     space: Space,
@@ -55,7 +54,7 @@ impl Raw {
         Raw { ids, steps, counts: [0, 0], space: space.clone() }
     }
 
-    /// Takes the next of them: ids of nodes, and microseconds.
+    /// Adds ids of nodes, and time steps in microseconds.
     pub(crate) fn add(
         &mut self,
         ids: &[u64],
@@ -67,13 +66,13 @@ impl Raw {
         steps.into_iter().try_for_each(|step| self.steps.push(step))
     }
 
-    /// Whether each sample has a time.
+    /// Returns whether each sample has a time.
     pub(crate) fn are_complete(&self) -> bool {
         self.counts[0] == self.counts[1]
     }
 
-    /// As many samples as times: what is missing names nothing, what is too much is cut (§4.5). `start` is that of the profile, in
-    /// ticks; `node` finds nodes by ids.
+    /// Writes the sorted samples to `all`. Missing samples name no node, extra ones are dropped
+    /// (§4.5). `start` is that of the profile in ticks; `node` finds nodes by id.
     pub(crate) fn finish(
         mut self,
         (start, weights, clock): (f64, Weights, Clock),
@@ -95,7 +94,7 @@ impl Raw {
             })
         };
         let rules = Rules { start: clock.sum(start), weights, clock, count, model, node };
-        // most are in order: nothing to sort then
+        // Most samples are in order and need no sorting.
         if let Some(ends) = sorted_ends(timed().map(|own| own.time)) {
             return rules.write(timed(), ends, all);
         }
@@ -130,23 +129,21 @@ impl Samples {
     }
 }
 
-/// The first and the last of times, if they ascend and there are any.
+/// Returns the first and last time, if the times ascend and there are any.
 fn sorted_ends(mut times: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let first = times.next()?;
     let last = times.try_fold(first, |before, time| (before <= time).then_some(time))?;
     Some((first, last))
 }
 
-/// How sorted samples are written.
+/// Options for writing sorted samples.
 struct Rules<'m, F> {
-    /// A sum.
+    /// Start in milliseconds, or exact nanoseconds.
     start: f64,
     weights: Weights,
     clock: Clock,
-    /// Of all samples.
     count: usize,
     model: &'m Model,
-    /// Finds nodes by ids.
     node: F,
 }
 
@@ -193,13 +190,13 @@ impl<F: Fn(u64) -> Option<u32>> Rules<'_, F> {
     }
 }
 
-/// §4.7: a single `(program)` between two samples of one stack is taken for the one before.
+/// Replaces a single `(program)` between two samples of one stack by the sample before (§4.7).
 struct Bridge<'m> {
     model: &'m Model,
-    /// The node of `(program)`, if there is anything to bridge.
+    /// The node of `(program)`, if the profile has enough samples for a gap.
     program: Option<u32>,
     held: Option<Sample>,
-    /// How many came, and what stands around the gap: where a sample names nothing it does not move.
+    /// Number of samples, and the nodes around the gap; samples without a node do not change them.
     count: usize,
     before: u32,
     own: u32,
@@ -211,7 +208,7 @@ impl<'m> Bridge<'m> {
         Bridge { model, program, held: None, count: 0, before: NONE, own: NONE }
     }
 
-    /// Takes the next sample; gives the one before it.
+    /// Adds the next sample and returns the previous one.
     fn next(&mut self, sample: Sample) -> Option<Sample> {
         let next = sample.node;
         let mut held = self.held.replace(sample);

@@ -1,4 +1,4 @@
-//! What is counted of what is drawn, while it is walked over.
+//! Counts drawn entries while they are walked.
 
 use crate::entries::ignored::Ignored;
 use crate::entries::walk::{Counted, Visit};
@@ -6,45 +6,44 @@ use crate::names::groups::Ids;
 use crate::query::picks::Drawn;
 use tracemill_trace::run::error::Error;
 
-/// What is counted of entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) drawn: u64,
-    /// Calls among them.
+    /// Number of calls among the drawn entries.
     pub(crate) calls: u64,
-    /// Calls that DevTools would not draw.
+    /// Number of calls that DevTools would not draw, because of its ignore list.
     pub(crate) listed: u64,
-    /// Entries that have no place.
+    /// Number of entries that overlap their parent and are therefore dropped.
     pub(crate) dropped: u64,
-    /// Those that are not drawn for another reason than what they are.
+    /// Entries left out by the rules of the query.
     pub(crate) left_out: LeftOut,
 }
 
-/// Entries that would be drawn if nobody had chosen what is.
+/// Numbers of drawable entries that a rule of the query leaves out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LeftOut {
-    /// Calls on the ignore list below others of these.
+    /// Calls on the ignore list whose caller is on it too.
     pub(crate) ignored: u64,
     /// Entries that were hidden when the trace was stored.
     pub(crate) hidden: u64,
 }
 
-/// Hands entries on and counts those that touch a stretch of time.
+/// An iterator adapter that counts the entries within a time range.
 pub(crate) struct Counting<'m, I> {
     drawn: I,
-    /// In microseconds.
+    /// Counted time range in ticks.
     within: (f64, f64),
     list: Option<Ignored<'m>>,
     counts: Counts,
 }
 
 impl<'m, I: Iterator<Item = Drawn>> Counting<'m, I> {
-    /// `list` finds calls that are listed.
+    /// Creates an adapter; `list` detects calls on the ignore list.
     pub(crate) fn new(drawn: I, within: (f64, f64), list: Option<Ignored<'m>>) -> Self {
         Counting { drawn, within, list, counts: Counts::default() }
     }
 
-    /// The counts of what is drawn. Cost: a look at each entry that was not taken, up to the end of the stretch.
+    /// Returns the counts. Cost: visits the entries not yet taken, up to the end of the range.
     pub(crate) fn finish(mut self) -> Counts {
         let end = self.within.1;
         while self.next().is_some_and(|own| own.entry.ts <= end || own.entry.ts.is_nan()) {}
@@ -69,12 +68,11 @@ impl<I: Iterator<Item = Drawn>> Iterator for Counting<'_, I> {
     }
 }
 
-/// Adds up the self time of calls that stand for a CPU that does nothing.
+/// Sums the self time of calls to V8's `(idle)`.
 pub(crate) struct IdleTime<'i, 't> {
     ids: &'i Ids<'t>,
-    /// Whether each open entry is such a call.
     open: Vec<bool>,
-    /// In the sums of the clock.
+    /// Sum in milliseconds, or exact nanoseconds.
     pub(crate) sum: f64,
 }
 

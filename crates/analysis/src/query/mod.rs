@@ -1,4 +1,4 @@
-//! What is asked of threads.
+//! Queries: the shape of a table, its windows, filters and limits.
 
 pub(crate) mod counts;
 pub mod picks;
@@ -9,79 +9,81 @@ use crate::query::picks::Picks;
 use crate::value::clock::Window;
 use std::str::FromStr;
 
-/// Which entries of a thread count.
+/// The entries of a thread that count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Entries {
-    /// Every one.
+    /// All entries count.
     All,
-    /// Those that the panel of DevTools can draw: in generic traces all.
+    /// Entries that DevTools' panel can draw count; in generic traces all entries.
     #[default]
     Visible,
-    /// The same, but for calls of the ignore list directly below others of these.
+    /// As `Visible`, without calls on the ignore list whose caller is on it too.
     Listed,
-    /// As the panel opens: calls of the ignore list below others are left out too.
+    /// Entries that DevTools' panel draws first: as `Listed`, without entries hidden when the trace
+    /// was stored.
     Panel,
 }
 
-/// Which tree.
+/// The shape of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// From callers to callees, by total time.
+    /// A tree from callers to callees, by total time.
     CallTree,
-    /// From callees to callers, by self time, to so many levels.
+    /// A tree from callees to callers, by self time.
     BottomUp {
-        /// At least 1.
+        /// Number of levels, at least 1.
         levels: usize,
     },
-    /// A row for each event, by start.
+    /// A list with one row per event, by start.
     Log,
 }
 
-/// How tables are made.
+/// Rules for computing tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TableRules {
-    /// Which entries count.
+    /// The entries that count.
     pub entries: Entries,
-    /// Do what DevTools does where that is a defect: an event that ends at exactly 0 is never closed, events with an empty name
-    /// have no row bottom up, and the log leaves out negative durations.
+    /// Whether defects of DevTools are reproduced: an event that ends at exactly 0 is never closed,
+    /// events with an empty name have no bottom-up row, and the log omits negative durations.
     pub as_devtools: bool,
 }
 
-/// Which threads share a table.
+/// The threads that share a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Per {
-    /// None.
+    /// One table per thread.
     #[default]
     Thread,
-    /// Those of a process.
+    /// One table per process.
     Process,
-    /// Those of an input.
+    /// One table per input.
     Input,
-    /// All.
+    /// One table for all threads.
     All,
 }
 
-/// What calls must have in common to be one row.
+/// The properties that calls of one row have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowKey {
-    /// DevTools' id of the row, in which the id of a script stands that means nothing beyond its process.
+    /// Calls with the same row id in DevTools. It contains the script id, which is valid only
+    /// within one process.
     Devtools,
-    /// Function, URL, line and column.
+    /// Calls with the same function, URL, line and column.
     Place,
-    /// Function, URL and line.
+    /// Calls with the same function, URL and line.
     Line,
-    /// The function's name.
+    /// Calls with the same function name.
     Function,
-    /// The URL: the row is called by it.
+    /// Calls with the same URL, which becomes the name of the row.
     Url,
 }
 
-/// What a row must take to be shown: the greater one of its self time and its total.
+/// Minimum time of a shown row, compared with the greater of its self time and total time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RowThreshold {
-    /// Of what is busy.
+    /// Minimum time in percent of the busy time.
     Percent(f64),
-    /// Milliseconds.
+    /// Minimum time in milliseconds.
     Time(f64),
 }
 
@@ -107,14 +109,15 @@ impl FromStr for RowThreshold {
     }
 }
 
-/// Which rows of a table are made; what is below one that is not is not made either.
+/// Limits on the rows of a table. Rows below a row beyond a limit are left out too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RowLimit {
-    /// Levels.
+    /// Maximum number of levels.
     pub depth: usize,
-    /// What they take at least.
+    /// Minimum time of a row.
     pub least: RowThreshold,
-    /// The first so many, but of a thread's own log all; the others are counted ([`Table::more`](crate::Table::more)).
+    /// Maximum number of rows; the rest is counted in [`Table::more`](crate::Table::more). Does not
+    /// apply to the log of a single thread.
     pub rows: usize,
 }
 
@@ -124,21 +127,23 @@ impl Default for RowLimit {
     }
 }
 
-/// What tables are made.
+/// A request for tables.
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// Which tree.
+    /// The shape of the tables.
     pub shape: Shape,
-    /// By what rows are grouped.
+    /// Grouping of the rows.
     pub by: GroupBy,
-    /// Which entries count.
+    /// Rules for computing the tables.
     pub rules: TableRules,
-    /// Which threads share a table.
+    /// The threads that share a table.
     pub per: Per,
-    /// Which time, in milliseconds on the trace's clock; the whole trace if there is none. Several make one table.
+    /// Windows in milliseconds on the trace's clock, combined in one table; the whole trace if
+    /// empty.
     pub windows: Vec<Window>,
-    /// What counts, by its text.
+    /// Filters by text.
     pub picks: Picks,
-    /// What calls must have in common to be one row; if `None`, in a table of one thread their id, else their place.
+    /// Properties that calls of one row have in common. `None` means DevTools' id for tables of one
+    /// thread, else the place.
     pub key: Option<RowKey>,
 }

@@ -1,4 +1,4 @@
-//! What of a thread counts, by the texts of its events and calls: patterns as `pprof` has them, and the text filter of DevTools.
+//! Filters of a thread's entries by text: `pprof`'s patterns, and the text filter of DevTools.
 
 use crate::entries::Entry;
 use crate::entries::stretches::Stretches;
@@ -9,47 +9,45 @@ use crate::value::matcher::Matcher;
 use tracemill_tokenizer::unescaped_text;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Which events and calls count, and how; the default is all.
+/// Filters of events and calls by text; the default keeps all.
 #[derive(Clone, Debug, Default)]
 pub struct Picks {
-    /// Only time in which one that matches is open.
+    /// Counts only time in which a matching entry is open.
     pub focus: Option<Matcher>,
-    /// Not the time in which one that matches is open.
+    /// Excludes time in which a matching entry is open.
     pub ignore: Option<Matcher>,
-    /// No rows for matching ones: their time goes to their callers.
+    /// Removes the rows of matching entries; their time goes to their callers.
     pub hide: Option<Matcher>,
-    /// Trees begin at matching ones.
+    /// Starts trees at matching entries.
     pub root: Option<Matcher>,
-    /// As the filter of DevTools: call tree and log are made of those that match, bottom up rows at the top are left out that do
-    /// not. It is not held against `args`, as DevTools does.
+    /// The text filter of DevTools: keeps matching entries of call trees and logs, and matching top
+    /// rows of bottom-up trees. `args` are not searched.
     pub text: Option<Matcher>,
 }
 
-/// An entry that is drawn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drawn {
-    /// Its number among all.
+    /// Number of the entry among all entries of the thread.
     pub(crate) at: u32,
     pub(crate) entry: Entry,
-    /// How many stand above it.
+    /// Number of entries above this entry.
     pub(crate) depth: u32,
-    /// How many of those are drawn, if that was asked for.
+    /// Number of drawn entries above this entry, if levels are computed.
     pub(crate) level: u32,
-    /// Whether it is on the ignore list.
     pub(crate) is_ignored: bool,
 }
 
-/// What of the entries drawn is walked over.
+/// The filters of a walk over drawn entries.
 pub struct Walked<'p> {
     picks: &'p Picks,
     is_bottom_up: bool,
-    /// Which time counts, if it is not one window.
+    /// Ranges of time that count, if not one window.
     time: Option<Stretches>,
     /// In the sums of the clock.
     pub window: Window,
 }
 
-/// Answers of a matcher, each asked for once.
+/// A matcher with its cached answers.
 pub(crate) struct Answers<'i, 't> {
     ids: &'i Ids<'t>,
     matcher: &'i Matcher,
@@ -62,12 +60,12 @@ impl<'i, 't> Answers<'i, 't> {
     }
 
     pub(crate) fn of(&mut self, entry: &Entry) -> bool {
-        // samples of calls say nothing of their texts
+        // The samples of calls do not change their texts.
         let details = if entry.is_call() { 0 } else { entry.details };
         let Answers { ids, matcher, known } = self;
         *known.entry((entry.is_call(), entry.kind, details)).or_insert_with(|| {
             let label = ids.label(entry).unwrap_or_default();
-            // --like panel filters as DevTools does, which knows no other name
+            // The panel's filter does not know the name in the trace.
             let name = || unescaped_text(ids.name(entry));
             matcher.is_match(&label)
                 || !entry.is_call() && !ids.as_devtools && matcher.is_match(&name())
@@ -76,7 +74,7 @@ impl<'i, 't> Answers<'i, 't> {
     }
 }
 
-/// The time in which an entry that matches is open. Heap: 24 bytes for each stretch of it.
+/// Returns the time in which a matching entry is open. Heap: 24 bytes per range.
 pub(crate) fn matching(
     drawn: impl Iterator<Item = Drawn>,
     ids: &Ids<'_>,
@@ -89,15 +87,13 @@ pub(crate) fn matching(
 }
 
 impl Picks {
-    /// Whether all counts.
     fn are_none(&self, is_bottom_up: bool) -> bool {
         let text = self.text.is_some() && !is_bottom_up;
         let others = [&self.focus, &self.ignore, &self.hide, &self.root];
         !text && others.into_iter().all(Option::is_none)
     }
 
-    /// What of the entries drawn counts within windows; without windows in `full`. Cost: a look at each entry, if what counts is more
-    /// than one stretch.
+    /// Returns the filters of a walk within the windows, or within `full` without windows.
     pub(crate) fn apply<I: Iterator<Item = Drawn>>(
         &self,
         drawn: impl Fn() -> I,
@@ -124,12 +120,12 @@ impl Picks {
     }
 }
 
-/// Which entries have rows.
+/// Decides which entries have rows.
 struct Sieve<'i, 't> {
     hide: Option<Answers<'i, 't>>,
     root: Option<Answers<'i, 't>>,
     text: Option<Answers<'i, 't>>,
-    /// The depth of the outermost root that is open.
+    /// Depth of the outermost open root.
     within: Option<u32>,
 }
 
@@ -151,12 +147,11 @@ impl Sieve<'_, '_> {
 }
 
 impl Walked<'_> {
-    /// All within a window.
+    /// Returns a walk of all entries within a window.
     pub fn whole(window: Window, none: &Picks) -> Walked<'_> {
         Walked { picks: none, is_bottom_up: false, time: None, window }
     }
 
-    /// Entries that count.
     pub(crate) fn of<'w>(
         &'w self,
         drawn: impl Iterator<Item = Drawn> + 'w,

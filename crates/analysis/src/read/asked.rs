@@ -1,4 +1,4 @@
-//! What is asked once of events of one name and categories, not once of each.
+//! Properties of a kind of events, computed once per name and categories.
 
 use crate::events::bounds::Bounding;
 use crate::events::compiled::is_named_as_sum;
@@ -9,21 +9,19 @@ use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::mix;
 use tracemill_viewers::required_args::may_lack;
 
-/// What follows from a kind.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked {
-    /// In events of phases X, I and B.
+    /// Details to search for in events of phases X, I and B.
     sought: [Sought; 3],
-    /// Whether DevTools takes the bounds of a trace from such events.
+    /// How DevTools uses events of the kind for the bounds of a trace.
     pub(crate) bounding: Bounding,
-    /// Whether such events may be sums of clang, which reports leave out.
+    /// Whether events of the kind may be sums of clang, which reports leave out.
     pub(crate) may_be_sum: bool,
-    /// Whether such events may lack what DevTools reads, also if they have args.
+    /// Whether events of the kind may lack args that DevTools reads, even if they have some.
     pub(crate) may_lack: bool,
 }
 
 impl Asked {
-    /// Looks at a kind.
     pub(crate) fn of(kind: u32, kinds: &Kinds, names: &Names, rules: ReadRules) -> Self {
         let name = names.bytes_of(kinds.all[kind as usize].name);
         Asked {
@@ -39,7 +37,7 @@ impl Asked {
         }
     }
 
-    /// What is looked for in events of a phase; nothing in those that end others.
+    /// Returns the details to search for in events of a phase; `None` for end events.
     pub(crate) fn sought(&self, phase: u8) -> Option<Sought> {
         match phase {
             b'X' => Some(self.sought[0]),
@@ -50,18 +48,18 @@ impl Asked {
     }
 }
 
-/// The kinds seen last, by name and categories as they are written.
+/// A cache of recent kinds, by raw name and categories.
 pub(crate) struct LastKinds(Vec<LastKind>);
 
 #[derive(Clone, Default)]
 struct LastKind {
-    /// The name, and behind it the categories.
+    /// Raw name and categories, concatenated.
     written: Vec<u8>,
     name: usize,
     kind: u32,
 }
 
-/// How many: traces have some hundred kinds, of which few come often.
+/// Number of cache slots. Traces have some hundred kinds, few of which are frequent.
 const SLOTS: usize = 1024;
 
 impl Default for LastKinds {
@@ -70,19 +68,18 @@ impl Default for LastKinds {
     }
 }
 
-/// The last eight bytes.
 #[inline]
 fn tail(bytes: &[u8]) -> u64 {
     bytes.last_chunk().map_or(bytes.len() as u64, |own| u64::from_le_bytes(*own))
 }
 
 fn slot(name: &[u8], cat: &[u8]) -> usize {
-    // many categories end alike
+    // Many categories have the same end.
     mix(tail(name) ^ name.len() as u64, tail(cat) ^ cat.len() as u64) as usize % SLOTS
 }
 
 impl LastKinds {
-    /// The kind of these, if it is among them; nothing that is missing is.
+    /// Returns the cached kind; `None` without a name.
     #[inline]
     pub(crate) fn get(&self, name: &[u8], cat: &[u8]) -> Option<u32> {
         let slot = slot(name, cat);
@@ -96,7 +93,7 @@ impl LastKinds {
         (!name.is_empty()).then_some(own.kind)
     }
 
-    /// What stood in its place moves to the one beside it, so two that come in turn are both found.
+    /// Caches a kind. The previous entry of its slot moves to the neighbour.
     pub(crate) fn put(&mut self, name: &[u8], cat: &[u8], kind: u32) {
         let slot = slot(name, cat);
         self.0.swap(slot, slot ^ 1);
@@ -122,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_told_by_name_and_categories() {
+    fn kinds_are_cached_by_name_and_categories() {
         let mut last = LastKinds::default();
         assert_eq!(last.get(b"", b""), None);
         for (kind, (name, cat)) in
@@ -134,7 +131,7 @@ mod tests {
             assert_eq!(last.get(name, cat), Some(kind));
         }
         assert_eq!(last.get(b"\"a\"", b"\"b\""), None);
-        // of all that fall into one place the last two are known
+        // The last two kinds of a slot are known.
         let own = slot(b"\"0\"", b"");
         let names = (1..).map(|number| format!("\"{number}\"").into_bytes());
         let same: Vec<Vec<u8>> = names.filter(|name| slot(name, b"") == own).take(3).collect();

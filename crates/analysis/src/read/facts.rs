@@ -1,7 +1,7 @@
-//! The scan: each event that a thread's tree can hold becomes a record of 32 bytes in the lane of its thread.
+//! The scan: converts each event of a thread's tree to a record of 32 bytes on its thread's track.
 //!
-//! A record keeps what every tree needs. What only some rows need (trace ids of samples, requests, URLs, frames) stands in
-//! `args` and is decoded by the worker only where a quick search finds the word; equal ones are kept once.
+//! Data for some rows only (trace ids of samples, requests, URLs, frames) is decoded from `args`
+//! where a quick search finds its key.
 
 use crate::entries::sorting::Sorting;
 use crate::events::bounds::{Bounding, EventTime, EventTimes, TraceBounds};
@@ -30,64 +30,63 @@ use tracemill_trace::spill::SpillVec;
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_viewers::required_args::lacking_of;
 
-/// A thread, and its events of a stretch.
+/// A track: a thread of an input, with its events of a chunk.
 pub(crate) struct Lane {
-    /// As written, or the canonical form of numbers; empty if missing.
+    /// Pid as written, or the canonical form of a number; empty if missing.
     pub(crate) pid: Box<[u8]>,
     pub(crate) tid: Box<[u8]>,
-    /// The number of its input.
     pub(crate) input: usize,
-    /// Those of a stretch, in input order.
+    /// Records of a chunk, in input order.
     records: Vec<Record>,
 }
 
-/// What is found in the events of a stretch, or of all.
+/// Facts about the events of a chunk, or of all inputs.
 #[derive(Default)]
 pub(crate) struct Facts {
     rules: ReadRules,
     pub(crate) names: Names,
     pub(crate) kinds: Kinds,
     pub(crate) details: DetailsTable,
-    /// In the order of their first events.
+    /// Tracks in the order of their first events.
     pub(crate) lanes: Vec<Lane>,
     numbers: HashMap<Box<[u8]>, usize>,
     last: Option<usize>,
-    /// Events of the scan that names, frames and bounds are made of, with the numbers of their inputs.
+    /// Events with names, frames or bounds, and the numbers of their inputs.
     pub(crate) notable: Vec<(usize, Notable)>,
     /// Times of the events of a chunk.
     times: EventTimes,
-    /// The same of each input.
+    /// Times of each input.
     times_of_inputs: Vec<EventTimes>,
     pub(crate) bounds: TraceBounds,
-    /// Whether an event says that Chrome recorded the trace for DevTools.
+    /// Whether an event shows that Chrome recorded the trace for DevTools.
     pub(crate) is_web: bool,
-    /// What events lack so that DevTools refuses the trace.
+    /// Missing fields that make DevTools refuse the trace.
     pub(crate) lacks: Lacks,
-    /// Whether some are no JSON.
+    /// Whether some events are not JSON.
     pub(crate) has_lapses: bool,
     validator: Validator,
-    /// Events of threads that have no time.
+    /// Number of thread events without a time.
     pub(crate) untimed: u64,
-    /// Number of events of each phase that no thread's tree can hold.
+    /// Number of events that belong to no thread's tree, by phase.
     pub(crate) unfiled: BTreeMap<u8, u64>,
-    /// What counters tell, if that is wanted.
+    /// Values of counters, if requested.
     pub(crate) counters: Counters,
-    /// What Chrome tells of pages, if that is wanted.
+    /// Chrome's page events, if requested.
     pub(crate) pages: Pages,
-    /// What it tells of images, if URLs are wanted.
+    /// Image events, if URLs are requested.
     pub(crate) images: Images,
-    /// The last events that requests are made of, if URLs are wanted.
+    /// Last events of requests, if URLs are requested.
     pub(crate) requests: Requests,
-    /// What clang tells of files that it includes, if that is wanted.
+    /// Clang's include events, if requested.
     pub(crate) included: Included,
-    /// What PyTorch's profiler tells of devices in a stretch, if that is wanted.
+    /// GPU events of PyTorch's profiler in a chunk, if requested.
     devices: Vec<DeviceEvent>,
-    /// Of each kind, and those seen last.
+    /// Properties of each kind.
     asked: Vec<Asked>,
     last_kinds: LastKinds,
-    /// What events of each kind are to a device.
+    /// GPU role of each kind.
     roles: Vec<Option<Role>>,
-    /// Bytes of heap of the notable events.
+    /// Heap bytes of `notable`.
     notable_bytes: u64,
     scratch: Vec<u8>,
 }
@@ -97,7 +96,7 @@ impl Facts {
         Facts { rules, ..Facts::default() }
     }
 
-    /// The lane of an event: that of the event before, if it is the same.
+    /// Returns the track of an event.
     fn lane(&mut self, input: usize, pid: &[u8], tid: &[u8]) -> usize {
         if let Some(last) = self.last.map(|last| &self.lanes[last])
             && (last.input, &*last.pid, &*last.tid) == (input, pid, tid)
@@ -149,7 +148,7 @@ impl Facts {
         self.asked[kind as usize]
     }
 
-    /// The number of a name with an N for each run of digits.
+    /// Returns the number of a name with `N` for each run of digits.
     fn folded(&mut self, name: &[u8]) -> u32 {
         let name = string(name).unwrap_or_else(|| name.to_vec());
         self.scratch.clear();
@@ -160,12 +159,12 @@ impl Facts {
         self.names.number(&self.scratch)
     }
 
-    /// The number of a text field's content.
     fn text(&mut self, value: Option<&[u8]>) -> Option<u32> {
         value.map(|value| self.names.written(value))
     }
 
-    /// Notes what an event lacks so that DevTools refuses the trace; by its name it may lack something, or not.
+    /// Notes a missing field that makes DevTools refuse the trace. `may_lack` is a property of the
+    /// name.
     fn note_lack(&mut self, event: &Event<'_>, may_lack: bool) {
         if self.asks_refusals()
             && let Some(lack) = lacking_of(event, may_lack)
@@ -174,7 +173,7 @@ impl Facts {
         }
     }
 
-    /// What an event of a kind is to a device: asked once a kind.
+    /// Returns the GPU role of a kind, computed once.
     fn role(&mut self, kind: u32) -> Option<Role> {
         while self.roles.len() <= kind as usize {
             let Kind { name, cat } = self.kinds.all[self.roles.len()];
@@ -184,7 +183,7 @@ impl Facts {
         self.roles[kind as usize]
     }
 
-    /// Takes over what was found in a later chunk; its records go to `sorting`, and what is of devices to a list of its own.
+    /// Merges the facts of a later chunk. Its records go to `sorting`, its GPU events to `devices`.
     pub(crate) fn append(
         &mut self,
         later: Facts,
@@ -230,9 +229,9 @@ impl Facts {
         Ok(())
     }
 
-    /// Bytes of heap of what every record refers to.
+    /// Returns the heap bytes of the tables that records refer to.
     pub(crate) fn heap(&self) -> u64 {
-        /// Of a lane, its name in the table, and its thread.
+        /// Bytes per track: its key in the table, and its thread.
         const LANE: u64 = 400;
         let tables = self.names.heap() + self.kinds.heap() + self.details.heap();
         let tables = tables
@@ -245,8 +244,8 @@ impl Facts {
         tables + self.lanes.len() as u64 * LANE + self.notable_bytes
     }
 
-    /// All of it where the inputs stand beside each other: lanes of one thread become one. Gives the number that each lane has then, and
-    /// its input.
+    /// Joins the tracks of one thread in several inputs. Returns the new number and the input of
+    /// each track.
     pub(crate) fn unite<'p>(
         &mut self,
         place: impl Fn(usize) -> &'p InputPlace,
@@ -265,7 +264,7 @@ impl Facts {
             moved.push((*numbers.entry((&lane.pid, &lane.tid)).or_insert(next), lane.input));
         }
         drop(numbers);
-        // of each thread the first is left
+        // Keep the first track of each thread.
         let (mut next, mut of) = (0, moved.iter());
         self.lanes.retain(|_| {
             let is_first = of.next().is_some_and(|own| own.0 == next);
@@ -280,18 +279,18 @@ impl Facts {
         self.times_of_inputs.iter().any(EventTimes::are_drawn)
     }
 
-    /// Decides which events bound the trace: with `drawn_only` those that DevTools takes.
+    /// Computes the bounds of the trace; with `drawn_only` from the events that DevTools uses.
     pub(crate) fn bound<'p>(&mut self, drawn_only: bool, place: impl Fn(usize) -> &'p InputPlace) {
         self.bounds = TraceBounds::of(&self.times_of_inputs, drawn_only, place);
     }
 
-    /// Of each kind whether its events say how long the trace lasts.
+    /// Returns for each kind whether its events extend the bounds.
     pub(crate) fn bounding(&mut self) -> Vec<bool> {
         let all = (0..self.kinds.all.len() as u32).map(|kind| self.asked(kind));
         all.map(|asked| asked.bounding == Bounding::Drawn).collect()
     }
 
-    /// What the notable events say.
+    /// Collects the metadata of the notable events.
     pub(crate) fn meta<'p>(&mut self, place: impl Fn(usize) -> &'p InputPlace) -> Meta {
         let mut meta = Meta::default();
         let notable = std::mem::take(&mut self.notable);
@@ -302,7 +301,7 @@ impl Facts {
     }
 }
 
-/// Nanoseconds that the double of an event's time is too coarse for.
+/// Returns the nanoseconds lost when the event's time is converted to a double.
 #[cold]
 fn rest_of(event: &Event<'_>, ts: f64) -> i64 {
     let exact = event.field(Field::Ts).and_then(written);
@@ -318,12 +317,12 @@ impl Look for Facts {
 }
 
 impl Facts {
-    /// Whether events must say if they are proved to be JSON, because what DevTools refuses is looked for.
+    /// Returns whether events must report if they are proved to be JSON, to find refusals.
     pub(crate) fn asks_refusals(&self) -> bool {
         !self.rules.ignore_refusals
     }
 
-    /// Notes an event, the `number_in`th of its chunk.
+    /// Adds an event, the `number_in`th of its chunk.
     #[inline]
     fn note(&mut self, event: &Event<'_>, number_in: u64) {
         self.has_lapses |= self.asks_refusals()
@@ -380,7 +379,7 @@ impl Facts {
         let sought = asked.sought(phase);
         let found = sought.and_then(|sought| sought.details(event, name, &mut self.names));
         let details = found.map_or(0, |found| self.details.number(found));
-        // the duration of a B is what its E says
+        // The duration of a B comes from its E.
         let dur = if matches!(phase, b'B' | b'E') { 0.0 } else { dur };
         let id = |field| event.field(field).unwrap_or_default();
         let lane = self.lane(0, id(Field::Pid), id(Field::Tid));

@@ -1,4 +1,4 @@
-//! The scan of an analysis: which events count, what is kept of each, and the threads that they belong to.
+//! The scan of an analysis: which events count, their records, and their threads.
 
 pub(crate) mod asked;
 pub(crate) mod facts;

@@ -1,4 +1,5 @@
-//! The window that the panel of DevTools opens with: the stored one, or the busy part of its first track (`calculateWindow`).
+//! The window with which DevTools' panel opens: the stored one, or the busy part of its first track
+//! (`calculateWindow`).
 
 use crate::entries::Entry;
 use crate::entries::walk::{js_max, js_min};
@@ -10,7 +11,7 @@ use tracemill_trace::spill::SpilledVec;
 use tracemill_trace::{Error, record};
 
 record! {
-    /// When an entry begins and how long it lasts, in microseconds.
+    /// Start and duration of an entry in ticks.
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct Taken {
         ts: f64,
@@ -24,16 +25,17 @@ impl Taken {
     }
 }
 
-/// Microseconds below which a window is not shown.
+/// Minimum length of a displayed window in microseconds.
 const SHORTEST: f64 = 1000.0;
 
 impl Trace {
-    /// The window that the panel of DevTools opens with, in milliseconds on the trace's clock, if the trace was read for that
-    /// ([`crate::ReadRules::as_stored`]). Cost: the flame chart of its first
-    /// track; 16 bytes for each entry, on disk beyond the budget.
+    /// Returns the window with which DevTools' panel opens, in milliseconds on the trace's clock.
+    /// The trace must be read with [`crate::ReadRules::as_stored`].
+    ///
+    /// Cost: the flame chart of the first track, and 16 bytes per entry.
     ///
     /// # Errors
-    /// What temporary files say.
+    /// Returns an I/O error if a temporary file fails.
     pub fn opening_window(&self) -> Result<Window, Error> {
         let bounds = self.ticks();
         let (mut minimap, mut visible) = (bounds, bounds);
@@ -55,7 +57,7 @@ impl Trace {
         Ok(self.clock.window_of(visible))
     }
 
-    /// `calculateWindow`, in ticks.
+    /// Returns the busy part of a thread in ticks (DevTools: `calculateWindow`).
     fn busy_window(&self, thread: &Thread) -> Result<(f64, f64), Error> {
         let taken = self.taken(thread)?;
         if taken.is_empty() {
@@ -73,7 +75,7 @@ impl Trace {
         Ok((js_max(from - 0.05 * span, first), js_min(to + 0.05 * span, last)))
     }
 
-    /// The entries of a thread that are not idle, in order.
+    /// Returns the entries of a thread that are not idle, in order.
     fn taken(&self, thread: &Thread) -> Result<SpilledVec<Taken>, Error> {
         let track = self.track(thread)?;
         let ids = Ids::new(self, thread, GroupBy::None, true);
@@ -89,7 +91,7 @@ impl Trace {
     }
 }
 
-/// From one entry on, and not as far as another, the one up to which little is done.
+/// Returns the last entry from `start` towards `stop` before which the thread is mostly idle.
 fn quiet_up_to(all: &SpilledVec<Taken>, start: usize, stop: usize) -> usize {
     const LITTLE: f64 = 0.1;
     let own = |at: usize| all.get(at).unwrap_or(Taken { ts: f64::NAN, dur: f64::NAN });

@@ -1,4 +1,4 @@
-//! Records on the clock of the trace: inputs beside each other, and exact times from the first event on.
+//! Converts the times of records to the clock of the trace, with the clock offsets of the inputs.
 
 use crate::entries::sorting::Sorting;
 use crate::events::bounds::{Bounds, TraceBounds};
@@ -10,7 +10,7 @@ use crate::value::space::Space;
 use tracemill_join::input_set::{InputPlace, InputSet};
 use tracemill_trace::run::error::Error;
 
-/// Returns how times are counted. Exact times begin with the first event or profile.
+/// Returns the clock. Exact times begin with the first event or profile.
 pub(crate) fn clock_of(facts: &Facts, meta: &Meta, inputs: &InputSet, times: Times) -> Clock {
     let profiles = inputs.profiles();
     let is_exact = match times {
@@ -28,11 +28,10 @@ pub(crate) fn clock_of(facts: &Facts, meta: &Meta, inputs: &InputSet, times: Tim
     Clock::exact(started.or(first).unwrap_or(0))
 }
 
-/// Gives records their threads and times where all inputs stand beside each other; `moved` has the thread and the input of each lane. Also first
-/// and last microsecond of the events on the clock. Cost: nothing where all stays as it is written, else a sort.
+/// Sets the final track and time of each record; `moved` holds the track and input of each old
+/// track. Also returns the first and last microsecond of the events.
 ///
-/// # Errors
-/// What temporary files say.
+/// Cost: a sort, unless nothing changes.
 pub(crate) fn on_clock<'p>(
     sorting: Sorting,
     (facts, moved, clock): (&mut Facts, &[(u32, usize)], Clock),
@@ -65,7 +64,7 @@ pub(crate) fn on_clock<'p>(
     })?;
     let TraceBounds { events, first, is_last_unfiled, .. } = facts.bounds;
     let max = match events.max.abs() >= FAR && !is_last_unfiled {
-        // what a double is too coarse for the records tell
+        // Records are exact where a double is too coarse.
         true => clock.micros(last),
         false => clock.placed_micros(events.max),
     };

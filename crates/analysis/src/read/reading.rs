@@ -16,18 +16,16 @@ use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::SpillVec;
 use tracemill_trace::{Error, Source};
 
-/// Observes the facts of an analysis: records of events for the sorter, and tables of names, threads and
-/// details, which stay in memory.
+/// Observes the facts of an analysis: records for the sorter, and tables of names, threads and
+/// details in memory.
 pub(crate) struct Reading<'c> {
     pub(crate) facts: Facts,
     pub(crate) sorting: Sorting,
-    /// Device events of PyTorch's profiler.
     pub(crate) devices: SpillVec<DeviceEvent>,
     pub(crate) space: Space,
     pub(crate) quota: Quota,
     pub(crate) rules: ReadRules,
     pub(crate) config: &'c Config,
-    /// Number of events merged so far.
     events: u64,
 }
 
@@ -45,12 +43,11 @@ impl<'c> Reading<'c> {
         Reading { facts, sorting, devices, space, quota, rules, config, events: 0 }
     }
 
-    /// Reads all inputs.
     pub(crate) fn read(&mut self, sources: &[Source]) -> Result<InputSet, Error> {
         InputSet::read(sources, self.config, self)
     }
 
-    /// Reads all inputs, for a merge too.
+    /// Reads all inputs, and prepares a merge of them.
     pub(crate) fn read_to_merge(
         &mut self,
         sources: &[Source],
@@ -72,7 +69,7 @@ impl Observer for Reading<'_> {
     }
 
     fn merge(&mut self, found: Facts, chunk: &SealedChunk<'_>) -> Result<(), Error> {
-        // an input that is left out has no report that its number could name
+        // A chunk without events may belong to an input that is left out and has no report.
         if chunk.stats.events == 0 {
             return Ok(());
         }

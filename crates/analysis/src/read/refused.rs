@@ -1,4 +1,4 @@
-//! What of a trace that was read DevTools does not take: its text, its events, its profiles.
+//! Reasons in a trace's text, events or profiles why DevTools refuses it.
 
 use crate::events::meta::Meta;
 use crate::profile::refusals::Refusal;
@@ -9,7 +9,8 @@ use tracemill_join::input_set::InputSet;
 use tracemill_join::report::warning::DEVTOOLS_TEXT_MAX;
 use tracemill_trace::run::losses::InputReport;
 
-/// All reasons, each once. Of several inputs, which DevTools does not open as one, those of each.
+/// Returns the distinct reasons. For several inputs, those of each: DevTools opens only single
+/// files.
 pub(crate) fn refusals(
     inputs: &InputSet,
     facts: &Facts,
@@ -47,5 +48,5 @@ pub(crate) fn refusals(
     found.chain(profiles.iter().filter_map(|profile| profile.refusal)).collect()
 }
 
-/// At this word DevTools opens something else.
+/// A word that makes DevTools read the trace in another way.
 const ENHANCED: &[u8] = b"enhancedTraceVersion";

@@ -1,4 +1,4 @@
-//! Inputs to threads: one pass over the inputs, the profiles in them, and which thread has which.
+//! Builds an opened trace: its threads, profiles and bounds, from one pass over the inputs.
 
 use crate::entries::sorting::{Filed, Pairs, Sorting};
 use crate::events::bounds::Bounds;
@@ -29,13 +29,13 @@ use tracemill_trace::spill::SpilledVec;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 use tracemill_trace::{Error, Source};
 
-/// What becomes of the records of a lane.
+/// What happens to the records of a track.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Stay,
-    /// Calls that were written as events go: its calls are made of samples.
+    /// Kept, except for calls stored as events: the samples yield them.
     StayButCalls,
-    /// Nobody asks for them.
+    /// Dropped, because the records are not requested.
     Unasked,
     Go,
 }
@@ -43,22 +43,24 @@ enum Fate {
 impl Trace {
     /// Reads `sources` to their end.
     ///
-    /// Cost: one pass on all cores, and a sort. 40 bytes for each I, X, B and E; 28 for a sample while it is sorted, then 12; 32 for each node of a
-    /// profile and 32 for each function, of one profile after the other also some 50 for each: on disk beyond the budget.
-    /// Each distinct text and the threads must stay in memory.
+    /// Cost: one pass on all cores, and a sort. Disk beyond the budget: 40 bytes per I, X, B and E
+    /// event; 28 per sample while sorting, then 12; 32 per node and per function of a profile, and
+    /// temporarily about 50 more. Heap: distinct texts and threads.
     ///
     /// # Errors
-    /// As [`InputSet::read`]; [`tracemill_trace::ErrorKind::Exceeded`] if what must stay in memory is more than a quarter of the budget.
+    /// As [`InputSet::read`]; also [`tracemill_trace::ErrorKind::Exceeded`] if the heap needs more
+    /// than a quarter of the budget.
     pub fn read(sources: &[Source], rules: ReadRules, config: &Config) -> Result<Self, Error> {
         Trace::read_mapped(sources, rules, &SourceMaps::default(), config)
     }
 
-    /// The same with source maps, which give functions of samples the names and places of their sources.
+    /// Reads `sources`, and applies source maps to the functions of samples.
     ///
-    /// Cost: beside it a pass over each map that a script needs, one at a time, of at most a quarter of the budget.
+    /// Additional cost: a pass over each used map, one at a time, of at most a quarter of the
+    /// budget.
     ///
     /// # Errors
-    /// As [`Trace::read`]; what is wrong with maps is told in [`Trace::mapped`].
+    /// As [`Trace::read`]. Defects of maps are reported in [`Trace::mapped`].
     pub fn read_mapped(
         sources: &[Source],
         rules: ReadRules,
@@ -70,8 +72,8 @@ impl Trace {
         Trace::of_inputs(reading, &inputs, maps)
     }
 
-    /// The same for a caller that merges the sources with events that it makes from the trace. Events that the
-    /// merge loses are not read.
+    /// Reads `sources` for a caller that merges them with events computed from the trace. Events
+    /// that the merge loses are not read.
     ///
     /// # Errors
     /// As [`Trace::read`].
@@ -120,7 +122,7 @@ impl Trace {
             true => Default::default(),
             false => refusals(inputs, &facts, &meta, &profiles),
         };
-        // of the inputs' bytes nothing is read behind this
+        // No bytes of the inputs are read after this check.
         inputs.check_unchanged()?;
         let bounds = bounds_of(of_events, &meta, &profiles, rules, clock);
         let lanes = if is_cpu_profile && rules.as_devtools {
@@ -158,14 +160,14 @@ impl Trace {
             trace.look_as_stored(&metadata)?;
         }
         if rules.as_devtools && trace.threads.iter().all(|thread| thread.entries() == 0) {
-            // then threads are those of profiles, which have no names
+            // The remaining threads come from profiles and have no names.
             trace.threads.iter_mut().for_each(|thread| thread.name = None);
         }
         Ok(trace)
     }
 
-    /// Makes calls, by whose number the panel sorts its tracks, once for all that is made of them, and takes over how the trace was
-    /// looked at when it was stored. Of several inputs nothing is known of that: keys and windows are those of one.
+    /// Computes the calls of all threads, whose number orders the panel's tracks, and reads the
+    /// stored view. A trace of several inputs has no stored view.
     fn look_as_stored(&mut self, metadata: &[Vec<u8>]) -> Result<(), Error> {
         let profiles = self.threads.iter().filter(|thread| thread.model.is_some()).count();
         let space = self.space().divided(profiles);
@@ -182,7 +184,7 @@ impl Trace {
         Ok(())
     }
 
-    /// Of what was found, still without threads.
+    /// Creates a trace from the facts, without threads.
     fn of(
         facts: Facts,
         meta: Meta,
@@ -231,7 +233,6 @@ impl Trace {
         })
     }
 
-    /// Gives functions the names and places of their sources, as far as maps have them.
     fn map(&mut self, maps: &SourceMaps, metadata: &[Vec<u8>], most: u64) {
         let mut mapper = Mapper::new(&mut self.names, most);
         let models = self.threads.iter().filter_map(|thread| thread.model.as_deref());
@@ -243,7 +244,7 @@ impl Trace {
         (self.libraries, self.mapped) = (mapper.libraries, mapper.mapped);
     }
 
-    /// Gives threads their profiles, and puts them in order.
+    /// Assigns profiles to threads, and orders the threads.
     fn add_profiles(&mut self, lanes: &[Lane], profiles: Vec<ReadProfile>) {
         let (mut chosen, uncounted) = choose(profiles, self.is_cpu_profile);
         self.uncounted = uncounted;
@@ -251,8 +252,8 @@ impl Trace {
         self.name_as_node();
     }
 
-    /// Puts the threads in order (devtools-semantics §9): processes by their first events, then those with pages; in
-    /// each threads by their first events, then those with names, then those with samples only.
+    /// Orders threads (devtools-semantics §9): processes by first event, then those with pages.
+    /// Within each, threads by first event, then those with names, then those with samples only.
     fn add_threads(&mut self, lanes: &[Lane], profiles: &mut [Chosen]) {
         let of_profiles = profiles.iter().map(|own| (own.pid.clone(), own.tid.clone()));
         let of_profiles: Vec<ThreadId> = of_profiles.collect();
@@ -315,7 +316,7 @@ impl Trace {
         self.label_threads_by_input();
     }
 
-    /// Labels threads by their inputs where threads of several inputs have the same name.
+    /// Labels threads by input if threads of several inputs have the same name.
     fn label_threads_by_input(&mut self) {
         let mut inputs: HashMap<Option<&str>, Option<usize>> = HashMap::default();
         for thread in &self.threads {
@@ -329,7 +330,7 @@ impl Trace {
         }
     }
 
-    /// What becomes of each lane.
+    /// Decides what happens to the records of each track.
     fn decide(&self, fates: &mut [Fate], only_calls: bool) {
         for thread in &self.threads {
             if let Some(lane) = thread.lane {
@@ -342,8 +343,8 @@ impl Trace {
         }
     }
 
-    /// Gives threads their records. Calls that were written as events leave threads that have the samples too; where those are gone
-    /// they are events like others, and `bounds` are theirs.
+    /// Assigns records to threads. Calls stored as events are dropped from threads with samples.
+    /// Elsewhere they are ordinary events, and `bounds` applies.
     fn file(
         &mut self,
         mut sorting: Sorting,
@@ -399,14 +400,14 @@ impl Trace {
                 let (first, last) = self.bounds;
                 self.bounds = time.map_or(self.bounds, |own| (first.min(own), last.max(own)));
             }
-            // where no rule of DevTools ends them with an event
+            // DevTools has no rule that ends these calls with an event.
             if let Some(end) = model.span.end.filter(|_| model.is_of_stacks) {
                 self.bounds.1 = self.bounds.1.max(self.clock.micros(self.clock.tick(end)));
             }
         }
     }
 
-    /// Gives main threads of Node the names that Node gave them, where DevTools finds another behind these.
+    /// Restores the names that Node gave its main threads, where DevTools uses a later name.
     fn name_as_node(&mut self) {
         if self.as_devtools {
             return;
@@ -420,8 +421,8 @@ impl Trace {
             .for_each(|thread| thread.name = Some(name.to_string()));
     }
 
-    /// Takes from threads what DevTools does not show (devtools-semantics §9): those of processes without a page, and profiles of
-    /// processes without events, unless nothing else is there; then their threads stand there, empty.
+    /// Clears threads that DevTools does not show (devtools-semantics §9): those of processes
+    /// without a page, and profiles of processes without events.
     fn leave_out(&mut self, with_events: &HashSet<Box<[u8]>>) {
         for thread in self.threads.iter_mut().filter(|own| own.kind != ThreadKind::CpuProfile) {
             let has_process =
@@ -435,7 +436,7 @@ impl Trace {
     }
 }
 
-/// Finds the producer of the inputs, and whether the rules of DevTools are those of the trace.
+/// Detects the producer of the inputs, and whether DevTools' rules apply to the trace.
 fn producer_of(facts: &Facts, meta: &Meta, inputs: &InputSet) -> (Producer, bool) {
     let profiles = inputs.profiles();
     let signs = Signs {
@@ -468,7 +469,7 @@ fn thread_of(pid: &[u8], tid: &[u8], meta: &Meta) -> Thread {
     }
 }
 
-/// First and last microsecond (§11) on a clock.
+/// Returns the first and last microsecond (§11) on a clock.
 fn bounds_of(
     mut bounds: Bounds,
     meta: &Meta,

@@ -1,4 +1,4 @@
-//! Calls of samples as rows.
+//! Rows of calls from samples.
 
 use crate::entries::Entry;
 use crate::query::rows::CallRow;
@@ -6,10 +6,10 @@ use crate::table::View;
 use tracemill_trace::Error;
 
 impl<'t> View<'t> {
-    /// Hands on the calls of samples among the entries drawn, in pre-order, until `each` fails.
+    /// Passes the drawn calls from samples to `each`, in pre-order, until it fails.
     ///
     /// # Errors
-    /// What `each` says.
+    /// Returns the error of `each`.
     pub fn call_rows(
         &self,
         mut each: impl FnMut(CallRow<'t>) -> Result<(), Error>,
@@ -22,7 +22,7 @@ impl<'t> View<'t> {
         self.drawn().map(|own| own.entry).filter(Entry::is_call)
     }
 
-    /// A call as a row; `None` of what is no call.
+    /// Returns the row of a call; `None` if the entry is not a call.
     pub fn call_row(&self, entry: &Entry) -> Option<CallRow<'t>> {
         let model = self.track.thread.model.as_deref().filter(|_| entry.is_call())?;
         let frame = model.frame(entry.kind);

@@ -13,15 +13,15 @@ use tracemill_trace::order::SortedByKey;
 /// The flame chart of a view.
 pub struct Flame<'v> {
     view: &'v View<'v>,
-    /// Times that no child has, of all entries.
+    /// Time of each entry that no child covers.
     owns: SortedByKey<Lasting>,
 }
 
 impl Flame<'_> {
-    /// Hands on its rows, in pre-order, until `each` fails.
+    /// Passes the rows to `each`, in pre-order, until it fails.
     ///
     /// # Errors
-    /// What `each` says.
+    /// Returns the error of `each`.
     pub fn rows<E>(&self, mut each: impl FnMut(FlameRow) -> Result<(), E>) -> Result<(), E> {
         let view = self.view;
         let ids = view.ids(GroupBy::None);
@@ -50,10 +50,11 @@ impl Flame<'_> {
 }
 
 impl View<'_> {
-    /// The flame chart. Cost: a pass over all entries; 20 bytes for each, on disk beyond the budget.
+    /// Computes the flame chart. Cost: a pass over all entries, and 20 bytes per entry, on disk
+    /// beyond the budget.
     ///
     /// # Errors
-    /// What temporary files say.
+    /// Returns an I/O error if a temporary file fails.
     pub fn flame(&self) -> Result<Flame<'_>, Error> {
         let mut owns = self.trace.space().sorter(2);
         if let Some(calls) = self.track.calls.as_ref().filter(|_| self.track.is_alone()) {

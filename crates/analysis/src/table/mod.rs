@@ -1,4 +1,4 @@
-//! Tables: the flame chart's rows, call tree, bottom-up and event log of a thread.
+//! Tables of a thread: flame chart rows, call tree, bottom-up tree and event log.
 
 pub(crate) mod call_rows;
 pub(crate) mod chart;
@@ -34,33 +34,31 @@ use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashSet;
 
-/// Nothing is hidden.
 static NOTHING: LazyLock<Hidden> = LazyLock::new(Hidden::default);
 
-/// A thread's track, as far as it is drawn: what tables are made of.
+/// The drawn entries of a thread's track, from which tables are computed.
 pub struct View<'t> {
     pub(crate) trace: &'t Trace,
     thread: &'t Thread,
     pub(crate) track: &'t Track<'t>,
     rules: TableRules,
-    /// Functions whose calls are left out directly below others of these.
+    /// Functions on the ignore list, whose calls are left out below each other.
     list: Option<Listed<'t>>,
-    /// What touches this stretch of time is counted, in microseconds.
+    /// Counted time range in ticks.
     within: (f64, f64),
-    /// Which rows of tables are made.
     pub(crate) limit: RowLimit,
     counts: OnceCell<Counts>,
-    /// Self time of calls that stand for a CPU that does nothing, of the last walk, in the sums of the clock.
+    /// Self time of calls to V8's `(idle)` in the last walk, in milliseconds or exact nanoseconds.
     idle: Cell<f64>,
 }
 
 impl<'t> View<'t> {
-    /// Of a track.
+    /// Creates a view of a track.
     pub fn new(track: &'t Track<'t>, rules: TableRules) -> Self {
         View::counting(track, rules, (f64::NEG_INFINITY, f64::INFINITY))
     }
 
-    /// The same; of what is counted only what touches a stretch of time, in microseconds.
+    /// Creates a view that counts only entries within a range of ticks.
     pub(crate) fn counting(track: &'t Track<'t>, rules: TableRules, within: (f64, f64)) -> Self {
         let Track { trace, thread, .. } = *track;
         let (counts, idle) = (OnceCell::new(), Cell::new(0.0));
@@ -71,7 +69,8 @@ impl<'t> View<'t> {
         view
     }
 
-    /// What there is of what is drawn. Cost: a look at each entry, unless a walk counted them.
+    /// Returns the counts of drawn entries. Cost: visits each entry, unless a walk has counted
+    /// them.
     fn counts(&self) -> Counts {
         *self.counts.get_or_init(|| {
             let mut nested = self.track.nested().counting(self.within);
@@ -86,7 +85,8 @@ impl<'t> View<'t> {
         Counting::new(drawn, self.within, self.ignored_of_devtools())
     }
 
-    /// What finds calls that the ignore list of DevTools leaves out, where no list does so here and any function is on it.
+    /// Returns a detector of calls that DevTools' ignore list omits. `None` if this view omits such
+    /// calls itself, or no function is on the list.
     fn ignored_of_devtools(&self) -> Option<Ignored<'t>> {
         let model = self.thread.model.as_deref()?;
         if self.is_listing() {
@@ -96,7 +96,7 @@ impl<'t> View<'t> {
         Listed::new(model, is_listed).map(Ignored::new)
     }
 
-    /// Functions whose calls are left out, if any are.
+    /// Returns the functions whose calls are left out, if there are any.
     fn list_in_force(&self) -> Option<Listed<'t>> {
         let model = self.thread.model.as_deref().filter(|_| self.is_listing())?;
         let list = self.trace.ignore_list.as_ref();
@@ -111,9 +111,8 @@ impl<'t> View<'t> {
         Ids::new(self.trace, self.thread, by, self.rules.as_devtools)
     }
 
-    /// `#appendNodesAtLevel`: an entry that is not drawn costs no level; one on the ignore list is drawn only if its parent is
-    /// not on it. Without levels, `level` is the depth wherever that need not be worked out. What is
-    /// left out goes to `left_out`.
+    /// Iterates over drawn entries (DevTools: `#appendNodesAtLevel`). An entry on the ignore list
+    /// is drawn only if its parent is not on it. Without `with_levels`, `level` may be the depth.
     fn drawn_of<'v>(
         &'v self,
         nested: impl Iterator<Item = Placed> + 'v,
@@ -130,7 +129,7 @@ impl<'t> View<'t> {
                 true => !calls.is_empty() && calls.remove(&self.call_key(entry)),
             }
         };
-        // for each open entry how many drawn ones stand above what is below it, and whether it is ignored
+        // For each open entry: the level of its children, and whether it is on the ignore list.
         let mut open: Vec<(u32, bool)> = Vec::new();
         (0..).zip(nested).filter_map(move |(at, Placed { entry, depth })| {
             if is_plain {
@@ -156,22 +155,23 @@ impl<'t> View<'t> {
         })
     }
 
-    /// What is drawn; of its levels only [`View::levelled`] knows.
+    /// Iterates over the drawn entries, without exact levels.
     pub(crate) fn drawn(&self) -> impl Iterator<Item = Drawn> + '_ {
         self.drawn_of(self.track.nested(), false, None)
     }
 
-    /// What is drawn, and at which level.
+    /// Iterates over the drawn entries with their levels.
     pub(crate) fn levelled(&self) -> impl Iterator<Item = Drawn> + '_ {
         self.drawn_of(self.track.nested(), true, None)
     }
 
-    /// Whether calls of an ignore list are left out.
+    /// Returns whether calls on an ignore list are left out.
     fn is_listing(&self) -> bool {
         matches!(self.rules.entries, Entries::Listed | Entries::Panel)
     }
 
-    /// Entries that were hidden when the trace was stored; of calls the first of each key is.
+    /// Returns the entries that were hidden when the trace was stored. A key of a call hides only
+    /// the first call with it.
     fn hidden(&self) -> (&'t HashSet<u64>, HashSet<(i64, u64)>) {
         let Hidden { events, calls } = match self.rules.entries {
             Entries::Panel => &self.trace.hidden,
@@ -181,7 +181,7 @@ impl<'t> View<'t> {
         (events, calls.get(&thread).cloned().unwrap_or_default())
     }
 
-    /// The sample and node of a call.
+    /// Returns the sample and node of a call.
     fn call_key(&self, entry: &Entry) -> (i64, u64) {
         let id = self.thread.model.as_deref().map(|own| own.node(entry.kind).id);
         (i64::from(entry.details as i32), id.unwrap_or_default())
@@ -197,48 +197,48 @@ impl<'t> View<'t> {
             || flags & flag::DRAWN_COMPLETE != 0 && entry.is_complete()
     }
 
-    /// Entries that are drawn. Cost: the first time that something is counted a look at each entry, unless a table was made before.
+    /// Returns the number of drawn entries. Cost: visits each entry the first time, unless a table
+    /// was computed before.
     pub fn len(&self) -> usize {
         self.counts().drawn as usize
     }
 
-    /// Whether nothing is drawn.
+    /// Returns whether no entry is drawn.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Samples of the thread.
     pub(crate) fn samples(&self) -> u64 {
         self.thread.samples()
     }
 
-    /// Calls from samples that are drawn.
+    /// Returns the number of drawn calls from samples.
     pub fn calls(&self) -> usize {
         self.counts().calls as usize
     }
 
-    /// Calls that are drawn here, but not in DevTools: they are on its ignore list, and so is the function that they are called by.
+    /// Returns the number of drawn calls that DevTools omits: they and their callers are on its
+    /// ignore list.
     pub fn listed(&self) -> u64 {
         self.counts().listed
     }
 
-    /// What is left out of what would be drawn.
     pub(crate) fn left_out(&self) -> LeftOut {
         self.counts().left_out
     }
 
-    /// Events and calls that begin in one but end behind it, and so have no place.
+    /// Returns the number of entries that are dropped because they overlap their parent.
     pub fn dropped(&self) -> u64 {
         self.counts().dropped
     }
 
-    /// The whole trace as a window.
+    /// Returns the whole trace as a window.
     pub fn full(&self) -> Window {
         let (from, to) = self.trace.bounds;
         Window { from: from / 1000.0, to: to / 1000.0 }
     }
 
-    /// A table as it is handed out, of a window of milliseconds.
+    /// Computes a table of a window in milliseconds.
     fn in_ms(
         &self,
         window: Window,
@@ -251,14 +251,15 @@ impl<'t> View<'t> {
         Ok(table)
     }
 
-    /// A line or column that a frame names, if it is one.
+    /// Parses a line or column of a frame; `None` unless it is a number of at least 0.
     pub(crate) fn position(&self, text: u32) -> Option<i64> {
         let text = str::from_utf8(self.trace.names.bytes_of(text)).ok()?;
         let number: i64 = text.parse().ok()?;
         (number >= 0).then_some(number)
     }
 
-    /// DevTools' key of an entry (§10); `None` for those that were made of a B and an E, and for a `JSSample`.
+    /// Returns DevTools' key of an entry (§10); `None` for a pair of B and E events, and for a
+    /// `JSSample`.
     pub(crate) fn key(&self, entry: &Entry, ids: &Ids<'_>) -> Option<String> {
         if !entry.is_call() {
             let event = entry.event_number().filter(|_| ids.name(entry) != b"JSSample");
@@ -301,19 +302,19 @@ impl<'t> View<'t> {
         walk(both, over.window, self.filter(), &mut all, room)?;
         self.idle.set(idle.map_or(0.0, |own| own.sum));
         let counts = counting.finish();
-        // a second walk finds the same
+        // A second walk finds the same counts.
         let counts = Counts { dropped: nested.dropped, left_out: left_out.get(), ..counts };
         let _ = self.counts.set(counts);
         Ok(())
     }
 
-    /// When an entry drawn is open that matches, in microseconds.
+    /// Returns the time, in ticks, in which a matching drawn entry is open.
     pub(crate) fn matching(&self, matcher: &Matcher) -> Stretches {
         let ids = self.ids(GroupBy::None);
         matching(self.drawn(), &ids, matcher)
     }
 
-    /// The window in which the entry of this key (§10) lasts.
+    /// Returns the window of the entry with this key (§10).
     pub(crate) fn window_of(&self, key: &str) -> Option<Window> {
         let ids = self.ids(GroupBy::None);
         let mut entries = self.track.nested().map(|own| own.entry);
@@ -321,7 +322,7 @@ impl<'t> View<'t> {
         Some(self.trace.clock.window_of((entry.ts, entry.end())))
     }
 
-    /// The table of a query, of what counts, in the sums of the trace's clock. Cost: one walk.
+    /// Computes the table of a query. Cost: one walk.
     pub(crate) fn table_of(&self, query: &Query, room: &RowRoom) -> Result<Table, Error> {
         let Query { shape, by, picks, per, .. } = query;
         let (shape, by, shared) = (*shape, *by, *per != Per::Thread);
@@ -336,10 +337,11 @@ impl<'t> View<'t> {
         }
     }
 
-    /// The call tree. Cost: one walk; some 100 bytes a row, on disk beyond the budget.
+    /// Computes the call tree. Cost: one walk, and about 100 bytes per row, on disk beyond the
+    /// budget.
     ///
     /// # Errors
-    /// What temporary files say.
+    /// Returns an I/O error if a temporary file fails.
     pub fn call_tree(&self, window: Window, by: GroupBy) -> Result<Table, Error> {
         self.in_ms(window, |over, room| self.call_tree_of(over, by, room))
     }
@@ -357,7 +359,7 @@ impl<'t> View<'t> {
         self.table(&rows, (&ids, room), window, (By::Total, usize::MAX))
     }
 
-    /// The event log: a row for each event.
+    /// Computes the event log, with one row per event.
     ///
     /// # Errors
     /// As [`View::call_tree`].
@@ -373,7 +375,7 @@ impl<'t> View<'t> {
         self.table(&log.finish(window), (&ids, room), window, (By::Start, usize::MAX))
     }
 
-    /// The bottom-up tree, to `levels` deep.
+    /// Computes the bottom-up tree, `levels` deep.
     ///
     /// # Errors
     /// As [`View::call_tree`].
@@ -411,7 +413,7 @@ impl<'t> View<'t> {
         self.table(&rows, (&ids, room), window, (By::Own, levels + usize::from(grouped)))
     }
 
-    /// A table of rows, which can be read when the room is finished.
+    /// Builds a table, which can be read after [`RowRoom::finish`].
     pub fn table(
         &self,
         rows: &Rows,
@@ -445,18 +447,18 @@ impl<'t> View<'t> {
         Ok(Table { window, own, total, idle, rows, small: least.small, more })
     }
 
-    /// The row of a table that shows a row of a tree.
+    /// Converts a row of a tree to a row of a table.
     pub fn row(&self, row: &Row, depth: u32, ids: &Ids<'_>, by: By) -> TreeRow {
         let entry = &row.entry;
         let own = || ids.text(row.key.id);
         let id = match (row.is_group, row.key.group) {
             (true, _) => ids.group_id(row.key.id),
             (false, 0) => own(),
-            // bottom up, where the group is part of the id, groups count from 1
+            // The ids of bottom-up rows include their group, counted from 1.
             (false, group) if by == By::Own => format!("{}-{}", own(), ids.group_id(group - 1)),
             (false, group) => format!("{}/{}", own(), ids.group_id(group)),
         };
-        // of calls, which nearly all rows may be, each is asked once for its function
+        // Nearly all rows may be calls: look up their function once.
         let frame = ids.frame(entry);
         let label = match (row.is_group, frame) {
             (true, _) => ids.group_label(&id, entry),

@@ -8,50 +8,48 @@ use std::cmp::Ordering;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::hash::HashSet;
 
-/// By what siblings are sorted; equal ones stay as they are.
+/// The order of siblings; equal rows keep their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowOrder {
-    /// Self time, the greatest first.
+    /// Sorts rows by self time, longest first.
     Own,
-    /// Total time, the greatest first.
+    /// Sorts rows by total time, longest first.
     Total,
-    /// Count, the greatest first.
+    /// Sorts rows by count, greatest first.
     Count,
-    /// By text.
+    /// Sorts rows by displayed text.
     Name,
-    /// By the start of the first event.
+    /// Sorts rows by the start of their first event.
     Start,
 }
 
-/// A tree, depth first, siblings in the order of the view.
+/// A tree as rows, depth first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// The stretch of time, in milliseconds.
+    /// The window in milliseconds.
     pub window: Window,
-    /// What no row covers, in milliseconds.
+    /// Time that no row covers, in milliseconds.
     pub own: f64,
-    /// The window, in milliseconds.
+    /// Length of the window in milliseconds.
     pub total: f64,
-    /// Self time of calls that stand for a CPU that does nothing, in milliseconds.
+    /// Self time of calls to V8's `(idle)`, in milliseconds.
     pub idle: f64,
     /// The rows.
     pub rows: TreeRows,
-    /// Rows that take too little to be shown, but for those below others, and what they take, in milliseconds.
+    /// Number and time, in milliseconds, of rows below the minimum time. Their descendants are not
+    /// counted.
     pub small: (u64, f64),
-    /// Rows behind these, which a limit leaves out.
+    /// Number of rows beyond the row limit.
     pub more: u64,
 }
 
 impl Table {
-    /// Returns the milliseconds in which anything goes on.
+    /// Returns the busy time in milliseconds.
     pub fn busy(&self) -> f64 {
         self.total - self.own - self.idle
     }
 
-    /// Puts siblings in another order, each with what is below it. Cost: a sort.
-    ///
-    /// # Errors
-    /// What temporary files say; [`tracemill_trace::ErrorKind::Exceeded`] if names of siblings are more than there is room for.
+    /// Sorts siblings, each with its descendants. Cost: a sort.
     pub(crate) fn sort(
         &mut self,
         by: RowOrder,
@@ -145,7 +143,7 @@ mod tests {
     use tracemill_trace::run::limits::Limits;
 
     #[test]
-    fn siblings_move_with_what_is_below_them() {
+    fn siblings_sort_with_their_descendants() {
         let row = |depth, label: &str, own: f64, total| TreeRow {
             depth,
             id: label.to_owned(),

@@ -1,4 +1,4 @@
-//! Tables of many threads: each by itself, or those of a process or of all as one.
+//! Tables of several threads: one per thread, process or input, or one for all.
 
 use crate::entries::Entry;
 use crate::entries::stretches::Stretches;
@@ -22,16 +22,17 @@ use tracemill_trace::run::threads::try_each;
 use tracemill_trace::spill::hash::HashMap;
 
 impl Trace {
-    /// The tables of threads, given by their numbers. Threads are worked on side by side; what tables share is added in the order
-    /// of the threads, so the answer does not depend on how many work.
+    /// Computes the tables of threads, given by number. Threads are processed in parallel; results
+    /// do not depend on scheduling.
     ///
     /// # Errors
-    /// What temporary files say; [`tracemill_trace::ErrorKind::Exceeded`] if all rows are more than there is room for in the budget.
+    /// Returns an I/O error if a temporary file fails, or [`tracemill_trace::ErrorKind::Exceeded`]
+    /// if the rows exceed the memory budget.
     pub fn parts(&self, threads: &[usize], query: &Query) -> Result<Vec<Part>, Error> {
         self.parts_within(threads, query, RowLimit::default())
     }
 
-    /// The same of rows within a limit. Of a thread's own table no others are made.
+    /// As [`Trace::parts`], with limits on the rows.
     ///
     /// # Errors
     /// As [`Trace::parts`].
@@ -41,19 +42,20 @@ impl Trace {
         query: &Query,
         limit: RowLimit,
     ) -> Result<Vec<Part>, Error> {
-        // the table of one thread is that of all; of groups those whose rows have no time of their own make a difference
+        // The table of one thread equals that of all threads. With groups, rows without self time
+        // differ.
         let is_one = threads.len() == 1 && query.by == GroupBy::None && query.key.is_none();
         let per = if is_one { Per::Thread } else { query.per };
         let query = &Query { per, ..query.clone() };
         let is_alone = per == Per::Thread && query.key.is_none();
         let own = match (is_alone, query.shape) {
-            // which rows of a log come first is known when it is in order
+            // The first rows of a log are known only after sorting.
             (true, Shape::Log) => RowLimit { rows: usize::MAX, ..limit },
             (true, _) => limit,
             (false, _) => RowLimit::default(),
         };
         let room = RowRoom::new(&self.limits);
-        // what is added up is handed out when it is
+        // Shared tables are converted to milliseconds after they are summed.
         let room = if is_alone { room.of_sums(self.clock) } else { room };
         let of_thread = |number: usize| self.of_thread(threads[number], query, own, &room);
         let own = try_each(self.limits.threads, threads.len(), of_thread)?;
@@ -66,7 +68,7 @@ impl Trace {
         self.shared(threads, own, query, limit, clock)
     }
 
-    /// The tables of threads as those that a query wants share them, whose times are sums of a clock.
+    /// Merges the tables of threads as the query demands; `clock` converts their times.
     fn shared(
         &self,
         threads: &[usize],
@@ -103,12 +105,12 @@ impl Trace {
         Ok(tables)
     }
 
-    /// The bottom-up tables of several threads as one, as [`Trace::parts`] makes it of all.
+    /// Merges the bottom-up tables of several threads, as [`Trace::parts`] does for all threads.
     pub fn bottom_up_of_all(&self, parts: Vec<Part>) -> Result<Option<Part>, Error> {
         self.of_all(parts, Shape::BottomUp { levels: 1 }, None)
     }
 
-    /// The call trees of several threads as one, as [`Trace::parts`] makes it of all.
+    /// Merges the call trees of several threads, as [`Trace::parts`] does for all threads.
     pub fn call_tree_of_all(
         &self,
         parts: Vec<Part>,
@@ -117,7 +119,7 @@ impl Trace {
         self.of_all(parts, Shape::CallTree, key)
     }
 
-    /// Of all threads, whose times are sums of the trace's clock.
+    /// Merges the tables of all threads, and converts their times to milliseconds.
     fn of_all(
         &self,
         parts: Vec<Part>,
@@ -134,22 +136,24 @@ impl Trace {
         Ok(one)
     }
 
-    /// Puts siblings of tables in another order, each with what is below it. Cost: a sort.
+    /// Sorts the siblings of tables, each with its descendants. Cost: a sort.
     ///
     /// # Errors
-    /// What temporary files say; [`tracemill_trace::ErrorKind::Exceeded`] if names of siblings are more than there is room for.
+    /// Returns an I/O error if a temporary file fails, or [`tracemill_trace::ErrorKind::Exceeded`]
+    /// if the names of siblings exceed the memory budget.
     pub fn sort(&self, parts: &mut [Part], by: RowOrder) -> Result<(), Error> {
         let (space, room) = (self.space_of_one(), RowRoom::new(&self.limits));
         parts.iter_mut().try_for_each(|part| part.table.sort(by, &space, &room))?;
         room.finish()
     }
 
-    /// Room for the rows of one tree that is made alone.
+    /// Returns the spillable memory for the rows of a tree computed alone.
     fn space_of_one(&self) -> Space {
         Space::new(self.limits.lease("rows of a tree", Share::of(1, 8)), 1)
     }
 
-    /// Of what threads a table is: `thread 1/2 main`, `process 1`, an input, or `all threads`.
+    /// Returns a title for the threads of a table: `thread 1/2 main`, `process 1`, an input, or
+    /// `all threads`.
     pub fn title(&self, part: &Part) -> String {
         let own = |at: usize| &self.threads[at];
         if let [at] = part.threads[..] {
@@ -175,8 +179,8 @@ impl Trace {
         }
     }
 
-    /// The windows in which an event or call of threads, given by their numbers, lasts that matches: those that overlap or touch are
-    /// one. Cost: the flame charts of the threads.
+    /// Returns the windows in which a matching event or call of the threads is open; touching
+    /// windows are joined. Cost: the flame charts of the threads.
     ///
     /// # Errors
     /// As [`Trace::track`].
@@ -197,8 +201,8 @@ impl Trace {
         Ok(Stretches::of(all.concat()).iter().map(window).collect())
     }
 
-    /// Among threads, given by their numbers, the one that has the event or call of a key of DevTools (`r-12`, `p-…`), and the window in which
-    /// that lasts. Cost: the flame charts of the threads up to it.
+    /// Finds the event or call with a key of DevTools (`r-12`, `p-…`) in the threads, given by
+    /// number. Returns its thread and window. Cost: the flame charts of the threads.
     ///
     /// # Errors
     /// As [`Trace::track`].
@@ -214,14 +218,13 @@ impl Trace {
         Ok(None)
     }
 
-    /// From the first to the last tick that counts: of windows, and without any of the trace, if it has a first and a last one.
+    /// Returns the first and last counted tick: of the windows, or of the trace if there are none.
     fn counted_time(&self, windows: &[Window]) -> (f64, f64) {
         let (first, last) = self.ticks();
         let is_whole = windows.is_empty() && first.is_finite() && last.is_finite();
         if is_whole { (first, last) } else { span_of(windows, self.clock) }
     }
 
-    /// The table of a thread.
     fn of_thread(
         &self,
         at: usize,
@@ -240,7 +243,7 @@ impl Trace {
     }
 }
 
-/// From the first to the last tick of windows; all time without any.
+/// Returns the first and last tick of the windows; infinite if there are none.
 fn span_of(windows: &[Window], clock: Clock) -> (f64, f64) {
     let ticks = |ms: f64| clock.tick(ms);
     let span =
@@ -283,7 +286,7 @@ impl<'t> View<'t> {
         walk((counted(), counted()), window, filter, &mut [visit], room)
     }
 
-    /// A table of it, as that of the thread of this number.
+    /// Returns a table as the part of the thread with this number.
     pub fn part(&self, thread: usize, table: Table) -> Part {
         let (calls, listed, dropped) = (self.calls() as u64, self.listed(), self.dropped());
         let (samples, LeftOut { ignored, hidden }) = (self.samples(), self.left_out());

@@ -1,4 +1,4 @@
-//! What a call tree says of one name: who calls it, what it calls, and the path on which most time is spent.
+//! Queries of a call tree: callers and callees of a name, and the path with the most time.
 
 use crate::query::rows::{TreePath, TreeRow};
 use crate::table::ordered::Table;
@@ -6,22 +6,22 @@ use crate::value::matcher::Matcher;
 use std::borrow::Cow;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Callers and callees of the rows of a name.
+/// Callers and callees of the rows with a name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Peek {
-    /// Milliseconds of its own.
+    /// Self time in milliseconds.
     pub own: f64,
-    /// Milliseconds, those of calls of itself not counted again.
+    /// Total time in milliseconds; recursive calls are counted once.
     pub total: f64,
-    /// Events.
+    /// Number of events.
     pub count: u64,
-    /// By total time within a caller, the greatest first.
+    /// Callers, by the total time spent below them, longest first.
     pub callers: Vec<(TreeRow, f64)>,
-    /// By total time of a callee below it, the greatest first.
+    /// Callees, by their total time, longest first.
     pub callees: Vec<(TreeRow, f64)>,
 }
 
-/// Sums by what a row is called and where that stands.
+/// Sums by id and URL of a row.
 #[derive(Default)]
 struct Sums {
     rows: Vec<(TreeRow, f64)>,
@@ -45,7 +45,7 @@ impl Sums {
     }
 }
 
-/// Whether a row is called so, in DevTools or in the trace, or its function's URL.
+/// Returns whether a row's name in DevTools, its name in the trace or its function's URL matches.
 fn takes(matcher: &Matcher, row: &TreeRow) -> bool {
     row.label.as_deref().is_some_and(|label| matcher.is_match(label))
         || row.trace_name().is_some_and(|name| matcher.is_match(name))
@@ -53,12 +53,13 @@ fn takes(matcher: &Matcher, row: &TreeRow) -> bool {
 }
 
 impl Table {
-    /// Callers and callees of the rows of a call tree that are called `name`, in DevTools or in the trace; `None` if there is none. Cost: a look at each row.
+    /// Returns callers and callees of the call tree rows named `name`, in DevTools or in the trace;
+    /// `None` if there are none. Cost: visits each row.
     pub fn peek(&self, name: &str) -> Option<Peek> {
         let is_it = |row: &TreeRow| row.is_called(name);
         let (mut callers, mut callees) = (Sums::default(), Sums::default());
         let mut peek = Peek::default();
-        // rows that are open, and whether they are of the name
+        // Open rows, and whether they have the name.
         let mut path: Vec<(usize, bool)> = Vec::new();
         let mut within = 0;
         for (at, row) in self.rows.iter().enumerate() {
@@ -86,11 +87,12 @@ impl Table {
         (peek.count > 0).then_some(peek)
     }
 
-    /// The path of a call tree on which most time is spent: from the greatest total to the greatest below it, and so on. A CPU
-    /// that is idle is not on it. With a matcher it leads through the row of the greatest total that matches, if any does.
+    /// Returns the path of a call tree with the most time: from each row to its child with the
+    /// greatest total. Idle time is skipped. With a matcher, the path leads through the matching
+    /// row with the greatest total.
     pub fn heaviest(&self, through: Option<&Matcher>) -> TreePath {
         let Some(matcher) = through else { return self.descend(0, TreePath::default()) };
-        // of equal ones the first, which is the outermost
+        // The first of equal rows is the outermost.
         let mut found: Option<(usize, f64)> = None;
         for (at, row) in self.rows.iter().enumerate().filter(|(_, row)| takes(matcher, row)) {
             if found.is_none_or(|(_, most)| row.total.total_cmp(&most).is_gt()) {
@@ -101,7 +103,7 @@ impl Table {
         self.descend(at + 1, self.path_to(at))
     }
 
-    /// The row of a number and those above it.
+    /// Returns the path to the row of a number.
     fn path_to(&self, at: usize) -> TreePath {
         let mut numbers: Vec<usize> = Vec::new();
         for (number, row) in self.rows.iter().enumerate().take(at + 1) {
@@ -115,10 +117,10 @@ impl Table {
         path
     }
 
-    /// Goes on with a path, from the row of a number.
+    /// Extends a path downwards, starting at the row of a number.
     fn descend(&self, from: usize, mut path: TreePath) -> TreePath {
         for row in self.rows.iter().skip(from) {
-            // siblings come by total time: the first that is met below the path goes on with it
+            // Siblings are sorted by total time, so the first one below the path extends it.
             if path.depth() == 0 && row.is_idle() {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! Rows of tables, depth first: the first in memory, and beyond their share of the budget the rest as bytes in one file, which all
-//! tables that are made at one time share.
+//! Rows of tables, depth first: the first in memory, the rest in one spill file. All tables of a
+//! query share the file.
 
 use crate::query::rows::{Location, TreeRow};
 use crate::value::clock::Clock;
@@ -12,7 +12,7 @@ use tracemill_trace::run::limits::{Limits, Quota};
 use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::{DiskRuns, Record, RunFile};
 
-/// Bytes of rows that go to the file at a time: what is looked through for the row of a number.
+/// Size of a block in bytes, the unit of writing and searching.
 const BLOCK: usize = 16 << 10;
 
 /// Rows of a table, depth first.
@@ -29,51 +29,51 @@ const BLOCK: usize = 16 << 10;
 pub struct TreeRows {
     memory: Vec<TreeRow>,
     blocks: Vec<Block>,
-    /// Of rows in the file, which name them by their numbers.
+    /// Categories of the rows on disk, which refer to them by number.
     categories: Vec<&'static str>,
     len: usize,
     file: Arc<RowFile>,
 }
 
-/// Rows that stand behind each other in the file.
+/// Consecutive rows in the file.
 #[derive(Clone, Copy)]
 struct Block {
-    /// The number of its first row.
+    /// Number of the first row in the block.
     first: usize,
-    /// Its number in the file.
+    /// Number of the block's run in the file.
     run: usize,
 }
 
-/// The rows of many tables that are on disk.
+/// The spill file of many tables.
 #[derive(Default)]
 struct RowFile {
     writing: Mutex<Option<RunFile>>,
-    /// Once all tables are complete.
+    /// Set when all tables are complete.
     written: OnceLock<DiskRuns>,
 }
 
 impl TreeRows {
-    /// How many there are.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// In their order; those on disk are made anew.
+    /// Iterates over the rows in order; rows on disk are decoded each time.
     pub fn iter(&self) -> TreeRowsIter<'_> {
         TreeRowsIter { rows: self, next: 0, block: 0, bytes: &[] }
     }
 
-    /// The row of a number.
+    /// Returns the row of a number.
     pub fn get(&self, number: usize) -> Option<Cow<'_, TreeRow>> {
         self.iter().nth(number)
     }
 
-    /// The same, taken out if it is in memory, for who asks once for each.
+    /// Returns the row of a number, and removes it from memory. Each row can be taken once.
     pub(crate) fn take(&mut self, number: usize) -> Option<TreeRow> {
         match self.memory.get_mut(number) {
             Some(memory) => Some(std::mem::take(memory)),
@@ -81,17 +81,14 @@ impl TreeRows {
         }
     }
 
-    /// Takes all out, in their order.
+    /// Removes and returns all rows in order.
     pub(crate) fn drain(&mut self) -> impl Iterator<Item = TreeRow> {
         let memory = std::mem::take(&mut self.memory);
         let on_disk = TreeRowsIter { next: memory.len(), ..self.iter() };
         memory.into_iter().chain(on_disk.map(Cow::into_owned))
     }
 
-    /// Those that stay, in other room.
-    ///
-    /// # Errors
-    /// What temporary files say.
+    /// Copies the rows that `stays` accepts to other memory.
     pub fn retained(
         mut self,
         room: &RowRoom,
@@ -111,7 +108,7 @@ impl TreeRows {
 }
 
 impl From<Vec<TreeRow>> for TreeRows {
-    /// They stay in memory.
+    /// Creates a table in memory.
     fn from(memory: Vec<TreeRow>) -> Self {
         TreeRows { len: memory.len(), memory, ..TreeRows::default() }
     }
@@ -138,12 +135,12 @@ impl<'r> IntoIterator for &'r TreeRows {
     }
 }
 
-/// Rows of a table, one after the other.
+/// An iterator over the rows of a table.
 pub struct TreeRowsIter<'r> {
     rows: &'r TreeRows,
-    /// The number of the next one.
+    /// Number of the next row.
     next: usize,
-    /// Of those on disk the block behind the current one, and what is left of that.
+    /// The block after the current one, and the rest of the current one.
     block: usize,
     bytes: &'r [u8],
 }
@@ -166,7 +163,7 @@ impl<'r> Iterator for TreeRowsIter<'r> {
         (left, Some(left))
     }
 
-    /// Cost: a binary search, and a look at the rows of a block.
+    /// Skips rows. Cost: a binary search, and the rows of one block.
     fn nth(&mut self, skipped: usize) -> Option<Self::Item> {
         let number = self.next + skipped;
         if number >= self.rows.len {
@@ -176,7 +173,7 @@ impl<'r> Iterator for TreeRowsIter<'r> {
         }
         if number >= self.rows.memory.len() {
             let behind = self.rows.blocks.partition_point(|row| row.first <= number);
-            // what is left of the current block goes on
+            // The current block is continued.
             if behind > self.block {
                 let block = behind.saturating_sub(1);
                 self.next = self.rows.blocks.get(block)?.first;
@@ -192,7 +189,7 @@ impl<'r> Iterator for TreeRowsIter<'r> {
 }
 
 impl<'r> TreeRowsIter<'r> {
-    /// The bytes of the next row on disk.
+    /// Returns the bytes of the next row on disk.
     fn step(&mut self) -> Option<&'r [u8]> {
         if self.bytes.is_empty() {
             self.bytes = self.rows.bytes(self.block)?;
@@ -207,19 +204,19 @@ impl<'r> TreeRowsIter<'r> {
 
 impl ExactSizeIterator for TreeRowsIter<'_> {}
 
-/// Room for tables that are made at one time.
+/// Memory and spill file for tables that are computed together.
 pub struct RowRoom {
-    /// What walks must have in memory.
+    /// Memory limit of walks.
     pub grown: Quota,
-    /// Rows in memory.
+    /// Memory limit of finished rows.
     kept: Quota,
     file: Arc<RowFile>,
-    /// In whose sums the times of rows come; they are handed out as milliseconds.
+    /// The clock that converts times of rows to milliseconds.
     pub(crate) clock: Clock,
 }
 
 impl RowRoom {
-    /// An eighth of the budget for rows in memory, and half of it for what walks must have. Times stay what they are.
+    /// Reserves an eighth of the budget for rows and half of it for walks. Times stay unchanged.
     pub fn new(limits: &Limits) -> Self {
         let writing = Mutex::new(Some(RunFile::new(&limits.tmp_dir)));
         RowRoom {
@@ -230,21 +227,18 @@ impl RowRoom {
         }
     }
 
-    /// The same, for times that come in the sums of a clock.
+    /// Sets the clock that converts times to milliseconds.
     pub(crate) fn of_sums(self, clock: Clock) -> Self {
         RowRoom { clock, ..self }
     }
 
-    /// For the rows of a table.
+    /// Creates a writer for the rows of one table.
     pub(crate) fn writer(&self) -> RowWriter<'_> {
         let rows = TreeRows { file: Arc::clone(&self.file), ..TreeRows::default() };
         RowWriter { room: self, rows, first: 0, block: Vec::new() }
     }
 
-    /// All tables are complete: now their rows can be read.
-    ///
-    /// # Errors
-    /// What temporary files say.
+    /// Completes the spill file when all tables are written; only then rows can be read.
     pub fn finish(&self) -> Result<(), Error> {
         let mut writing = self.file.writing.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(file) = writing.take() {
@@ -254,20 +248,17 @@ impl RowRoom {
     }
 }
 
-/// Takes the rows of a table, depth first.
+/// A writer for the rows of a table, depth first.
 pub(crate) struct RowWriter<'s> {
     room: &'s RowRoom,
     rows: TreeRows,
-    /// The number of the first row of the block that is being made.
+    /// Number of the first row of the current block.
     first: usize,
     block: Vec<u8>,
 }
 
 impl RowWriter<'_> {
     /// Appends a row.
-    ///
-    /// # Errors
-    /// What temporary files say.
     pub(crate) fn push(&mut self, row: TreeRow) -> Result<(), Error> {
         let rows = &mut self.rows;
         let is_kept = rows.memory.len() == rows.len;
@@ -284,7 +275,7 @@ impl RowWriter<'_> {
         if self.block.len() >= BLOCK { self.write() } else { Ok(()) }
     }
 
-    /// The table is complete; it can be read when [`RowRoom::finish`] was called.
+    /// Completes the table, which can be read after [`RowRoom::finish`].
     ///
     /// # Errors
     /// As [`RowWriter::push`].
@@ -310,10 +301,11 @@ impl RowWriter<'_> {
 }
 
 record! {
-    /// A row before its texts, whose lengths it has; none of a text that is not there.
+    /// The fixed-size part of an encoded row, with the lengths of its texts; `None` for a missing
+    /// text.
     #[derive(Clone, Copy)]
     struct Head {
-        /// Bytes of all of the row.
+        /// Length of the whole row in bytes.
         len: u32,
         depth: u32,
         texts: [Option<u32>; 4],
@@ -413,7 +405,7 @@ mod tests {
         }
     }
 
-    /// Two tables made in turn, as threads make them, in so much memory.
+    /// Writes two tables alternately, with this much memory.
     fn made(memory: u64, count: u32) -> ([TreeRows; 2], [Vec<TreeRow>; 2]) {
         let room = RowRoom::new(&Limits::new(1, memory, std::env::temp_dir()));
         let mut expected: [Vec<TreeRow>; 2] = Default::default();
@@ -429,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_come_back_from_memory_and_disk() {
+    fn rows_survive_memory_and_disk() {
         for (memory, count) in [(0, 0), (0, 3), (0, 3000), (1 << 20, 3000), (1 << 30, 3000)] {
             let (tables, expected) = made(memory, count);
             for (mut table, expected) in tables.into_iter().zip(expected) {

@@ -1,4 +1,4 @@
-//! Tables of several threads as one.
+//! Merges the tables of several threads.
 
 use crate::query::rows::{Least, TreeRow};
 use crate::query::{RowKey, RowLimit, Shape};
@@ -13,35 +13,35 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::hash::HashSet;
 use tracemill_trace::spill::{SpillArray, SpillIndex};
 
-/// A table and the threads that it is of.
+/// A table and its threads.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Numbers of threads.
+    /// Numbers of the threads.
     pub threads: Vec<usize>,
     /// The table.
     pub table: Table,
-    /// Calls that were made of samples. Of these, and of what follows, only those from the first window to the last, and without windows those
-    /// within the bounds of the trace.
+    /// Number of calls from samples. This and the counts below cover the time from the first window
+    /// to the last, or the bounds of the trace.
     pub calls: u64,
-    /// Of these, those that DevTools does not draw: they are on its ignore list, and so is the function that they are called by.
+    /// Number of calls that DevTools omits: they and their callers are on its ignore list.
     pub listed: u64,
-    /// Calls that are not drawn here, as in DevTools, since they are on an ignore list, and so is the function that they are called by.
+    /// Number of calls omitted here, because they and their callers are on an ignore list.
     pub ignored: u64,
-    /// Events and calls that were hidden when the trace was stored, where that is looked at as it was then.
+    /// Number of entries hidden when the trace was stored, if that view is shown.
     pub hidden: u64,
-    /// Events and calls that have no place, since they begin in one and end behind it.
+    /// Number of entries dropped because they overlap their parent.
     pub dropped: u64,
-    /// Samples.
+    /// Number of samples.
     pub samples: u64,
 }
 
 impl Part {
-    /// Returns the milliseconds in which anything goes on, of all its threads.
+    /// Returns the busy time of all threads of the part, in milliseconds.
     pub fn busy(&self) -> f64 {
         self.table.busy()
     }
 
-    /// Adds all of a part but its rows.
+    /// Adds all numbers of another part, but not its rows.
     fn add(&mut self, part: Part) {
         self.threads.extend(part.threads);
         self.table.own += part.table.own;
@@ -56,25 +56,23 @@ impl Part {
     }
 }
 
-/// How tables become one.
+/// Options for merging tables.
 pub(crate) struct Union<'u> {
     pub(crate) shape: Shape,
-    /// What calls must have in common to be one row.
+    /// Properties that calls of one row have in common.
     pub(crate) key: Option<RowKey>,
-    /// So many upper levels have no rows without time of their own and without bytes, nor what is below these.
+    /// Number of upper levels in which rows without self time and bytes are omitted, with their
+    /// descendants.
     pub(crate) full_levels: u32,
     pub(crate) limit: RowLimit,
-    /// For lists of rows.
+    /// Memory for lists of rows.
     pub(crate) space: &'u Space,
-    /// For the rows of the one table, whose times become milliseconds.
+    /// Memory for the merged table, which converts times to milliseconds.
     pub(crate) room: &'u RowRoom,
 }
 
 impl Union<'_> {
-    /// Several tables, whose rows can be read, as one.
-    ///
-    /// # Errors
-    /// What temporary files say.
+    /// Merges several tables whose rows can be read; `None` without tables.
     pub(crate) fn of(&self, mut parts: Vec<Part>) -> Result<Option<Part>, Error> {
         let take = |part: &mut Part| std::mem::take(&mut part.table.rows);
         let mut tables: Vec<TreeRows> = parts.iter_mut().map(take).collect();
@@ -108,7 +106,7 @@ impl Union<'_> {
         Ok(Some(first))
     }
 
-    /// Adds rows of one path, of which the first that comes is told.
+    /// Adds rows with the same path. The text is that of the first row.
     fn merge(
         &self,
         tables: &mut [TreeRows],
@@ -167,15 +165,15 @@ impl Union<'_> {
     }
 }
 
-/// Takes rows, of which some are left out.
+/// A writer that omits some of the rows.
 struct Left<'u> {
     union: &'u Union<'u>,
-    /// The depth of a row without time whose rows are left out.
+    /// Depth of an omitted row without time, whose descendants are omitted too.
     gone: Option<u32>,
-    /// The depth of a row that is beyond the limit.
+    /// Depth of a row beyond the limit.
     hidden: Option<u32>,
     least: Least,
-    /// Rows that are made, and those behind them.
+    /// Number of written rows, and of rows beyond the limit.
     made: usize,
     more: u64,
     rows: RowWriter<'u>,
@@ -185,7 +183,7 @@ impl Left<'_> {
     fn push(&mut self, mut row: TreeRow) -> Result<(), Error> {
         let Union { full_levels, limit, room, .. } = *self.union;
         self.gone = self.gone.filter(|depth| row.depth > *depth);
-        // rows that have no time at all are of events without a duration
+        // A row without any time consists of events without a duration.
         let tells_nothing = row.own <= 0.0 && row.bytes <= 0.0;
         let has_time = row.is_group || row.own != 0.0 || row.total != 0.0;
         if self.gone.is_none() && row.depth < full_levels && tells_nothing && has_time {
@@ -210,7 +208,7 @@ impl Left<'_> {
 }
 
 record! {
-    /// Where a row stands: in which of several tables, and its number there.
+    /// The table and number of a row.
     #[derive(Clone, Copy, Debug, Default)]
     struct Source {
         table: u32,
@@ -218,10 +216,9 @@ record! {
     }
 }
 
-/// Numbers of what calls have in common that are one row below one row. The id of a script means nothing beyond its process, so calls
-/// match by where their functions stand.
+/// Numbers the keys that identify rows below the same parent.
 struct Numbers {
-    /// 128 bits each: there may be as many as rows.
+    /// 128-bit hashes; there may be as many as rows.
     all: SpillArray<(u64, u64)>,
     index: SpillIndex,
 }
@@ -244,7 +241,7 @@ impl Numbers {
     }
 }
 
-/// A hash of what rows below one row must have in common to be one.
+/// Returns a hash of the properties that rows of one merged row have in common.
 fn matched(row: &TreeRow, key: RowKey) -> [u64; 2] {
     let place = &row.location;
     let function = row.label.as_deref().unwrap_or_default();
@@ -265,12 +262,11 @@ fn matched(row: &TreeRow, key: RowKey) -> [u64; 2] {
 }
 
 record! {
-    /// An event at the top of a log.
+    /// A top-level event of a log.
     #[derive(Clone, Copy)]
     struct Started {
-        /// Bits that sort as its start does.
+        /// Bits that sort like the start.
         start: u64,
-        /// Its table and row.
         source: Source,
     }
 }
@@ -283,19 +279,19 @@ impl Keyed for Started {
     }
 }
 
-/// Bits that sort as [`f64::total_cmp`] does.
+/// Returns bits that sort like [`f64::total_cmp`].
 fn in_total_order(number: f64) -> u64 {
     let bits = number.to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// Whether the events at the top of a log come by start.
+/// Returns whether the top-level events of a log are sorted by start.
 pub(crate) fn is_by_start(rows: &TreeRows) -> bool {
     let top = rows.iter().filter(|row| row.depth == 0);
     top.map(|row| in_total_order(row.start)).is_sorted()
 }
 
-/// Top-level events of several threads by start, each with what is below it.
+/// Writes top-level events of several threads by start, each with its descendants.
 fn by_start(tables: &mut [TreeRows], space: &Space, left: &mut Left<'_>) -> Result<(), Error> {
     let mut sorter = space.sorter(2);
     for (table, rows) in (0..).zip(&*tables) {
@@ -354,7 +350,6 @@ mod tests {
         }
     }
 
-    /// The tables as one, made in so many bytes.
     fn united(parts: Vec<Part>, shape: Shape, memory: u64) -> Part {
         let limits = Limits::new(1, memory, std::env::temp_dir());
         let (space, room) = (Space::alone(memory), RowRoom::new(&limits));
@@ -366,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_one_path_are_added() {
+    fn rows_with_the_same_path_are_summed() {
         for memory in [0, 1 << 20] {
             let a =
                 part(0, vec![row(0, "a", 1.0, 3.0), row(1, "b", 2.0, 2.0), row(0, "c", 2.5, 2.5)]);
@@ -387,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_are_one_by_start() {
+    fn merged_logs_are_sorted_by_start() {
         let at = |depth, id: &str, start| TreeRow { start, ..row(depth, id, 1.0, 1.0) };
         for memory in [0, 1 << 20] {
             let a = part(0, vec![at(0, "a", 3.0), at(1, "b", 0.0), at(0, "c", -0.0)]);

@@ -1,4 +1,4 @@
-//! Which threads of a trace are looked at.
+//! Selects threads of a trace by process, thread or name.
 
 use crate::events::meta::Page;
 use crate::trace::{Thread, ThreadKind, Trace, id_text};
@@ -7,61 +7,61 @@ use tracemill_join::config::pattern::Pattern;
 use tracemill_tokenizer::unescaped_text;
 use tracemill_viewers::essential::HIDDEN_THREADS;
 
-/// Which threads.
+/// A selection of threads; a thread must meet all conditions.
 #[derive(Clone, Debug, Default)]
 pub struct ThreadChoice {
-    /// By process; all if `None`.
+    /// Process ids; all if `None`.
     pub pid: Option<IdSet>,
-    /// By thread; all if `None`.
+    /// Thread ids; all if `None`.
     pub tid: Option<IdSet>,
-    /// By the name of the process, which one of these must match; all if there are none.
+    /// Patterns of process names, one of which must match; all processes if empty.
     pub process: Vec<Pattern>,
-    /// By the name of the thread, likewise.
+    /// Patterns of thread names, one of which must match; all threads if empty.
     pub thread: Vec<Pattern>,
-    /// One: that of the main frame's `CrRendererMain`, `JavaScriptMainThread` of Node, thread 0 of CPU profiles, else the one with
-    /// the most events.
+    /// Whether only the main thread is selected: `CrRendererMain` of the main frame,
+    /// `JavaScriptMainThread` of Node, thread 0 of CPU profiles, else the thread with the most
+    /// events.
     pub main: bool,
-    /// Those that the panel of DevTools shows, in its order.
+    /// Whether only threads that the panel of DevTools shows are selected, in its order.
     pub as_panel: bool,
 }
 
 impl Thread {
-    /// Events and samples.
     fn weight(&self) -> u64 {
         self.records.len() as u64 + self.samples()
     }
 
-    /// Events, and calls if they were counted, else samples.
+    /// Returns the number of events and calls; samples stand in for calls that are not kept.
     pub(crate) fn entries(&self) -> u64 {
         let calls = self.kept.as_ref().map_or_else(|| self.samples(), |own| own.len() as u64);
         self.records.len() as u64 + calls
     }
 
-    /// Its pid as text.
+    /// Returns the pid as text.
     pub fn pid_text(&self) -> String {
         id_text(&self.pid)
     }
 
-    /// Its tid as text.
+    /// Returns the tid as text.
     pub fn tid_text(&self) -> String {
         id_text(&self.tid)
     }
 }
 
-/// Whether one of the patterns matches, if there are any.
+/// Returns whether one of the patterns matches the name, or there are no patterns.
 fn matches(patterns: &[Pattern], name: Option<&str>) -> bool {
     patterns.is_empty()
         || name.is_some_and(|name| patterns.iter().any(|pattern| pattern.is_match(name)))
 }
 
 impl Trace {
-    /// The name of a thread's process, if it has one.
+    /// Returns the name of a thread's process, if it has one.
     pub fn process_name(&self, thread: &Thread) -> Option<String> {
         let name = self.meta.process_names.get(&thread.pid)?;
         Some(unescaped_text(name))
     }
 
-    /// The threads that are chosen and hold anything, by their numbers.
+    /// Returns the numbers of the selected threads that have events or samples.
     pub fn choose(&self, choice: &ThreadChoice) -> Vec<usize> {
         let has = |set: &Option<IdSet>, id: &[u8]| set.as_ref().is_none_or(|set| set.contains(id));
         let mut chosen: Vec<usize> = (0..self.threads.len())
@@ -101,7 +101,7 @@ impl Trace {
         self.meta.page(&thread.pid)
     }
 
-    /// `#addThreadAppenders`
+    /// Returns the position of a thread in the panel (DevTools: `#addThreadAppenders`).
     fn rank(&self, thread: &Thread) -> u8 {
         if self.is_generic {
             return 7;

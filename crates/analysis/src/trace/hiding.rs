@@ -1,4 +1,4 @@
-//! Which entries the keys name that DevTools stored with a trace (`EventsSerializer`).
+//! Finds the entries that DevTools' stored keys name (`EventsSerializer`).
 
 use crate::events::meta::ThreadId;
 use crate::events::modifications::{Hidden, Key, Modifications};
@@ -8,7 +8,9 @@ use tracemill_trace::Error;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
 impl Trace {
-    /// The entries that are hidden: none if one key names nothing. Cost: the calls of threads that keys name.
+    /// Returns the hidden entries; none if any stored key matches nothing.
+    ///
+    /// Cost: the calls of the threads that keys name.
     pub(crate) fn hidden_entries(&self, own: &Modifications) -> Result<Hidden, Error> {
         let Some(keys) = &own.keys else { return Ok(Hidden::default()) };
         let mut wanted: BTreeMap<[i64; 2], HashSet<(i64, u64)>> = BTreeMap::new();

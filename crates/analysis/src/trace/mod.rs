@@ -1,4 +1,4 @@
-//! A trace, or several, or CPU profiles, read: its threads with their events and samples.
+//! An opened trace: its threads with their events, samples and metadata.
 
 mod access;
 pub(crate) mod choose;
@@ -43,42 +43,45 @@ use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::SpilledVec;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
-/// How inputs are read.
+/// Options for reading inputs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadRules {
-    /// Details of events that are wanted.
+    /// Event details to keep.
     pub wanted: Wanted,
-    /// How times are counted.
+    /// Unit and rounding of times.
     pub times: Times,
-    /// For how long samples count in CPU profiles that stand alone. Beside the events of a trace each lasts until the next.
+    /// Duration of a sample in standalone CPU profiles. In traces a sample lasts until the next
+    /// one.
     pub weights: Weights,
-    /// Events whose names differ in digits only are of one name: each run of digits is an N.
+    /// Whether names that differ only in digits are equal: each run of digits becomes `N`.
     pub fold_numbers: bool,
-    /// Do not look for what DevTools refuses, which costs a part of the scan: there are no [`Trace::refusals`] then.
+    /// Whether the search for reasons why DevTools refuses the trace is skipped. It slows the scan;
+    /// without it [`Trace::refusals`] is empty.
     pub ignore_refusals: bool,
-    /// Nothing is made but calls: threads without samples have no events.
+    /// Whether only calls are read: threads without samples have no events.
     pub only_calls: bool,
-    /// Look at it as DevTools did when it stored the trace, for [`Trace::opening_window`]; `as_devtools` does so too.
+    /// Whether the view that DevTools stored with the trace is read, for [`Trace::opening_window`].
+    /// `as_devtools` implies it.
     pub as_stored: bool,
-    /// Do what DevTools does where that is a defect: B and E are paired over all threads in the order of the file, chunks of
-    /// profiles are taken in the order of the file, and a `.cpuprofile` is thread 1 of process 1.
+    /// Whether defects of DevTools are reproduced: it pairs B and E events across threads in file
+    /// order, takes profile chunks in file order, and gives a `.cpuprofile` process 1 and thread 1.
     pub as_devtools: bool,
 }
 
-/// What kind of thread it is.
+/// The kind of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThreadKind {
-    /// `CrRendererMain`
+    /// A main thread of a renderer, `CrRendererMain`.
     Main,
     /// A dedicated worker.
     Worker,
-    /// `CompositorTileWorker…`
+    /// A raster thread, `CompositorTileWorker…`.
     Rasterizer,
-    /// `ThreadPool…`
+    /// A thread of a thread pool, `ThreadPool…`.
     ThreadPool,
-    /// A CPU profile that stands alone.
+    /// A standalone CPU profile, not part of a trace.
     CpuProfile,
-    /// Any other.
+    /// Any other thread.
     Other,
 }
 
@@ -94,118 +97,120 @@ impl ThreadKind {
     }
 }
 
-/// A thread: what it is, its events and the samples of its profile.
+/// A thread: its ids, name, events and the samples of its profile.
 pub struct Thread {
-    /// As written.
+    /// The pid as written in the trace.
     pub pid: Box<[u8]>,
-    /// As written.
+    /// The tid as written in the trace.
     pub tid: Box<[u8]>,
-    /// From the last `thread_name` event.
+    /// The name from the last `thread_name` event.
     pub name: Option<String>,
-    /// What kind of thread it is.
+    /// The kind of the thread.
     pub kind: ThreadKind,
-    /// Whether the panel of DevTools has a track for it: of a web trace only processes with a page.
+    /// Whether the panel of DevTools has a track for the thread. In web traces only processes with
+    /// a page have tracks.
     pub is_in_devtools: bool,
-    /// The path of the input of a whole profile, or of a thread that has the same name as one of another input; empty for
-    /// standard input.
+    /// Path of the input of a CPU profile, or of a thread whose name also occurs in another input;
+    /// empty for standard input.
     pub input: Option<String>,
-    /// The number of the input that its first event, or its profile, stands in.
+    /// Number of the input with the thread's first event, or with its profile.
     pub input_number: usize,
-    /// The number of its lane, if it has events.
+    /// Number of the track with the thread's events, if there are any.
     pub(crate) lane: Option<u32>,
-    /// Its stretch of all records.
+    /// Range of the thread's events in the records of the trace.
     pub(crate) records: Range<usize>,
-    /// Few threads have one.
+    /// CPU profile of the thread, boxed because few threads have one.
     pub(crate) model: Option<Box<Model>>,
-    /// Calls of its samples, where they are counted before anything is made of them.
+    /// Calls of the thread's samples, if computed while the trace is read.
     pub(crate) kept: Option<Arc<Calls>>,
-    /// What became of B and E events.
+    /// Counts of unpaired B and E events.
     pub pairs: Pairs,
 }
 
 impl Thread {
-    /// Samples of its profile.
+    /// Returns the number of samples in the profile.
     pub fn samples(&self) -> u64 {
         self.model.as_deref().map_or(0, |model| model.span.count)
     }
 
-    /// Samples that name no node of the profile.
+    /// Returns the number of samples that name no node of the profile.
     pub fn unknown_samples(&self) -> u64 {
         self.model.as_deref().map_or(0, |model| model.span.unknown)
     }
 }
 
-/// See the module doc.
+/// An opened trace, returned by [`Trace::read`].
 pub struct Trace {
     pub(crate) names: Names,
     pub(crate) kinds: Kinds,
-    /// Of each kind.
     pub(crate) flags: Vec<u16>,
     pub(crate) details: DetailsTable,
     pub(crate) meta: Meta,
     pub(crate) counters: Counters,
     pub(crate) pages: Pages,
-    /// URLs of events of images, by their numbers.
+    /// URLs of image events, by event number.
     pub(crate) image_urls: HashMap<u64, Box<[u8]>>,
-    /// Numbers of events that requests have one of, the last.
+    /// Numbers of the last response, finish, priority and cache event of each request.
     pub(crate) of_requests: HashSet<u64>,
     pub(crate) included: Included,
-    /// Of all threads, thread by thread.
+    /// Events of all threads, grouped by thread.
     pub(crate) records: FiledRecords,
-    /// What PyTorch's profiler tells of devices, in the order of the inputs.
+    /// GPU events of PyTorch's profiler, in input order.
     pub(crate) devices: SpilledVec<DeviceEvent>,
-    /// Of all profiles, one after the other.
+    /// Samples of all profiles, one profile after the other.
     pub(crate) samples: SpilledVec<Sample>,
     pub(crate) limits: Limits,
     pub(crate) clock: Clock,
-    /// In the order of DevTools: by process, each in the order of first events.
+    /// Threads in the order of DevTools: by process, then by first event.
     pub threads: Vec<Thread>,
-    /// First and last microsecond (§11) on the trace's clock; infinite if there is none.
+    /// First and last microsecond (§11) on the trace's clock; infinite if the trace has no times.
     pub bounds: (f64, f64),
-    /// The nanosecond from which `slice` and `info` count times, where tables count from the first of `bounds` by the rules of DevTools.
+    /// Nanosecond from which `slice` and `info` count times. Tables count from the start of
+    /// `bounds`, as DevTools does.
     pub(crate) start: Option<i64>,
-    /// CPU profiles of which nothing is in the tables.
+    /// CPU profiles that no table includes.
     pub uncounted: UncountedProfiles,
     pub(crate) producer: Producer,
-    /// Whether rules of DevTools decide which events count, from when to when: V8 or Blink wrote the
-    /// trace. Else all events count.
+    /// Whether DevTools' rules decide which events count, and the time range. They apply if V8 or
+    /// Blink wrote the trace; in other traces all events count.
     pub follows_devtools: bool,
-    /// Whether Chrome did not record it for DevTools: then every event is drawn.
+    /// Whether the trace was not recorded by Chrome for DevTools; then every event is drawn.
     pub is_generic: bool,
-    /// Whether all there is are CPU profiles.
+    /// Whether the inputs are CPU profiles only.
     pub is_cpu_profile: bool,
-    /// For how long samples count in CPU profiles that stand alone.
+    /// Duration of a sample in standalone CPU profiles.
     pub weights: Weights,
-    /// Whether calls are as in DevTools where that is a defect.
+    /// Whether calls are computed with the defects of DevTools.
     pub(crate) as_devtools: bool,
-    /// URLs that are on the ignore list; if `None` those that the panel of DevTools has there.
+    /// Pattern of URLs on the ignore list; if `None`, the list of DevTools' panel.
     pub ignore_list: Option<Matcher>,
-    /// Companies by their domains, for groups by third party; none unless given.
+    /// Companies by domain, for grouping by third party; empty by default.
     pub entities: Entities,
-    /// How the trace was looked at when DevTools stored it.
+    /// The view that DevTools stored with the trace.
     pub(crate) modifications: Modifications,
-    /// Entries that DevTools hides then.
+    /// Entries hidden in that view.
     pub(crate) hidden: Hidden,
-    /// URLs of sources that source maps say are of others: they are on the ignore list too.
+    /// URLs that source maps mark as third-party; they are on the ignore list too.
     pub(crate) libraries: HashSet<u32>,
-    /// What source maps did.
+    /// Results of applying source maps.
     pub mapped: Mapped,
-    /// Of each input.
+    /// Report of each input.
     pub inputs: Vec<InputReport>,
-    /// What the user should know, one sentence each.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
-    /// Why DevTools does not open it, or draws nothing of it, as far as tables need to look at it; each once.
+    /// Distinct reasons why DevTools refuses the trace or draws nothing of it, as far as tables
+    /// look for them.
     pub refusals: Vec<Refusal>,
-    /// Events of threads that have no time: they are left out.
+    /// Number of thread events without a time; they are left out.
     pub untimed: u64,
-    /// Number of events of each phase that no thread's tree can hold.
+    /// Number of events that belong to no thread's tree, by phase.
     pub unfiled: BTreeMap<u8, u64>,
-    /// Calls that were written as events ([`tracemill_viewers::essential::CALLS`]) beside the samples that they were made of: they are left out, since
-    /// calls are made of the samples.
+    /// Number of X events ([`tracemill_viewers::essential::CALLS`]) left out because they repeat
+    /// calls of samples.
     pub written_calls: u64,
 }
 
-/// A thread's flame chart: its events, and the calls of its profile.
+/// The flame chart of a thread: its events, and the calls of its profile.
 pub struct Track<'t> {
     pub(crate) trace: &'t Trace,
     pub(crate) thread: &'t Thread,
@@ -213,12 +218,13 @@ pub struct Track<'t> {
 }
 
 impl Track<'_> {
-    /// Events and calls that have a place, nested. Cost: they are merged each time.
+    /// Returns the nested events and calls, without those that overlap their parent. Cost: merges
+    /// them on each call.
     pub(crate) fn nested(&self) -> Nested<impl Iterator<Item = Placed> + '_> {
         Nested::new(self.merged(), self.is_alone())
     }
 
-    /// Events and calls in order; of a profile that stands alone calls, with their depths.
+    /// Returns events and calls in order. A standalone CPU profile yields calls with their depths.
     pub(crate) fn merged(&self) -> impl Iterator<Item = Placed> + '_ {
         let events = (!self.is_alone()).then(|| self.trace.events(self.thread));
         let calls = self.calls.iter().flat_map(|own| own.iter());
@@ -227,58 +233,59 @@ impl Track<'_> {
         merge(events, calls)
     }
 
-    /// Whether it is that of a CPU profile that stands alone.
+    /// Returns whether the track shows a standalone CPU profile.
     pub(crate) fn is_alone(&self) -> bool {
         self.trace.stands_alone(self.thread).is_some()
     }
 }
 
 impl Trace {
-    /// Returns the producer.
+    /// Returns the producer of the trace.
     pub fn producer(&self) -> Producer {
         self.producer
     }
 
-    /// Room for what is made of one thread.
+    /// Returns the spillable memory for data of one thread.
     pub fn space(&self) -> Space {
         let share = Share::of_index(3, 4).divided(self.limits.threads);
         Space::new(self.limits.lease("calls of a thread", share), 1)
     }
 
-    /// What the rows of one tree have of it.
+    /// Returns the spillable memory for the rows of one tree.
     pub fn space_of_rows(&self) -> Space {
         let share = Share::of(1, 8).divided(self.limits.threads);
         Space::new(self.limits.lease("rows of trees", share), 1)
     }
 
-    /// Whether a thread's calls are those of a CPU profile that stands alone.
+    /// Returns the model of a thread's standalone CPU profile, if it has one.
     pub fn stands_alone<'t>(&self, thread: &'t Thread) -> Option<&'t Model> {
         thread.model.as_deref().filter(|_| thread.kind == ThreadKind::CpuProfile)
     }
 
-    /// When the last sample of a thread ends, in microseconds; `None` without samples.
+    /// Returns the end of a thread's last sample in microseconds; `None` without samples.
     pub fn last_sample(&self, thread: &Thread) -> Option<f64> {
         let end = thread.model.as_deref()?.span.end?;
         Some(self.clock.micros(self.clock.tick(end)))
     }
 
-    /// Microseconds on its clock as they are written in the trace: the double nearest to that.
+    /// Converts microseconds on the trace's clock to the nearest double of the time written in the
+    /// trace.
     pub fn written(&self, micros: f64) -> f64 {
         self.clock.written_micros(self.clock.of_micros(micros))
     }
 
-    /// First and last tick.
     pub(crate) fn ticks(&self) -> (f64, f64) {
         (self.clock.of_micros(self.bounds.0), self.clock.of_micros(self.bounds.1))
     }
 
-    /// Where its times begin, in nanoseconds, if they are exact ones: all times that are said to be on its clock count from there.
+    /// Returns the written time, in nanoseconds, of time 0 on the trace's clock; `None` if its
+    /// times are not exact.
     pub fn origin(&self) -> Option<i64> {
         self.clock.origin()
     }
 
-    /// Returns how many milliseconds after the start of the trace, from which `slice` and `info` count times, DevTools begins to
-    /// count, if its rules apply and it begins at another microsecond.
+    /// Returns how many milliseconds after the start of the trace DevTools begins to count times;
+    /// `None` if both are within a microsecond.
     pub fn devtools_zero(&self) -> Option<f64> {
         let first = Some(self.bounds.0).filter(|first| first.is_finite())?;
         let first = nanos_of(self.clock.written_micros(self.clock.of_micros(first)));
@@ -286,12 +293,12 @@ impl Trace {
         (after.abs() >= 1000).then_some(after as f64 / 1e6)
     }
 
-    /// Returns the start of the trace in milliseconds on its clock: the moment from which every verb counts times.
+    /// Returns the start of the trace, time 0 of every verb, in milliseconds on the trace's clock.
     pub fn start_ms(&self) -> f64 {
         self.bounds.0 / 1000.0 - self.devtools_zero().unwrap_or(0.0)
     }
 
-    /// What became of all B and E events.
+    /// Returns the counts of unpaired B and E events of all threads.
     pub fn pairs(&self) -> Pairs {
         let add = |sum: Pairs, thread: &Thread| Pairs {
             unended: sum.unended + thread.pairs.unended,
@@ -300,7 +307,7 @@ impl Trace {
         self.threads.iter().fold(Pairs::default(), add)
     }
 
-    /// Samples of a thread in a stretch of ticks.
+    /// Counts the samples of a thread within a range of ticks.
     pub(crate) fn samples_within(&self, thread: &Thread, (from, to): (f64, f64)) -> u64 {
         if from == f64::NEG_INFINITY && to == f64::INFINITY {
             return thread.samples();
@@ -330,17 +337,19 @@ impl Trace {
         integrate(made_of, (model, &self.flags, self.clock), trace_id, space)
     }
 
-    /// The flame chart of a thread. Cost: its events and samples, and 40 bytes for each call, on disk beyond the budget; nothing where its
-    /// calls are there already.
+    /// Computes the flame chart of a thread.
+    ///
+    /// Cost: the events and samples of the thread, and 40 bytes per call, on disk beyond the
+    /// budget. Free if the calls are known already.
     ///
     /// # Errors
-    /// What temporary files say.
+    /// Returns an I/O error if a temporary file fails.
     pub fn track<'t>(&'t self, thread: &'t Thread) -> Result<Track<'t>, Error> {
         self.track_until(thread, f64::INFINITY)
     }
 
-    /// The same for who looks no further than `until`, a tick: of calls behind all events those that begin later may be missing, and
-    /// those that are open then may end anywhere behind it.
+    /// Computes the flame chart up to the tick `until`. After the last event, calls that begin
+    /// later may be missing, and calls open at `until` may end at any later tick.
     pub(crate) fn track_until<'t>(
         &'t self,
         thread: &'t Thread,
@@ -353,7 +362,7 @@ impl Trace {
         Ok(Track { trace: self, thread, calls })
     }
 
-    /// The calls of a thread's samples, if it has a profile.
+    /// Computes the calls of a thread's samples, if it has a profile.
     pub(crate) fn made(
         &self,
         thread: &Thread,

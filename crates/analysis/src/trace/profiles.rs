@@ -1,4 +1,4 @@
-//! CPU profiles of a recording: decoded side by side, and which of them is that of a thread.
+//! Decodes the CPU profiles of a recording in parallel, and selects one for each thread.
 
 use crate::events::meta::ThreadId;
 use crate::profile::functions::meta_names;
@@ -20,16 +20,16 @@ use tracemill_trace::run::memory::Share;
 use tracemill_trace::run::threads::{both, try_each};
 use tracemill_trace::spill::hash::HashMap;
 
-/// A profile with its model.
+/// A decoded profile with its model.
 pub(crate) struct ReadProfile {
     pub(crate) facts: ProfileFacts,
     source: Option<ProfileSource>,
     pub(crate) model: Model,
-    /// Why DevTools refuses a trace with it.
+    /// Reason why DevTools refuses a trace with this profile.
     pub(crate) refusal: Option<Refusal>,
 }
 
-/// The profile of a thread.
+/// The profile selected for a thread.
 pub(crate) struct Chosen {
     pub(crate) pid: Box<[u8]>,
     pub(crate) tid: Box<[u8]>,
@@ -37,7 +37,7 @@ pub(crate) struct Chosen {
     pub(crate) model: Option<Model>,
 }
 
-/// What the pieces of a profile say, and the texts that they say it by.
+/// The decoded chunks of a profile, with its own table of names.
 struct Decoded {
     facts: ProfileFacts,
     raw: Raw,
@@ -45,8 +45,8 @@ struct Decoded {
     names: Names,
 }
 
-/// The samples of all profiles go to `samples`. Profiles are decoded side by side, as many at a time as there are threads, while the models
-/// of those before them are made.
+/// Decodes all profiles, as many at a time as there are threads, and appends their samples to
+/// `samples`.
 pub(crate) fn read_profiles(
     inputs: &InputSet,
     rules: ReadRules,
@@ -78,7 +78,7 @@ pub(crate) fn read_profiles(
         added.map(|()| Decoded { facts, raw, samples: raw_samples, names })
     };
     let (mut all, mut decoded) = (Vec::new(), Vec::new());
-    // behind the last ones nothing is left to be decoded while they are read
+    // One round more than there are groups: the last round only builds models.
     for first in (0..profiles.len() + threads).step_by(threads) {
         let count = threads.min(profiles.len().saturating_sub(first));
         let read = |own: Decoded| own.read(inputs, rules, names, samples, &kept, clock);
@@ -92,7 +92,7 @@ pub(crate) fn read_profiles(
 }
 
 impl Decoded {
-    /// Its model, with the texts of `names`.
+    /// Builds the model and adds its names to `names`.
     fn read(
         self,
         inputs: &InputSet,
@@ -115,7 +115,7 @@ impl Decoded {
             facts.pid = place.pid(&facts.pid).into();
         }
         let start = time_of(facts.start.as_deref(), place, clock).unwrap_or(0.0);
-        // what moves its samples does not move its end, which counts only where there are none
+        // The offset of samples does not apply to the end, which matters only without samples.
         let end = time_of(facts.end.as_deref(), None, clock).unwrap_or(f64::NAN);
         let weights = if facts.is_whole { rules.weights } else { Weights::Next };
         let (mut model, by_id) = raw.model(clock.sum(end), kept)?;
@@ -129,7 +129,7 @@ impl Decoded {
     }
 }
 
-/// A time as it is written, on a clock.
+/// Converts a time from its written form to the clock.
 pub(crate) fn time_of(
     text: Option<&[u8]>,
     place: Option<&InputPlace>,
@@ -143,7 +143,8 @@ pub(crate) fn time_of(
     Some(written(text?)?.saturating_add(offset).saturating_sub(origin) as f64)
 }
 
-/// One profile a thread (§3.7): that of tracing, else that of the inspector, else the first.
+/// Selects one profile per thread (§3.7): that of tracing, else that of the inspector, else the
+/// first.
 pub(crate) fn choose(
     profiles: Vec<ReadProfile>,
     is_cpu_profile: bool,

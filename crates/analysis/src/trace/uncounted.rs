@@ -1,12 +1,11 @@
-//! What of a trace is in no table.
-
-/// CPU profiles of which nothing is in the tables, and why.
+//! Counts of CPU profiles that no table includes.
+/// Number of CPU profiles that no table includes, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UncountedProfiles {
-    /// All profiles that have samples or nodes, those that count too.
+    /// All profiles that have samples or nodes, including those in tables.
     pub of: u64,
-    /// Profiles of threads with another one: as in DevTools one of each thread counts.
+    /// Profiles of threads that have another profile; one per thread is used, as in DevTools.
     pub further: u64,
-    /// Profiles without a `Profile` event, which would name their thread.
+    /// Profiles without a `Profile` event, whose thread is therefore unknown.
     pub unowned: u64,
 }

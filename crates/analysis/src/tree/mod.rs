@@ -1,4 +1,4 @@
-//! Rows of the tree views: each row knows its parent and its first and last child. On disk beyond their share of the budget.
+//! Rows of tree views, linked to their parent and children; on disk beyond the budget.
 
 pub mod views;
 
@@ -11,15 +11,14 @@ use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{Record, SpillArray, SpillIndex};
 
-/// No row.
 pub const NONE: u32 = u32::MAX;
 
 record! {
-    /// What a row is among those of its parent: the text of its id, and the group that stands behind it.
+    /// Identifies a row among its siblings: the text of its id, and its group.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub(crate) struct Key {
         pub(crate) id: u32,
-        /// The text of a group, 0 for none.
+        /// Number of the group's text; 0 for none.
         pub(crate) group: u32,
     }
 }
@@ -30,7 +29,6 @@ impl Key {
     }
 }
 
-/// A row, with what made it.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<E = Entry> {
     pub(crate) key: Key,
@@ -41,20 +39,18 @@ pub struct Row<E = Entry> {
     next: u32,
     /// Milliseconds.
     pub own: f64,
-    /// Milliseconds.
+    /// Total time in milliseconds, or exact nanoseconds.
     pub(crate) total: f64,
-    /// Where the event before ended that was counted below this row (bottom up).
+    /// End of the last event counted below this row (bottom up).
     pub(crate) marker: f64,
-    /// Events.
     pub(crate) count: u64,
-    /// The entry that made the row.
     pub entry: E,
     /// Bytes of requests.
     pub bytes: f64,
-    /// Whether it says that it has children.
+    /// Whether the row is marked as having children.
     pub(crate) expandable: bool,
     pub(crate) is_group: bool,
-    /// Taken out again.
+    /// Whether the row is removed.
     pub(crate) is_gone: bool,
 }
 
@@ -86,23 +82,22 @@ impl<E: Default> Default for Row<E> {
     }
 }
 
-/// Rows, of which the first is the root.
+/// Rows; the first is the root.
 pub struct Rows<E = Entry> {
     all: SpillArray<Row<E>>,
     index: SpillIndex,
-    /// What temporary files said: no row was made since.
+    /// The first error of a temporary file, after which no row is added.
     failed: Option<Error>,
 }
 
-/// Sorts siblings, the greatest first and equal ones as they came. Where one is no number they stay as they came: DevTools' comparison
-/// says equal then, which sorts nothing that can be foreseen.
+/// Sorts siblings in descending order; equal ones keep their order. With a NaN all keep their
+/// order, since DevTools' order is then undefined.
 pub(crate) fn sort_falling<T: Copy>(siblings: &mut [T], value: impl Fn(T) -> f64) {
     if !siblings.iter().any(|&sibling| value(sibling).is_nan()) {
         siblings.sort_by(|&a, &b| by_time(value(b), value(a)));
     }
 }
 
-/// By what siblings are sorted, each the greatest first; equal ones as they came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// Self time.
@@ -118,7 +113,7 @@ fn hash(parent: u32, key: Key) -> u64 {
 }
 
 impl<E: Record + Default> Rows<E> {
-    /// A root, in room for the rows of one tree.
+    /// Creates rows with a root, in the memory of one tree.
     pub(crate) fn new(space: &Space) -> Self {
         let (all, index) = (space.array(1), space.index(4));
         let mut rows = Rows { all, index, failed: None };
@@ -126,32 +121,25 @@ impl<E: Record + Default> Rows<E> {
         rows
     }
 
-    /// Whether all rows could be made.
-    ///
-    /// # Errors
-    /// What temporary files said.
+    /// Checks that all rows could be added.
     pub(crate) fn check(&mut self) -> Result<(), Error> {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// A row, of which there is one of each number that was given out.
     #[inline]
     pub fn get(&self, row: u32) -> Row<E> {
         self.all.get(row as usize).unwrap_or_default()
     }
 
-    /// The root.
     pub(crate) fn root(&self) -> Row<E> {
         self.get(0)
     }
 
-    /// Changes a row.
     #[inline]
     pub(crate) fn update(&mut self, row: u32, change: impl FnOnce(&mut Row<E>)) {
         self.all.update(row as usize, change);
     }
 
-    /// A new row below another.
     pub(crate) fn add(&mut self, parent: u32, key: Key, entry: E) -> u32 {
         let number = self.all.len() as u32;
         if let Err(error) = self.all.push(Row { key, parent, entry, ..Row::default() }) {
@@ -164,7 +152,7 @@ impl<E: Record + Default> Rows<E> {
         number
     }
 
-    /// Puts a row behind the children of another.
+    /// Appends a row to the children of another.
     pub(crate) fn link(&mut self, parent: u32, row: u32) {
         let mut last = NONE;
         self.update(parent, |own| {
@@ -179,7 +167,7 @@ impl<E: Record + Default> Rows<E> {
         self.update(row, |own| (own.parent, own.next) = (parent, NONE));
     }
 
-    /// The row of a key below another, made if it is not there; and whether it was made.
+    /// Returns the child with a key, and whether it is new.
     #[inline]
     pub(crate) fn row(&mut self, parent: u32, key: Key, entry: E) -> (u32, bool) {
         let hash_of = hash(parent, key);
@@ -199,7 +187,7 @@ impl<E: Record + Default> Rows<E> {
         (row, true)
     }
 
-    /// Children in the order in which they came.
+    /// Returns the children in the order of their addition.
     pub(crate) fn children(&self, row: u32) -> impl Iterator<Item = u32> + '_ {
         let some = |row: u32| (row != NONE).then_some(row);
         let first = some(self.get(row).first);
@@ -207,7 +195,6 @@ impl<E: Record + Default> Rows<E> {
         all.filter(|&child| !self.get(child).is_gone)
     }
 
-    /// Children, sorted.
     pub fn sorted(&self, row: u32, by: By) -> Vec<u32> {
         let mut children: Vec<u32> = self.children(row).collect();
         let value = |row: u32| match by {
@@ -221,8 +208,8 @@ impl<E: Record + Default> Rows<E> {
         children
     }
 
-    /// Rows depth first with their depths, to `levels` deep; only those are descended that say they have children,
-    /// unless `all`, and that are shown. Cost: what is open, which is the siblings of each level.
+    /// Iterates over rows and depths, depth first, up to `levels` deep. Descends only into shown
+    /// rows that are marked as having children, or into all with `all`.
     pub fn depth_first(
         &self,
         by: By,
@@ -233,7 +220,7 @@ impl<E: Record + Default> Rows<E> {
         self.depth_first_as(move |row| self.sorted(row, by), (levels, all), is_shown)
     }
 
-    /// The same, in the order in which `sorted` has the children of a row.
+    /// As [`Rows::depth_first`], with children in the order of `sorted`.
     pub(crate) fn depth_first_as(
         &self,
         mut sorted: impl FnMut(u32) -> Vec<u32>,
@@ -259,7 +246,7 @@ impl<E: Record + Default> Rows<E> {
         })
     }
 
-    /// Takes the rows at the top out whose first entry does not stay.
+    /// Removes top-level rows whose first entry does not stay.
     pub(crate) fn keep_top(&mut self, mut stays: impl FnMut(&E) -> bool) {
         let top: Vec<u32> = self.children(0).collect();
         for row in top {
@@ -267,7 +254,8 @@ impl<E: Record + Default> Rows<E> {
         }
     }
 
-    /// Puts the rows at the top below their groups; the total of a group is the sum of its rows' `own` or `total`.
+    /// Moves top-level rows below their groups. The total of a group is the sum of its rows' self
+    /// times if `by_own`, else of their totals.
     pub fn group(&mut self, group: impl Fn(&E) -> u32, by_own: bool) {
         let flat: Vec<u32> = self.children(0).collect();
         self.update(0, |root| (root.first, root.last) = (NONE, NONE));
@@ -295,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn siblings_stay_as_they_came_where_one_is_no_number() {
+    fn siblings_keep_their_order_if_one_is_nan() {
         let sorted = |mut own: Vec<f64>| {
             sort_falling(&mut own, |own| own);
             own
@@ -305,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_the_same_wherever_they_are() {
+    fn rows_do_not_depend_on_memory() {
         let made = |bytes: u64| {
             let mut rows: Rows = Rows::new(&Space::alone(bytes));
             let mut open = vec![0];

@@ -1,5 +1,5 @@
-//! The tree views as visitors of the walk: call tree, event log, bottom-up (devtools-semantics §7.5 to §7.7). Each is complete
-//! after one walk; every sum is made in the order in which DevTools makes it.
+//! Tree views as visitors of the walk: call tree, event log and bottom-up (devtools-semantics §7.5
+//! to §7.7). Sums are added in DevTools' order.
 
 use crate::entries::Entry;
 use crate::entries::walk::{Counted, Visit};
@@ -10,17 +10,16 @@ use std::collections::hash_map::Entry as Place;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::hash::HashMap;
 
-/// What rows an event belongs to.
 pub trait Identify {
-    /// Its row's id.
+    /// Returns the id of the entry's row.
     fn id(&self, entry: &Entry) -> u32;
-    /// The text of its group's id; 0 for none.
+    /// Returns the number of the text of the entry's group; 0 for none.
     fn group(&self, entry: &Entry) -> u32;
-    /// Bytes it tells of, if it tells of a request.
+    /// Returns the received bytes that the entry reports, if it is an event of a request.
     fn received(&self, entry: &Entry) -> Option<Received>;
 }
 
-/// What an event says of the bytes of a request.
+/// Received bytes reported by an event of a request.
 #[derive(Clone, Copy)]
 pub struct Received {
     pub(crate) bytes: f64,
@@ -35,14 +34,14 @@ pub(crate) enum ReceivedKind {
     Response,
 }
 
-/// Call tree, or with `each` the event log: a row for each event.
+/// A call tree, or with `each` an event log with one row per event.
 pub struct TopDown<'i, I> {
     pub(crate) rows: Rows,
     ids: &'i I,
     each: bool,
     grouped: bool,
     as_devtools: bool,
-    /// Rows of the open events, and whether DevTools finds anything below them.
+    /// Rows of the open events, and whether DevTools finds their children.
     open: Vec<(u32, bool)>,
 }
 
@@ -82,12 +81,12 @@ impl<'i, I: Identify> TopDown<'i, I> {
                 row.total += ms;
             });
         }
-        // in DevTools an event that ends at 0 has no end, and nothing is found below it
+        // DevTools does not close an event that ends at 0, and finds nothing below it.
         let matched = !self.as_devtools || entry.end() != 0.0 && !entry.end().is_nan();
         self.open.push((row, matched));
     }
 
-    /// The rows, with the root's times: the window, and what no row covers.
+    /// Returns the rows. The root has the window as total, and as self time what no row covers.
     pub fn finish(mut self, window: Window) -> Rows {
         let total = window.to - window.from;
         let own = self.rows.children(0).collect::<Vec<_>>().into_iter();
@@ -121,34 +120,33 @@ impl<I: Identify> Visit for TopDown<'_, I> {
     }
 }
 
-/// An open event.
 struct Open {
     written: Entry,
     key: Key,
     caller: u32,
     own: f64,
-    /// The same, as DevTools' stack has it: it forgets events without a name.
+    /// Whether the entry is the outermost of its row. DevTools' own stack omits events without a
+    /// name.
     outermost: bool,
 }
 
-/// Bottom-up, to a fixed number of levels: where the event before ended that a row counted depends on the order of events,
-/// so rows cannot be added later.
+/// A bottom-up tree with a fixed number of levels, since sums depend on the order of events.
 pub struct BottomUp<'i, I> {
     pub(crate) rows: Rows,
     ids: &'i I,
     window: Window,
     levels: usize,
-    /// Whether the group is part of a row's id, as by third party.
+    /// Whether the group is part of a row's id, as for third parties.
     forced: bool,
     as_devtools: bool,
     clock: Clock,
     open: Vec<Open>,
-    /// What is left of the window, and of each open event.
+    /// Remaining time of the window, and of each open event.
     own: Vec<f64>,
     outermost: Vec<bool>,
     /// Durations of the outermost open events of each row.
     totals: HashMap<Key, f64>,
-    /// Requests that the cache answered.
+    /// Whether each request was answered from a cache.
     cached: HashMap<Key, bool>,
 }
 
@@ -178,12 +176,12 @@ impl<'i, I: Identify> BottomUp<'i, I> {
     }
 
     fn key(&self, entry: &Entry) -> Key {
-        // a group of no name is one too
+        // An empty group name is a group too.
         let group = if self.forced { 1 + self.ids.group(entry) } else { 0 };
         Key { id: self.ids.id(entry), group }
     }
 
-    /// Learns which requests the cache answered, before the walk.
+    /// Notes which requests were answered from a cache. Must precede the walk.
     pub fn note_cached(&mut self, entry: &Entry) {
         if let Some(received) = self.ids.received(entry)
             && received.kind == ReceivedKind::Response
@@ -192,7 +190,7 @@ impl<'i, I: Identify> BottomUp<'i, I> {
         }
     }
 
-    /// Adds an event that ended to the rows of its callers.
+    /// Adds an ended event to the rows of its callers.
     fn add_callers(&mut self, mut row: u32, own: f64, entry: &Entry, end: f64) {
         let start = self.clock.sum(entry.ts);
         let above = self.open.len();
@@ -218,8 +216,8 @@ impl<'i, I: Identify> BottomUp<'i, I> {
         }
     }
 
-    /// The rows with the root's times; rows without time of their own go, but those with bytes and those of events without a
-    /// duration. In a table that is added to others (`shared`) they stay.
+    /// Returns the rows with the root's times. Drops rows without self time, except those with
+    /// bytes and those of events without a duration. Tables to be merged (`shared`) keep them.
     pub fn finish(mut self, shared: bool) -> Rows {
         let (total, own) = (self.window.to - self.window.from, or_zero(self.own.pop()));
         self.rows.update(0, |root| (root.total, root.own) = (total, own));
@@ -244,7 +242,7 @@ impl<'i, I: Identify> BottomUp<'i, I> {
     }
 }
 
-/// `x || 0`
+/// JavaScript's `x || 0`.
 fn or_zero(number: Option<f64>) -> f64 {
     number.filter(|number| !number.is_nan()).unwrap_or(0.0)
 }
@@ -288,7 +286,7 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
             row.expandable |= has_caller;
             row.total += total.unwrap_or(0.0);
         });
-        // in DevTools rows of forced groups have no callers, since callers are not found by ids with groups
+        // In DevTools, rows of forced groups have no callers, because its lookup ignores groups.
         if !self.forced || !self.as_devtools {
             self.add_callers(row, own, entry, end);
         }
@@ -310,7 +308,7 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
             row.count += 1;
             match received.kind {
                 ReceivedKind::Data if is_cached => row.bytes = 0.0,
-                // DevTools adds up what is not there too
+                // DevTools adds missing bytes as NaN.
                 ReceivedKind::Data if self.as_devtools || !received.bytes.is_nan() => {
                     row.bytes += received.bytes;
                 }

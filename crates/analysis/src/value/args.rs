@@ -1,11 +1,11 @@
-//! The members of `args` that the scan of an analysis reads. There are millions of events, and most have none of these.
+//! Members of `args` that the scan reads. Traces have millions of events, and most have none of
+//! these.
 
 use crate::value::Value;
 use crate::value::typed::{List, Object, object};
 use std::borrow::Cow;
 
 object! {
-    /// Members of `args`.
     pub(crate) struct Args {
         pub(crate) data: Object<Data>, begin_data: Object<BeginData>, sample_trace_id, pub(crate) detail, pub(crate) count,
         #[serde(rename = "LazyPixelRef")] pub(crate) lazy_pixel_ref,
@@ -25,12 +25,13 @@ object! {
 static NO_TEXT: Value = Value::Text(Vec::new());
 
 impl Args {
-    /// The id of a request, as it stands in a template.
+    /// Returns the id of a request, as JavaScript converts it in a template.
     pub(crate) fn request_id(&self) -> Cow<'_, [u8]> {
         self.data.0.as_ref().map_or(b"undefined".into(), |data| data.request_id.template())
     }
 
-    /// `extractSampleTraceId`: of `beginData` alone if there is one.
+    /// Returns the trace id of a sample (DevTools: `extractSampleTraceId`); from `beginData` only,
+    /// if present.
     pub(crate) fn trace_id(&self) -> Option<f64> {
         let value = match (&self.begin_data.0, &self.sample_trace_id, &self.data.0) {
             (Some(begin), ..) => &begin.sample_trace_id,
@@ -40,19 +41,20 @@ impl Args {
         value.number().filter(|id| *id != 0.0)
     }
 
-    /// `frameIDForEvent`
+    /// Returns the frame id (DevTools: `frameIDForEvent`).
     pub(crate) fn frame(&self) -> Option<&Value> {
         let begin = self.begin_data.0.as_ref().map(|begin| &begin.frame);
         let begin = begin.filter(|frame| frame.text().is_some());
         begin.or_else(|| self.data.0.as_ref()?.frame.truthy())
     }
 
-    /// `getNonResolvedURL` of an event of this name: a URL, or the request that knows it.
+    /// Returns the URL of an event with this name, or the id of the request that has it (DevTools:
+    /// `getNonResolvedURL`).
     pub(crate) fn url_or_request(&self, name: &[u8]) -> (Option<&Value>, Option<&Value>) {
         let data = self.data.0.as_ref();
         let is_there = |value: &&Value| **value != Value::Missing;
         let request = data.map(|data| &data.request_id).filter(is_there);
-        // what a request is made of is of it, whether it has a URL or not
+        // Events of a request belong to it, with or without a URL.
         let own = request.filter(|_| is_of_request(name));
         if name == b"ParseAuthorStyleSheet" {
             return (data.map(|data| &data.stylesheet_url).filter(is_there), own);
@@ -72,7 +74,7 @@ impl Args {
     }
 }
 
-/// Whether an event is one of those that a request is made of.
+/// Returns whether events with this name belong to a network request.
 pub(crate) fn is_of_request(name: &[u8]) -> bool {
     matches!(
         name,

@@ -1,45 +1,45 @@
-//! In which unit times are worked with: as DevTools has them, in microseconds and milliseconds with its roundings, or in whole
-//! nanoseconds from the first event on.
+//! Units of time: DevTools' microseconds and milliseconds with its rounding, or exact nanoseconds
+//! from the first event.
 //!
-//! Entries have their times in *ticks*, sums and windows are in *sums*: microseconds and milliseconds in DevTools' way, nanoseconds in the
-//! exact one. What is handed out is in milliseconds and microseconds either way.
+//! Entries have times in *ticks*: microseconds, or exact nanoseconds. Windows and totals are
+//! *sums*: milliseconds, or exact nanoseconds.
 
 use crate::value::record::Record;
 use std::cmp::Ordering;
 use tracemill_tokenizer::{nanos as exact_nanos, number_text};
 
-/// How times are counted.
+/// Unit and rounding of times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Times {
-    /// Doubles of microseconds and milliseconds, with DevTools' own roundings.
+    /// Doubles of microseconds and milliseconds, rounded as in DevTools.
     #[default]
     Devtools,
-    /// Whole nanoseconds from the first event on, so that sums are exact in any order, up to 104 days.
+    /// Whole nanoseconds from the first event: sums up to 104 days are exact in any order.
     Exact,
-    /// As DevTools has them in what it is made for, recordings of Chrome and CPU profiles of V8; in all else exact.
+    /// DevTools' times for Chrome recordings and V8's CPU profiles, otherwise exact times.
     Auto,
 }
 
-/// The stretch of time that is looked at, in milliseconds; within this crate often in the sums of a clock.
+/// A time range in milliseconds; within this crate often in sums of the clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
-    /// Where it begins.
+    /// Start of the range.
     pub from: f64,
-    /// Where it ends.
+    /// End of the range.
     pub to: f64,
 }
 
-/// The order of two times: by value, and what is no number behind all others, since lists are sorted by total orders only.
+/// Compares two times by value. NaN comes after all numbers, which makes the order total.
 pub fn by_time(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b).unwrap_or_else(|| a.total_cmp(&b))
 }
 
-/// See the module doc.
+/// Converts between ticks, sums and written times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
-    /// Ticks in a sum of 1.
+    /// Number of ticks per unit of sums.
     per_sum: f64,
-    /// Where exact times begin, in nanoseconds.
+    /// Origin of exact times in nanoseconds.
     origin: Option<i64>,
 }
 
@@ -50,7 +50,7 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// Exact times from `origin` on, in nanoseconds.
+    /// Creates a clock of exact nanoseconds from `origin`.
     pub(crate) fn exact(origin: i64) -> Self {
         Clock { per_sum: 1.0, origin: Some(origin) }
     }
@@ -71,22 +71,22 @@ impl Clock {
         sum * self.per_sum
     }
 
-    /// What no exact time is finer than.
+    /// Rounds exact times to whole nanoseconds.
     pub(crate) fn whole(self, time: f64) -> f64 {
         if self.origin.is_some() { time.round() } else { time }
     }
 
-    /// Microseconds of ticks.
+    /// Converts ticks to microseconds.
     pub fn micros(self, tick: f64) -> f64 {
         if self.origin.is_some() { tick / 1000.0 } else { tick }
     }
 
-    /// Ticks of microseconds.
+    /// Converts microseconds to ticks.
     pub fn of_micros(self, micros: f64) -> f64 {
         if self.origin.is_some() { self.whole(micros * 1000.0) } else { micros }
     }
 
-    /// Ticks of a time as the trace has it, in microseconds.
+    /// Converts written microseconds to ticks.
     pub(crate) fn of_written(self, micros: f64) -> f64 {
         match self.origin {
             Some(origin) if micros.is_finite() => nanos_of(micros).saturating_sub(origin) as f64,
@@ -94,12 +94,12 @@ impl Clock {
         }
     }
 
-    /// Microseconds as the trace has them on this clock.
+    /// Converts written microseconds to microseconds on this clock.
     pub(crate) fn placed_micros(self, micros: f64) -> f64 {
         self.micros(self.of_written(micros))
     }
 
-    /// Microseconds as the trace has them of ticks: the double nearest to them.
+    /// Converts ticks to the nearest double of written microseconds.
     pub(crate) fn written_micros(self, tick: f64) -> f64 {
         match self.origin {
             Some(origin) if tick.is_finite() => (i128::from(origin) + tick as i128) as f64 / 1000.0,
@@ -107,50 +107,50 @@ impl Clock {
         }
     }
 
-    /// Nanoseconds as the trace has them; `None` if they are no number of 64 bits.
+    /// Converts ticks to written nanoseconds; `None` beyond 64 bits.
     pub fn written_nanos(self, tick: f64) -> Option<i64> {
         let nanos = (if self.origin.is_some() { tick } else { tick * 1000.0 }).round();
         let nanos = (nanos.abs() < i64::MAX as f64).then_some(nanos as i64)?;
         Some(nanos.saturating_add(self.origin.unwrap_or(0)))
     }
 
-    /// Milliseconds of sums.
+    /// Converts sums to milliseconds.
     pub fn ms(self, sum: f64) -> f64 {
         if self.origin.is_some() { sum / 1e6 } else { sum }
     }
 
-    /// Milliseconds of ticks.
+    /// Converts ticks to milliseconds.
     pub fn ms_of(self, tick: f64) -> f64 {
         self.ms(self.sum(tick))
     }
 
-    /// Ticks of milliseconds.
+    /// Converts milliseconds to ticks.
     pub fn ticks_of(self, ms: f64) -> f64 {
         self.tick(self.sums(Window { from: ms, to: ms }).from)
     }
 
-    /// A window of milliseconds in sums.
+    /// Converts a window from milliseconds to sums.
     pub fn sums(self, window: Window) -> Window {
         let of = |ms: f64| if self.origin.is_some() { (ms * 1e6).round() } else { ms };
         Window { from: of(window.from), to: of(window.to) }
     }
 
-    /// A window of sums in milliseconds.
+    /// Converts a window from sums to milliseconds.
     pub fn window(self, sums: Window) -> Window {
         Window { from: self.ms(sums.from), to: self.ms(sums.to) }
     }
 
-    /// A window of ticks in milliseconds.
+    /// Converts a window from ticks to milliseconds.
     pub fn window_of(self, (from, to): (f64, f64)) -> Window {
         self.window(Window { from: self.sum(from), to: self.sum(to) })
     }
 
-    /// Times one after the other, from a tick on.
+    /// Returns a running time that starts at a tick.
     pub(crate) fn times(self, start: f64) -> RunningTime {
         RunningTime { clock: self, time: start, start, picos: 0 }
     }
 
-    /// A record whose times are as written, on this clock, moved by nanoseconds.
+    /// Moves a record from written times to this clock, with an offset in nanoseconds.
     pub(crate) fn place(self, record: &mut Record, offset: i64) {
         let Some(origin) = self.origin else { return };
         let Record { ts, dur, .. } = *record;
@@ -159,7 +159,7 @@ impl Clock {
         }
         let start = nanos_of(ts).saturating_add(record.rest());
         if dur.is_finite() {
-            // both ends are rounded, so that what nests still does
+            // Both ends are rounded, which preserves nesting.
             let end = match ts.abs() < FAR {
                 true => nearest(picos(ts) + picos(dur)),
                 false => start.saturating_add(nanos_of(dur)),
@@ -170,17 +170,17 @@ impl Clock {
     }
 }
 
-/// The times of samples, each so long after the one before.
+/// Times of samples, each given by its distance from the previous one.
 pub(crate) struct RunningTime {
     clock: Clock,
     time: f64,
     start: f64,
-    /// Since the start, if times are exact.
+    /// Picoseconds since the start, if times are exact.
     picos: i128,
 }
 
 impl RunningTime {
-    /// The tick so many microseconds later.
+    /// Advances by microseconds and returns the tick.
     #[inline]
     pub(crate) fn after(&mut self, micros: f64) -> f64 {
         if self.clock.origin.is_none() {
@@ -192,11 +192,11 @@ impl RunningTime {
     }
 }
 
-/// Microseconds from which on a double may be too coarse for a time of three decimals, or for the sum of two.
+/// Microseconds from which a double may not represent three decimals, or the sum of two such times.
 pub(crate) const FAR: f64 = (1u64 << 41) as f64;
 
 fn picos(micros: f64) -> i128 {
-    /// Centuries: nanoseconds of more have no 64 bits.
+    /// Centuries: larger times exceed 64 bits of nanoseconds.
     const MOST: f64 = 1e19;
     let micros = micros.clamp(-MOST, MOST);
     let whole = micros.trunc();
@@ -208,12 +208,12 @@ fn nearest(picos: i128) -> i64 {
     i64::try_from(nanos).unwrap_or(if nanos < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// The nearest nanosecond.
+/// Rounds microseconds to nanoseconds.
 pub(crate) fn nanos_of(micros: f64) -> i64 {
     nearest(picos(micros))
 }
 
-/// The same of a time as it is written, in microseconds; nothing is lost where a double is too coarse.
+/// Parses written microseconds as nanoseconds, without loss where a double is too coarse.
 pub(crate) fn written(value: &[u8]) -> Option<i64> {
     let micros = crate::value::number(value)?;
     if micros.abs() < FAR {
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_stands_behind_all_others() {
+    fn nan_sorts_last() {
         let mut times = [f64::NAN, 2.0, f64::INFINITY, f64::NAN, -0.0, 0.0, 1.0];
         times.sort_by(|&a, &b| by_time(a, b));
         assert_eq!(times[..5], [0.0, 0.0, 1.0, 2.0, f64::INFINITY]);
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn nanoseconds_are_those_of_the_digits_however_far_the_clock_is() {
+    fn exact_times_equal_written_digits_on_any_clock() {
         let mut rng = Rng::new(7);
         for size in [1, 1_000, 1 << 41, 1 << 42, 1_700_000_000_000_000i64] {
             for _ in 0..2_000 {
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nests_below_a_nanosecond_still_does() {
+    fn rounding_preserves_nesting() {
         let outer = placed("10.0009", "1.0006", 0);
         let inner = placed("10.0011", "1.0004", 0);
         assert!(
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_come_back() {
+    fn windows_survive_conversion() {
         let clock = Clock::exact(1_700_000_000_000_000_123);
         let window = Window { from: 0.25, to: 86_400_000.000_001 };
         assert_eq!(clock.sums(window), Window { from: 250_000.0, to: 86_400_000_000_001.0 });

@@ -1,9 +1,9 @@
-//! Patterns that rows and URLs are held against.
+//! Patterns that match rows and URLs.
 
 use regex::{Regex, RegexBuilder};
 use std::str::FromStr;
 
-/// A regular expression, not anchored, held against the text of a row and the URL of its function.
+/// An unanchored regular expression that matches texts of rows and URLs of functions.
 #[derive(Clone, Debug)]
 pub struct Matcher(Regex);
 
@@ -11,32 +11,32 @@ impl FromStr for Matcher {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // for what it says of a wrong one
+        // Parsed for its error message only.
         let _: tracemill_join::config::pattern::Pattern = text.parse()?;
         Regex::new(text).map(Matcher).map_err(|why| why.to_string())
     }
 }
 
 impl Matcher {
-    /// As it was written; of a text that is looked for as it stands, an expression that finds it.
+    /// Returns the regular expression.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
 
-    /// Whether it matches a text in bytes.
+    /// Returns whether the pattern matches a text in bytes.
     pub(crate) fn finds(&self, text: &[u8]) -> bool {
         self.is_match(&String::from_utf8_lossy(text))
     }
 
-    /// Whether it matches a text.
+    /// Returns whether the pattern matches a text.
     pub fn is_match(&self, text: &str) -> bool {
         self.0.is_match(text)
     }
 
-    /// One that finds a text as it stands, whatever its case.
+    /// Creates a pattern that finds a literal text, ignoring case.
     ///
     /// # Errors
-    /// For a text that is too long for an expression.
+    /// Returns a message if the text is too long for a regular expression.
     pub fn of_text(text: &str) -> Result<Self, String> {
         let expression = RegexBuilder::new(&regex::escape(text)).case_insensitive(true).build();
         expression.map(Matcher).map_err(|why| why.to_string())

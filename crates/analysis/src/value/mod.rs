@@ -1,4 +1,4 @@
-//! Values of JSON as JavaScript has them: doubles, texts without escapes, members by name.
+//! JSON values as JavaScript reads them: doubles, unescaped texts, members by name.
 
 pub(crate) mod args;
 pub mod clock;
@@ -15,12 +15,12 @@ use tracemill_tokenizer::{
 };
 pub(crate) use tracemill_trace::json::{elements, member};
 
-/// A number, or a string that holds one, as `JSON.parse` and arithmetic read it.
+/// Parses a number, or a string that contains one, like JavaScript.
 pub fn number(value: &[u8]) -> Option<f64> {
     quick(value).or_else(|| parse(number_text(value, &mut Vec::new())?))
 }
 
-/// A `ts` or `dur` in microseconds, as [`number`] reads it.
+/// Returns a `ts` or `dur` in microseconds, parsed like [`number`].
 #[inline]
 pub(crate) fn micros(event: &Event<'_>, field: Field) -> Option<f64> {
     let time = if field == Field::Ts { event.ts() } else { event.dur() };
@@ -28,16 +28,17 @@ pub(crate) fn micros(event: &Event<'_>, field: Field) -> Option<f64> {
     quick.or_else(|| event.field(field).and_then(number))
 }
 
-/// The microseconds of a time that is written so; `None` where they may be another double than that of its nanoseconds.
+/// Converts a parsed time to microseconds; `None` if parsing the written number may give another
+/// double.
 #[inline]
 fn micros_of(time: Nanos, written: &[u8]) -> Option<f64> {
-    // that of -0 is another
+    // -0 has another double.
     let is_told = time.floor != 0 || written[0].is_ascii_digit();
     if is_told { exact_micros(time) } else { None }
 }
 
-/// Returns the double nearest to a time, in microseconds, if such doubles have the order of the
-/// nanoseconds that they stand for.
+/// Returns the double nearest to a time, in microseconds, if such doubles preserve the order of
+/// nanoseconds.
 #[inline]
 fn exact_micros(Nanos { floor, exact }: Nanos) -> Option<f64> {
     /// Below this magnitude doubles of microseconds distinguish nanoseconds.
@@ -52,7 +53,7 @@ fn exact_micros(Nanos { floor, exact }: Nanos) -> Option<f64> {
     }
 }
 
-/// Up to 15 digits with up to 15 of them decimals: both parts are exact doubles, so one division rounds right.
+/// Parses up to 15 digits. Both parts are then exact doubles, so one division rounds correctly.
 #[inline]
 fn quick(value: &[u8]) -> Option<f64> {
     const TENS: [f64; 16] =
@@ -82,10 +83,9 @@ fn quick(value: &[u8]) -> Option<f64> {
     Some(if negative { -value } else { value })
 }
 
-/// A value that was parsed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
-    /// Nothing has this name.
+    /// A missing member.
     #[default]
     Missing,
     /// `null`
@@ -94,14 +94,14 @@ pub enum Value {
     Bool(bool),
     /// A number.
     Number(f64),
-    /// A string, as [`string`] has it.
+    /// A string, unescaped as by [`string`].
     Text(Vec<u8>),
-    /// An object, an array, or what is no JSON.
+    /// An object, an array, or invalid JSON.
     Other,
 }
 
 impl Value {
-    /// As [`number`] of what is written.
+    /// Returns the value as a number, like [`number`].
     pub fn number(&self) -> Option<f64> {
         match self {
             Value::Number(number) => Some(*number),
@@ -110,12 +110,12 @@ impl Value {
         }
     }
 
-    /// As [`string`].
+    /// Returns the content of a string.
     pub fn text(&self) -> Option<&[u8]> {
         if let Value::Text(text) = self { Some(text) } else { None }
     }
 
-    /// [`Value::text`] as UTF-8.
+    /// Returns the content of a string as UTF-8.
     pub fn printable(&self) -> Option<String> {
         self.text().map(unescaped_text)
     }
@@ -131,17 +131,17 @@ impl Value {
         }
     }
 
-    /// The value itself, if a condition takes it for true.
+    /// Returns the value if JavaScript treats it as true.
     pub fn truthy(&self) -> Option<&Self> {
         Some(self).filter(|own| own.is_true())
     }
 
-    /// The value itself, or another in place of none: `self ?? other`.
+    /// Returns the value, or `other` if it is missing or null (`self ?? other`).
     pub(crate) fn or<'v>(&'v self, other: &'v Self) -> &'v Self {
         if matches!(self, Value::Missing | Value::Null) { other } else { self }
     }
 
-    /// As an id is written, which is compared with that of events: strings have their quotes.
+    /// Returns the value as written in ids of events: strings with quotes.
     pub fn written(&self) -> Vec<u8> {
         match self {
             Value::Missing => Vec::new(),
@@ -163,7 +163,7 @@ impl Value {
     }
 }
 
-/// The last members of an object that have these names.
+/// Returns the last members of an object with these names.
 pub fn named<'v, const N: usize>(object: &'v [u8], names: [&[u8]; N]) -> [Option<&'v [u8]>; N] {
     let mut found = [None; N];
     for (key, value) in members(object) {
@@ -174,17 +174,17 @@ pub fn named<'v, const N: usize>(object: &'v [u8], names: [&[u8]; N]) -> [Option
     found
 }
 
-/// The value at the end of a path of names.
+/// Returns the value at a path of member names.
 pub(crate) fn at<'v>(object: &'v [u8], path: &[&[u8]]) -> Option<&'v [u8]> {
     path.iter().try_fold(object, |object, name| member(object, name))
 }
 
-/// The content of a string.
+/// Returns the content of a string.
 pub fn string(value: &[u8]) -> Option<Vec<u8>> {
     content(value).map(Cow::into_owned)
 }
 
-/// As [`string`], without a copy of what has no escapes.
+/// Returns the content of a string, borrowed if it has no escapes.
 pub(crate) fn content(value: &[u8]) -> Option<Cow<'_, [u8]>> {
     let [b'"', content @ .., b'"'] = value else { return None };
     if memchr(b'\\', content).is_none() {
@@ -195,7 +195,8 @@ pub(crate) fn content(value: &[u8]) -> Option<Cow<'_, [u8]>> {
     Some(text.into())
 }
 
-/// What JavaScript makes of a value in a template: strings without quotes, numbers in their shortest form.
+/// Converts a value as JavaScript does in a template: strings without quotes, numbers in shortest
+/// form.
 pub(crate) fn template(value: Option<&[u8]>) -> Cow<'_, [u8]> {
     let Some(value) = value else { return b"undefined".into() };
     if is_shortest(value) {
@@ -207,7 +208,7 @@ pub(crate) fn template(value: Option<&[u8]>) -> Cow<'_, [u8]> {
     })
 }
 
-/// Whether a value is a whole number as JavaScript prints it, below 10^15.
+/// Returns whether a value is an integer below 10^15 in JavaScript's format.
 fn is_shortest(value: &[u8]) -> bool {
     match value {
         [b'0'] => true,
@@ -216,12 +217,12 @@ fn is_shortest(value: &[u8]) -> bool {
     }
 }
 
-/// A double as JavaScript prints it, for magnitudes that ids and lines have.
+/// Formats a double like JavaScript, for magnitudes of ids and line numbers.
 pub(crate) fn shortest(number: f64) -> String {
     if number == 0.0 { "0".to_owned() } else { number.to_string() }
 }
 
-/// Whether a condition takes a value for true.
+/// Returns whether JavaScript treats a value as true.
 pub(crate) fn is_true(value: Option<&[u8]>) -> bool {
     let Some(value) = value else { return false };
     match value {
@@ -235,9 +236,9 @@ pub(crate) fn is_true(value: Option<&[u8]>) -> bool {
 mod tests {
     use super::*;
 
-    /// What is made of the nanoseconds has the bits of what is made of the digits.
+    /// Times converted from nanoseconds have the same bits as those parsed from digits.
     #[test]
-    fn times_of_events_are_numbers_to_the_bit() {
+    fn fast_times_equal_parsed_times() {
         let mut state = 7u64;
         let mut quick = 0;
         for round in 0..20_000 {
@@ -269,9 +270,8 @@ mod tests {
         assert!(quick > 20_000, "{quick}");
     }
 
-    /// The quick way gives the bits of the slow one.
     #[test]
-    fn quick_numbers_are_right_to_the_bit() {
+    fn fast_numbers_equal_parsed_numbers() {
         let mut state = 1u64;
         for _ in 0..20_000 {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_as_in_javascript() {
+    fn values_convert_like_javascript() {
         let args = br#"{"data":{"url":"a\/b","n":12,"url":"c"}}"#;
         assert_eq!(at(args, &[b"data", b"url"]), Some(&b"\"c\""[..]));
         for (value, text) in

@@ -1,47 +1,46 @@
-//! Of an event stay 32 bytes.
+//! Records: 32 bytes per event.
 
 use tracemill_trace::record;
 
 record! {
-    /// An event of a thread.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Record {
-        /// Microseconds.
+        /// Start in microseconds, or in ticks after placing.
         pub ts: f64,
-        /// Microseconds; 0 if missing.
+        /// Duration in the same unit; 0 if missing.
         pub dur: f64,
         /// The number of its kind.
         pub kind: u32,
-        /// Number of its details; 0 for none.
+        /// Number of the event's details; 0 for none.
         pub(crate) details: u32,
-        /// Number among all events; 16 bits of nanoseconds that `ts` is too coarse for; its phase in the lowest byte.
+        /// Lowest byte: phase. Next 16 bits: nanoseconds that `ts` cannot represent. Above: number
+        /// of the event among all.
         tagged: u64,
     }
 }
 
-/// From which bit on the rest of its time stands, and its number.
+/// Bit offsets in `tagged`.
 const REST: u32 = 8;
 const NUMBER: u32 = 24;
 
 impl Record {
-    /// Of an event of this number and phase.
     pub(crate) fn new(ts: f64, dur: f64, kind: u32, details: u32, number: u64, phase: u8) -> Self {
         Record { ts, dur, kind, details, tagged: number << NUMBER | u64::from(phase) }
     }
 
-    /// The same with nanoseconds that its time is too coarse for.
+    /// Sets the nanoseconds that `ts` cannot represent.
     pub(crate) fn with_rest(self, nanos: i64) -> Self {
         let rest = nanos.clamp(i64::from(i16::MIN), i64::from(i16::MAX)) as u16;
         let tagged = self.tagged & !(0xFFFF << REST) | u64::from(rest) << REST;
         Record { tagged, ..self }
     }
 
-    /// Nanoseconds that its time is too coarse for.
+    /// Returns the nanoseconds that `ts` cannot represent.
     pub(crate) fn rest(&self) -> i64 {
         i64::from((self.tagged >> REST) as u16 as i16)
     }
 
-    /// The same behind so many events, with other numbers of kind and details.
+    /// Returns the record after `events` earlier events, with new numbers of kind and details.
     pub(crate) fn behind(self, events: u64, kind: u32, details: u32) -> Self {
         Record { kind, details, tagged: self.tagged + (events << NUMBER), ..self }
     }
@@ -60,8 +59,8 @@ impl Record {
 /// The position of a chunk among all inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChunkPosition {
-    /// The number of its input.
+    /// Number of the chunk's input.
     pub(crate) input: usize,
-    /// The number of its first event among those of all inputs.
+    /// Number of the chunk's first event among the events of all inputs.
     pub(crate) first: u64,
 }

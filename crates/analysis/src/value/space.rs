@@ -1,20 +1,20 @@
-//! Lists of records within the budget: in memory, and beyond their share of it on disk.
+//! Lists of records within the memory budget; the rest is spilled to disk.
 
 use tracemill_trace::order::{KeySorter, Keyed};
 use tracemill_trace::run::memory::{Lease, Share};
 use tracemill_trace::spill::{Record, SpillArray, SpillIndex, SpillVec};
 
-/// Room for lists.
+/// Spillable memory for lists.
 #[derive(Clone, Debug)]
 pub struct Space {
-    /// What all lists of one piece of work may take.
+    /// The lease that all lists share.
     lease: Lease,
-    /// Threads that sort.
+    /// Number of threads that sort.
     threads: usize,
 }
 
 impl Space {
-    /// A lease, on as many threads.
+    /// Creates memory from a lease, for a number of threads.
     pub fn new(lease: Lease, threads: usize) -> Self {
         Space { lease, threads }
     }
@@ -24,43 +24,43 @@ impl Space {
         Space::new(Lease::alone(bytes, std::env::temp_dir()), 1)
     }
 
-    /// Room for one of so many that work side by side.
+    /// Divides the memory between parallel tasks.
     pub fn divided(&self, parts: usize) -> Self {
         Space { lease: self.lease.divided(parts), ..*self }
     }
 
-    /// Bytes of heap of one part in `share`.
+    /// Returns one part in `share` of the memory, in bytes.
     pub(crate) fn bytes(&self, share: u64) -> u64 {
         Share::of(1, share).bytes(self.lease.bytes())
     }
 
-    /// A list doubles when it is full.
+    /// Returns half of one part in `share`, because a list doubles when it is full.
     fn half(&self, share: u64) -> Lease {
         self.lease.part(Share::of(1, 2 * share))
     }
 
-    /// A list that may take one part in `share`.
+    /// Creates a list with one part in `share` of the memory.
     pub fn spool<R: Record>(&self, share: u64) -> SpillVec<R> {
         SpillVec::new(self.half(share))
     }
 
-    /// Records to be changed where they stand that may take one part in `share`.
+    /// Creates an array with one part in `share` of the memory.
     pub(crate) fn array<R: Record>(&self, share: u64) -> SpillArray<R> {
         SpillArray::new(self.half(share))
     }
 
-    /// Numbers by hash that may take one part in `share`.
+    /// Creates a hash index with one part in `share` of the memory.
     pub(crate) fn index(&self, share: u64) -> SpillIndex {
         SpillIndex::new(self.half(share))
     }
 
-    /// A list to be sorted that may take one part in `share`.
+    /// Creates a sorter with one part in `share` of the memory.
     pub fn sorter<R: Keyed>(&self, share: u64) -> KeySorter<R> {
         KeySorter::new(self.half(share), self.threads)
     }
 }
 
-/// Bits that sort as doubles do: both zeros are one, and what is no number comes last.
+/// Returns bits that sort like doubles; both zeros are equal, and NaN comes last.
 pub fn rank(number: f64) -> u64 {
     if number.is_nan() {
         return u64::MAX;
@@ -69,7 +69,7 @@ pub fn rank(number: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// The double of a [`rank`].
+/// Returns the double of a [`rank`].
 pub fn of_rank(rank: u64) -> f64 {
     f64::from_bits(if rank >> 63 == 1 { rank ^ 1 << 63 } else { !rank })
 }
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_are_in_the_order_of_numbers() {
+    fn ranks_sort_like_numbers() {
         let all = [f64::NEG_INFINITY, -1e300, -2.0, -5e-324, 0.0, 5e-324, 1.5, f64::INFINITY];
         assert!(all.is_sorted_by(|a, b| rank(*a) < rank(*b)));
         assert_eq!(rank(-0.0), rank(0.0));

@@ -21,7 +21,8 @@ use std::marker::PhantomData;
 use tracemill_tokenizer::Cursor;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Structs with a derived `Deserialize`: members have the names of their fields in camel case, or that of a `#[serde(rename)]`.
+/// Defines structs with a derived `Deserialize`. Members are named like fields in camel case, or by
+/// `#[serde(rename)]`.
 #[macro_export]
 macro_rules! object {
     (@kind) => { $crate::value::Value };
@@ -40,13 +41,13 @@ macro_rules! object {
 
 pub use object;
 
-/// simd-json is asked for no deeper nesting: its walk calls itself for each level.
+/// Maximum nesting for simd-json, which recurses per level.
 const MAX_DEPTH: usize = 128;
-/// Buffers of a larger value are not kept.
+/// Maximum size of kept buffers.
 const KEPT_BYTES: usize = 1 << 16;
 
 thread_local! {
-    /// A copy of what is parsed, which simd-json changes, and what it takes notes in.
+    /// A copy of the parsed text, which simd-json modifies, and its buffers.
     static BUFFERS: RefCell<(Vec<u8>, Buffers)> =
         RefCell::new((Vec::new(), Buffers::with_max_depth(0, MAX_DEPTH)));
 }
@@ -56,7 +57,7 @@ pub fn decode<T: DeserializeOwned + Default>(json: &[u8]) -> T {
     parse::<Object<T>>(json).0.unwrap_or_default()
 }
 
-/// Reads a value, an [`Object`] or a [`List`]. Cost: a copy and one parse of all of it, some 150 ns at least.
+/// Parses a value, an [`Object`] or a [`List`]. Cost: a copy and one parse, at least about 150 ns.
 pub(crate) fn parse<T: DeserializeOwned + Default>(json: &[u8]) -> T {
     BUFFERS.with_borrow_mut(|(copy, buffers)| {
         copy.clear();
@@ -69,7 +70,7 @@ pub(crate) fn parse<T: DeserializeOwned + Default>(json: &[u8]) -> T {
     })
 }
 
-/// Reads the object `data` of `args`.
+/// Parses the object `data` of `args`.
 pub(crate) fn decode_data<T: DeserializeOwned + Default>(args: &[u8]) -> Option<T> {
     #[derive(Default, Deserialize)]
     #[serde(default, bound(deserialize = "T: Deserialize<'de> + Default"))]
@@ -80,7 +81,8 @@ pub(crate) fn decode_data<T: DeserializeOwned + Default>(args: &[u8]) -> Option<
     decode::<Args<T>>(args).data.0
 }
 
-/// As [`decode`], by the pull reader: quicker for the short `args` of events that come by the million, and no copy.
+/// As [`decode`], with the pull reader: faster for the short `args` of frequent events, and without
+/// a copy.
 pub(crate) fn decode_short<T: DeserializeOwned + Default>(json: &[u8]) -> T {
     pull::<Object<T>>(json).0.unwrap_or_default()
 }
@@ -89,16 +91,16 @@ fn pull<T: DeserializeOwned + Default>(json: &[u8]) -> T {
     let of = |is_repeated| {
         T::deserialize(Pull { cursor: &mut Cursor::new(json), is_repeated, last: None })
     };
-    // a derived `deserialize` refuses a member that stands twice, and nothing else
+    // A derived `deserialize` fails only for duplicate members.
     of(false).or_else(|_| of(true)).unwrap_or_default()
 }
 
-/// The next value of a cursor, sound or not, or the members or elements that are left of one that was entered.
+/// A deserializer for the next value of a cursor, or for the rest of an entered object or array.
 struct Pull<'c, 'a> {
     cursor: &'c mut Cursor<'a>,
-    /// Whether members may stand twice: of equal keys the last counts, as `JSON.parse` has it.
+    /// Whether members may be duplicate; the last one counts, as in `JSON.parse`.
     is_repeated: bool,
-    /// Where the values stand that count, if that was asked for.
+    /// Offsets of the values that count, if members are duplicate.
     last: Option<HashMap<Cow<'a, [u8]>, usize>>,
 }
 
@@ -107,7 +109,7 @@ impl<'a> Pull<'_, 'a> {
         Pull { cursor: self.cursor, is_repeated: self.is_repeated, last: None }
     }
 
-    /// Looks ahead in the object that was entered.
+    /// Finds the last member of each name in the entered object.
     fn find_last(&mut self) {
         let (mut ahead, mut last) = (self.cursor.clone(), HashMap::default());
         while let Some(key) = ahead.next_key() {
@@ -196,15 +198,16 @@ impl<'de> SeqAccess<'de> for Pull<'_, 'de> {
     }
 }
 
-/// A struct; `None` of what a condition takes for false, and an empty one of any other value, which has no members.
+/// A struct; `None` for values that JavaScript treats as false, and an empty struct for other
+/// values.
 #[derive(Clone, Debug, Default)]
 pub struct Object<T>(pub Option<T>);
 
-/// The elements of an array, no more than `MOST`; `None` of any other value.
+/// The elements of an array, at most `MOST`; `None` for any other value.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct List<T, const MOST: usize = { usize::MAX }>(pub(crate) Option<Vec<T>>);
 
-/// What can be made of any value.
+/// A type that accepts any value.
 trait OfAny<'de>: Sized {
     fn scalar(value: Value) -> Self;
 
@@ -320,7 +323,7 @@ mod tests {
         struct Inner { a, list: List<Object<Inner>, 2> }
     }
 
-    /// What look-ups find of a value.
+    /// Returns what look-ups find in a value.
     fn looked_up(value: Option<&[u8]>) -> String {
         let value =
             value.map(|own| (number(own).map(|own| own + 0.0), string(own), is_true(Some(own))));
@@ -336,7 +339,6 @@ mod tests {
         format!("{:?}", Some(own).filter(|_| *value != Value::Missing))
     }
 
-    /// Both ways to parse `text` find what look-ups find in it.
     #[track_caller]
     fn assert_finds_the_same(text: &[u8]) {
         for outer in [decode::<Outer>(text), decode_short(text)] {
@@ -435,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn structs_say_what_look_ups_find() {
+    fn structs_hold_what_lookups_find() {
         let mut quick = 0;
         for seed in 0..4000 {
             let mut random = Rng::new(seed);
@@ -443,7 +445,7 @@ mod tests {
             let mut copy = text.clone().into_bytes();
             quick += usize::from(simd_json::serde::from_slice::<Object<Outer>>(&mut copy).is_ok());
             assert_finds_the_same(text.as_bytes());
-            // bytes that are changed or missing: what is no UTF-8, no JSON
+            // Changed or missing bytes: invalid UTF-8, invalid JSON.
             let mut bytes = text.into_bytes();
             if let Some(at) = (bytes.len() as u64 - 2).checked_sub(1).map(|most| random.below(most))
             {
@@ -455,9 +457,9 @@ mod tests {
         assert!((400..3600).contains(&quick), "{quick}");
     }
 
-    /// Of no kind of value the parse of another is lost, and no depth ends the program.
+    /// A value of any type leaves others intact, and no depth aborts the program.
     #[test]
-    fn odd_values_lose_no_others() {
+    fn odd_values_leave_other_members_intact() {
         let deep = |open: &str, close: &str| {
             format!(r#"{{"x":{}{},"a":7}}"#, open.repeat(100_000), close.repeat(100_000))
         };

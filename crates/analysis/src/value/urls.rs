@@ -1,11 +1,11 @@
-//! URLs as DevTools takes them apart (`ParsedURL`).
+//! Parses URLs as DevTools does (`ParsedURL`).
 
 use regex::bytes::Regex;
 use std::sync::LazyLock;
 
-/// The parts that groups and the ignore list ask for.
+/// The parts of a URL that groups and the ignore list need.
 pub(crate) struct Url<'u> {
-    /// In lower case.
+    /// Scheme in lower case.
     pub(crate) scheme: Vec<u8>,
     pub(crate) host: &'u [u8],
     pub(crate) path: &'u [u8],
@@ -37,7 +37,8 @@ impl<'u> Url<'u> {
         })
     }
 
-    /// The last two labels of the host; all of it if it is an address, or with `whole`.
+    /// Returns the last two labels of the host; the whole host if it is an address, or with
+    /// `whole`.
     pub(crate) fn domain(&self, whole: bool) -> &'u [u8] {
         let host = self.host;
         let is_address = !host.is_empty() && host.iter().all(|b| b.is_ascii_digit() || *b == b'.');
@@ -52,8 +53,8 @@ impl<'u> Url<'u> {
     }
 }
 
-/// The package that a URL or path is of: the last one in `node_modules`, or Node itself; `[no package]` for other files, nothing for
-/// no URL.
+/// Returns the package of a URL or path: the last one in `node_modules`, or `node:`; `[no package]`
+/// for other files, and an empty text for an empty URL.
 pub(crate) fn package(url: &[u8]) -> &[u8] {
     const FOLDER: &[u8] = b"/node_modules/";
     if url.is_empty() {
@@ -70,13 +71,12 @@ pub(crate) fn package(url: &[u8]) -> &[u8] {
     &path[..end]
 }
 
-/// A URL without its query and fragment.
 pub(crate) fn without_query(url: &[u8]) -> &[u8] {
     let end = url.iter().position(|byte| matches!(byte, b'?' | b'#'));
     &url[..end.unwrap_or(url.len())]
 }
 
-/// Whether a URL is on the ignore list as DevTools has it when nobody changed it.
+/// Returns whether a URL is on DevTools' default ignore list.
 pub(crate) fn is_ignored(url: &[u8]) -> bool {
     let listed =
         memchr::memmem::find(url, b"/node_modules/").is_some() || url.starts_with(b"node:");
@@ -89,8 +89,9 @@ pub(crate) fn is_ignored(url: &[u8]) -> bool {
     }
 }
 
-/// A URL by which builds can be compared: without query and fragment, and without hashes of contents, which are eight or more hex digits, at
-/// least one of them a digit, between dots, dashes or slashes.
+/// Removes query and fragment from a URL, and replaces content hashes by `*`, so that builds can be
+/// compared. A hash is at least eight hex digits, one of them decimal, between dots, dashes or
+/// slashes.
 pub fn without_hashes(url: &str) -> String {
     let plain = url.split(['?', '#']).next().unwrap_or_default();
     let is_hash = |part: &str| {
@@ -112,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_have_hosts_and_domains() {
+    fn parses_hosts_and_domains_of_urls() {
         let domain = |url: &'static str, whole| {
             Url::parse(url.as_bytes())
                 .map(|url| String::from_utf8_lossy(url.domain(whole)).into_owned())
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_are_the_innermost() {
+    fn innermost_package_wins() {
         let of = |url: &'static str| String::from_utf8_lossy(package(url.as_bytes())).into_owned();
         assert_eq!(of("file:///x/node_modules/a/node_modules/b/lib/c.js?v=1"), "b");
         assert_eq!(of("/x/node_modules/@scope/name/index.js"), "@scope/name");
@@ -135,14 +136,14 @@ mod tests {
     }
 
     #[test]
-    fn the_ignore_list_is_that_of_devtools() {
+    fn ignore_list_matches_devtools() {
         assert!(is_ignored(b"node:internal/fs"));
         assert!(is_ignored(b"file:///a/node_modules/b.js"));
         assert!(!is_ignored(b"https://app.test/app.js"));
     }
 
     #[test]
-    fn hashes_of_contents_are_left_out() {
+    fn content_hashes_are_replaced() {
         let of = |url| without_hashes(url);
         assert_eq!(of("https://a.test/main.3f2a9c1b.js?v=1#x"), "https://a.test/main.*.js");
         assert_eq!(of("app-0123abcd-vendor.js"), "app-*-vendor.js");

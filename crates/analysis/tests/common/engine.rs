@@ -4,7 +4,7 @@ use crate::common::files::{TIMES_IN_QUOTES, files, shared};
 use std::path::{Path, PathBuf};
 use tracemill_testkit::devtools;
 
-/// Bytes beyond which a file takes the engine too long.
+/// Maximum size in bytes of a file for the engine, which is slow on large files.
 const LARGEST: u64 = 3 << 20;
 
 pub(crate) fn engine() -> Option<&'static Path> {
@@ -21,7 +21,7 @@ fn is_trace(path: &Path) -> bool {
         && path.metadata().is_ok_and(|own| own.len() < LARGEST)
 }
 
-/// Those of the project, and as many of others as are wanted.
+/// Returns the traces of the project, and the requested others.
 pub(crate) fn traces() -> Vec<PathBuf> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     let mut all = ["node", "node-cpu-prof", "chromium"].map(|name| files(&own.join(name))).concat();

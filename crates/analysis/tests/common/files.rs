@@ -4,14 +4,15 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use tracemill_testkit::packing;
 
-/// What lies beside the checkout.
+/// Returns the folder of shared test data next to the checkout.
 pub(crate) fn shared() -> PathBuf {
     let own = std::env::var("CARGO_MANIFEST_DIR");
     let own = own.unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());
     Path::new(&own).join("../../../shared")
 }
 
-/// Traces with times in quotes. DevTools adds them up as texts (`"10" + 5` is `"105"`); to us they are the numbers that they hold.
+/// Traces with times in quotes. DevTools concatenates them as strings (`"10" + 5` is `"105"`); we
+/// parse the numbers.
 pub(crate) const TIMES_IN_QUOTES: [&str; 7] = [
     "hermes/hermes-cli-0.12-sample-profiling.json",
     "perfetto/inline-invalid_string_ts_and_dur.json",
@@ -22,7 +23,7 @@ pub(crate) const TIMES_IN_QUOTES: [&str; 7] = [
     "xray/xray-log-18.json",
 ];
 
-/// What a file holds, unpacked if it is packed.
+/// Reads a file, unpacking it if it is packed.
 pub(crate) fn unpacked(path: &Path) -> Vec<u8> {
     packing::unpacked(std::fs::read(path).expect("a file"))
 }
@@ -32,7 +33,6 @@ pub(crate) fn lines(golden: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
 }
 
-/// All files below a folder.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -43,7 +43,7 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The trace that a golden file is of.
+/// Returns the trace of a golden file.
 pub(crate) fn input_of(name: &str) -> PathBuf {
     match name.strip_prefix("samples/") {
         Some(sample) => shared().join("oracle/samples").join(sample),
@@ -51,7 +51,6 @@ pub(crate) fn input_of(name: &str) -> PathBuf {
     }
 }
 
-/// Whether there are stored outputs of DevTools' engine.
 pub(crate) fn has_goldens() -> bool {
     goldens_folder().is_dir()
 }
@@ -60,7 +59,7 @@ fn goldens_folder() -> PathBuf {
     shared().join("oracle/golden-trees")
 }
 
-/// Stored outputs whose names end so, with the names of their traces; but for those of traces whose times we read otherwise.
+/// Returns stored results with this file name ending, and the names of their traces.
 pub(crate) fn goldens(ending: &str) -> Vec<(String, PathBuf)> {
     let folder = goldens_folder();
     let name = |golden: PathBuf| {
@@ -71,7 +70,7 @@ pub(crate) fn goldens(ending: &str) -> Vec<(String, PathBuf)> {
     files(&folder).into_iter().filter_map(name).collect()
 }
 
-/// What a file holds, if that is a trace of JSON, or a profile, which is not cut down, of few bytes.
+/// Reads a trace in JSON, or a small profile, since profiles are not shortened.
 pub(crate) fn trace_of(path: &Path) -> Option<Value> {
     let bytes = unpacked(path);
     let value: Value = serde_json::from_slice(&bytes).ok()?;

@@ -5,8 +5,7 @@ use tracemill_join::config::Config;
 use tracemill_testkit::Rng;
 use tracemill_trace::Source;
 
-/// A profile of random samples of two functions, (idle) and the garbage collector; with `idle_node`
-/// another node has the idle samples.
+/// Returns a profile of random samples in which idle samples have the node `idle_node`.
 pub(crate) fn profile(seed: u64, idle_node: u64) -> String {
     let mut rng = Rng::new(seed);
     let node = |id: u64, name: &str| {

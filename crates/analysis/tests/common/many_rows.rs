@@ -9,10 +9,10 @@ use tracemill_analysis::{
 use tracemill_join::config::Config;
 use tracemill_trace::Source;
 
-/// Names at each of three levels: of few names there are many paths.
+/// Number of names at each of three levels, which give many paths.
 const NAMES: [u64; 3] = [60, 60, 45];
 
-/// Two threads, of which the first has a call tree of more than 160,000 rows, the other one of a tenth.
+/// Returns two threads: one with a call tree of more than 160,000 rows, the other of a tenth.
 pub(crate) fn many_rows() -> String {
     let mut text = String::from("[");
     for tid in [1, 2] {

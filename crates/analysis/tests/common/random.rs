@@ -5,18 +5,19 @@ use tracemill_join::config::Config;
 use tracemill_testkit::Rng;
 use tracemill_trace::Source;
 
-/// Microseconds of a trace.
+/// Length of a trace in microseconds.
 pub(crate) const LENGTH: usize = 160;
 
 pub(crate) const NAMES: [&str; 5] = ["a", "b", "c", "d", "ab"];
 
-/// What is open in each microsecond, outermost first.
+/// The stack in each microsecond, outermost first.
 pub(crate) type Stacks = Vec<Vec<&'static str>>;
 
-/// Events that nest, X or B with E, on some threads, in any order (but for B and E, which meet in that of the file).
+/// Returns random nested events, X or B with E, on some threads, in random order; pairs of B and E
+/// keep theirs.
 pub(crate) fn generate(rng: &mut Rng) -> (String, Vec<Stacks>) {
     let mut lines = vec![
-        // what gives the trace its length
+        // These events set the length of the trace.
         r#"{"ph":"I","name":"first","cat":"c","pid":1,"tid":1,"ts":1000}"#.to_owned(),
         format!(r#"{{"ph":"I","name":"last","cat":"c","pid":1,"tid":1,"ts":{}}}"#, 1000 + LENGTH),
     ];
@@ -34,7 +35,7 @@ pub(crate) fn generate(rng: &mut Rng) -> (String, Vec<Stacks>) {
     (format!("[{}]", others.join(",\n")), all)
 }
 
-/// Fills a stretch with events and what is in them.
+/// Fills a time range with nested events.
 fn nest(
     rng: &mut Rng,
     tid: usize,
@@ -43,7 +44,7 @@ fn nest(
     stacks: &mut Stacks,
     lines: &mut Vec<String>,
 ) {
-    // an event of the very time of the one around it may as well stand around that
+    // With equal times, an event could also enclose its parent, so these do not occur.
     let mut at = from + usize::from(depth > 0) + rng.index(4);
     while at < to && depth < 7 {
         let end = (at + 1 + rng.index(to - at)).min(to);

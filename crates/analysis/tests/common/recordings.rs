@@ -9,7 +9,6 @@ use tracemill_join::config::{Align, Config, PidPolicy};
 use tracemill_testkit::generate;
 use tracemill_trace::Source;
 
-/// As the command reads.
 pub(crate) fn config() -> Config {
     let mut config = Config::new(2, 256 << 20, std::env::temp_dir());
     config.identity.pid = PidPolicy::Auto;
@@ -23,8 +22,7 @@ pub(crate) fn read(sources: &[Source]) -> Trace {
 
 pub(crate) const SHAPES: [Shape; 3] = [Shape::CallTree, Shape::BottomUp { levels: 4 }, Shape::Log];
 
-/// Tables of all threads by what these are called, but for the keys of events, which are their numbers among all that is read,
-/// and for the file that tells threads of several inputs apart.
+/// Returns the tables of all threads by title, without keys of events and names of input files.
 pub(crate) fn tables(trace: &Trace, shape: Shape, entries: Entries) -> BTreeMap<String, String> {
     let threads = trace.choose(&ThreadChoice::default());
     let parts = trace.parts(&threads, &query(shape, entries, Vec::new())).expect("room");
@@ -39,7 +37,7 @@ pub(crate) fn tables(trace: &Trace, shape: Shape, entries: Entries) -> BTreeMap<
     parts.into_iter().map(told).collect()
 }
 
-/// A random recording, of the first seed from `seed` on in which no thread has two CPU profiles and that begins as most do.
+/// Returns the first random recording from `seed` on for which the laws hold.
 pub(crate) fn recording(seed: u64) -> String {
     let has_rivals = |trace: &Value| {
         let events = trace["traceEvents"].as_array().expect("a list").iter();

@@ -1,4 +1,4 @@
-//! What no producer should write is told or left out; nothing panics, recurses or takes quadratic time.
+//! Invalid traces are reported or left out, without panics, recursion or quadratic time.
 
 use tracemill_analysis::{
     GroupBy, Per, Picks, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace, View,
@@ -14,7 +14,7 @@ fn read(text: &str) -> Trace {
     Trace::read(&[Source::Path(path)], ReadRules::default(), &config).expect("a trace")
 }
 
-/// Ids and self times, of all threads.
+/// Returns ids and self times of the rows of all threads.
 fn top(trace: &Trace, shape: Shape) -> Vec<(String, f64)> {
     let rules = TableRules::default();
     let query = Query {
@@ -44,7 +44,7 @@ fn node(id: u64, name: &str, children: &str) -> String {
 }
 
 #[test]
-fn nodes_in_a_circle_end() {
+fn cyclic_nodes_terminate() {
     let nodes = [node(1, "(root)", "2"), node(2, "a", "3"), node(3, "b", "2,3")].join(",");
     let trace = read(&profile(&nodes, "3,3,2", "0,1000,1000"));
     let rows = top(&trace, Shape::BottomUp { levels: 1 });
@@ -60,7 +60,7 @@ fn unknown_samples_are_counted() {
 }
 
 #[test]
-fn steps_back_and_far_are_steps() {
+fn backward_and_huge_time_steps_are_accepted() {
     let nodes = [node(1, "(root)", "2"), node(2, "a", "")].join(",");
     let trace = read(&profile(&nodes, "2,1,2,1", "0,1000,-500,99999999999999"));
     let rows = top(&trace, Shape::CallTree);
@@ -68,7 +68,7 @@ fn steps_back_and_far_are_steps() {
 }
 
 #[test]
-fn a_stack_of_400_000_calls_is_no_recursion() {
+fn stack_of_400_000_calls_does_not_recurse() {
     let events: Vec<String> = (0..400_000u64)
         .map(|at| {
             let (ts, dur) = (at + 1, 1_000_000 - 2 * at);
@@ -84,7 +84,7 @@ fn a_stack_of_400_000_calls_is_no_recursion() {
 }
 
 #[test]
-fn overlaps_lone_ends_and_times_that_are_none_are_counted() {
+fn overlaps_lone_ends_and_invalid_times_are_counted() {
     let trace = read(
         r#"[{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1,"dur":10},
         {"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":5,"dur":10},
@@ -99,14 +99,14 @@ fn overlaps_lone_ends_and_times_that_are_none_are_counted() {
 }
 
 #[test]
-fn a_trace_without_threads_has_no_table() {
+fn trace_without_threads_has_no_table() {
     let trace = read(r#"[{"ph":"M","name":"process_name","args":{"name":"x"}}]"#);
     assert_eq!(top(&trace, Shape::CallTree), []);
 }
 
-/// Beyond what a double holds, and no numbers at all.
+/// Times include values beyond doubles, and values that are not numbers.
 #[test]
-fn times_that_are_infinite_or_none_are_no_panic() {
+fn infinite_or_missing_times_do_not_panic() {
     let event = |ts: &str, dur: &str| {
         format!(r#"{{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":{dur}}}"#)
     };
@@ -126,9 +126,8 @@ fn times_that_are_infinite_or_none_are_no_panic() {
     }
 }
 
-/// Many begins that nothing ends and as many ends of others.
 #[test]
-fn unbalanced_pairs_are_counted_each() {
+fn each_unpaired_begin_and_end_is_counted() {
     let half = |ph: &str, name: &str, at: usize| {
         format!(r#"{{"ph":"{ph}","name":"{name}{at}","cat":"c","pid":1,"tid":1,"ts":{at}}}"#)
     };
@@ -142,7 +141,7 @@ fn unbalanced_pairs_are_counted_each() {
 }
 
 #[test]
-fn a_window_that_holds_nothing_has_no_row() {
+fn empty_window_has_no_rows() {
     let trace = read(
         r#"[{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1000,"dur":10},
         {"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":9000,"dur":10}]"#,
@@ -163,10 +162,10 @@ fn a_window_that_holds_nothing_has_no_row() {
     }
 }
 
-/// Each call of a CPU profile ends where the next one begins: no rounding hangs that below it. Random steps, at times of a machine that
-/// runs for days; self times are those of a naive sum over the samples.
+/// Each call of a CPU profile ends exactly where the next one begins. Steps are random, at times of
+/// a machine with a long uptime.
 #[test]
-fn calls_side_by_side_are_not_one_below_the_other() {
+fn adjacent_calls_are_not_nested() {
     let mut rng = tracemill_testkit::Rng::new(11);
     let names = ["(root)", "a", "b", "(idle)", "c"];
     let nodes: Vec<String> = (1..)
@@ -198,7 +197,7 @@ fn calls_side_by_side_are_not_one_below_the_other() {
             list(&steps)
         );
         let mut sums = [0.0; 6];
-        // the last one lasts as long as there is to the end of the profile
+        // The last sample lasts until the end of the profile.
         for (at, &id) in samples.iter().enumerate() {
             let step = steps.get(at + 1).copied();
             sums[id as usize] += step.unwrap_or_default() as f64 / 1000.0;

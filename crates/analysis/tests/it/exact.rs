@@ -1,5 +1,4 @@
-//! Exact times against a second implementation, which knows nothing but whole nanoseconds: events in any disorder on clocks near and
-//! far, whose microseconds doubles are too coarse for.
+//! Compares exact times with a naive implementation in whole nanoseconds.
 
 use crate::common::tables::query;
 use std::collections::BTreeMap;
@@ -11,7 +10,6 @@ use tracemill_testkit::{Rng, generate, seeds};
 use tracemill_trace::Source;
 use tracemill_trace::run::limits::Shares;
 
-/// An event of a thread.
 #[derive(Clone, Debug)]
 struct Lasting {
     name: String,
@@ -20,10 +18,10 @@ struct Lasting {
     number: usize,
 }
 
-/// Own time, total time and count, by path or by name.
+/// Self time, total time and count, by path or by name.
 type Sums = BTreeMap<Vec<String>, (i64, i64, u64)>;
 
-/// Where clocks begin, in nanoseconds: with the machine, some months later, and in 1970.
+/// Starts of clocks in nanoseconds: since boot, some months later, and since 1970.
 const CLOCKS: [i64; 4] = [0, 1_000_007, 5_000_000_000_000_123, 1_700_000_000_123_456_789];
 
 fn micros(nanos: i64) -> String {
@@ -31,7 +29,7 @@ fn micros(nanos: i64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Events of threads, and their text.
+/// Returns a random trace as text, and the events of its threads.
 fn generate(rng: &mut Rng) -> (String, Vec<Vec<Lasting>>) {
     let start = CLOCKS[rng.index(CLOCKS.len())] + 1 + rng.below(2000) as i64;
     let length = [40, 4_000, 40_000_000][rng.index(3)];
@@ -44,7 +42,7 @@ fn generate(rng: &mut Rng) -> (String, Vec<Vec<Lasting>>) {
         let name = ["a", "b", "c", "d"][rng.index(4)].to_owned();
         let head = format!(r#""cat":"c","pid":1,"tid":{tid}"#);
         if rng.chance(20) {
-            // a name of its own, so that nobody doubts which E ends which B
+            // A unique name makes the pair unambiguous.
             let name = format!("{name}{number}");
             let head = format!(r#""name":"{name}",{head}"#);
             let line = |phase, at| format!(r#"{{"ph":"{phase}",{head},"ts":{}}}"#, micros(at));
@@ -60,7 +58,8 @@ fn generate(rng: &mut Rng) -> (String, Vec<Vec<Lasting>>) {
     (format!("[{}]", text.join(",\n")), threads)
 }
 
-/// What of a thread's events has a place, with its depth.
+/// Returns the nested events of a thread with their depths, without those that overlap their
+/// parent.
 fn nested(events: &[Lasting]) -> Vec<(usize, Lasting)> {
     let mut sorted = events.to_vec();
     sorted.sort_by_key(|own| (own.ts, std::cmp::Reverse(own.end), own.number));
@@ -78,11 +77,11 @@ fn nested(events: &[Lasting]) -> Vec<(usize, Lasting)> {
     placed
 }
 
-/// The call tree of a window; with `flat` the names bottom up.
+/// Returns the call tree of a window, or with `flat` the bottom-up rows.
 fn sums(events: &[Lasting], (from, to): (i64, i64), flat: bool) -> Sums {
     let mut sums = Sums::new();
     let mut path: Vec<(String, bool)> = Vec::new();
-    // names whose first event has no duration
+    // Whether the first event of each name has no duration.
     let mut without_duration: BTreeMap<String, bool> = BTreeMap::new();
     for (depth, own) in nested(events) {
         path.truncate(depth);
@@ -107,7 +106,7 @@ fn sums(events: &[Lasting], (from, to): (i64, i64), flat: bool) -> Sums {
         row.0 += own_time;
         row.1 += if is_outermost { own_time } else { 0 };
         row.2 += 1;
-        // what has no duration counts, and nothing is below it
+        // An event without a duration counts, and has no children.
         path.push((own.name, own.end > own.ts));
     }
     if flat {
@@ -118,7 +117,7 @@ fn sums(events: &[Lasting], (from, to): (i64, i64), flat: bool) -> Sums {
     sums
 }
 
-/// Milliseconds as the nanoseconds that they must be.
+/// Converts milliseconds to nanoseconds; asserts that they are exact.
 fn nanos(ms: f64) -> i64 {
     let nanos = (ms * 1e6).round();
     assert_eq!(nanos / 1e6, ms, "{ms} is not the double nearest to whole nanoseconds");
@@ -155,7 +154,7 @@ fn asked(shape: Shape, per: Per, windows: Vec<Window>) -> Query {
 }
 
 #[test]
-fn sums_are_those_of_whole_nanoseconds() {
+fn sums_match_whole_nanoseconds() {
     let mut compared = 0;
     for seed in seeds(0, 400) {
         let mut rng = Rng::new(seed);
@@ -163,7 +162,7 @@ fn sums_are_those_of_whole_nanoseconds() {
         let all = || threads.iter().flatten();
         let Some(first) = all().map(|own| own.ts).min() else { continue };
         let last = all().map(|own| own.end).max().expect("there is one");
-        // DevTools would call it a trace like others: then times are exact without being asked for
+        // The trace is not one of DevTools, so `Auto` selects exact times.
         let times = if seed % 2 == 0 { Times::Auto } else { Times::Exact };
         let trace = read(&text, times, &config());
         assert_eq!(trace.origin(), Some(first), "seed {seed}\n{text}");
@@ -194,7 +193,7 @@ fn sums_are_those_of_whole_nanoseconds() {
         let top = tables(&trace, &asked(Shape::BottomUp { levels: 1 }, Per::All, vec![window]));
         for part in &top {
             let rows = rows_of(part);
-            // what has no time of its own on one thread stands with its total in what threads share
+            // A row without self time on one thread may keep its total in the shared table.
             for (path, sum) in &by_name {
                 let own = rows.get(path).map_or(0, |row| row.0);
                 assert_eq!(own, sum.0, "seed {seed}\n{text}");
@@ -205,9 +204,8 @@ fn sums_are_those_of_whole_nanoseconds() {
     assert!(compared > 400, "{compared}");
 }
 
-/// Threads, chunks and budgets change no bit; nor does it matter who asks for exact times.
 #[test]
-fn there_is_one_exact_answer() {
+fn exact_results_do_not_depend_on_limits() {
     for seed in seeds(3000, 60) {
         let mut rng = Rng::new(seed);
         let text = match seed % 3 {
@@ -225,16 +223,15 @@ fn there_is_one_exact_answer() {
         let other = read(&text, Times::Exact, &config);
         let told = [&usual, &other].map(|own| format!("{:?}", tables(own, &query)));
         assert_eq!(told[0], told[1], "seed {seed}");
-        // what DevTools is made for keeps its times
+        // Traces of DevTools' kind keep its times.
         let auto = read(&text, Times::Auto, &config);
         let is_of_devtools = seed % 3 != 0;
         assert_eq!(auto.origin().is_none(), is_of_devtools, "seed {seed}");
     }
 }
 
-/// Calls of samples in whole nanoseconds: what rows have and what no row covers is the window, and windows beside each other add up.
 #[test]
-fn exact_calls_add_up() {
+fn exact_times_of_calls_add_up() {
     let mut calls = 0;
     for seed in seeds(4000, 40) {
         let mut rng = Rng::new(seed);

@@ -1,10 +1,9 @@
-//! Our tables are those of DevTools' own engine, to the bit, for each trace of the corpus that DevTools loads.
+//! Compares our tables bit by bit with those of DevTools' engine, for each trace of the corpus that
+//! it opens.
 //!
-//! The engine's answers stand in `../shared/oracle/golden-trees` (what each line is: its README). Compared are, for each kind of
-//! entries (all, visible, as the panel), each thread in DevTools' order, each window and each group (by third party without a table of
-//! companies, since no trace of the corpus has a URL of one): the flame chart, the event log, the call tree, and bottom-up to six levels. Of
-//! each the rows' SHA-256, which covers every bit of every number and the order of rows; the SHA-256 of the labels; the
-//! times of the root.
+//! Stored results are in `../shared/oracle/golden-trees` (format: its README). Compared are the
+//! flame chart, the event log, the call tree and bottom-up rows to six levels, for each kind of
+//! entries (all, visible, panel), thread, window and group, by checksums of rows and labels.
 
 use crate::common::files::{goldens, has_goldens, input_of, lines};
 use serde_json::{Value, json};
@@ -19,12 +18,12 @@ use tracemill_join::config::Config;
 use tracemill_trace::Source;
 
 pub(crate) fn hex(number: f64) -> String {
-    // which NaN it is says only what processor made it: those of the goldens have a sign
+    // The bits of a NaN depend on the processor; the stored ones have a sign.
     let bits = if number.is_nan() { 0xFFF8_0000_0000_0000 } else { number.to_bits() };
     format!("{bits:016x}")
 }
 
-/// Checksums of rows, and of their labels.
+/// Checksums of rows and of their labels.
 #[derive(Default)]
 struct Sums {
     rows: Sha256,
@@ -65,11 +64,10 @@ fn tree_row(row: &TreeRow, table: &str) -> Value {
     }
 }
 
-/// What is wrong, by the kind of table.
 #[derive(Default)]
 pub(crate) struct Outcome {
     pub(crate) compared: u64,
-    /// What the engine refuses, and why.
+    /// Messages of traces that the engine refuses.
     pub(crate) refused: Vec<String>,
     wrong: BTreeMap<String, u64>,
     examples: Vec<String>,
@@ -87,7 +85,7 @@ impl Outcome {
         if self.is_right() {
             return;
         }
-        // a few of each file
+        // Show a few examples of each file.
         let mut first = String::new();
         let (mut file, mut count) = ("", 0);
         for example in &self.examples {
@@ -115,7 +113,7 @@ fn entries_of(name: &str) -> Entries {
     }
 }
 
-/// The number of the thread that a line is of.
+/// Returns the index of the thread that a line names.
 fn thread_of(trace: &Trace, head: &Value) -> Option<usize> {
     let written = |value: &Value| match value {
         Value::Null => Vec::new(),
@@ -136,7 +134,8 @@ fn table(view: &View<'_>, head: &Value) -> Option<Table> {
     })
 }
 
-/// Hands on each row of the table that a line is the head of, with its label; gives the times of its root, if it has one.
+/// Passes each row of the table with the head `head` to `each`. Returns the times of its root, if
+/// any.
 fn each_row(
     view: &View<'_>,
     head: &Value,
@@ -156,7 +155,7 @@ fn each_row(
     Some(Some((table.own, table.total)))
 }
 
-/// Compares one line; what is wrong with it.
+/// Compares one table; returns the wrong properties.
 fn compare(view: &View<'_>, head: &Value) -> Option<Vec<&'static str>> {
     let mut sums = Sums::default();
     let mut wrong = Vec::new();
@@ -180,7 +179,7 @@ fn compare(view: &View<'_>, head: &Value) -> Option<Vec<&'static str>> {
     Some(wrong)
 }
 
-/// What the engine, asked without the panel, opens and the panel does not, or draws nothing of.
+/// Refusals of the panel only, not of the engine used without it.
 pub(crate) const IN_THE_PANEL: [Refusal; 5] = [
     Refusal::TooLarge,
     Refusal::Packing,
@@ -198,7 +197,8 @@ fn read(input: &Path, entities: Entities, config: &Config) -> Trace {
     trace
 }
 
-/// The first rows of ours that are not those of the engine's table; `lines` has these behind the table's head.
+/// Describes our first rows that differ from the engine's table; `lines` holds its rows after the
+/// head.
 pub(crate) fn first_differences(
     input: &Path,
     (head, lines, entities): (&Value, &[Value], Entities),
@@ -228,7 +228,8 @@ pub(crate) fn first_differences(
     format!("{head}\n{} rows, engine {}\n{told}", ours.len(), theirs.len())
 }
 
-/// Whether cells are the same, up to the last digits of a time, which `json` reads for show only.
+/// Returns whether cells are equal, up to the last digits of a time, which `json` reads for
+/// display.
 fn is_same(value: &Value, other: &Value) -> bool {
     let time = |bits: &str| u64::from_str_radix(bits, 16).map(f64::from_bits).ok();
     match (value.as_str().filter(|value| value.len() == 16).and_then(time), other.as_f64()) {
@@ -281,7 +282,7 @@ pub(crate) fn check(
         if kind == "thread" {
             let before = threads.entry(entries.clone()).or_default();
             before.push(at);
-            // tracks of the panel have an order of their own
+            // Tracks of the panel have their own order.
             let ordered = match entries == "panel" {
                 true => tracks_of_panel.iter().filter(|at| before.contains(at)).eq(&*before),
                 false => before.is_sorted(),
@@ -325,7 +326,7 @@ fn note(name: &str, head: &Value, wrong: Option<&str>, outcome: &mut Outcome) {
 }
 
 #[test]
-fn tables_are_those_of_devtools() {
+fn tables_match_devtools() {
     let mut outcome = Outcome::default();
     for (name, golden) in goldens(".trees.jsonl.gz") {
         let lines = lines(&golden);

@@ -1,5 +1,4 @@
-//! Idle time is not busy: a CPU profile is as busy as the same profile in which no node stands for an
-//! idle CPU.
+//! Idle time is not busy: a CPU profile is as busy as the same profile without an `(idle)` node.
 
 use crate::common::idle::{profile, read};
 use crate::common::tables::query;
@@ -23,7 +22,8 @@ fn idle_time_is_not_busy() {
                 let (mut own, other) = (part(&idle), part(&none));
                 assert!((own.busy() - other.busy()).abs() < 1e-6, "seed {seed} {by:?}");
                 assert_eq!(other.table.idle, 0.0);
-                // a collection belongs to what it interrupts, and so not to what is idle
+                // A garbage collection belongs to what it interrupts, and therefore not to idle
+                // time.
                 let rows = own.table.rows.iter().filter(|row| row.depth == 0 && row.is_idle());
                 let sum: f64 = rows.map(|row| row.own).sum();
                 assert!((own.table.idle - sum).abs() < 1e-6 && sum > 0.0, "seed {seed} {by:?}");

@@ -1,10 +1,8 @@
-//! Laws of tables over what programs write and what no program has written yet: several inputs are what `merge` makes of them, what
-//! `calls` writes has the rows of its source, and windows beside each other add up.
+//! Laws of tables over recorded and random traces: several inputs equal their merge, the output of
+//! `calls` has the rows of its source, and adjacent windows add up.
 //!
-//! Of two CPU profiles of a thread DevTools takes the one that begins first in the file, and so do tables. `merge` puts events in order of
-//! time, so it may be the other one in its output: for such traces the first two laws do not hold, and they are left out here. So are those
-//! that begin late: a double may have their times in quarters of a microsecond, so that what `merge` puts in order by digits is at one time to
-//! trees.
+//! Traces with two CPU profiles on a thread, or with late times, are left out: `merge` may order
+//! their events differently.
 
 use crate::common::random;
 use crate::common::recordings::{SHAPES, config, read, recording, source, tables};
@@ -21,7 +19,6 @@ use tracemill_trace::Source;
 use tracemill_trace::output::target::OutputConfig;
 use tracemill_trace::run::limits::Shares;
 
-/// The sources as one trace.
 fn merged(sources: &[Source]) -> Vec<u8> {
     let bytes = Arc::new(Mutex::new(Vec::new()));
     merge(sources, &OutputConfig::writer(Arc::clone(&bytes)), &config()).expect("they merge");
@@ -30,7 +27,7 @@ fn merged(sources: &[Source]) -> Vec<u8> {
 }
 
 #[test]
-fn several_inputs_are_what_merge_makes_of_them() {
+fn several_inputs_equal_their_merge() {
     let mut compared = 0;
     for seed in seeds(0, 24) {
         let texts: Vec<String> =
@@ -49,9 +46,10 @@ fn several_inputs_are_what_merge_makes_of_them() {
     assert!(compared > 100, "{compared}");
 }
 
-/// V8 gives the first profile of each session the id 0x1, so two recordings of one process have it both.
+/// V8 gives the first profile of each session the id 0x1, so two recordings of one process share
+/// it.
 #[test]
-fn profiles_of_a_process_that_was_recorded_twice_are_both_there() {
+fn profiles_of_a_process_recorded_twice_are_both_kept() {
     let text = |function: &str, ts: u32| {
         let cat = "disabled-by-default-v8.cpu_profiler";
         let of = |name: &str, data: Value| serde_json::json!({"ph": "P", "name": name, "cat": cat, "id": "0x1", "pid": 1, "tid": 1, "ts": ts, "args": {"data": data}});
@@ -82,9 +80,9 @@ fn profiles_of_a_process_that_was_recorded_twice_are_both_there() {
     assert!(one.len() == 2 && said.contains("alpha") && said.contains("beta"), "{said}");
 }
 
-/// Of a limited table the rows are the first ones of the whole one, and the others are counted.
+/// A limited table has the first rows of the whole table, and counts the others.
 #[test]
-fn the_first_rows_are_those_of_the_whole_table() {
+fn limited_table_has_the_first_rows() {
     let mut left_out = 0;
     for seed in seeds(900, 24) {
         let trace = read(&[source(0, recording(seed * 7).as_bytes())]);
@@ -109,9 +107,8 @@ fn the_first_rows_are_those_of_the_whole_table() {
     assert!(left_out > 100, "{left_out}");
 }
 
-/// A table that only one thread has part in is that thread's.
 #[test]
-fn the_table_of_one_thread_is_that_of_all() {
+fn table_of_one_thread_equals_table_of_all() {
     let mut rows = 0;
     for seed in seeds(950, 12) {
         let profile = generate::cpuprofile(seed).to_string().into_bytes();
@@ -131,10 +128,9 @@ fn the_table_of_one_thread_is_that_of_all() {
     assert!(rows > 1000, "{rows}");
 }
 
-/// Of events at whole microseconds, whose sums tell it to the microsecond: what a row has in windows beside each other is what it
-/// has in all of them as one. Counts do not add up, since an event may be in several.
+/// Counts do not add up, since an event may be in several windows.
 #[test]
-fn windows_beside_each_other_add_up() {
+fn adjacent_windows_add_up() {
     type Sums = BTreeMap<(String, Vec<String>), (i64, i64)>;
     let whole = |ms: f64| (ms * 1000.0).round() as i64;
     let add = |sums: &mut Sums, trace: &Trace, shape: Shape, window: Window| {
@@ -161,7 +157,7 @@ fn windows_beside_each_other_add_up() {
         edges.extend([first, last]);
         edges.sort_by(f64::total_cmp);
         let window = |from: f64, to: f64| Window { from: from / 1000.0, to: to / 1000.0 };
-        // bottom up, a row is there only where it has time of its own
+        // Bottom-up rows exist only with self time.
         let (mut one, mut parts) = (Sums::new(), Sums::new());
         add(&mut one, &trace, Shape::CallTree, window(first, last));
         for pair in edges.windows(2) {
@@ -174,9 +170,8 @@ fn windows_beside_each_other_add_up() {
     }
 }
 
-/// Where calls are made while the trace is read, tables of them are the same, also where they are on disk.
 #[test]
-fn calls_are_the_same_whenever_they_are_made() {
+fn calls_do_not_depend_on_when_they_are_computed() {
     let mut made = 0;
     for seed in seeds(700, 24) {
         let text = match seed % 3 {

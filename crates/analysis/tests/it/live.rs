@@ -1,7 +1,8 @@
-//! Our tables against DevTools' own engine, asked here and now: of traces of the project, and of some made for what the corpus lacks.
+//! Compares our tables with DevTools' engine, run now, for traces of the project and synthetic
+//! traces.
 //!
-//! Stored answers (`golden`) are of the corpus. With `TRACEMILL_LIVE=all` the engine is asked of every file of that too, which takes
-//! some ten minutes, and with `TRACEMILL_LIVE=FOLDER` of those in a folder; else of one in twelve. Without Node nothing is asked.
+//! By default the engine also reads one in twelve files of the corpus. `TRACEMILL_LIVE=all` selects
+//! all of them, `TRACEMILL_LIVE=FOLDER` those of a folder. Without Node, nothing is compared.
 
 use crate::common::engine::{engine, traces};
 use crate::common::files::{shared, unpacked};
@@ -12,10 +13,10 @@ use std::process::Command;
 use tracemill_analysis::Entities;
 use tracemill_testkit::{generate, seeds};
 
-/// The companies that the engine knows.
+/// The engine's list of companies.
 const COMPANIES: &str = "node_modules/chrome-devtools-frontend/front_end/third_party/third-party-web/package/dist/entities-nostats.json";
 
-/// What the engine is asked for: heads of tables, with checksums of their rows.
+/// Arguments for the engine: heads of tables, with checksums of their rows.
 pub(crate) const QUESTION: [&str; 6] = [
     "--all",
     "--visible",
@@ -35,7 +36,7 @@ fn run(engine: &Path, words: &[&str], file: &Path) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
 }
 
-/// The first rows that differ of the first wrong table of each file.
+/// Describes the first differing rows of the first wrong table of each file.
 pub(crate) fn explained(
     engine: &Path,
     outcome: &Outcome,
@@ -85,15 +86,15 @@ fn compare<'f>(engine: &Path, files: impl Iterator<Item = &'f PathBuf>) -> Outco
 }
 
 #[test]
-fn tables_are_those_that_the_engine_makes_now() {
+fn tables_match_the_live_engine() {
     let Some(engine) = engine() else { return };
     let compared = compare(engine, traces().iter()).compared;
     assert!(compared > 1000, "{compared}");
 }
 
-/// Entries are hidden if DevTools can read all keys: the recorded file has one that it cannot.
+/// Entries are hidden only if DevTools can read all keys; the recorded file has an invalid one.
 #[test]
-fn hidden_entries_are_left_out_as_the_engine_does() {
+fn hidden_entries_match_the_engine() {
     let Some(engine) = engine() else { return };
     let recorded = shared().join("corpus/devtools/chromium156-worker-annotated.json.gz");
     let mut trace: Value = serde_json::from_slice(&unpacked(&recorded)).expect("JSON");
@@ -151,7 +152,8 @@ fn url_of(url: &str) -> Value {
     json!({"data": {"url": url}})
 }
 
-/// The request of a number, which begins at `ts`: of the third nothing was asked, the fourth was redirected.
+/// Returns the events of a request that begins at `ts`: the third was never sent, the fourth
+/// redirected.
 fn request(number: usize, ts: u32) -> Vec<Value> {
     let id = format!("R{number}");
     let data = |data: Value| json!({"data": data});
@@ -178,7 +180,7 @@ fn request(number: usize, ts: u32) -> Vec<Value> {
     events
 }
 
-/// Images, by reference too, on two threads.
+/// Returns image events, some by reference, on two threads.
 fn images(number: usize, ts: u32) -> Vec<Value> {
     let mut events = vec![event("X", "Decode Image", ts, 100, json!({"imageType": "JPEG"}))];
     if number > 2 {
@@ -195,7 +197,7 @@ fn images(number: usize, ts: u32) -> Vec<Value> {
     events
 }
 
-/// A page with scripts, requests and images of its own and of others.
+/// Returns a page with scripts, requests and images of its own and of third parties.
 fn page() -> Value {
     let frame = json!({"frame": "F", "url": "https://www.shop.co.uk/", "name": "", "processId": 7,
         "isInPrimaryMainFrame": true, "isOutermostMainFrame": true});
@@ -218,7 +220,7 @@ fn page() -> Value {
 }
 
 #[test]
-fn third_parties_and_images_are_those_of_the_engine() {
+fn third_parties_and_images_match_the_engine() {
     let Some(engine) = engine() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("page.json");
@@ -226,9 +228,9 @@ fn third_parties_and_images_are_those_of_the_engine() {
     compare(engine, [path].iter());
 }
 
-/// Recordings and profiles that no program has written yet; a failure names its file by its seed.
+/// Compares random recordings and profiles; a failure names the seed.
 #[test]
-fn random_recordings_are_what_the_engine_makes_of_them() {
+fn random_recordings_match_the_engine() {
     let Some(engine) = engine() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: String, trace: &Value| {

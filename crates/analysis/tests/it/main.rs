@@ -1,4 +1,4 @@
-//! Tests of `tracemill-analysis` from outside.
+//! Integration tests of `tracemill-analysis`.
 
 mod bad;
 #[path = "../common/mod.rs"]

@@ -1,4 +1,4 @@
-//! Source maps: those of six bundlers against what others say of them, and maps that nobody should write.
+//! Source maps: those of six bundlers compared with other tools, and invalid ones.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -25,7 +25,7 @@ fn read(input: PathBuf, paths: Vec<PathBuf>) -> Trace {
         .expect("a trace")
 }
 
-/// The call tree of all threads.
+/// Returns the call tree of all threads.
 fn rows(trace: &Trace, by: GroupBy) -> Vec<TreeRow> {
     let query = Query {
         shape: Shape::CallTree,
@@ -45,13 +45,13 @@ struct Expected<'g> {
     url: &'g str,
     is_whole: bool,
     name: &'g str,
-    /// Source, line and column by trace-mapping.
+    /// Source, line and column according to the npm package trace-mapping.
     origin: Option<(&'g str, i64, i64)>,
-    /// What the function is called in its source, if it has a name there.
+    /// Name of the function in its source, if it has one.
     truth: Option<&'g str>,
 }
 
-/// By name, line and column in the script, as the ids of rows have them.
+/// Returns the lines by name, line and column in the script, as in ids of rows.
 fn golden<'g>(table: &'g str, bundler: &str) -> HashMap<(String, String), Expected<'g>> {
     let mut all = HashMap::new();
     for line in table.lines().filter(|line| line.contains(&format!("/dist/{bundler}/"))) {
@@ -72,7 +72,7 @@ fn golden<'g>(table: &'g str, bundler: &str) -> HashMap<(String, String), Expect
 }
 
 #[test]
-fn places_are_those_of_trace_mapping_and_names_those_of_the_sources() {
+fn positions_match_trace_mapping_and_names_match_the_sources() {
     let table = std::fs::read_to_string(testdata().join("golden.tsv")).expect("a table");
     for bundler in BUNDLERS {
         let expected = golden(&table, bundler);
@@ -104,9 +104,9 @@ fn places_are_those_of_trace_mapping_and_names_those_of_the_sources() {
             }
             let plain = label.trim_start_matches("get ");
             match own.truth {
-                // of a constructor only the class has the name, which stands elsewhere
+                // For a constructor, only the class has the name, at another position.
                 Some("Shape") => assert!([known, "Shape"].contains(&label), "{of}"),
-                // two of the bundlers leave the sources out of their maps
+                // Two of the bundlers omit sources from their maps.
                 Some(truth) => {
                     let has_sources = !["rollup", "tsc"].contains(&bundler);
                     assert!(plain == truth || !has_sources && label == known, "{of}");
@@ -120,9 +120,9 @@ fn places_are_those_of_trace_mapping_and_names_those_of_the_sources() {
 }
 
 #[test]
-fn maps_of_another_build_are_doubted() {
+fn maps_of_another_build_are_reported_as_doubtful() {
     let script = |bundler: &str| testdata().join(bundler).join("app.js.map");
-    // of those that keep the sources in one map
+    // Bundlers that keep the sources in one map.
     let all = ["esbuild", "webpack"];
     for (own, other) in [(all[0], all[1]), (all[1], all[0]), ("rollup", all[0]), ("rollup", all[1])]
     {
@@ -142,7 +142,7 @@ fn maps_of_another_build_are_doubted() {
     }
 }
 
-/// A profile of functions at places of a script, each of which is on top for a millisecond.
+/// Returns a profile of functions at positions of a script, each sampled for a millisecond.
 fn profile(functions: &[(&str, &str, u32, u32)]) -> String {
     let count = functions.len();
     let ids: Vec<String> = (2..count + 2).map(|id| id.to_string()).collect();
@@ -164,7 +164,7 @@ fn profile(functions: &[(&str, &str, u32, u32)]) -> String {
     )
 }
 
-/// A folder with files, of which `t.cpuprofile` is read with the maps in `maps`.
+/// A folder with files; `t.cpuprofile` is read with the maps in it.
 struct World(Folder);
 
 impl World {
@@ -180,7 +180,7 @@ impl World {
         self
     }
 
-    /// Label, URL and line of each function, and what became of the maps.
+    /// Returns label, URL and line of each function, and the results of applying `maps`.
     fn told(&self, maps: &[&str]) -> (Vec<(String, String, i64)>, Mapped) {
         let paths = maps.iter().map(|path| self.0.path(path)).collect();
         let trace = read(self.0.path("t.cpuprofile"), paths);
@@ -195,7 +195,7 @@ impl World {
     }
 }
 
-/// A map of one segment: all of the first line is line 5 of `src/a.ts`, with a name.
+/// Returns a map of one segment: the first line comes from line 5 of `src/a.ts`, with a name.
 fn map(more: &str) -> String {
     format!(
         r#"{{"version":3,"sources":["../src/a.ts"],"sourcesContent":["\n\n\n\n\nfunction work() {{}}\n"],"names":["work"],"mappings":"AAKSA"{more}}}"#
@@ -209,7 +209,7 @@ fn row(name: &str, url: &str, line: i64) -> (String, String, i64) {
 const APP: (&str, &str, u32, u32) = ("m", "https://a.test/js/app.js?v=2", 0, 1);
 
 #[test]
-fn maps_are_found_by_script_name_and_key() {
+fn maps_are_found_by_script_name_or_key() {
     let mapped = row("work", "https://a.test/src/a.ts", 5);
     let inline = "//# sourceMappingURL=data:application/json,";
     for (path, text, maps) in [
@@ -236,7 +236,7 @@ fn maps_are_found_by_script_name_and_key() {
         .with("maps/js/app.js", "x\n//# sourceMappingURL=../m/x.map\n")
         .with("maps/m/x.map", &map(""));
     assert_eq!(linked.told(&["maps"]).0[0].0, "work");
-    // another folder's file of that name, and a file of a package, are not the script
+    // A file with that name in another folder, or in a package, is not the script.
     for url in ["https://a.test/node_modules/b/app.js", "https://a.test/other/b.js"] {
         let world = World::new(&[("m", url, 0, 1)]).with("maps/js/app.js.map", &map(""));
         let (rows, told) = world.told(&["maps"]);
@@ -246,7 +246,7 @@ fn maps_are_found_by_script_name_and_key() {
 }
 
 #[test]
-fn one_map_is_not_taken_for_two_scripts() {
+fn ambiguous_map_is_not_used() {
     let world = World::new(&[("m", "/srv/a/app.js", 0, 1), ("m", "/srv/b/app.js", 0, 2)])
         .with("maps/app.js.map", &map(""));
     let (rows, told) = world.told(&["maps"]);
@@ -256,7 +256,7 @@ fn one_map_is_not_taken_for_two_scripts() {
 
 #[cfg(unix)]
 #[test]
-fn nothing_outside_of_the_folder_is_opened() {
+fn no_file_outside_the_folder_is_opened() {
     for url in [
         "../secret.map",
         "/etc/hostname",
@@ -278,14 +278,14 @@ fn nothing_outside_of_the_folder_is_opened() {
     let (rows, told) = world.told(&["maps"]);
     assert_eq!(rows, [row("m", APP.1, 0)]);
     assert!(told.unusable[0].why.contains("leads out of the folder"), "{told:?}");
-    // a link to a folder is not gone through
+    // Links to folders are not followed.
     let world = World::new(&[APP]).with("out/app.js.map", &map("")).with("maps/x", "");
     std::os::unix::fs::symlink("../out", world.0.path("").join("maps/js")).expect("a link");
     assert_eq!(world.told(&["maps"]).0, [row("m", APP.1, 0)]);
 }
 
 #[test]
-fn maps_that_cannot_be_used_are_told_and_names_stay() {
+fn unusable_maps_are_reported_and_names_kept() {
     let huge = map(&format!(r#","x":"{}""#, " ".repeat(17 << 20)));
     for (text, expected) in [
         ("", "no JSON at offset 0"),
@@ -307,7 +307,7 @@ fn maps_that_cannot_be_used_are_told_and_names_stay() {
 }
 
 #[test]
-fn sections_and_libraries_count() {
+fn sections_and_ignore_lists_are_applied() {
     let part = |line: u32, more: &str| {
         format!(
             r#"{{"offset":{{"line":{line},"column":0}},"map":{}}}"#,
@@ -338,7 +338,7 @@ fn sections_and_libraries_count() {
     assert!(groups.contains(&"[library]".to_owned()), "{groups:?}");
 }
 
-/// A trace with a profile of `https://a.test/js/app.js`, and maps in its metadata.
+/// Returns a trace with a profile of `https://a.test/js/app.js`, and maps in its metadata.
 fn with_maps(maps: &str) -> String {
     let node = r#"{"id":1,"callFrame":{"functionName":"(root)","scriptId":0}},{"parent":1,"callFrame":{"functionName":"m","scriptId":7,"url":"https://a.test/js/app.js","lineNumber":0,"columnNumber":1},"id":2}"#;
     format!(
@@ -350,7 +350,7 @@ fn with_maps(maps: &str) -> String {
 }
 
 #[test]
-fn a_trace_may_hold_its_maps() {
+fn maps_in_trace_metadata_are_applied() {
     let whole = format!(r#"{{"url":"https://a.test/js/app.js","sourceMap":{}}}"#, map(""));
     let other = whole.replace("app.js", "other.js");
     let broken = whole.replace("AAKSA", "!");
@@ -370,9 +370,9 @@ fn a_trace_may_hold_its_maps() {
     }
 }
 
-/// Maps that a trace holds are in memory while it is read, so they count: several, each of which is small enough, end a run as names do.
+/// Maps in a trace are in memory while it is read, and count against its limit together.
 #[test]
-fn maps_in_a_trace_count() {
+fn maps_in_a_trace_count_against_the_memory_budget() {
     let large = map(&format!(r#","x":"{}""#, " ".repeat(7 << 20)));
     let one = format!(r#"{{"url":"https://a.test/js/app.js","sourceMap":{large}}}"#);
     let folder = tempfile::tempdir().expect("a folder");
@@ -394,9 +394,9 @@ fn maps_in_a_trace_count() {
     assert_eq!(read(&two, 64 << 20).expect("room").mapped.named, 1);
 }
 
-/// Maps of which bytes were changed give other names or none: every function keeps its row.
+/// Damaged maps give other names or none, and every function keeps its row.
 #[test]
-fn any_bytes_are_a_map_or_are_told() {
+fn damaged_maps_are_used_or_reported() {
     let maps: Vec<Vec<u8>> = ["esbuild/app.js.map", "swc/lib/hot.js.map"]
         .into_iter()
         .map(|path| std::fs::read(testdata().join(path)).expect("a map"))

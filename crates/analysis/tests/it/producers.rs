@@ -1,5 +1,4 @@
-//! Which events count, and from when to when: by the rules of DevTools in traces of Chrome and Node, by
-//! the trace alone in those of other producers.
+//! Which events count, and the time range: by DevTools' rules in traces of Chrome and Node only.
 
 use crate::common::tables::query;
 use std::collections::BTreeMap;
@@ -24,12 +23,12 @@ fn read(text: &str, times: Times) -> Trace {
     Trace::read(&[source(text)], rules, &config()).expect("a trace")
 }
 
-/// Whole nanoseconds: doubles of DevTools differ by where they are.
+/// Rounds to whole nanoseconds, since DevTools' doubles depend on absolute times.
 fn nanos(ms: f64) -> i64 {
     (ms * 1e6).round() as i64
 }
 
-/// Rows, self times and totals of all threads, and how much is busy of how long.
+/// Returns the rows, self times and totals of all threads, and their busy time and length.
 fn tables(trace: &Trace, shape: Shape) -> String {
     let threads = trace.choose(&ThreadChoice::default());
     let parts = trace.parts(&threads, &query(shape, Entries::Visible, Vec::new())).expect("room");
@@ -43,7 +42,7 @@ fn tables(trace: &Trace, shape: Shape) -> String {
     format!("{:?}", parts.iter().map(of_part).collect::<Vec<_>>())
 }
 
-/// Events of phases, names and categories at times from `start` on, in microseconds.
+/// Returns events of several phases, names and categories at times from `start`, in microseconds.
 fn trace(cat: &str, start: u32, first: &str) -> String {
     let event = |ph: &str, name: &str, ts: u32, more: &str| {
         let ts = start + ts;
@@ -66,7 +65,7 @@ fn trace(cat: &str, start: u32, first: &str) -> String {
 }
 
 #[test]
-fn a_trace_that_begins_at_0_is_the_same_a_microsecond_later() {
+fn start_at_zero_does_not_change_tables() {
     for (cat, first) in [("cpu_op", "X"), ("c", "X"), ("c", "B"), ("c", "C"), ("c", "I")] {
         for times in [Times::Auto, Times::Exact, Times::Devtools] {
             let [own, later] = [0, 1].map(|start| read(&trace(cat, start, first), times));
@@ -78,7 +77,7 @@ fn a_trace_that_begins_at_0_is_the_same_a_microsecond_later() {
 }
 
 #[test]
-fn a_trace_lasts_as_long_in_trees_as_info_says() {
+fn length_and_busy_time_match_info() {
     let wanted = InfoConfig { top: 9, full: true, self_times: true };
     for first in ["X", "B", "C", "I"] {
         let text = trace("c", 0, first);
@@ -96,7 +95,7 @@ fn a_trace_lasts_as_long_in_trees_as_info_says() {
 }
 
 #[test]
-fn chrome_has_the_bounds_of_devtools() {
+fn bounds_of_chrome_traces_match_devtools() {
     for cat in ["devtools.timeline", "disabled-by-default-v8.gc,x", "blink.user_timing"] {
         let own = read(&trace(cat, 0, "X"), Times::Devtools);
         assert!(own.follows_devtools, "{cat}");
@@ -105,7 +104,7 @@ fn chrome_has_the_bounds_of_devtools() {
 }
 
 #[test]
-fn profiles_without_events_have_their_samples() {
+fn profiles_without_events_keep_their_samples() {
     let of = |name: &str, ts: u32, data: &str| {
         let cat = "disabled-by-default-v8.cpu_profiler";
         format!(
@@ -128,7 +127,7 @@ fn profiles_without_events_have_their_samples() {
 }
 
 #[test]
-fn events_without_a_duration_count() {
+fn events_without_a_duration_are_counted() {
     for cat in ["c", "devtools.timeline"] {
         let event = |ph: &str, ts: u32, more: &str| {
             format!(
@@ -161,7 +160,7 @@ fn events_without_a_duration_count() {
 }
 
 #[test]
-fn dispatched_events_of_each_type_have_a_row() {
+fn each_type_of_dispatched_event_has_a_row() {
     let event = |kind: &str, ts: u32, dur: u32| {
         format!(
             r#"{{"ph":"X","name":"EventDispatch","cat":"devtools.timeline","pid":1,"tid":1,"ts":{ts},"dur":{dur},"args":{{"data":{{"type":"{kind}"}}}}}}"#

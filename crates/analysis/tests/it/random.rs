@@ -1,5 +1,4 @@
-//! Random traces against a second implementation, which shares nothing with the first: of every microsecond it writes down what is
-//! open, and a tree is a count of those stacks. And the laws by which views agree with each other.
+//! Compares random traces with a naive implementation that records the stack of every microsecond.
 
 use crate::common::random::{LENGTH, NAMES, Stacks, config, generate, read};
 use std::collections::BTreeMap;
@@ -10,7 +9,7 @@ use tracemill_join::config::Config;
 use tracemill_testkit::{Rng, seeds};
 use tracemill_trace::run::limits::Shares;
 
-/// Patterns for what counts, and the same for the second implementation.
+/// A random filter, for queries and for the naive implementation.
 #[derive(Default)]
 struct Asked {
     windows: Vec<(usize, usize)>,
@@ -48,7 +47,7 @@ impl Asked {
         Query { shape, by, rules, per, windows: windows.collect(), picks, key: None }
     }
 
-    /// The stack that counts at a microsecond; nothing if that does not count.
+    /// Returns the filtered stack at a microsecond; `None` if the time does not count.
     fn stack(&self, at: usize, open: &[&'static str]) -> Option<Vec<&'static str>> {
         let within = |&(from, to): &(usize, usize)| (from..to).contains(&at);
         let has = |name: &str| open.contains(&name);
@@ -63,7 +62,7 @@ impl Asked {
         Some(rooted.iter().copied().filter(|own| Some(*own) != self.hide).collect())
     }
 
-    /// Microseconds of each path: its own, and in all.
+    /// Returns the self and total microseconds of each path.
     fn paths(&self, stacks: &Stacks) -> BTreeMap<Vec<String>, (u64, u64)> {
         let mut paths: BTreeMap<Vec<String>, (u64, u64)> = BTreeMap::new();
         for (at, open) in stacks.iter().enumerate() {
@@ -78,7 +77,7 @@ impl Asked {
         paths
     }
 
-    /// The same of each name.
+    /// Returns the self and total microseconds of each name.
     fn names(&self, all: &[Stacks]) -> BTreeMap<String, (u64, u64)> {
         let mut names: BTreeMap<String, (u64, u64)> = BTreeMap::new();
         for (at, open) in all.iter().flat_map(|stacks| stacks.iter().enumerate()) {
@@ -89,13 +88,13 @@ impl Asked {
                 own.1 += 1;
             }
         }
-        // rows without time of their own go, as in DevTools
+        // Rows without self time are dropped, as in DevTools.
         names.retain(|_, (own, _)| *own > 0);
         names
     }
 }
 
-/// Milliseconds as whole microseconds; that they are whole is asserted.
+/// Converts milliseconds to microseconds; asserts that they are whole.
 fn whole(ms: f64) -> u64 {
     let micros = (ms * 1000.0).round();
     assert!((ms * 1000.0 - micros).abs() < 1e-6, "{ms} ms is no whole microsecond");
@@ -106,14 +105,14 @@ fn tables(trace: &Trace, query: &Query) -> Vec<Part> {
     trace.parts(&trace.choose(&ThreadChoice::default()), query).expect("room")
 }
 
-/// Times of each path of a call tree.
+/// Returns the times of each path of a call tree.
 fn paths_of(part: &Part) -> BTreeMap<Vec<String>, (u64, u64)> {
     let mut path: Vec<String> = Vec::new();
     let mut all = BTreeMap::new();
     for row in &part.table.rows {
         path.truncate(row.depth as usize);
         path.push(row.id.clone());
-        // edges of windows are milliseconds: in microseconds they may be off by the last bit
+        // Window edges in milliseconds may differ by the last bit when converted to microseconds.
         if whole(row.total) > 0 {
             let before = all.insert(path.clone(), (whole(row.own), whole(row.total)));
             assert_eq!(before, None, "{path:?} has two rows");
@@ -123,7 +122,7 @@ fn paths_of(part: &Part) -> BTreeMap<Vec<String>, (u64, u64)> {
 }
 
 #[test]
-fn trees_are_counts_of_stacks() {
+fn trees_match_counts_of_stacks() {
     for seed in seeds(0, 400) {
         let mut rng = Rng::new(seed);
         let (text, all) = generate(&mut rng);
@@ -144,9 +143,8 @@ fn trees_are_counts_of_stacks() {
     }
 }
 
-/// Self times and the root's are the window; bottom up they are those of the call tree; of all threads they are the sum of each.
 #[test]
-fn views_agree_with_each_other() {
+fn views_are_consistent() {
     for seed in seeds(1000, 150) {
         let mut rng = Rng::new(seed);
         let (text, _) = generate(&mut rng);
@@ -162,7 +160,7 @@ fn views_agree_with_each_other() {
         for (tree, up) in trees.iter().zip(&ups) {
             assert_eq!(sum(tree, None) + whole(tree.table.own), whole(tree.table.total), "{seed}");
             assert_eq!(sum(up, Some(0)), sum(tree, None), "{seed}");
-            // who calls has no more than what is called
+            // Callers have no more time than callees.
             assert!(sum(up, Some(0)) >= sum(up, Some(1)), "{seed}");
         }
         let one = tables(&trace, &asked.query(Shape::CallTree, Per::All));
@@ -171,9 +169,8 @@ fn views_agree_with_each_other() {
     }
 }
 
-/// Threads, chunks and segments change no bit.
 #[test]
-fn there_is_one_answer() {
+fn results_do_not_depend_on_limits() {
     for seed in seeds(2000, 40) {
         let mut rng = Rng::new(seed);
         let (text, _) = generate(&mut rng);

@@ -1,5 +1,5 @@
-//! Whether we say of a trace that DevTools refuses it: held against its engine, for events of every name that it knows, of every phase, with and
-//! without args, in traces with and without a page; and for text that is no JSON.
+//! Compares our refusals with DevTools' engine, for events of every known name and phase, and for
+//! text that is not JSON.
 
 use crate::common::engine::engine;
 use crate::golden::IN_THE_PANEL;
@@ -13,7 +13,8 @@ use tracemill_testkit::packing::gz;
 use tracemill_testkit::{Rng, seeds};
 use tracemill_trace::Source;
 
-/// Reads a file for each line of standard input, and prints a line for each: what the engine says of it, or nothing.
+/// A script that loads each file named on standard input, and prints a line with the engine's
+/// error, or an empty line.
 const ASK: &str = r"
 import readline from 'node:readline';
 const {load} = await import(process.argv[2] + '/engine.mjs');
@@ -24,18 +25,18 @@ for await (const file of readline.createInterface({input: process.stdin})) {
 }
 ";
 
-/// Names of events in the sources of the engine, and some that are in none.
+/// Returns the event names in the engine's sources, and some others.
 fn names(engine: &Path) -> Vec<String> {
     let source = engine
         .join("node_modules/chrome-devtools-frontend/front_end/models/trace/types/TraceEvents.ts");
     let source = std::fs::read_to_string(source).expect("a source of the engine");
-    // `X = 'name',` of its list, and `name === 'name'`
+    // Matches `X = 'name',` in its list, and `name === 'name'`.
     let quoted = |line: &str| Some(line.split('\'').nth(1)?.to_owned());
     let is_one = |line: &&str| {
         line.trim_end().ends_with("',") && line.contains(" = '") || line.contains("name === '")
     };
     let mut names: Vec<String> = source.lines().filter(is_one).filter_map(quoted).collect();
-    // made by the engine, in no file
+    // The engine creates these events itself; no file has them.
     names.retain(|name| !name.starts_with("Synthetic") && name != "CpuProfile");
     names.extend(
         ["process_name", "ScriptCatchup", "LargeScriptCatchup", "of nobody"].map(str::to_owned),
@@ -45,7 +46,7 @@ fn names(engine: &Path) -> Vec<String> {
     names
 }
 
-/// Args that lack what some names need.
+/// Returns args that lack data of some events.
 fn args() -> Vec<Option<Value>> {
     let all = [
         json!(null),
@@ -79,7 +80,7 @@ const CATEGORIES: [Option<&str>; 7] = [
 ];
 const PHASES: [&str; 11] = ["X", "X", "I", "B", "E", "R", "b", "M", "P", "O", "i"];
 
-/// A trace around an event: of any program, of a page, of a page with a navigation.
+/// Returns a trace around an event: of any program, of a page, or of a page with a navigation.
 fn around(rng: &mut Rng, event: Value) -> Value {
     let plain = json!({"ph": "X", "name": "plain", "cat": "c", "pid": 7, "tid": 1, "ts": 1000, "dur": 900, "args": {}});
     let mut events = vec![plain];
@@ -104,7 +105,6 @@ fn around(rng: &mut Rng, event: Value) -> Value {
     json!({"traceEvents": events})
 }
 
-/// An event of a name, with what others of the name may have or not.
 fn event(rng: &mut Rng, name: &str, args: Option<&Value>) -> Value {
     let phase = PHASES[rng.index(PHASES.len())];
     let mut event =
@@ -131,7 +131,7 @@ fn event(rng: &mut Rng, name: &str, args: Option<&Value>) -> Value {
     event
 }
 
-/// The verdicts of the engine, in the order of the files.
+/// Returns the engine's verdicts, in the order of the files.
 fn ask(engine: &Path, folder: &Path, files: &[String]) -> Vec<String> {
     let script = folder.join("ask.mjs");
     std::fs::write(&script, ASK).expect("a script");
@@ -146,7 +146,7 @@ fn ask(engine: &Path, folder: &Path, files: &[String]) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Why we say that it is refused, but for what only the panel refuses.
+/// Returns our refusals, except those of the panel only.
 fn ours(file: &str) -> Vec<&'static str> {
     let config = Config::new(1, 64 << 20, std::env::temp_dir());
     match Trace::read(&[Source::Path(file.into())], ReadRules::default(), &config) {
@@ -158,7 +158,7 @@ fn ours(file: &str) -> Vec<&'static str> {
     }
 }
 
-/// Texts that are no traces of JSON, or almost.
+/// Returns texts that are not, or barely, JSON traces.
 fn texts() -> Vec<String> {
     let event = r#"{"name":"a","cat":"c","ph":"X","pid":1,"tid":1,"ts":5,"dur":1,"args":{"x":#}}"#;
     let values = [
@@ -218,7 +218,7 @@ fn texts() -> Vec<String> {
 }
 
 #[test]
-fn what_the_engine_refuses_is_told_and_nothing_else() {
+fn refusals_match_the_engine() {
     let Some(engine) = engine() else { return };
     let folder = tempfile::tempdir().expect("a folder");
     let mut files = Vec::new();
@@ -234,7 +234,7 @@ fn what_the_engine_refuses_is_told_and_nothing_else() {
         let rng = &mut Rng::new(seed);
         for name in &names {
             for args in &args {
-                // a URL that is no text is none of any program
+                // No program writes a URL that is not a string.
                 let is_odd = args.as_ref().is_some_and(|arg| arg["data"]["url"] == 5);
                 if is_odd && name != "ResourceSendRequest" {
                     continue;
@@ -260,9 +260,9 @@ fn what_the_engine_refuses_is_told_and_nothing_else() {
     assert!(refused > 500, "{refused} of {}", files.len());
 }
 
-/// The panel unpacks one member, and nothing behind it; the engine, asked in Node, all of them.
+/// DevTools' panel unpacks only the first member; its engine in Node unpacks all.
 #[test]
-fn gzip_of_several_members_is_told() {
+fn gzip_with_several_members_is_refused() {
     let event = r#"[{"name":"a","cat":"c","ph":"X","pid":1,"tid":1,"ts":5,"dur":1,"args":{}}]"#;
     let [one, members] = [event.len(), 20].map(|member| gz(event.as_bytes(), member));
     let padded = [&*one, &[0; 512]].concat();

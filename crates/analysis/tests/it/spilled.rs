@@ -1,4 +1,4 @@
-//! Trees of more rows than the budget has room for: they are what they are with room for all.
+//! Trees with more rows than the budget are the same as within a large budget.
 
 use crate::common::many_rows::{many_rows, query, read, tables};
 use crate::common::tables::parts;

@@ -1,4 +1,4 @@
-//! Our tables against DevTools' own engine, of real traces changed as people's files vary (`vary` of testkit).
+//! Compares our tables with DevTools' engine, for randomly varied real traces (`vary` of testkit).
 
 use crate::common::engine::engine;
 use crate::common::files::{TIMES_IN_QUOTES, files, shared, trace_of};
@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tracemill_testkit::{Rng, seeds, vary::varied};
 
-/// Asks for the tables of each file of standard input's lines, one after the other, which spares the start of the engine. An
-/// empty line ends each answer. The engine keeps the main frame of the last trace that has one, so a page of a frame without a name is
-/// read before each. A half of a pair of UTF-16, which UTF-8 cannot hold, becomes U+FFFD in what is printed and summed.
+/// A script that prints the tables of each file named on standard input, and then an empty line.
+///
+/// The engine keeps the main frame of the last trace that had one, so a page with an unnamed frame
+/// is read before each file. Lone surrogates become U+FFFD.
 const ASK: &str = r"
 import readline from 'node:readline';
 const [engine, neutral, ...words] = process.argv.slice(2);
@@ -34,13 +35,13 @@ process.exitCode = 0;
 const NEUTRAL: &str = r#"[{"name": "TracingStartedInBrowser", "cat": "c", "ph": "I", "pid": 1, "tid": 1, "ts": 1, "args": {"data": {"frames":
     [{"frame": "", "url": "", "name": "", "processId": 1, "isInPrimaryMainFrame": true, "isOutermostMainFrame": true}]}}}]"#;
 
-/// Events of a variant, so that the engine answers soon.
+/// Maximum number of events of a variant, so that the engine is fast.
 const MOST: usize = 700;
 
-/// Bytes of a file beyond which it takes too long to be read and changed.
+/// Maximum size of a source file in bytes.
 const LARGEST: u64 = 300_000;
 
-/// Real traces of pages and of Node, and those of any program.
+/// Returns real traces of pages and of Node, and traces of other programs.
 fn sources() -> [Vec<Value>; 2] {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     let corpus = shared().join("corpus");
@@ -62,7 +63,7 @@ fn sources() -> [Vec<Value>; 2] {
     [read_all(&mut pages.chain([web])), read_all(&mut others)]
 }
 
-/// The engine's answers, in the order of the files.
+/// Returns the engine's answers, in the order of the files.
 fn ask((engine, words): (&Path, &[&str]), folder: &Path, all: &[PathBuf]) -> Vec<Vec<Value>> {
     let [script, neutral, list] = ["ask.mjs", "neutral", "files"].map(|name| folder.join(name));
     std::fs::write(&script, ASK).expect("a script");
@@ -89,9 +90,9 @@ fn ask((engine, words): (&Path, &[&str]), folder: &Path, all: &[PathBuf]) -> Vec
     answers
 }
 
-/// A failure names its file, which is kept, by its seed.
+/// A failing file is kept, and named by its seed.
 #[test]
-fn varied_traces_are_what_the_engine_makes_of_them() {
+fn varied_traces_match_the_engine() {
     let Some(engine) = engine() else { return };
     let mut kept = tempfile::tempdir().expect("a folder");
     let folder = kept.path().to_owned();

@@ -1,26 +1,25 @@
-//! Maps that are not used, or that hardly fit.
-
-/// A map that is not used, or what was taken for one.
+//! Source maps that are not used, or hardly fit.
+/// A source map that is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnusedMap {
-    /// Which it is, and why it is not used: a sentence.
+    /// A sentence that names the map and the reason.
     pub why: String,
-    /// What kind of fault that is.
+    /// The kind of the fault.
     pub fault: MapFault,
 }
 
-/// Why a map is not used.
+/// The reason why a source map is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapFault {
-    /// It is no source map, or a broken one.
+    /// The file is not a valid source map.
     Broken,
-    /// It takes more memory than a map may.
+    /// The map exceeds its memory limit.
     TooLarge,
-    /// It stands where nobody said that files may be opened.
+    /// The map is outside the folders and files that may be opened.
     Elsewhere,
-    /// It could be of several scripts.
+    /// The map could belong to several scripts.
     Ambiguous,
-    /// The system does not give it out.
+    /// The operating system cannot read the file.
     Unreadable,
 }
 
@@ -30,16 +29,17 @@ impl MapFault {
     }
 }
 
-/// How many functions with names have a text of their source, and of how many that has the name of a function where the map says.
+/// Number of named functions with source text, and of those whose name the source has at the mapped
+/// position.
 ///
-/// Of the maps of six bundlers that is four fifths and more; of those of other builds a third at most.
+/// Maps of six bundlers have at least four fifths; maps of other builds have at most a third.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Met {
     with_text: u64,
     told: u64,
 }
 
-/// Of fewer functions nothing is concluded.
+/// Minimum number of functions for a conclusion.
 const FEW: u64 = 8;
 
 impl Met {

@@ -1,7 +1,7 @@
-//! Files that maps are looked for in: folders and files that the user named, and nothing else.
+//! Finds source maps in folders and files named by the user, and nowhere else.
 //!
-//! What a trace or a script says is only held against the names that are there. A path is made of it only within a folder that was named, and
-//! no link that leads out of that is followed.
+//! Names from traces and scripts are only compared with names of existing files. Links that lead
+//! out of a folder are not followed.
 
 use super::fault::{MapFault, UnusedMap};
 use super::places::{data_of, file_of, join, path_of, within};
@@ -12,36 +12,34 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Bytes behind a `sourceMappingURL` of a map that stands elsewhere.
+/// Maximum number of bytes of a `sourceMappingURL` of an external map.
 const LONGEST_URL: usize = 4096;
 
-/// A folder, or a file, that may be looked into.
+/// A folder or file that may be read.
 pub(super) struct Folder {
-    /// As it was named.
+    /// Path as given by the user.
     named: PathBuf,
-    /// Without links.
+    /// Path of the folder without symbolic links.
     root: PathBuf,
-    /// Files that scripts or their maps may be, by their paths below it.
+    /// Files below the root that may be scripts or maps, by relative path.
     files: BTreeSet<String>,
-    /// Whether it is a file that was named: then it need not stand in the folder of a script.
+    /// Whether the user named a file, which then may be outside the script's folder.
     is_file: bool,
 }
 
-/// A map that was found.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Place {
-    /// Number of the folder.
     pub(super) folder: usize,
-    /// Path below it: of the map, or of the script that holds it.
+    /// Relative path of the map, or of the script that contains it.
     pub(super) path: String,
     pub(super) is_inline: bool,
 }
 
 impl Folder {
-    /// Of a path that the user named, with the files that `wanted` says are names of scripts or maps.
+    /// Opens a path named by the user, and lists its files whose names are in `wanted`.
     ///
     /// # Errors
-    /// What the system says of the path itself; what it says of paths below goes to `told`.
+    /// Returns an I/O error of the path itself. Errors of paths below are added to `told`.
     pub(super) fn new(
         path: &Path,
         wanted: &BTreeSet<String>,
@@ -60,7 +58,7 @@ impl Folder {
         Ok(Folder { named, root, files, is_file: true })
     }
 
-    /// Looks for files. Cost: a look at each entry below the folder; heap for those that are wanted.
+    /// Lists the files. Cost: visits each entry below the folder. Heap: the wanted files.
     fn list(&mut self, wanted: &BTreeSet<String>, told: &mut Vec<UnusedMap>) {
         let mut open = vec![(self.root.clone(), String::new())];
         while let Some((folder, below)) = open.pop() {
@@ -77,14 +75,14 @@ impl Folder {
                 if kind.is_dir() {
                     open.push((entry.path(), format!("{below}{name}/")));
                 } else if wanted.contains(name) {
-                    // where a link leads is looked at before it is read
+                    // Links are checked before reading.
                     self.files.insert(format!("{below}{name}"));
                 }
             }
         }
     }
 
-    /// A path below it as people know it.
+    /// Returns the displayed form of a path below the folder.
     pub(super) fn shown(&self, path: &str) -> String {
         match self.is_file {
             true => self.named.display().to_string(),
@@ -92,18 +90,18 @@ impl Folder {
         }
     }
 
-    /// The file's name, if it is one that was named.
+    /// Returns the name of the file, if the user named one.
     pub(super) fn named(&self) -> Option<&String> {
         self.files.first().filter(|_| self.is_file)
     }
 
-    /// Paths below the folder that may be this script, the longest first.
+    /// Returns the paths below the folder that a script's path may mean, longest first.
     fn candidates<'u>(&self, path: &'u str) -> Vec<&'u str> {
         if self.is_file {
             return vec![path.rsplit('/').next().unwrap_or_default()];
         }
         let root = self.root.to_string_lossy().replace('\\', "/");
-        // a path of this machine says which file it is
+        // A path of this machine is unambiguous.
         if let Some(own) = path.strip_prefix(&root).and_then(|rest| rest.strip_prefix('/')) {
             return vec![own];
         }
@@ -111,13 +109,13 @@ impl Folder {
         let mut all: Vec<&str> =
             starts.map(|at| &path[at..]).filter(|start| !start.is_empty()).collect();
         all.sort_by_key(|own| std::cmp::Reverse(own.len()));
-        // what lies in a package of others is no file of the folder unless that has the package
+        // Files in `node_modules` match only if the folder is inside `node_modules` too.
         let in_packages = root.contains("/node_modules");
         all.retain(|own| in_packages || !path[..path.len() - own.len()].contains("node_modules/"));
         all
     }
 
-    /// The map of the script of a URL. `told` is what cannot be used.
+    /// Returns the map of the script with a URL. Adds unusable maps to `told`.
     pub(super) fn place(
         &self,
         folder: usize,
@@ -144,7 +142,7 @@ impl Folder {
         None
     }
 
-    /// The map that a script says is its own.
+    /// Returns the map that a script names.
     fn named_by(&self, script: &str, most: u64) -> Result<Option<Named>, UnusedMap> {
         let text = self.read(script, most)?;
         let Some(url) = mapping_url(&text) else { return Ok(None) };
@@ -159,14 +157,14 @@ impl Folder {
                 "{shown} says that its map is {url}, which is not in the folder: not opened"
             ))
         })?;
-        // what is not there is looked for by its name
+        // A missing file is searched by name.
         Ok(Some(Named::Path(path)).filter(|own| match own {
             Named::Path(path) => self.root.join(path).is_file(),
             Named::Inline => true,
         }))
     }
 
-    /// The text of a map, and what its sources stand beside.
+    /// Returns the text of a map.
     pub(super) fn text(&self, place: &Place, most: u64) -> Result<Vec<u8>, UnusedMap> {
         let text = self.read(&place.path, most)?;
         if !place.is_inline {
@@ -179,7 +177,7 @@ impl Folder {
         })
     }
 
-    /// The URL beside which sources of a map stand: that of the map.
+    /// Returns the URL to which the sources of a map are relative: that of the map.
     pub(super) fn base(place: &Place, script: &str) -> String {
         let name = place.path.rsplit('/').next().unwrap_or_default();
         match place.is_inline || file_of(script) == name.trim_end_matches(".map") {
@@ -188,7 +186,7 @@ impl Folder {
         }
     }
 
-    /// Reads a file, which must be one, in the folder, and not too large.
+    /// Reads a regular file in the folder of at most `most` bytes.
     pub(super) fn read(&self, path: &str, most: u64) -> Result<Vec<u8>, UnusedMap> {
         let shown = self.shown(path);
         let failed = |why: io::Error| MapFault::Unreadable.of(format!("{shown}: {why}"));
@@ -197,7 +195,7 @@ impl Folder {
             return Err(MapFault::Elsewhere
                 .of(format!("{shown} is a link that leads out of the folder: not opened")));
         }
-        // a pipe would be waited for
+        // Reading a pipe would block.
         if !own.is_file() {
             return Err(MapFault::Unreadable.of(format!("{shown} is no file")));
         }
@@ -214,13 +212,13 @@ impl Folder {
     }
 }
 
-/// What a script says of its map.
+/// The map that a script names.
 enum Named {
     Inline,
     Path(String),
 }
 
-/// The last `sourceMappingURL` of a script.
+/// Returns the last `sourceMappingURL` of a script.
 fn mapping_url(script: &[u8]) -> Option<&[u8]> {
     const KEY: &[u8] = b"sourceMappingURL=";
     let at = memmem::rfind(script, KEY)?;
@@ -234,7 +232,7 @@ fn mapping_url(script: &[u8]) -> Option<&[u8]> {
     (is_comment && !url.is_empty()).then_some(url)
 }
 
-/// The map of a data: URL, or nothing.
+/// Returns the map of a `data:` URL.
 pub(super) fn inline(url: &str) -> Option<Cow<'static, [u8]>> {
     data_of(url).map(Cow::Owned)
 }

@@ -1,38 +1,38 @@
-//! The `mappings` of a source map: segments in base 64, each value the difference to the one before.
+//! Decodes the `mappings` of a source map: base64 segments, with each value relative to the
+//! previous.
 
 use std::ops::Range;
 
-/// A place: line and column, from 0; columns count UTF-16 units.
+/// Line and column, from 0; columns count UTF-16 units.
 pub(super) type Place = (u32, u32);
 
-/// A segment: from a place in the script on, where its text is from.
+/// A segment: a position in the script, and its origin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     pub(super) place: Place,
-    /// `None` for text that no source has.
+    /// `None` for text without a source.
     pub(super) origin: Option<Origin>,
 }
 
-/// Where text is from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Origin {
-    /// Numbers in the lists of sources and names.
+    /// Number in the list of sources.
     pub(super) source: u32,
     pub(super) name: Option<u32>,
     pub(super) place: Place,
 }
 
-/// Segments, one after the other.
 pub(super) struct Segments<'m> {
     text: &'m [u8],
     at: usize,
-    /// Line and column in the script; source, line, column and name, as sums of all differences.
+    /// Current line and column in the script; source, line, column and name, as sums of
+    /// differences.
     line: u32,
     column: i64,
     origin: [i64; 4],
 }
 
-/// The offset at which mappings are broken.
+/// The offset of a syntax error in mappings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Broken(pub(super) usize);
 
@@ -41,7 +41,7 @@ impl<'m> Segments<'m> {
         Segments { text, at: 0, line: 0, column: 0, origin: [0; 4] }
     }
 
-    /// The differences of a segment; how many there are.
+    /// Reads the differences of a segment, and their number.
     fn fields(&mut self) -> Result<([i64; 5], usize), Broken> {
         let (mut fields, mut count) = ([0; 5], 0);
         while let Some(&byte) = self.text.get(self.at)
@@ -54,12 +54,12 @@ impl<'m> Segments<'m> {
         Ok((fields, count))
     }
 
-    /// A number: five bits a digit, the lowest first, of which the lowest is the sign.
+    /// Reads a number: five bits per digit, least significant first; the lowest bit is the sign.
     fn value(&mut self) -> Result<i64, Broken> {
         let (mut value, mut shift) = (0i64, 0);
         loop {
             let digit = self.text.get(self.at).and_then(|&byte| digit(byte));
-            // more digits than 32 bits have
+            // A 32-bit number has no more digits.
             let Some(digit) = digit.filter(|_| shift <= 30) else { return Err(Broken(self.at)) };
             self.at += 1;
             value |= i64::from(digit & 31) << shift;
@@ -132,13 +132,14 @@ fn digit(byte: u8) -> Option<u8> {
     })
 }
 
-/// Looks places up: for each the last segment on its line that begins at or before it.
+/// Finds for each position the last segment on its line that begins at or before it.
 ///
-/// Segments are looked at once and not kept: an answer a place, whatever the size of the map.
+/// Memory holds one result per position, whatever the size of the map.
 pub(super) struct LookUp<'a> {
-    /// Sorted, each once.
+    /// Sorted, distinct positions.
     asked: &'a [Place],
-    /// Of each the last segment between the place asked before and it, and the number of the part of the map that has it.
+    /// For each position: the last segment since the previous position, and the number of its map
+    /// part.
     last: Vec<Option<(Segment, usize)>>,
 }
 
@@ -147,7 +148,7 @@ impl<'a> LookUp<'a> {
         LookUp { asked, last: vec![None; asked.len()] }
     }
 
-    /// Takes the segments of a part of a map, which stands in the script at `within`.
+    /// Reads the segments of a part of a map, which covers `within` of the script.
     pub(super) fn take(
         &mut self,
         mappings: &[u8],
@@ -164,7 +165,7 @@ impl<'a> LookUp<'a> {
                 break;
             }
             segment.place = place;
-            // most lines are asked for nothing
+            // Most lines have no requested position.
             while self.asked.get(next).is_some_and(|asked| asked.0 < place.0) {
                 next += 1;
             }
@@ -177,7 +178,7 @@ impl<'a> LookUp<'a> {
                 continue;
             }
             let (known, is_exact) = (&mut self.last[at], self.asked[at] == place);
-            // of several at the very place the first, as other readers of maps have it
+            // At an exact position the first segment counts, as in other readers.
             if known
                 .is_none_or(|(known, _)| known.place < place || known.place == place && !is_exact)
             {
@@ -187,7 +188,7 @@ impl<'a> LookUp<'a> {
         Ok(())
     }
 
-    /// The answers, in the order of the places.
+    /// Returns the segments, in the order of the positions.
     pub(super) fn finish(mut self) -> Vec<Option<(Segment, usize)>> {
         for at in 1..self.asked.len() {
             if self.last[at].is_none() && self.asked[at - 1].0 == self.asked[at].0 {
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_told_with_its_place() {
+    fn broken_mappings_are_reported_with_their_offset() {
         for (text, at) in
             [("AA!A", 2), ("AAA", 0), ("AAAA,D", 5), ("AAAA,gggggggB", 12), ("AAAAAA", 6), ("g", 1)]
         {
@@ -231,9 +232,8 @@ mod tests {
         }
     }
 
-    /// Against a look at each segment, also of lines that are not sorted.
     #[test]
-    fn the_last_segment_before_a_place_is_found() {
+    fn finds_last_segment_before_a_position() {
         let mappings = b"UAAA,FACA,KAAC,EAAC;;AACA,gBAAC";
         let asked: Vec<Place> = (0..4).flat_map(|line| (0..40).map(move |c| (line, c))).collect();
         let all = (0, 0)..(u32::MAX, u32::MAX);

@@ -1,12 +1,12 @@
-//! Source maps: names and places of functions in the sources that scripts were built of.
+//! Applies source maps: original names and positions of functions.
 //!
 //! ```text
 //!   functions of profiles, by script ─> map of the script ─> its mappings, walked once ─> name, source, line and column
 //!       metadata.sourceMaps, folders and files that were named ─┘
 //! ```
 //!
-//! Only maps of scripts that occur are read, one at a time, and of each only what their functions need is kept. A map that is broken or too large is
-//! told, and its functions stay as they are. Rows stay those of the script: a map changes what they are called and where they stand.
+//! Only maps of scripts in the profiles are read, one at a time. Functions of unusable maps stay
+//! unchanged. Maps change names and positions, but not which calls share a row.
 
 mod fault;
 mod folder;
@@ -29,12 +29,12 @@ use text::{Found, MapText};
 use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
-/// Where source maps are looked for.
+/// The places to search for source maps.
 #[derive(Clone, Debug)]
 pub struct SourceMaps {
-    /// Folders and files: maps, or scripts that say which their maps are. No other path is opened, whatever traces and scripts say.
+    /// Files and folders with maps, or with scripts that name their maps. No other path is opened.
     pub paths: Vec<PathBuf>,
-    /// Whether those count that traces hold themselves, in `metadata.sourceMaps`.
+    /// Whether maps in the traces (`metadata.sourceMaps`) are used.
     pub of_traces: bool,
 }
 
@@ -44,26 +44,26 @@ impl Default for SourceMaps {
     }
 }
 
-/// What source maps did.
+/// Results of applying source maps.
 #[derive(Clone, Debug, Default)]
 pub struct Mapped {
-    /// Whether there was anything to look for maps in.
+    /// Whether there was any place to look for maps.
     pub was_asked: bool,
-    /// Scripts of which a map was used.
+    /// Number of scripts with a used map.
     pub scripts: u64,
-    /// Functions that have places in sources now.
+    /// Number of functions that got a source position.
     pub functions: u64,
-    /// Functions that are called otherwise now.
+    /// Number of functions whose name changed.
     pub named: u64,
-    /// Of scripts for which no map was found the first, in the order of their URLs, and how many there are.
+    /// The first scripts without a map, by URL, and the number of all such scripts.
     pub unmapped: (Vec<String>, u64),
     /// Maps that cannot be used.
     pub unusable: Vec<UnusedMap>,
-    /// Maps that were used, though sources hardly have functions where these say: one sentence each.
+    /// One sentence for each used map that hardly fits its sources.
     pub doubtful: Vec<String>,
 }
 
-/// What a profile says of a function: numbers of texts.
+/// A function of a profile, as numbers of texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Function {
     place: Place,
@@ -72,7 +72,7 @@ struct Function {
     column: u32,
 }
 
-/// What becomes of a function: the same of its source.
+/// The source position and name of a function, as numbers of texts.
 #[derive(Clone, Copy, Debug)]
 struct Source {
     url: u32,
@@ -81,19 +81,19 @@ struct Source {
     column: u32,
 }
 
-/// The number of a script's URL, a function of it, and where that is from.
+/// Number of a script's URL, a function of it, and its origin.
 type FoundFunction<'f> = (u32, Function, &'f Found<'f>);
 
 /// Functions by the number of their script's URL.
 type Scripts = BTreeMap<u32, BTreeSet<Function>>;
 
-/// Changes frames of profiles.
+/// Applies maps to the frames of profiles.
 pub(crate) struct Mapper<'a> {
     names: &'a mut Names,
-    /// The most bytes that a map may have.
+    /// Maximum size of a map in bytes.
     most: u64,
     sources: HashMap<(u32, Function), Source>,
-    /// URLs of sources that maps say are of others.
+    /// Source URLs that maps mark as third-party.
     pub(crate) libraries: HashSet<u32>,
     pub(crate) mapped: Mapped,
 }
@@ -109,9 +109,9 @@ impl<'a> Mapper<'a> {
         }
     }
 
-    /// Looks for the maps of all functions in `frames`: in `metadata`, values of that key of traces, then in folders.
+    /// Finds the maps of all functions in `frames`, in traces' `metadata`, then in folders.
     ///
-    /// Cost: a look at each frame; a pass over each map that is used, one at a time.
+    /// Cost: visits each frame, and reads each used map once.
     pub(crate) fn read(
         &mut self,
         frames: impl Iterator<Item = Frame>,
@@ -130,7 +130,7 @@ impl<'a> Mapper<'a> {
         self.mapped.was_asked = true;
         let mut scripts = Scripts::new();
         for frame in frames.filter(|frame| frame.url != 0) {
-            // Node's own modules are built into it
+            // Node's own modules have no maps.
             if self.names.bytes_of(frame.url).starts_with(b"node:") {
                 continue;
             }
@@ -144,7 +144,8 @@ impl<'a> Mapper<'a> {
         self.mapped.unmapped = (left, scripts.len() as u64);
     }
 
-    /// The function of a frame, if it has a place. That of a whole script is none: it is of all its sources.
+    /// Returns the function of a frame, if it has a position and is not the top-level code of a
+    /// script.
     fn function(&self, frame: &Frame) -> Option<Function> {
         let position =
             |text: u32| std::str::from_utf8(self.names.bytes_of(text)).ok()?.parse().ok();
@@ -242,7 +243,8 @@ impl<'a> Mapper<'a> {
         }
     }
 
-    /// The script that a map is of by its key `file`, where its own name does not say so; and its path.
+    /// Returns the script that a map names in its key `file`, and the map's path, unless its file
+    /// name identifies the script.
     fn of_file(
         &self,
         folder: &Folder,
@@ -271,8 +273,8 @@ impl<'a> Mapper<'a> {
         }
     }
 
-    /// Finds functions of scripts in the map that all of these have, and that is called `of`; `base` is what sources stand beside, of a
-    /// script's URL.
+    /// Applies a map named `of` to functions of scripts. `base` returns the URL to which the
+    /// sources of a script are relative.
     fn apply(
         &mut self,
         (of, text): (&str, &[u8]),
@@ -328,7 +330,7 @@ impl<'a> Mapper<'a> {
         Ok(())
     }
 
-    /// Gives a frame the name and place of its source, if a map has them.
+    /// Changes a frame to its source name and position, if a map has them.
     pub(crate) fn change(&self, frame: &mut Frame) {
         if self.sources.is_empty() || frame.url == 0 {
             return;
@@ -341,7 +343,7 @@ impl<'a> Mapper<'a> {
     }
 }
 
-/// The text of a source, and where its lines begin.
+/// The text of a source, and the offsets of its lines.
 struct Lines<'t> {
     text: Option<std::borrow::Cow<'t, str>>,
     starts: Vec<usize>,
@@ -360,7 +362,7 @@ impl<'t> Lines<'t> {
         Lines { text, starts }
     }
 
-    /// The text, and the offset of a place in it.
+    /// Returns the text, and the offset of a position in it.
     fn at(&self, (line, column): Place) -> Option<(&str, usize)> {
         let text = self.text.as_deref()?;
         let start = *self.starts.get(line as usize)?;

@@ -1,23 +1,27 @@
-//! What a function is called in its source.
+//! Finds the name of a function in its source.
 //!
-//! Profiles name the place of a function's parameters. The segment of a map that reaches there has a name only if a name stands there, which
-//! may as well be that of a parameter, or of another function that is called there. So a name counts only if it can be told that it is the
-//! function's: the segment covers just what the profile calls the function, or the source has a head of a function at the place, or a name
-//! that is given to one there, by the rules by which JavaScript itself names functions. A wrong name is worse than none.
+//! A profile gives the position of a function's parameters. A map's name near that position may
+//! belong to something else, so it is used only if one of these holds:
+//!
+//! * its segment covers exactly the function's name in the script;
+//! * the source has the head of a function at the position;
+//! * the source assigns a name to a function there, by JavaScript's naming rules.
+//!
+//! A wrong name is worse than none.
 
 use std::ops::Range;
 
-/// A function as the profile has it, and where the segment that reaches to it begins.
+/// A function of a profile, and the map segment before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Generated<'a> {
     pub(super) name: &'a str,
-    /// Units of UTF-16 from the start of the segment to the function's parameters.
+    /// UTF-16 units from the start of the segment to the function's parameters.
     pub(super) distance: u32,
-    /// The name that the segment has.
+    /// Name in the segment.
     pub(super) segment: Option<&'a str>,
 }
 
-/// Words that are no names where a function may stand behind them.
+/// Keywords that may precede a function and are not its name.
 const WORDS: [&str; 22] = [
     "async",
     "await",
@@ -43,7 +47,7 @@ const WORDS: [&str; 22] = [
     "yield",
 ];
 
-/// Words that may stand before a name that a function is given to.
+/// Modifiers that may precede an assigned name.
 const MODIFIERS: [&str; 12] = [
     "const",
     "let",
@@ -59,7 +63,8 @@ const MODIFIERS: [&str; 12] = [
     "export",
 ];
 
-/// The name in the source, of which `at` is the place that the segment has, as an offset; `None` if it cannot be told.
+/// Returns the name in the source; `None` if it is uncertain. `source` is the text and the offset
+/// of the segment.
 pub(super) fn name_of(generated: Generated<'_>, source: Option<(&str, usize)>) -> Option<String> {
     let kind = ["get ", "set "].into_iter().find(|kind| generated.name.starts_with(kind));
     let short = generated.name.rsplit([' ', '.']).next().unwrap_or_default();
@@ -76,7 +81,6 @@ pub(super) fn name_of(generated: Generated<'_>, source: Option<(&str, usize)>) -
     Some(format!("{}{name}", kind.unwrap_or_default()))
 }
 
-/// The source.
 #[derive(Clone, Copy)]
 struct Text<'s>(&'s [u8]);
 
@@ -89,7 +93,7 @@ impl<'s> Text<'s> {
         self.0.get(at).copied().unwrap_or(0)
     }
 
-    /// The next place that is no white space.
+    /// Skips white space forwards.
     fn skip(self, mut at: usize) -> usize {
         while self.byte(at).is_ascii_whitespace() {
             at += 1;
@@ -97,7 +101,7 @@ impl<'s> Text<'s> {
         at
     }
 
-    /// The end of what stands before, without white space.
+    /// Skips white space backwards.
     fn back(self, mut at: usize) -> usize {
         while at > 0 && self.byte(at - 1).is_ascii_whitespace() {
             at -= 1;
@@ -123,7 +127,7 @@ impl<'s> Text<'s> {
         words.iter().any(|expected| self.is(word, expected))
     }
 
-    /// Whether a word is one that a function can have for its name.
+    /// Returns whether a word can be the name of a function.
     fn is_name(self, word: &Range<usize>) -> bool {
         !word.is_empty() && !self.byte(word.start).is_ascii_digit() && !self.is_one_of(word, &WORDS)
     }
@@ -136,7 +140,7 @@ impl<'s> Text<'s> {
         length: u32,
     ) -> Option<Range<usize>> {
         if let Some(head) = self.head(self.skip(at)) {
-            // `async function* ` and its name are the most that stands before parameters
+            // `async function* ` and the name are the longest text before the parameters.
             if distance > 17 + length {
                 return None;
             }
@@ -151,9 +155,9 @@ impl<'s> Text<'s> {
         let name = self.key(at)?;
         let (quoted, end) = (self.byte(at) != self.byte(name.start), self.key_end(at, &name));
         match (behind?, self.byte(self.skip(end))) {
-            // a method
+            // A method.
             (0, b'(' | b'<') if !quoted => Some(name),
-            // a variable, a property or a field that a function is given to
+            // A variable, property or field with a function as value.
             (0..=3, b'=') if !matches!(self.byte(self.skip(end) + 1), b'=' | b'>') => Some(name),
             (0..=3, b':' | b'?' | b'!') => Some(name),
             (_, b'(') if quoted => Some(name),
@@ -161,7 +165,7 @@ impl<'s> Text<'s> {
         }
     }
 
-    /// A name, or the content of a string that is one.
+    /// Returns a name, or the content of a string used as a name.
     fn key(self, at: usize) -> Option<Range<usize>> {
         if matches!(self.byte(at), b'"' | b'\'') {
             let len = self.0[at + 1..].iter().position(|&byte| byte == self.byte(at))?;
@@ -175,7 +179,7 @@ impl<'s> Text<'s> {
         name.end + usize::from(name.start > at)
     }
 
-    /// The head of a function with this word.
+    /// Parses the head of a function with the keyword `function`.
     fn head(self, at: usize) -> Option<Head> {
         let mut word = self.word(at);
         while self.is_one_of(&word, &["export", "default", "async"]) {
@@ -195,7 +199,7 @@ impl<'s> Text<'s> {
         Some(Head::Nameless(at))
     }
 
-    /// The name of the function whose parameters begin at a place.
+    /// Returns the name of the function whose parameters begin at a position.
     fn of_parameters(self, at: usize) -> Option<Range<usize>> {
         let mut open = at;
         let mut end = self.back(at);
@@ -203,11 +207,11 @@ impl<'s> Text<'s> {
         if !first.is_empty() && !self.is(&first, "async") {
             let next = self.skip(first.end);
             if self.byte(next) == b'(' {
-                // the place is that of the name before the parameters
+                // The position is that of the name before the parameters.
                 return Some(first).filter(|name| self.is_name(name) && self.has_body(next));
             }
             if self.byte(next) != b'=' || self.byte(next + 1) != b'>' {
-                // the first of several, or one that has a type: its bracket was left out
+                // The first of several parameters, or a typed one, after the bracket.
                 open = end.checked_sub(1).filter(|&open| self.byte(open) == b'(')?;
                 end = self.back(open);
             }
@@ -223,16 +227,16 @@ impl<'s> Text<'s> {
         (is_bracket && self.is_name(&word) && self.has_body(open)).then_some(word)
     }
 
-    /// The end of what stands before a word `async`, if there is one.
+    /// Skips a preceding word `async` backwards.
     fn back_over_async(self, at: usize) -> usize {
         let end = self.back(at);
         let word = self.word_before(end);
         if self.is(&word, "async") { self.back(word.start) } else { end }
     }
 
-    /// Whether a body, or the type of what is returned, stands behind the bracket that closes this one.
+    /// Returns whether a body or return type follows the bracket that closes the one at `open`.
     fn has_body(self, open: usize) -> bool {
-        /// The longest list of parameters that is looked through.
+        /// Maximum length of a parameter list in bytes.
         const MOST: usize = 64 << 10;
         let mut depth = 0;
         for (at, byte) in self.0.iter().enumerate().skip(open).take(MOST) {
@@ -248,7 +252,8 @@ impl<'s> Text<'s> {
         false
     }
 
-    /// The name to which what follows is given: `name =`, `name: Type =` or `name:`.
+    /// Returns the name to which the following function is assigned: `name =`, `name: Type =` or
+    /// `name:`.
     fn given(self, end: usize) -> Option<Range<usize>> {
         match self.byte(end.checked_sub(1)?) {
             b'=' => {
@@ -277,7 +282,7 @@ impl<'s> Text<'s> {
         }
     }
 
-    /// A word before `=` if it is the name that is assigned to; if it is the name's type, the name.
+    /// Returns the assigned name before `=`, skipping a type annotation.
     fn declared(self, word: Range<usize>) -> Option<Range<usize>> {
         let end = self.back(word.start);
         if end > 0 && self.byte(end - 1) == b':' {
@@ -289,7 +294,7 @@ impl<'s> Text<'s> {
         self.begins(word.start).then_some(word)
     }
 
-    /// Whether a name may begin here that is assigned to.
+    /// Returns whether an assigned name may begin here.
     fn begins(self, start: usize) -> bool {
         let end = self.back(start);
         let Some(last) = end.checked_sub(1) else { return true };
@@ -303,7 +308,7 @@ impl<'s> Text<'s> {
     }
 }
 
-/// The head of a function: its name, or where it begins.
+/// The head of a function: its name, or the position of a nameless head.
 enum Head {
     Named(Range<usize>),
     Nameless(usize),
@@ -313,7 +318,7 @@ enum Head {
 mod tests {
     use super::*;
 
-    /// The name of a function whose segment is at `|` of a source.
+    /// Returns the name of a function whose segment is at `|` in a source.
     fn named(source: &str, name: &str, distance: u32, segment: Option<&str>) -> Option<String> {
         let at = source.find('|').expect("a mark");
         let text = source.replace('|', "");
@@ -321,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_are_named_as_javascript_names_them() {
+    fn functions_are_named_like_javascript_does() {
         for (source, expected) in [
             ("const a = |(x: number): X => x", "a"),
             ("const a: Work = |x => x", "a"),
@@ -344,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_name_gets_none() {
+    fn nameless_functions_get_no_name() {
         for source in [
             "list.map(|(x) => x)",
             "list.map(|x => x)",
@@ -364,14 +369,14 @@ mod tests {
         ] {
             assert_eq!(named(source, "m", 0, Some("x")), None, "{source}");
         }
-        // the segment of a call that has none for its argument
+        // The segment of a call, for an argument without its own.
         assert_eq!(named("list.|map((x) => x)", "", 5, Some("map")), None);
         assert_eq!(named("|first((x) => x)", "f", 3, None), None);
         assert_eq!(named("|function far(x) {}", "", 100, None), None);
     }
 
     #[test]
-    fn a_segment_that_covers_a_name_has_the_name() {
+    fn segment_covering_a_name_provides_it() {
         let some = |name: &str| Some(name.to_owned());
         assert_eq!(named("function |work(x) {}", "m", 1, Some("work")), some("work"));
         assert_eq!(named("class X { |work(x) {} }", "work", 4, None), some("work"));

@@ -2,7 +2,7 @@
 
 use percent_encoding::percent_decode;
 
-/// The scheme that a URL begins with, without its colon. One letter is a drive of Windows.
+/// Returns the scheme of a URL without its colon. A single letter is a Windows drive.
 fn scheme(text: &str) -> Option<&str> {
     let (scheme, _) = text.split_once(':')?;
     let is_scheme = scheme.len() > 1
@@ -11,7 +11,7 @@ fn scheme(text: &str) -> Option<&str> {
     is_scheme.then_some(scheme)
 }
 
-/// What stands before the path of a URL or path: scheme and host.
+/// Returns the scheme and host of a URL.
 fn root(url: &str) -> &str {
     let Some(scheme) = scheme(url) else { return "" };
     let rest = &url[scheme.len() + 1..];
@@ -22,7 +22,7 @@ fn root(url: &str) -> &str {
     &url[..scheme.len() + 1 + end]
 }
 
-/// The path of a URL, or a path, without query and fragment, with slashes, its escapes resolved.
+/// Returns the path of a URL or path, with slashes, without query and fragment, and unescaped.
 pub(super) fn path_of(url: &str) -> String {
     let root = root(url);
     let path = &url[root.len()..];
@@ -33,13 +33,13 @@ pub(super) fn path_of(url: &str) -> String {
     percent_decode(&path.as_bytes()[..end]).decode_utf8_lossy().into_owned()
 }
 
-/// The file of a URL or path.
+/// Returns the file name of a URL or path.
 pub(super) fn file_of(url: &str) -> String {
     let path = path_of(url);
     path.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
-/// What `relative` means beside `base`, which may be a path.
+/// Resolves `relative` against `base`, a URL or path.
 pub(super) fn join(base: &str, relative: &str) -> String {
     if scheme(relative).is_some() {
         let root = root(relative);
@@ -63,7 +63,7 @@ pub(super) fn join(base: &str, relative: &str) -> String {
     format!("{root}{}", without_dots(&path))
 }
 
-/// A path without `.` and `..`, where these do not lead above where it begins.
+/// Removes `.` and `..` where they do not lead above the start.
 fn without_dots(path: &str) -> String {
     let is_absolute = path.starts_with('/');
     let mut parts: Vec<&str> = Vec::new();
@@ -80,8 +80,8 @@ fn without_dots(path: &str) -> String {
     format!("{}{}", if is_absolute { "/" } else { "" }, parts.join("/"))
 }
 
-/// The path that a URL beside a file means within `folder`, the file's own, relative to a root; `None` if it leads out of the root, or has a
-/// scheme or a root of its own.
+/// Resolves a URL relative to `folder` below a root. `None` if it leaves the root, or has a scheme
+/// or a root of its own.
 pub(super) fn within(folder: &str, url: &str) -> Option<String> {
     let end = url.find(['?', '#']).unwrap_or(url.len());
     let path = percent_decode(&url.as_bytes()[..end]).decode_utf8().ok()?.into_owned();
@@ -102,7 +102,7 @@ pub(super) fn within(folder: &str, url: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// The content of a data: URL.
+/// Returns the content of a `data:` URL.
 pub(super) fn data_of(url: &str) -> Option<Vec<u8>> {
     use base64::Engine;
     let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sources_stand_beside_their_maps() {
+    fn sources_resolve_relative_to_their_maps() {
         for (base, relative, expected) in [
             ("https://a.test/js/app.js?v=1", "../src/a.ts", "https://a.test/src/a.ts"),
             ("https://a.test/app.js", "../../a.ts", "https://a.test/a.ts"),
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_leads_out_of_a_folder() {
+    fn paths_never_leave_their_folder() {
         assert_eq!(within("js", "../maps/a%20b.map?x").as_deref(), Some("maps/a b.map"));
         for out in [
             "../../a.map",
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn data_urls_hold_what_they_hold() {
+    fn decodes_data_urls() {
         assert_eq!(
             data_of("data:application/json;charset=utf-8;base64,eyJhIjoxfQ==").as_deref(),
             Some(&b"{\"a\":1}"[..])
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn files_of_urls_have_no_queries() {
+    fn file_names_exclude_queries() {
         assert_eq!(file_of("https://a.test/x/app%20a.js?y=/z#b"), "app a.js");
         assert_eq!(file_of("C:\\x\\app.js"), "app.js");
         assert_eq!(path_of("/srv/a?.js"), "/srv/a?.js");

@@ -1,4 +1,4 @@
-//! The JSON of a source map, taken apart but not unescaped: of a large map only what is asked for is made text.
+//! Parses the JSON of a source map. Only requested elements are unescaped.
 
 use super::mappings::{Broken, LookUp, Place, Segment};
 use crate::value::{elements, member, number, string};
@@ -6,15 +6,15 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use tracemill_tokenizer::{Cursor, validate_value};
 
-/// A source map, or the parts of one that has sections.
+/// A source map, in one or several parts (sections).
 pub(super) struct MapText<'m> {
-    /// Where in the script each stands, in order.
+    /// Range of the script of each part, in order.
     parts: Vec<(Range<Place>, PartText<'m>)>,
-    /// The script that it says it is of.
+    /// Script named by the key `file`.
     pub(super) file: Option<Vec<u8>>,
 }
 
-/// Values of a map without sections, as written.
+/// Raw values of a map without sections.
 #[derive(Default)]
 struct PartText<'m> {
     mappings: &'m [u8],
@@ -25,41 +25,38 @@ struct PartText<'m> {
     ignored: &'m [u8],
 }
 
-/// Where the text at a place is from.
+/// The origin of the text at a position.
 pub(super) struct Found<'m> {
-    /// Where the segment begins.
     pub(super) place: Place,
     pub(super) origin: Place,
     pub(super) source: FoundSource<'m>,
-    /// As the segment has it.
     pub(super) name: Option<Vec<u8>>,
 }
 
-/// A source.
 #[derive(Clone)]
 pub(super) struct FoundSource<'m> {
-    /// The same for the same source.
+    /// Identifies the source.
     pub(super) number: (usize, u32),
-    /// With the root of all sources, as written.
+    /// Raw path, including `sourceRoot`.
     pub(super) path: Vec<u8>,
-    /// Its text, as written.
+    /// Raw text of the source.
     pub(super) content: Option<&'m [u8]>,
-    /// Whether the map says that it is of others.
+    /// Whether the map marks the source as third-party.
     pub(super) is_library: bool,
 }
 
-/// Elements of lists, by their numbers.
+/// Selected elements of a list, by number.
 type Picked<'m> = BTreeMap<u32, &'m [u8]>;
 
 impl<'m> MapText<'m> {
-    /// Takes the text apart. Cost: two passes over it.
+    /// Parses a map. Cost: two passes over the text.
     ///
     /// # Errors
-    /// What is wrong with it, as the end of a sentence.
+    /// Returns the defect as the end of a sentence.
     pub(super) fn parse(text: &'m [u8]) -> Result<Self, String> {
         let whole = text.len();
         let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
-        // a line against being run as a script
+        // An optional first line prevents execution as a script.
         let start = match text.strip_prefix(b")]}'") {
             Some(_) => text.iter().position(|&byte| byte == b'\n').unwrap_or(text.len()),
             None => 0,
@@ -82,10 +79,10 @@ impl<'m> MapText<'m> {
         Ok(MapText { parts, file })
     }
 
-    /// Where the text at places is from, which are sorted and each once. Cost: a pass over the mappings, and over the lists.
+    /// Returns the origins of sorted, distinct positions. Cost: a pass over mappings and lists.
     ///
     /// # Errors
-    /// As for [`MapText::parse`].
+    /// As [`MapText::parse`].
     pub(super) fn find(&self, asked: &[Place]) -> Result<Vec<Option<Found<'m>>>, String> {
         let mut look_up = LookUp::new(asked);
         for (number, (within, part)) in self.parts.iter().enumerate() {
@@ -116,7 +113,7 @@ impl<'m> MapText<'m> {
     }
 }
 
-/// What is needed of the lists of a map.
+/// Needed elements of a map's lists.
 struct Lists<'m> {
     names: Picked<'m>,
     sources: Picked<'m>,
@@ -180,7 +177,7 @@ impl<'m> PartText<'m> {
     }
 }
 
-/// Fills in the elements of an array that are wanted; those that it does not have stay empty.
+/// Sets the wanted elements from an array; missing ones stay empty.
 fn pick<'m>(array: &'m [u8], wanted: &mut Picked<'m>) {
     let mut cursor = Cursor::new(array);
     let Some(&last) = wanted.keys().last() else { return };
@@ -197,7 +194,7 @@ fn pick<'m>(array: &'m [u8], wanted: &mut Picked<'m>) {
     }
 }
 
-/// The parts of a map with sections: each reaches to where the next one begins.
+/// Parses the parts of a map with sections: each extends to the start of the next.
 fn sections_of(sections: &[u8]) -> Result<Vec<(Range<Place>, PartText<'_>)>, String> {
     let mut starts: Vec<Place> = Vec::new();
     let mut parts = Vec::new();
