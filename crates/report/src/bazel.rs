@@ -1,12 +1,13 @@
-//! Builds by Bazel: phases, the critical path, and the slowest actions.
+//! The report of a Bazel build: phases, the critical path, and the slowest actions.
 
 use crate::found::{Build, Stretch, keep_longest};
 use tracemill_analysis::events::kinds::{Kind, NO_CAT};
 use tracemill_analysis::events::pages::Mark;
 use tracemill_analysis::{Trace, Window};
 
-/// Of threads, given by their numbers, what begins within the window. Cost: a look at each event; heap: that of `rows` actions, of the
-/// phases, and of the critical path.
+/// Reports on the events of the threads that begin within the window.
+///
+/// Cost: visits each event. Heap: `rows` actions, the phases, and the critical path.
 pub(crate) fn build(trace: &Trace, threads: &[usize], rows: usize, window: Window) -> Build {
     let (mut build, clock) = (Build { phases: phases(trace), ..Build::default() }, trace.clock());
     let of = |cat: &'static [u8]| -> Vec<bool> {
@@ -61,7 +62,7 @@ fn phases(trace: &Trace) -> Vec<(String, Window)> {
     begins.sort_by(|a, b| a.0.total_cmp(&b.0));
     let ends: Vec<f64> = begins.iter().skip(1).map(|begin| begin.0).collect();
     let ends = ends.into_iter().chain([trace.bounds.1 / 1000.0]);
-    // markers do not make a trace longer
+    // Markers after the end do not extend the trace.
     let window = |from: f64, to: f64| Window { from, to: to.max(from) };
     begins.into_iter().zip(ends).map(|((from, name), to)| (name, window(from, to))).collect()
 }

@@ -1,11 +1,12 @@
-//! Blocks: stretches of a CPU profile without a sample that is idle. In a server they are what keeps requests waiting.
+//! Event-loop blocks: time in which a CPU profile has no idle sample, and a server's requests wait.
 
 use crate::found::{Blocks, LONG, Stretch, keep_longest};
 use tracemill_analysis::profile::model::Model;
 use tracemill_analysis::{Trace, Window};
 
-/// Those of a CPU profile, of 50 ms and more within the window, still without their paths. Cost: a look at each
-/// sample; heap: that of `rows` blocks.
+/// Finds the blocks of a CPU profile of at least 50 ms within the window, without their paths.
+///
+/// Cost: visits each sample. Heap: `rows` blocks.
 pub(crate) fn blocks(
     trace: &Trace,
     at: usize,

@@ -1,4 +1,4 @@
-//! What a report is, section by section.
+//! The sections of a report.
 
 use crate::network::Request;
 use crate::parties::Party;
@@ -6,27 +6,28 @@ use crate::spread::Spread;
 use crate::web::{Told, Visit};
 use tracemill_analysis::{Location, Part, Producer, TableRules, TreePath, TreeRow, Window};
 
-/// What a report is made of.
+/// Options of a report.
 #[derive(Clone, Copy, Debug)]
 pub struct ReportRules {
-    /// Rows of a section.
+    /// Maximum number of rows per section.
     pub rows: usize,
-    /// Which sections; if `None` those of the producer that the content tells.
+    /// Producer whose sections are reported; detected if `None`.
     pub producer: Option<Producer>,
-    /// Which entries count.
+    /// Rules for entries that count.
     pub tables: TableRules,
-    /// Which time, in milliseconds on the trace's clock; the whole trace if `None`.
+    /// Window in milliseconds on the trace's clock; the whole trace if `None`.
     pub window: Option<Window>,
-    /// How devices are looked at.
+    /// Options for GPUs.
     pub devices: DeviceRules,
 }
 
-/// How devices are looked at.
+/// Options for the report on GPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceRules {
-    /// Nanoseconds below which the time between two kernels of a stream is the cost of launching them.
+    /// Gaps below this many nanoseconds between two kernels of a stream count as launch overhead.
     pub kernel_gap: i64,
-    /// Leave out what is launched in the last step, which recordings may end in, and what is not known to be launched before.
+    /// Whether kernels of the last step, which may be incomplete, and kernels without a known
+    /// launch are left out.
     pub drop_last_step: bool,
 }
 
@@ -36,358 +37,363 @@ impl Default for DeviceRules {
     }
 }
 
-/// What is slow.
+/// A report on the performance of a trace.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Who wrote the trace.
+    /// The producer of the trace.
     pub producer: Producer,
-    /// Which time, in milliseconds on the trace's clock.
+    /// The window in milliseconds on the trace's clock.
     pub window: Window,
-    /// All functions and events of all threads as one table, by self time; without those that are idle.
+    /// Functions and events of all threads by self time, without V8's `(idle)`.
     pub hot: Option<Part>,
-    /// Milliseconds in which CPU profiles say that nothing ran.
+    /// Idle time of CPU profiles in milliseconds.
     pub idle: f64,
-    /// Milliseconds of garbage collection, as rows of their own have them.
+    /// Self time of garbage collection rows in milliseconds.
     pub gc: f64,
-    /// The thread that is busiest, and the path of its call tree on which most time is spent.
+    /// The busiest thread, and the heaviest path of its call tree.
     pub heaviest: Option<(usize, TreePath)>,
-    /// Of each thread, the busiest first.
+    /// Sums of each thread, the busiest first.
     pub threads: Vec<ThreadSums>,
     /// Tasks of more than 50 ms; `None` if the trace has no tasks.
     pub tasks: Option<Tasks>,
-    /// Layouts that scripts force; `None` if the trace has no layouts.
+    /// Layouts forced by scripts; `None` if the trace has no layouts.
     pub reflows: Option<Reflows>,
-    /// Stretches of CPU profiles that are not idle; `None` if there is none that stands alone.
+    /// Event-loop blocks; `None` without CPU profiles that can have them.
     pub blocks: Option<Blocks>,
-    /// How long single events last, of the names with most self time; `None` for producers of which other sections tell more.
+    /// Durations of single events, for the names with most self time; `None` for producers whose
+    /// reports have more specific sections.
     pub spread: Option<Vec<Spread>>,
-    /// Requests that began within the window, all without one, in the order of their first events.
+    /// Requests that begin within the window, in the order of their first events.
     pub requests: Vec<Request>,
-    /// What users of pages waited for, by navigation, in the whole trace; `None` if Chrome did not record it.
+    /// Visits of pages in the whole trace, by navigation; `None` unless Chrome recorded it.
     pub visits: Option<Told<Vec<Visit>>>,
-    /// Whom the main thread of the page worked for, of each of these navigations, but those behind the first [`ReportRules::rows`]; empty if
-    /// its thread was not asked for.
+    /// Main-thread time and bytes by company for the first [`ReportRules::rows`] visits; empty if
+    /// the main thread is not selected.
     pub parties: Vec<Vec<Party>>,
-    /// What a build by Bazel did; `None` if it is none.
+    /// The build; `None` unless Bazel wrote the trace.
     pub build: Option<Build>,
-    /// What clang did; `None` if it did not write the trace.
+    /// The compilation; `None` unless clang wrote the trace.
     pub compiled: Option<Compiled>,
-    /// What devices of PyTorch did; `None` if there are none.
+    /// GPU activity recorded by PyTorch; `None` if there is none.
     pub devices: Option<Devices>,
-    /// The greatest values of counters, by process, in the order of the trace.
+    /// Maximum values of counters, by process, in trace order.
     pub counters: Vec<Counted>,
 }
 
-/// What a thread did.
+/// Sums of a thread.
 #[derive(Clone, Debug)]
 pub struct ThreadSums {
-    /// Its number.
+    /// Number of the thread.
     pub thread: usize,
-    /// Milliseconds in which anything was open but a CPU that is idle.
+    /// Busy time in milliseconds.
     pub busy: f64,
-    /// Events and calls that last.
+    /// Number of events and calls with a duration.
     pub events: u64,
-    /// The longest stretch in which nothing was open.
+    /// The longest interval without an open event.
     pub gap: Option<Window>,
-    /// Self time in milliseconds of each category of DevTools, the greatest first.
+    /// Self time in milliseconds of each DevTools category, longest first.
     pub categories: Vec<(&'static str, f64)>,
 }
 
-/// Stretches of time in which a thread was taken.
+/// An interval in which a thread is busy: a task, a block or another event.
 #[derive(Clone, Debug)]
 pub struct Stretch {
-    /// Of the event, if it is one.
+    /// Name of the event; empty if the interval is not an event.
     pub name: String,
-    /// The number of the thread.
+    /// Number of the thread.
     pub thread: usize,
-    /// In milliseconds on the trace's clock.
+    /// The interval in milliseconds on the trace's clock.
     pub window: Window,
-    /// Microseconds, as the event has them.
+    /// Start in microseconds, as in the event.
     pub ts: f64,
-    /// Microseconds.
+    /// Duration in microseconds.
     pub dur: f64,
-    /// Where it ends, to the bit: what begins there is not in it. Microseconds.
+    /// Exact end in microseconds; events that begin at the end are outside.
     pub(crate) until: f64,
-    /// DevTools' key of the event, if it is one.
+    /// DevTools' key of the event, if the interval is one.
     pub key: Option<String>,
-    /// What took most of it, at most three.
+    /// Paths of the call tree with most self time, at most three.
     pub paths: Vec<TreePath>,
 }
 
 /// Long tasks.
 #[derive(Clone, Debug, Default)]
 pub struct Tasks {
-    /// How many last more than 50 ms.
+    /// Number of tasks of more than 50 ms.
     pub count: u64,
-    /// Milliseconds beyond the 50 of each.
+    /// Blocking time in milliseconds: the sum of the parts beyond 50 ms.
     pub blocking: f64,
-    /// The longest of them.
+    /// The longest tasks.
     pub longest: Vec<Stretch>,
 }
 
-/// Stretches in which a CPU profile is not idle.
+/// Event-loop blocks of CPU profiles.
 #[derive(Clone, Debug, Default)]
 pub struct Blocks {
-    /// Profiles in which no sample is idle: of those nothing can be told.
+    /// Number of profiles without any idle sample, whose blocks are unknown.
     pub without_idle: u64,
-    /// How many last 50 ms or more.
+    /// Number of blocks of at least 50 ms.
     pub count: u64,
-    /// Milliseconds of all of them.
+    /// Total milliseconds of the blocks.
     pub total: f64,
-    /// The longest of them.
+    /// The longest blocks.
     pub longest: Vec<Stretch>,
 }
 
-/// What a build did.
+/// A build by Bazel.
 #[derive(Clone, Debug, Default)]
 pub struct Build {
-    /// In the order of time; each lasts until the next begins, the last to the end of the trace. Milliseconds on the trace's clock.
+    /// Phases in order, in milliseconds on the trace's clock. A phase lasts until the next one, the
+    /// last one until the end of the trace.
     pub phases: Vec<(String, Window)>,
-    /// Components of the critical path, in the order of time.
+    /// Components of the critical path, by time.
     pub critical: Vec<Stretch>,
-    /// Milliseconds of all of these.
+    /// Milliseconds of the critical path.
     pub critical_ms: f64,
-    /// How many actions there were.
+    /// Number of actions.
     pub actions: u64,
-    /// Milliseconds of all of these.
+    /// Total milliseconds of the actions.
     pub actions_ms: f64,
-    /// The slowest of them.
+    /// The slowest actions.
     pub slowest: Vec<Stretch>,
 }
 
-/// What devices did: kernels, and copies of memory. Times are milliseconds, made of whole nanoseconds.
+/// GPU activity: kernels and memory copies. Times are milliseconds, computed from whole
+/// nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Devices {
-    /// Each device.
+    /// The devices.
     pub all: Vec<Device>,
-    /// Their times from the begin of the first to the end of the last kernel, added up.
+    /// Sum over all devices of the time from the first kernel's start to the last kernel's end.
     pub kernel_time: f64,
-    /// What ran at the same time, all devices together, the longest first.
+    /// Time by combination of concurrent activities on all devices, longest first.
     pub kinds: Vec<KindTime>,
-    /// Why streams are idle, those of most idle time first.
+    /// Idle time of streams by reason, the most idle stream first.
     pub idle: Vec<StreamIdle>,
-    /// Kernels by name, over all devices: those of most time.
+    /// Kernels with the most time, by name, over all devices.
     pub kernels: Vec<Kernel>,
-    /// How many names there are.
+    /// Number of distinct kernel names.
     pub all_kernels: u64,
-    /// Of all kernels, added up.
+    /// Total duration of all kernels.
     pub durations: f64,
-    /// For how long kernels overlap the one before on their stream: in that time they cannot have run.
+    /// Total overlap of kernels with the previous one on their stream, during which they cannot
+    /// have run.
     pub overlong: f64,
-    /// Kernels that were left out, as they are not known to be launched before the last step.
+    /// Number of kernels left out because they may belong to the last step.
     pub incomplete: u64,
 }
 
-/// What a device did. Times in which several things ran are in each of their sums, but once in each.
+/// Activity of a device. Time with several activities counts once in the sum of each.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Device {
-    /// The number of the thread of the first kernel: a stream. Its process is the device.
+    /// Number of the thread (stream) of the first kernel; its process is the device.
     pub thread: usize,
-    /// How many kernels and copies.
+    /// Number of kernels and copies.
     pub kernels: u64,
-    /// How many of them are known when launched.
+    /// Number of kernels and copies with a known launch.
     pub launched: u64,
-    /// From the begin of the first to the end of the last.
+    /// Time from the start of the first to the end of the last.
     pub time: f64,
-    /// Nothing ran.
+    /// Idle time.
     pub idle: f64,
-    /// Kernels ran that compute.
+    /// Time with compute kernels.
     pub compute: f64,
-    /// Kernels ran that communicate.
+    /// Time with communication kernels.
     pub communication: f64,
-    /// Memory was copied or set.
+    /// Time with memory being copied or set.
     pub memory: f64,
-    /// Kernels ran of both kinds: some that compute, and some that communicate.
+    /// Time with both compute and communication kernels.
     pub overlap: f64,
-    /// Kernels communicated, and none computed.
+    /// Time with communication kernels and no compute kernels.
     pub exposed_communication: f64,
-    /// Memory was copied or set, and nothing computed or communicated.
+    /// Time with memory operations only.
     pub exposed_memory: f64,
 }
 
-/// How long kernels of some kinds ran, and none of others.
+/// Time in which exactly these kinds of kernels ran.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KindTime {
-    /// One, or several as `compute overlapping memory`.
+    /// One or several kinds, as `compute overlapping memory`.
     pub name: String,
-    /// Milliseconds.
+    /// Time in milliseconds.
     pub time: f64,
 }
 
-/// Why a stream is idle between its first and its last kernel. Times are milliseconds.
+/// Idle time of a stream between its first and last kernel, by reason, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StreamIdle {
-    /// As [`Device::thread`].
+    /// The device, as [`Device::thread`].
     pub device: usize,
-    /// The number of the thread of the first kernel.
+    /// Number of the thread of the first kernel.
     pub thread: usize,
-    /// Its number.
+    /// Number of the stream.
     pub stream: u32,
-    /// How many kernels and copies.
+    /// Number of kernels and copies.
     pub kernels: u64,
-    /// How many of them are known when launched.
+    /// Number of kernels and copies with a known launch.
     pub launched: u64,
-    /// All of the following.
+    /// Total idle time, the sum of the fields below.
     pub idle: f64,
-    /// The next was launched after the end of the one before.
+    /// Time before kernels launched after the end of the previous one.
     pub host_wait: f64,
-    /// It began soon: see [`DeviceRules::kernel_gap`].
+    /// Time before kernels launched earlier, if below [`DeviceRules::kernel_gap`].
     pub kernel_wait: f64,
-    /// Anything else, such as waiting for another stream.
+    /// Other idle time, such as waiting for another stream.
     pub other: f64,
 }
 
-/// Kernels of a name. Times are milliseconds.
+/// Kernels with the same name. Times are milliseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
-    /// The name.
+    /// Name of the kernels.
     pub name: String,
     /// `compute`, `communication`, `memory` or `other`.
     pub class: &'static str,
-    /// How often.
+    /// Number of kernels.
     pub count: u64,
-    /// All of them.
+    /// Total duration.
     pub total: f64,
-    /// On average.
+    /// Mean duration.
     pub mean: f64,
-    /// The deviation from that, of a sample.
+    /// Sample standard deviation of the durations.
     pub deviation: f64,
-    /// The shortest.
+    /// Shortest duration.
     pub least: f64,
-    /// The longest.
+    /// Longest duration.
     pub most: f64,
 }
 
-/// What clang did. Times are milliseconds.
+/// Compilations by clang. Times are milliseconds.
 #[derive(Clone, Debug, Default)]
 pub struct Compiled {
-    /// How often the compiler ran.
+    /// Number of compiler runs.
     pub runs: u64,
-    /// Of all front ends: what is parsed, and templates that are instantiated.
+    /// Total time of front ends: parsing and template instantiation.
     pub frontend: f64,
-    /// Of all back ends: code that is optimized and generated.
+    /// Total time of back ends: optimization and code generation.
     pub backend: f64,
-    /// Source files that took longest to parse and to generate code of.
+    /// Source files with the longest parsing and code generation.
     pub sources: Vec<CompiledSource>,
-    /// How many there are.
+    /// Number of source files.
     pub all_sources: u64,
-    /// Templates that took longest, with those that these need.
+    /// Templates with the longest instantiation, including templates that they need.
     pub templates: Vec<Costly>,
-    /// How many there are.
+    /// Number of templates.
     pub all_templates: u64,
-    /// The same of templates whose names differ in their arguments only; one that needs itself counts once.
+    /// Templates with the longest instantiation, where those that differ only in arguments are
+    /// combined. Recursive ones count once.
     pub template_sets: Vec<Costly>,
-    /// How many sets of templates there are.
+    /// Number of template sets.
     pub all_template_sets: u64,
-    /// Functions that took longest to be optimized, by file.
+    /// Functions with the longest optimization, by file.
     pub functions: Vec<Costly>,
-    /// How many there are.
+    /// Number of functions.
     pub all_functions: u64,
-    /// The same of functions whose names differ in the arguments of templates only.
+    /// Functions with the longest optimization, where those that differ only in template arguments
+    /// are combined.
     pub function_sets: Vec<Costly>,
-    /// How many sets of functions there are.
+    /// Number of function sets.
     pub all_function_sets: u64,
-    /// Headers that took longest, with those that these include, of those that a source includes itself.
+    /// Directly included headers with the longest time, including headers that they include.
     pub headers: Vec<Header>,
-    /// How many files are included.
+    /// Number of included files.
     pub all_headers: u64,
 }
 
-/// A source file that was compiled.
+/// A compiled source file.
 #[derive(Clone, Debug)]
 pub struct CompiledSource {
-    /// Its path, or that of the trace if no event names it.
+    /// Path of the file, or of the trace if no event names the file.
     pub file: String,
-    /// Milliseconds of the front end.
+    /// Time of the front end in milliseconds.
     pub parse: f64,
-    /// Milliseconds of the back end.
+    /// Time of the back end in milliseconds.
     pub codegen: f64,
-    /// The longest event of either.
+    /// The longest front-end or back-end event.
     pub longest: Stretch,
 }
 
-/// What took long, all times together.
+/// Sum of the times of a template, function or header.
 #[derive(Clone, Debug)]
 pub struct Costly {
-    /// Its name; of functions as C++ writes it.
+    /// Name of the template, function or header; functions are demangled.
     pub name: String,
-    /// How often.
+    /// Number of events.
     pub count: u64,
-    /// Milliseconds.
+    /// Total time in milliseconds.
     pub total: f64,
-    /// The longest time.
+    /// The longest event.
     pub longest: Stretch,
-    /// The file that was compiled then.
+    /// The compiled file of the longest event.
     pub file: String,
 }
 
-/// A file that is included.
+/// An included file.
 #[derive(Clone, Debug)]
 pub struct Header {
-    /// The file.
+    /// The file and its times.
     pub costly: Costly,
-    /// The longest of its inclusions, with the files that led to it.
+    /// Include chains of the longest inclusions.
     pub chains: Vec<Chain>,
 }
 
-/// By which files another was included.
+/// An include chain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chain {
-    /// From the source on; of very many the innermost.
+    /// Files, beginning with the source; at most the innermost 32.
     pub files: Vec<String>,
-    /// Milliseconds.
+    /// Time of the inclusion in milliseconds.
     pub total: f64,
 }
 
-/// Layouts and styles that were forced, in tasks of which they take 30 ms and more.
+/// Forced layouts and style recalculations, in tasks with at least 30 ms of them.
 #[derive(Clone, Debug, Default)]
 pub struct Reflows {
-    /// How many tasks.
+    /// Number of tasks.
     pub tasks: u64,
-    /// How many layouts and styles.
+    /// Number of layouts and style recalculations.
     pub count: u64,
-    /// Milliseconds of all of them.
+    /// Total milliseconds.
     pub total: f64,
-    /// What forced them, that of most time first.
+    /// The script locations that force layouts, longest first.
     pub functions: Vec<Reflow>,
-    /// How many of them there are.
+    /// Number of script locations that force layouts.
     pub all_functions: u64,
 }
 
-/// A place in a script that forces layouts.
+/// A script location that forces layouts.
 #[derive(Clone, Debug)]
 pub struct Reflow {
-    /// Its name; `None` if no place is known.
+    /// Function name; `None` if unknown.
     pub function: Option<String>,
-    /// Where the layout was forced, or, if that is not told, where the function stands.
+    /// Where the layout was forced, or else where the function is.
     pub location: Location,
-    /// How often.
+    /// Number of layouts.
     pub count: u64,
-    /// Milliseconds.
+    /// Total milliseconds.
     pub total: f64,
-    /// The longest.
+    /// The longest layout.
     pub longest: Stretch,
 }
 
-/// A value of a counter.
+/// The maximum of a counter's value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Counted {
-    /// Of the process, as written.
+    /// The pid as written.
     pub pid: Box<[u8]>,
-    /// Of the counter.
+    /// Name of the counter.
     pub name: String,
-    /// Of the value.
+    /// Key of the value.
     pub key: String,
-    /// How often it was told.
+    /// Number of events with the value.
     pub count: u64,
-    /// The greatest.
+    /// Maximum of the value.
     pub most: f64,
 }
 
-/// A task or block is long from here on, in milliseconds.
+/// Minimum duration of long tasks and blocks, in milliseconds.
 pub(crate) const LONG: f64 = 50.0;
 
-/// Whether a row is garbage collection.
 pub(crate) fn is_gc(row: &TreeRow) -> bool {
     const EVENTS: [&str; 4] = ["MinorGC", "MajorGC", "GCEvent", "BlinkGC.AtomicPhase"];
     EVENTS.contains(&&*row.id)
@@ -395,7 +401,7 @@ pub(crate) fn is_gc(row: &TreeRow) -> bool {
         || row.label.as_deref() == Some("(garbage collector)")
 }
 
-/// The longest first; of equal ones as they are.
+/// Keeps the longest intervals, longest first; equal ones keep their order.
 pub(crate) fn keep_longest(all: &mut Vec<Stretch>, rows: usize) {
     all.sort_by(|a, b| b.dur.total_cmp(&a.dur));
     all.truncate(rows);

@@ -1,4 +1,4 @@
-//! Interactions: `UserInteractionsHandler` of DevTools, and of its insights INP.
+//! User interactions (DevTools: `UserInteractionsHandler`, and the INP insight).
 
 use crate::navigations::number_above_zero;
 use std::cmp::Ordering;
@@ -12,31 +12,31 @@ use tracemill_trace::spill::hash::HashMap;
 /// An interaction. Times are microseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interaction {
-    /// Such as click.
+    /// Event type, such as `click`.
     pub kind: String,
-    /// Chrome's number of it, which a pointer that goes down, up and clicks share.
+    /// Chrome's interaction id, shared by the events of a click: pointer down, pointer up, click.
     pub id: f64,
-    /// DevTools' key of it.
+    /// DevTools' key of the interaction.
     pub key: String,
-    /// When it began, on the trace's clock.
+    /// Start on the trace's clock.
     pub ts: f64,
-    /// Up to the next paint.
+    /// Duration up to the next paint.
     pub dur: f64,
     processing: (f64, f64),
 }
 
 impl Interaction {
-    /// Until something handled it.
+    /// Returns the time until processing starts.
     pub fn delay(&self) -> f64 {
         self.processing.0 - self.ts
     }
 
-    /// While it was handled.
+    /// Returns the processing time.
     pub fn handling(&self) -> f64 {
         self.processing.1 - self.processing.0
     }
 
-    /// From then to the paint.
+    /// Returns the time from processing to the paint.
     pub fn presentation(&self) -> f64 {
         self.end() - self.processing.1
     }
@@ -45,7 +45,7 @@ impl Interaction {
         self.ts + self.dur
     }
 
-    /// Only those of one kind can be parts of one another.
+    /// Returns the category: only interactions of the same category can contain each other.
     fn category(&self) -> usize {
         match &*self.kind {
             "pointerdown" | "touchstart" | "pointerup" | "touchend" | "mousedown" | "mouseup"
@@ -57,11 +57,9 @@ impl Interaction {
 }
 
 object! {
-    /// What the begin of one says, which is all there is but the end.
     struct Timing { r#type, interaction_id, duration, time_stamp, processing_start, processing_end }
 }
 
-/// The begin of an interaction.
 fn begin(marked: &Marked) -> Option<(&Marked, Timing)> {
     let timing: Timing = Some(marked).filter(|marked| marked.mark == Mark::Begin)?.data()?;
     let is_short = timing.duration.number().is_some_and(|duration| duration < 1.0);
@@ -79,7 +77,7 @@ fn paired(begin: &Marked, timing: &Timing, end: &Marked) -> Option<Interaction> 
     Some(Interaction { kind, id, key, ts, dur, processing })
 }
 
-/// Leaves out those that are parts of others, which end at the same time; these are handled as long as all of them.
+/// Merges interactions that end at the same time into the first; its processing covers all of them.
 fn without_parts(all: Vec<Interaction>) -> Vec<Interaction> {
     let mut kept: [Vec<Interaction>; 3] = Default::default();
     let mut places: HashMap<(usize, u64), usize> = HashMap::default();
@@ -106,7 +104,7 @@ fn without_parts(all: Vec<Interaction>) -> Vec<Interaction> {
     all
 }
 
-/// The interactions, but those that are parts of others, by time.
+/// Returns the interactions by time, without those contained in others.
 pub(crate) fn interactions(trace: &Trace) -> Vec<Interaction> {
     let all = || trace.marks().iter();
     let mut begins = all().filter_map(begin).peekable();
@@ -131,7 +129,7 @@ pub(crate) fn interactions(trace: &Trace) -> Vec<Interaction> {
     without_parts(found)
 }
 
-/// Of interactions the longest, and the one that 98 of 100 do not exceed, each counted once by its id.
+/// Returns the longest interaction, and the one that 98 % do not exceed; each id counts once.
 pub(crate) fn slowest<'a>(
     all: impl Iterator<Item = &'a Interaction>,
 ) -> Option<(Interaction, Interaction)> {
@@ -146,7 +144,7 @@ pub(crate) fn slowest<'a>(
         }
     }
     by_id.sort_by(|a, b| by_time(b.dur, a.dur));
-    // Chrome keeps no more than the ten worst
+    // Chrome keeps only the ten worst.
     let at = (by_id.len() / 50).min(9);
     Some(((*by_id.first()?).clone(), (*by_id.get(at)?).clone()))
 }

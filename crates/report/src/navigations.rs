@@ -1,4 +1,5 @@
-//! Navigations of a page, with what was painted of each and what the address bar shows: `MetaHandler` and `PageLoadMetricsHandler` of DevTools.
+//! Navigations of a page, with their paints and final address (DevTools: `MetaHandler` and
+//! `PageLoadMetricsHandler`).
 //!
 //! ```text
 //!   navigationStart "A"     SoftNavigationStart 7             the second is one of scripts, which show another page in place of the first
@@ -7,7 +8,7 @@
 //!      │   Candidate "A"            │   CandidateForSoftNavigation 7
 //! ```
 //!
-//! Paints say by id whose they are, and count where a frame and process are known to belong together.
+//! A paint names its navigation by id. It counts only if its frame and process belong together.
 
 use std::collections::hash_map::Entry;
 use tracemill_analysis::Trace;
@@ -19,29 +20,28 @@ use tracemill_analysis::value::typed::{Object, decode, object};
 use tracemill_tokenizer::unescaped_text;
 use tracemill_trace::spill::hash::HashMap;
 
-/// A navigation.
 pub(crate) struct Navigation<'m> {
     pub(crate) own: &'m Marked,
-    /// Empty if it has none; so are those of soft ones, which are numbers.
+    /// Navigation id; empty if there is none, and for soft navigations, whose ids are numbers.
     pub(crate) id: String,
     pub(crate) frame: String,
-    /// Of what was asked for.
+    /// Requested URL.
     pub(crate) url: String,
-    /// What the address bar has in the end; empty if nothing says so.
+    /// Final URL in the address bar; empty if unknown.
     pub(crate) address: String,
-    /// Whether it is one of what was the main frame at that place of the trace.
+    /// Whether the navigated frame was the main frame at that position in the trace.
     pub(crate) is_main: bool,
-    /// Whether Chrome says that its frame is in no other.
+    /// Whether Chrome marks the navigated frame as outermost.
     pub(crate) is_outermost: bool,
-    /// Whether it is one of scripts.
+    /// Whether this is a soft navigation, made by scripts.
     pub(crate) is_soft: bool,
     pub(crate) first_paint: Option<f64>,
-    /// With its candidate's index.
+    /// The largest paint with the index of its candidate.
     pub(crate) largest: Option<(&'m Marked, f64)>,
 }
 
 impl<'m> Navigation<'m> {
-    /// One of which nothing is known but its event.
+    /// Creates a navigation from its event; everything else is unknown.
     fn of(own: &'m Marked, args: &Args) -> Self {
         Navigation {
             own,
@@ -58,7 +58,7 @@ impl<'m> Navigation<'m> {
     }
 }
 
-/// All of a trace, while they are read, and where they stand by their ids.
+/// The navigations read so far, and their numbers by id.
 #[derive(Default)]
 struct Navigations<'m> {
     all: Vec<Navigation<'m>>,
@@ -66,7 +66,6 @@ struct Navigations<'m> {
     soft_numbers: HashMap<Vec<u8>, usize>,
 }
 
-/// A paint of a navigation.
 struct Paint<'m> {
     ts: f64,
     own: &'m Marked,
@@ -75,7 +74,6 @@ struct Paint<'m> {
 }
 
 object! {
-    /// What events of pages say.
     struct Args {
         data: Object<Data>, context: Object<Context>, frame, url, #[serde(rename = "render_frame_host")] render_frame_host: Object<Host>,
     }
@@ -85,13 +83,14 @@ object! {
         is_outermost_main_frame, resource_type, request_id, url,
     }
 
-    /// Of a soft navigation.
+    /// Context of a soft navigation.
     struct Context { #[serde(rename = "URL")] url, performance_timeline_navigation_id, first_contentful_paint }
 
     struct Host { #[serde(rename = "frame_type")] frame_type }
 }
 
-/// Navigations, the first of each id and of soft ones the last, with their paints and addresses, in the order of the trace.
+/// Returns navigations in trace order, with their paints and addresses. The first of each id
+/// counts, of soft navigations the last.
 pub(crate) fn navigations(trace: &Trace) -> Vec<Navigation<'_>> {
     let mut navigations = Navigations::default();
     let mut main: Option<Vec<u8>> = None;
@@ -116,7 +115,7 @@ pub(crate) fn navigations(trace: &Trace) -> Vec<Navigation<'_>> {
     all
 }
 
-/// Paints of other frames and processes than those of their navigations do not count.
+/// Adds the paints. Those of another frame or process than the navigation's do not count.
 fn add_paints<'m>(trace: &Trace, navigations: &mut [Navigation<'m>], paints: &[Paint<'m>]) {
     for paint in paints {
         let navigation = &mut navigations[paint.navigation];
@@ -135,7 +134,8 @@ fn add_paints<'m>(trace: &Trace, navigations: &mut [Navigation<'m>], paints: &[P
     }
 }
 
-/// What scripts wrote to the address bar is of the navigation of the main frame before it, up to a soft one.
+/// Adds addresses set by scripts to the previous navigation of the main frame, up to a soft
+/// navigation.
 fn add_addresses(trace: &Trace, navigations: &mut [Navigation<'_>]) {
     let mut soft: Vec<f64> =
         navigations.iter().filter(|own| own.is_soft).map(|own| own.own.ts).collect();
@@ -159,7 +159,7 @@ fn add_addresses(trace: &Trace, navigations: &mut [Navigation<'_>]) {
 }
 
 impl<'m> Navigations<'m> {
-    /// A navigation is led to where the last of its requests goes.
+    /// Sets the address of a navigation to the URL of its last request.
     fn redirect(&mut self, request: &Marked) {
         let Data { resource_type, request_id, url, .. } = request.data().unwrap_or_default();
         if resource_type.text() != Some(b"Document") {
@@ -170,7 +170,7 @@ impl<'m> Navigations<'m> {
         }
     }
 
-    /// Takes a navigation; `main` is the main frame at its place.
+    /// Adds a navigation; `main` is the main frame at its position.
     fn add(&mut self, own: &'m Marked, main: Option<&[u8]>) {
         let args: Args = decode(&own.args);
         let Some(data) = &args.data.0 else { return };
@@ -206,7 +206,7 @@ impl<'m> Navigations<'m> {
         }
     }
 
-    /// What of an event is a paint of a navigation that is known.
+    /// Returns the paint that an event describes, if its navigation is known.
     fn paint(&self, own: &'m Marked) -> Option<Paint<'m>> {
         if !matches!(
             own.mark,

@@ -1,4 +1,4 @@
-//! Requests: `NetworkRequestsHandler` of DevTools.
+//! Network requests (DevTools: `NetworkRequestsHandler`).
 
 use crate::navigations::number_above_zero;
 use tracemill_analysis::Trace;
@@ -8,69 +8,69 @@ use tracemill_analysis::value::typed::{Object, object};
 use tracemill_tokenizer::unescaped_text;
 use tracemill_trace::spill::hash::HashMap;
 
-/// A request. Times are microseconds on the trace's clock.
+/// A network request. Times are microseconds on the trace's clock.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Request {
-    /// Its id in the trace.
+    /// Request id in the trace.
     pub id: String,
-    /// DevTools' key of it.
+    /// DevTools' key of the request.
     pub key: String,
-    /// The number of its input.
+    /// Number of the input.
     pub input: usize,
-    /// Its URL.
+    /// Final URL.
     pub url: String,
-    /// Those that led to it, in order.
+    /// URLs that redirected to `url`, in order.
     pub redirects: Vec<String>,
-    /// When it began.
+    /// Start of the request.
     pub start: f64,
-    /// When it was sent.
+    /// Time at which the request was sent.
     pub send: f64,
-    /// When the head of the answer was there; `None` if nothing says so.
+    /// Time at which the response headers were complete; `None` if unknown.
     pub first_byte: Option<f64>,
-    /// When the network was done.
+    /// Time at which the network was done.
     pub finish: f64,
-    /// When the page had it.
+    /// Time at which the page had the response.
     pub end: f64,
-    /// From what was sent to the whole head.
+    /// Time from the end of sending to the complete response headers.
     pub waiting: Option<f64>,
-    /// From what was sent to the first of the head.
+    /// Time from the end of sending to the first byte of the response headers.
     pub server: Option<f64>,
-    /// Bytes over the network.
+    /// Bytes transferred over the network.
     pub transfer: Option<f64>,
-    /// Bytes of what it brought.
+    /// Bytes of the decoded body.
     pub body: Option<f64>,
-    /// In the end.
+    /// Final priority.
     pub priority: Option<String>,
-    /// At first.
+    /// Initial priority.
     pub initial_priority: Option<String>,
-    /// Whether the page waits for it, as Chrome says.
+    /// Chrome's render-blocking status.
     pub render_blocking: String,
-    /// Document, Script, …
+    /// Resource type, such as `Document` or `Script`.
     pub resource: String,
-    /// As the answer says.
+    /// MIME type of the response.
     pub mime: String,
-    /// HTTP's.
+    /// HTTP status code.
     pub status: f64,
-    /// Such as h2.
+    /// Protocol, such as `h2`.
     pub protocol: String,
-    /// memory, disk or worker if one answered.
+    /// `memory`, `disk` or `worker` if the response came from a cache or service worker.
     pub cache: Option<&'static str>,
-    /// What began it: parser, script, …
+    /// Type of the request's initiator, such as `parser` or `script`.
     pub initiator: Option<String>,
-    /// Of which frame.
+    /// Id of the page frame.
     pub frame: Option<String>,
-    /// When the first byte of the answer was there, as the largest paint is taken apart; `None` if nothing says so.
+    /// Time of the first response byte, used to split the largest contentful paint; `None` if
+    /// unknown.
     pub(crate) answered: Option<f64>,
 }
 
 impl Request {
-    /// Microseconds from its start to its end.
+    /// Returns the time from start to end in microseconds.
     pub fn duration(&self) -> f64 {
         self.end - self.start
     }
 }
 
-/// The events of a request.
 #[derive(Default)]
 struct Events<'m> {
     will_sends: Vec<&'m Marked>,
@@ -83,7 +83,6 @@ struct Events<'m> {
 }
 
 object! {
-    /// What an event of a request says.
     struct Said {
         url, frame, priority, render_blocking, resource_type, initiator: Object<Initiator>, mime_type, status_code, protocol, from_cache,
         from_service_worker, timing: Object<WrittenTiming>, finish_time, encoded_data_length, decoded_body_length,
@@ -96,20 +95,20 @@ object! {
     struct OfRequest { request_id }
 }
 
-/// URLs that DevTools follows.
+/// Returns whether DevTools follows URLs of this scheme.
 fn is_followed(url: &str) -> bool {
     const PROTOCOLS: [&str; 5] = ["blob:", "file:", "filesystem:", "http:", "https:"];
     PROTOCOLS.iter().any(|own| url.starts_with(own))
 }
 
-/// What an answer says of its times; what is missing is no number.
+/// Times of a response; missing ones are NaN.
 struct Timing {
     request: f64,
     send_start: f64,
     send_end: f64,
     headers_start: Option<f64>,
     headers_end: f64,
-    /// What was added to the times of the input, in microseconds.
+    /// Clock offset of the input in microseconds.
     offset: f64,
 }
 
@@ -126,7 +125,7 @@ impl Timing {
         }
     }
 
-    /// So many milliseconds behind the request.
+    /// Returns the time this many milliseconds after the request.
     fn behind(&self, ms: f64) -> f64 {
         self.request * 1_000_000.0 + ms * 1000.0 + self.offset
     }
@@ -136,7 +135,7 @@ impl Timing {
     }
 }
 
-/// The requests, in the order of their first events. Cost: a look at each of their events.
+/// Returns the requests, in the order of their first events. Cost: visits each of their events.
 pub(crate) fn requests(trace: &Trace) -> Vec<Request> {
     let mut all: Vec<(String, Events<'_>)> = Vec::new();
     let mut numbers: HashMap<(usize, Vec<u8>), usize> = HashMap::default();
@@ -243,7 +242,7 @@ fn request(id: &str, events: &Events<'_>) -> Option<Request> {
     })
 }
 
-/// The first of `requests` between two times that asked for a URL, or was led to what it asked for from there.
+/// Returns the first request for a URL that starts between two times. Redirects from the URL count.
 pub(crate) fn asked_between<'r>(
     requests: &'r [Request],
     url: &str,

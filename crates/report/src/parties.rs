@@ -1,4 +1,4 @@
-//! Whom the main thread works for, and whose bytes come over the network: `ThirdParties` of DevTools' insights.
+//! Main-thread time and transferred bytes by company (DevTools: `ThirdParties` insight).
 
 use crate::web::Visit;
 use tracemill_analysis::events::entities::Owner;
@@ -10,23 +10,23 @@ use tracemill_analysis::{
 use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 
-/// A company, a domain or an extension with scripts or requests of a page.
+/// A company, domain or extension with scripts or requests of a page.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Party {
-    /// What it is called: a company of [`Trace::entities`], else a root domain.
+    /// Name of the company ([`Trace::entities`]), else the root domain.
     pub name: String,
-    /// Whether the page is its own.
+    /// Whether the party owns the page.
     pub is_first: bool,
-    /// Whether it is a company of the list, or an extension.
+    /// Whether the party is a listed company or an extension.
     pub is_known: bool,
-    /// Self time of its functions and events on the main thread, in milliseconds.
+    /// Self time of the party's functions and events on the main thread, in milliseconds.
     pub own: f64,
-    /// Bytes that the network brought of it.
+    /// Bytes transferred over the network.
     pub bytes: f64,
 }
 
-/// Those of each of the `most` first visits, in the order of DevTools; `track` is that of the main thread of the page.
-/// Cost: a walk over it for each visit up to the end of that.
+/// Returns the parties of each of the first `most` visits, in DevTools' order. `track` is the
+/// main thread of the page. Cost: a walk over it for each visit.
 pub(crate) fn parties(
     trace: &Trace,
     track: &Track<'_>,
@@ -45,7 +45,7 @@ pub(crate) fn parties(
     visits.iter().take(most).map(of).collect()
 }
 
-/// The main thread of the page: of the first process with the main frame.
+/// Returns the main thread of the page: that of the first process with the main frame.
 pub(crate) fn main_thread(trace: &Trace) -> Option<usize> {
     let is_own = |url: &[u8]| url.starts_with(b"about:") || url.starts_with(b"chrome:");
     let is_main = |pid: &[u8]| {
@@ -57,7 +57,7 @@ pub(crate) fn main_thread(trace: &Trace) -> Option<usize> {
     trace.threads.iter().position(is_it)
 }
 
-/// Those within a window of sums.
+/// Returns the parties within a window of milliseconds, or exact nanoseconds.
 fn parties_of(
     trace: &Trace,
     view: &View<'_>,
@@ -67,7 +67,7 @@ fn parties_of(
     room: &Quota,
 ) -> Result<Vec<Party>, Error> {
     let ids = view.ids(GroupBy::ThirdParty).by_owner();
-    // in DevTools only the tree leaves out what has no place
+    // In DevTools only the tree drops entries that overlap their parent.
     let space = trace.space_of_rows();
     let mut tree = BottomUp::new(&ids, window, (1, true), (as_devtools, trace.clock()), &space);
     view.all_entries().for_each(|own| tree.note_cached(&own));

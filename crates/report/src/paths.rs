@@ -1,11 +1,10 @@
-//! Paths of a call tree that a report tells. The tree is as large as the trace has it, so they are looked for among its rows, and only
-//! what is told of it is made into rows of tables.
+//! Finds reported paths in a call tree. Only their rows are converted to table rows.
 
 use tracemill_analysis::names::groups::Ids;
 use tracemill_analysis::tree::{By, Row, Rows};
 use tracemill_analysis::{TreePath, TreeRow, View};
 
-/// Paths that are told of a task or a block.
+/// Maximum number of paths of a task or block.
 const PATHS: usize = 3;
 
 /// As [`Table::heaviest`](tracemill_analysis::Table::heaviest) of the whole tree: from the greatest total to the greatest below it, and so on.
@@ -24,7 +23,7 @@ pub(crate) fn heaviest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> TreePath 
     }
 }
 
-/// The rows with most self time, each with those above it; of equal ones those that a table has first.
+/// Returns the paths to the rows with most self time; equal ones in the order of the table.
 pub(crate) fn hottest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> Vec<TreePath> {
     let mut most: Vec<(f64, u32)> = Vec::new();
     for (row, _) in rows.depth_first(By::Total, usize::MAX, true, |_| true) {
@@ -38,7 +37,6 @@ pub(crate) fn hottest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> Vec<TreePa
     most.into_iter().map(|(_, row)| path_to(row, rows, view, ids)).collect()
 }
 
-/// A row and those above it.
 fn path_to(row: u32, rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> TreePath {
     let above = |&own: &u32| Some(rows.get(own).parent).filter(|&parent| parent != 0);
     let mut path: Vec<u32> = std::iter::successors(Some(row), above).collect();
@@ -49,7 +47,7 @@ fn path_to(row: u32, rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> TreePath {
     TreePath { rows, left_out: left_out as u64 }
 }
 
-/// A row of a call tree as it is told.
+/// Converts a row of a call tree to milliseconds.
 fn row_in_ms(row: &Row, depth: u32, view: &View<'_>, ids: &Ids<'_>) -> TreeRow {
     let (row, clock) = (view.row(row, depth, ids, By::Total), view.trace().clock());
     TreeRow { own: clock.ms(row.own), total: clock.ms(row.total), ..row }

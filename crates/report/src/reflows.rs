@@ -1,5 +1,5 @@
-//! Layouts and styles that scripts force: `FORCED_REFLOW` of DevTools' `WarningsHandler`, thread by thread, and the functions that
-//! do, as its insight has them.
+//! Layouts and style recalculations forced by scripts, and the functions that force them (DevTools:
+//! `FORCED_REFLOW` of `WarningsHandler`, and the forced-reflow insight).
 
 use crate::found::{Reflow, Reflows, Stretch};
 use tracemill_analysis::entries::Entry;
@@ -16,31 +16,30 @@ use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashMap;
 
-/// What is forced in a task is told from here on, in milliseconds.
+/// Minimum time of forced layouts in a reported task, in milliseconds.
 const LIMIT: f64 = 30.0;
 
 /// Name, URL, line and column.
 type Place = (Option<String>, String, Option<i64>, Option<i64>);
 
-/// A layout that was forced.
 #[derive(Clone, Copy)]
 struct Forced {
     record: Record,
-    /// The node of the call around it.
+    /// Node of the call around the layout.
     call: Option<u32>,
 }
 
-/// Those of a thread.
+/// The forced layouts of a thread.
 #[derive(Default)]
 pub(crate) struct OfThread {
     all: Vec<Forced>,
     places: HashMap<u64, usize>,
     tasks: u64,
-    /// Of the calls that are open: the innermost that is a script's.
+    /// For each open call: the innermost call of a script.
     open: Vec<Option<u32>>,
 }
 
-/// What is open at a time: when each ends, in ticks.
+/// Ends of the open events, in ticks.
 #[derive(Default)]
 struct Open(Vec<f64>);
 
@@ -52,15 +51,15 @@ impl Open {
     }
 }
 
-/// Which kinds of events are layouts of DevTools; `None` if there is none.
+/// Returns which kinds of events are layouts; `None` if none is.
 pub(crate) fn layouts(trace: &Trace) -> Option<Vec<bool>> {
     let is = |kind: &Kind| is_layout(trace.names().bytes_of(kind.name));
     let all: Vec<bool> = trace.kinds().iter().map(is).collect();
     all.contains(&true).then_some(all)
 }
 
-/// The layouts of a thread that scripts force and that begin within the window. Cost: a look at each event of the thread; heap: that
-/// of what is found.
+/// Returns the forced layouts of a thread that begin within the window. Cost: visits each event
+/// of the thread. Heap: the layouts.
 pub(crate) fn reflows(
     trace: &Trace,
     thread: &Thread,
@@ -89,7 +88,7 @@ pub(crate) fn reflows(
     Ok(found)
 }
 
-/// What forced layouts of threads, together.
+/// Sums the forced layouts of threads by location.
 pub(crate) fn forced(trace: &Trace, threads: Vec<(usize, OfThread)>, rows: usize) -> Reflows {
     let mut reflows = Reflows::default();
     let mut numbers: HashMap<Place, usize> = HashMap::default();
@@ -136,13 +135,13 @@ fn forced_stretch(trace: &Trace, thread: usize, record: &Record) -> Stretch {
     }
 }
 
-/// The place that the event names, else the function of the call around it.
+/// Returns the location that the event names, else the function of the call around it.
 fn place_of(trace: &Trace, thread: &Thread, forced: &Forced) -> (Option<String>, Location) {
     let told = trace.reported_text(&forced.record);
     if told != 0 {
         let frame: StackFrame = decode(trace.names().bytes_of(told));
         let text = |value: &Value| value.printable().unwrap_or_default();
-        // written from 1 on
+        // Lines and columns are written from 1.
         let place = |value: &Value| Some(value.number()? as i64 - 1);
         let (line, column) = (place(&frame.line_number), place(&frame.column_number));
         return (
@@ -176,13 +175,13 @@ impl OfThread {
         task.clear();
     }
 
-    /// Learns by which calls they were forced.
+    /// Returns a visitor that finds the calls around the layouts.
     pub(crate) fn calls<'o, 't>(&'o mut self, ids: &'o Ids<'t>) -> Calls<'o, 't> {
         Calls { own: self, ids }
     }
 }
 
-/// A walk that finds the calls around layouts.
+/// A visitor that finds the calls around layouts.
 pub(crate) struct Calls<'o, 't> {
     own: &'o mut OfThread,
     ids: &'o Ids<'t>,
@@ -203,7 +202,7 @@ impl Visit for Calls<'_, '_> {
             return;
         }
         self.meet(written);
-        // built-in functions stand nowhere
+        // Built-in functions have no location.
         let around = self.own.open.last().copied().flatten();
         let is_placed = self.ids.frame(written).is_some_and(|frame| frame.url != 0);
         self.own.open.push(if is_placed { Some(written.kind) } else { around });

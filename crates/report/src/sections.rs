@@ -93,7 +93,7 @@ pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<R
     Ok(report)
 }
 
-/// Adds the table of all threads, without what a CPU that is idle takes.
+/// Adds the table of all threads, without V8's `(idle)`.
 fn add_hot(trace: &Trace, parts: Vec<Part>, report: &mut Report) -> Result<(), Error> {
     report.hot = trace.bottom_up_of_all(parts)?;
     let Some(part) = &mut report.hot else { return Ok(()) };
@@ -105,7 +105,7 @@ fn add_hot(trace: &Trace, parts: Vec<Part>, report: &mut Report) -> Result<(), E
     left.finish()
 }
 
-/// Adds what only some producers write.
+/// Adds the sections of a single producer.
 fn add_of_producer(
     trace: &Trace,
     threads: &[usize],
@@ -121,7 +121,7 @@ fn add_of_producer(
     if report.producer == Producer::Clang {
         report.compiled = Some(compiled(trace, threads, rows, window, room)?);
     }
-    // what the trace tells of outside its own bounds is left out only by a window
+    // Without a window, requests outside the bounds of the trace count too.
     let is_in = |request: &Request| {
         rules.window.is_none_or(|span| (span.from..=span.to).contains(&(request.start / 1000.0)))
     };
@@ -142,7 +142,7 @@ fn counted(trace: &Trace) -> Vec<Counted> {
 }
 
 impl Report {
-    /// Adds a thread, whose table is given back; `busiest` is the busy time of the busiest so far.
+    /// Adds a thread and returns its table; `busiest` is the greatest busy time so far.
     fn add(&mut self, survey: Survey, busiest: &mut f64) -> Part {
         if survey.sums.busy > *busiest && survey.heaviest.depth() > 0 {
             *busiest = survey.sums.busy;

@@ -1,27 +1,27 @@
-//! Shifts of the layout, in clusters: `LayoutShiftsHandler` of DevTools.
+//! Layout shifts in clusters (DevTools: `LayoutShiftsHandler`).
 
 use tracemill_analysis::Trace;
 use tracemill_analysis::events::pages::{Mark, Marked};
 use tracemill_analysis::value::clock::by_time;
 use tracemill_analysis::value::typed::object;
 
-/// A cluster lasts no longer, in microseconds.
+/// Maximum duration of a cluster in microseconds.
 const MOST: f64 = 5_000_000.0;
-/// Nor goes on after such a pause.
+/// Pause in microseconds that ends a cluster.
 const PAUSE: f64 = 1_000_000.0;
 
-/// Shifts that come close behind one another. Times are microseconds.
+/// A cluster of layout shifts. Times are microseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShiftCluster {
-    /// When the first came, on the trace's clock.
+    /// Time of the first shift on the trace's clock.
     pub ts: f64,
-    /// Up to the pause behind the last.
+    /// Duration, including the pause after the last shift.
     pub dur: f64,
-    /// Their scores together.
+    /// Sum of the shifts' scores.
     pub score: f64,
-    /// How many there are.
+    /// Number of shifts.
     pub count: u64,
-    /// DevTools' key of the worst of them.
+    /// DevTools' key of the worst shift.
     pub worst: Option<String>,
     worst_score: f64,
 }
@@ -30,7 +30,8 @@ object! {
     struct Shift { #[serde(rename = "had_recent_input")] had_recent_input, #[serde(rename = "weighted_score_delta")] weighted_score_delta }
 }
 
-/// The clusters, by time. A new one begins with a navigation of the main frame, at `navigations`.
+/// Returns the clusters by time. A navigation of the main frame, at one of `navigations`,
+/// begins a new cluster.
 pub(crate) fn shift_clusters(trace: &Trace, mut navigations: Vec<f64>) -> Vec<ShiftCluster> {
     navigations.sort_by(|a, b| by_time(*a, *b));
     let shifts = trace.marks().iter().filter(|own| own.mark == Mark::Shift);

@@ -1,4 +1,4 @@
-//! How long single events of a name last: the median, what one in a hundred exceeds, and the longest.
+//! Durations of single events by name: median, 99th percentile and maximum.
 
 use tracemill_analysis::value::space::rank;
 use tracemill_analysis::{Trace, Window};
@@ -7,26 +7,25 @@ use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Of the events of a name; times are microseconds.
+/// Durations of events with a name, in microseconds.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Spread {
-    /// The name.
+    /// Name of the events.
     pub name: String,
-    /// How many begin within the window.
+    /// Number of events that begin within the window.
     pub count: u64,
-    /// What half of them do not exceed.
+    /// Median duration.
     pub p50: f64,
-    /// What 99 of 100 do not exceed.
+    /// 99th percentile of the durations.
     pub p99: f64,
-    /// The longest.
+    /// Maximum duration.
     pub most: f64,
 }
 
 record! {
-    /// How long one event lasts.
     #[derive(Clone, Copy)]
     struct Lasted {
-        /// Microseconds.
+        /// Duration in microseconds.
         dur: f64,
         number: u64,
         name: u32,
@@ -41,13 +40,15 @@ impl Keyed for Lasted {
     }
 }
 
-/// Which of `count` sorted values a share does not exceed: the least for which that holds.
+/// Returns the index of a percentile among `count` sorted values (nearest rank).
 fn place(count: u64, percent: u64) -> u64 {
     (count * percent).div_ceil(100).saturating_sub(1)
 }
 
-/// Of events (X, and B with their E) of these names on threads, given by their numbers, that begin within the window. Cost: a look at
-/// each event, and a sort of those of the names: 20 bytes each, on disk beyond the budget.
+/// Measures the events (X, and paired B) with these names that begin within the window.
+///
+/// Cost: visits each event, and sorts those with the names: 20 bytes each, on disk beyond the
+/// budget.
 pub(crate) fn spread<'n>(
     trace: &Trace,
     threads: &[usize],
@@ -101,7 +102,7 @@ mod tests {
     use super::place;
 
     #[test]
-    fn places_are_those_of_the_nearest_rank() {
+    fn percentiles_use_nearest_rank() {
         assert_eq!([place(1, 50), place(2, 50), place(3, 50), place(4, 50)], [0, 0, 1, 1]);
         assert_eq!(
             [place(1, 99), place(100, 99), place(101, 99), place(1000, 99)],

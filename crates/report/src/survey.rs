@@ -1,4 +1,4 @@
-//! One thread, looked at once: a flame chart, and one walk over it with all that sections are made of.
+//! Collects all sections of one thread from one flame chart and one walk.
 
 use crate::blocks::blocks;
 use crate::found::{Blocks, ReportRules, Stretch, Tasks, ThreadSums, is_gc};
@@ -17,20 +17,20 @@ use tracemill_analysis::value::clock::Clock;
 use tracemill_analysis::{GroupBy, Part, Picks, Producer, Table, Trace, TreePath, View, Window};
 use tracemill_trace::Error;
 
-/// What one thread gives to the report; categories are made when its table can be read.
+/// The contribution of a thread to the report. Categories are added when its table can be read.
 pub(crate) struct Survey {
     pub(crate) sums: ThreadSums,
-    /// Bottom up, to be added to those of other threads.
+    /// Bottom-up table, to be merged with those of other threads.
     pub(crate) table: Part,
     pub(crate) heaviest: TreePath,
     pub(crate) tasks: Option<Tasks>,
     pub(crate) blocks: Option<Blocks>,
     pub(crate) reflows: OfThread,
-    /// By visit, if it is the main thread of the page.
+    /// Parties by visit, if this is the main thread of the page.
     pub(crate) parties: Vec<Vec<Party>>,
 }
 
-/// Which time, which kinds of events are layouts, and the main thread of the page with what it visited.
+/// Options, window, layout kinds, and the main thread of the page with its visits.
 type Asked<'r> = (&'r ReportRules, Window, Option<&'r [bool]>, Option<(usize, &'r [Visit])>);
 
 pub(crate) fn survey(
@@ -95,7 +95,7 @@ pub(crate) fn survey(
     Ok(Survey { sums, table, heaviest, tasks, blocks, reflows, parties })
 }
 
-/// Self times of the rows of a table, which are sums of a clock, by category, in milliseconds; those below zero are left out, as tables do.
+/// Sums positive self times by category, and converts them to milliseconds.
 pub(crate) fn categories(table: &Table, clock: Clock) -> Vec<(&'static str, f64)> {
     let mut categories: Vec<(&'static str, f64)> = Vec::new();
     for row in table.rows.iter().filter(|row| row.own > 0.0) {

@@ -1,16 +1,15 @@
-//! Long tasks: `LONG_TASK` of DevTools' `WarningsHandler`.
+//! Long tasks (DevTools: `LONG_TASK` of `WarningsHandler`).
 
 use crate::found::{LONG, Stretch, Tasks, keep_longest};
 use tracemill_analysis::events::kinds::flag;
 use tracemill_analysis::{Thread, Trace, Window};
 
-/// Whether any event is a task.
 pub(crate) fn has_tasks(trace: &Trace) -> bool {
     trace.flags().iter().any(|flags| flags & flag::RUN_TASK != 0)
 }
 
-/// The tasks of a thread of more than 50 ms that begin within the window, still without their paths. Workers have none: nobody waits
-/// for them. Cost: a look at each event of the thread; heap: that of `rows` tasks.
+/// Returns the tasks of a thread of more than 50 ms that begin within the window, without their
+/// paths. Workers have none, since they do not block the page.
 pub(crate) fn tasks(
     trace: &Trace,
     at: usize,

@@ -1,4 +1,4 @@
-//! Visitors of the walk that only reports have: what is between events, and call trees of stretches of time.
+//! Visitors of the walk for reports: busy time and gaps, and call trees of intervals.
 
 use tracemill_analysis::Window;
 use tracemill_analysis::entries::Entry;
@@ -9,26 +9,26 @@ use tracemill_analysis::value::clock::Clock;
 use tracemill_analysis::value::space::Space;
 use tracemill_trace::Error;
 
-/// How long any event was open, and what lies between.
+/// Measures busy time and gaps.
 pub(crate) struct Between<'i> {
     is_idle: &'i dyn Fn(&Entry) -> bool,
-    /// In the sums of the clock, as the times below.
+    /// The window, in milliseconds or exact nanoseconds like all times here.
     window: Window,
     clock: Clock,
-    /// How many are open that count.
+    /// Number of open entries that count.
     depth: u32,
-    /// Where the last outermost one ended.
+    /// End of the last outermost entry.
     until: f64,
     longest: Option<Window>,
-    /// Where the outermost one began that is open.
+    /// Start of the open outermost entry.
     since: f64,
-    /// For how long any was open.
+    /// Sum of busy time.
     busy: f64,
     pub(crate) events: u64,
 }
 
 impl<'i> Between<'i> {
-    /// `is_idle` says which calls stand for a CPU that does nothing; nothing is below them.
+    /// Creates a visitor; `is_idle` detects V8's `(idle)`, which has no children.
     pub(crate) fn new(window: Window, clock: Clock, is_idle: &'i dyn Fn(&Entry) -> bool) -> Self {
         let (until, since, longest) = (window.from, window.from, None);
         Between { is_idle, window, clock, depth: 0, until, longest, since, busy: 0.0, events: 0 }
@@ -41,12 +41,12 @@ impl<'i> Between<'i> {
         }
     }
 
-    /// Milliseconds in which any was open.
+    /// Returns the busy time in milliseconds.
     pub(crate) fn busy(&self) -> f64 {
         self.clock.ms(self.busy)
     }
 
-    /// The longest gap, those at both ends of the window included, in milliseconds.
+    /// Returns the longest gap in milliseconds, including those at the ends of the window.
     pub(crate) fn finish(mut self) -> Option<Window> {
         self.gap(self.window.to);
         self.longest.map(|own| self.clock.window(own))
@@ -87,17 +87,17 @@ impl Visit for Between<'_> {
     }
 }
 
-/// The call trees of stretches, each of what begins within it: nothing that does goes on behind it.
+/// Builds the call trees of intervals from the entries that begin and end within them.
 pub(crate) struct Within<'i, I> {
-    /// In ticks, by their starts.
+    /// Intervals in ticks, by start.
     stretches: Vec<(f64, f64)>,
     clock: Clock,
     trees: Vec<TopDown<'i, I>>,
-    /// The first that no event has reached.
+    /// Number of the first interval not yet reached.
     next: usize,
-    /// Those that were reached and may go on.
+    /// Intervals reached that may not be over.
     active: Vec<usize>,
-    /// The trees that each open event is in, and where those of each begin.
+    /// Trees of all open entries, and the index at which those of each entry begin.
     open: Vec<usize>,
     starts: Vec<usize>,
 }
@@ -111,7 +111,6 @@ impl<'i, I: Identify> Within<'i, I> {
         Within { stretches, clock, trees, next: 0, active, open, starts }
     }
 
-    /// The rows of each stretch.
     pub(crate) fn finish(self) -> impl Iterator<Item = Rows> {
         let (windows, sum) = (self.stretches.into_iter(), move |tick| self.clock.sum(tick));
         let windows = windows.map(move |(from, to)| Window { from: sum(from), to: sum(to) });

@@ -1,4 +1,5 @@
-//! What a page's users wait for, by navigation: `PageLoadMetricsHandler` of DevTools and its insights of LCP, INP and CLS.
+//! Page load and interaction metrics by navigation (DevTools: `PageLoadMetricsHandler`, and the
+//! LCP, INP and CLS insights).
 
 use crate::interactions::{Interaction, interactions, slowest};
 use crate::navigations::{Navigation, navigations, number_above_zero};
@@ -10,80 +11,78 @@ use tracemill_analysis::value::clock::by_time;
 use tracemill_analysis::value::typed::object;
 use tracemill_tokenizer::unescaped_text;
 
-/// A figure, or why it cannot be told.
+/// A metric, or the reason why the metric is unknown.
 pub type Told<T> = Result<T, &'static str>;
 
-/// From a navigation of the main frame to the next, or what is before the first. Times are microseconds. A navigation is also a soft one, by which
-/// scripts show another page in place of that which is there.
+/// The time from a navigation of the main frame to the next, or the time before the first. Times
+/// are microseconds. Soft navigations count: scripts replace the page without a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Visit {
-    /// The page, as the address bar has it in the end: behind redirects, and as scripts wrote it. Empty if no navigation says so.
+    /// Final URL in the address bar, after redirects and changes by scripts; empty if unknown.
     pub url: String,
     /// DevTools' key of the navigation, if there is one.
     pub key: Option<String>,
-    /// Whether scripts showed it in place of another, without a request for the page.
+    /// Whether this is a soft navigation.
     pub is_soft: bool,
-    /// First and last moment, on the trace's clock.
+    /// Start and end on the trace's clock.
     pub bounds: (f64, f64),
-    /// The URL that tells whose it is: its own, else that of the main frame.
+    /// URL that identifies the first party: that of the navigation, else that of the main frame.
     pub(crate) first_party: String,
-    /// From the navigation to the first paint with content.
+    /// First contentful paint, from the navigation.
     pub fcp: Told<f64>,
-    /// The largest paint.
+    /// Largest contentful paint.
     pub lcp: Told<LargestPaint>,
-    /// The longest interaction, and the one that 98 of 100 do not exceed.
+    /// The longest interaction, and the one that 98 % do not exceed.
     pub inp: Told<(Interaction, Interaction)>,
-    /// The worst cluster of shifts; `None` if nothing shifted.
+    /// The worst cluster of layout shifts, if any.
     pub shifts: Option<ShiftCluster>,
 }
 
 impl Visit {
-    /// Cumulative layout shift.
+    /// Returns the cumulative layout shift.
     pub fn cls(&self) -> f64 {
         self.shifts.as_ref().map_or(0.0, |shift| shift.score)
     }
 }
 
-/// The largest paint with content. Times are microseconds.
+/// The largest contentful paint. Times are microseconds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LargestPaint {
-    /// From the navigation.
+    /// Time from the navigation.
     pub time: f64,
-    /// DevTools' key of it.
+    /// DevTools' key of the paint.
     pub key: String,
-    /// DevTools' key of the request for what was painted, if there was one.
+    /// DevTools' key of the request for the painted image, if there was one.
     pub request: Option<String>,
-    /// What the time went to.
+    /// Subparts of the time.
     pub parts: Told<LargestParts>,
 }
 
-/// What the time up to the largest paint went to, in microseconds.
+/// Subparts of the largest contentful paint, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LargestParts {
-    /// To the first byte of the page.
+    /// Time to first byte.
     pub first_byte: f64,
-    /// To the request for what was painted, and while that was loaded; `None` without a request.
+    /// Load delay and load time of the image; `None` without a request.
     pub load: Option<(f64, f64)>,
-    /// To the paint.
+    /// Render delay.
     pub render: f64,
 }
 
 object! {
-    /// What the largest paint of a page says.
     struct Paint { node_id }
 
-    /// What the paint of an image says.
     struct Image { #[serde(rename = "DOMNodeId")] node_id, image_url }
 }
 
-/// What users waited for, by navigation of the main frame.
+/// Returns the visits, by navigation of the main frame.
 ///
 /// # Errors
-/// Why none of it can be told.
+/// Returns the reason why the trace has no metrics.
 pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Told<Vec<Visit>> {
     let navigations = navigations(trace);
     let main = trace.meta().main_frame.as_deref().map(unescaped_text);
-    // soft navigations say themselves where they are
+    // Soft navigations name their page themselves.
     if main.is_none() && !navigations.iter().any(|own| own.is_soft) {
         return Err(
             "TracingStartedInBrowser is missing; record in DevTools' Performance panel to get LCP, INP and CLS",
@@ -143,7 +142,7 @@ pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Told<Vec<Visit>> {
             inp,
             shifts: worst.cloned(),
         };
-        // before the first navigation there mostly is nothing
+        // Usually nothing happens before the first navigation.
         if visit.key.is_some() || own.is_empty() || visit.inp.is_ok() || visit.shifts.is_some() {
             visits.push(visit);
         }
@@ -151,9 +150,10 @@ pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Told<Vec<Visit>> {
     Ok(visits)
 }
 
-/// The URL of the main frame: that of the first navigation, if the recording began with it, else the one at the start.
+/// Returns the URL of the main frame: that of the first navigation, if the recording began with
+/// it, else the one at the start.
 fn main_url(trace: &Trace, navigations: &[Navigation<'_>]) -> String {
-    /// Microseconds within which the first navigation is that of the recording.
+    /// Maximum microseconds between the start of the recording and its first navigation.
     const SOON: f64 = 500_000.0;
     let first = navigations.iter().find(|own| own.is_main);
     let is_it = |navigation: &&Navigation<'_>| {
@@ -195,7 +195,7 @@ fn largest(trace: &Trace, navigation: &Navigation<'_>, requests: &[Request]) -> 
     })
 }
 
-/// The request for the image that was painted, if it was one: that of the last image painted in its element.
+/// Returns the request for the painted image: that of the last image painted in the element.
 fn request_of_paint<'r>(
     trace: &Trace,
     paint: &Marked,

@@ -1,4 +1,4 @@
-//! Which rows of trees, entries of threads and functions of profiles are one function.
+//! Identifies functions in rows, entries and profiles, so that runs can be compared.
 
 use tracemill_analysis::entries::Entry;
 use tracemill_analysis::names::groups::Ids;
@@ -10,7 +10,7 @@ use tracemill_trace::event::hash_texts;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Which function: its name, its URL as builds share it, its line.
+/// The identity of a function: its name, its URL without build hashes, its line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Key {
     pub name: String,
@@ -19,7 +19,6 @@ pub(super) struct Key {
 }
 
 impl Key {
-    /// Of an entry of a thread.
     pub(super) fn of_entry(entry: &Entry, view: &View<'_>, ids: &Ids<'_>) -> Self {
         let label = ids.label(entry).filter(|label| !label.is_empty());
         let name = label.unwrap_or_else(|| ids.text(ids.id(entry)));
@@ -27,7 +26,6 @@ impl Key {
         Key { name, url: without_hashes(&url), line }
     }
 
-    /// Of a function of a profile.
     pub(super) fn of_frame(frame: &Frame, names: &Names) -> Self {
         let name = match names.text(frame.function) {
             name if name.is_empty() => "(anonymous)".to_owned(),
@@ -39,16 +37,15 @@ impl Key {
     }
 }
 
-/// Keys of rows, each once.
+/// Numbers the distinct keys of rows.
 #[derive(Default)]
 pub(super) struct Keys {
-    /// By a hash of what rows have: many rows are of one function.
+    /// Numbers by a hash of the row's texts, since many rows share a function.
     written: HashMap<[u64; 2], usize>,
     pub(super) numbers: HashMap<Key, usize>,
 }
 
 impl Keys {
-    /// That of a row.
     pub(super) fn number(&mut self, row: &TreeRow) -> usize {
         let (name, url, line) = (row.name(), &*row.location.url, row.location.line);
         let bytes = line.map(i64::to_le_bytes);

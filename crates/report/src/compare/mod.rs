@@ -1,4 +1,5 @@
-//! Two sides, of one run each or of many, function by function: what became slower, and whether that is more than chance.
+//! Compares two sides, of one or several runs each, function by function, and tests which changes
+//! are significant.
 
 mod keys;
 mod pairs;
@@ -16,34 +17,34 @@ use spread::{of_counts, of_sums};
 pub use stats::Judged;
 use stats::{adjusted, compare, median_of};
 
-/// Runs a side from which on they are tested against each other.
+/// Minimum number of runs per side for a test between runs.
 const ENOUGH: usize = 4;
-/// Share of false alarms among what is told.
+/// Accepted share of false alarms among the significant changes.
 const ALARMS: f64 = 0.05;
 
-/// What can be said of a function.
+/// The result of comparing a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It takes more time, and that is not chance.
+    /// The function takes significantly more time.
     Slower,
-    /// It takes less.
+    /// The function takes significantly less time.
     Faster,
-    /// Only the new side has it.
+    /// Only the new side has the function.
     New,
-    /// Only the base has it.
+    /// Only the base has the function.
     Gone,
-    /// It is called more often, by more than chance, and takes no more or less time.
+    /// The function is called significantly more often; its time does not change significantly.
     More,
-    /// It is called less often.
+    /// The function is called significantly less often; its time does not change significantly.
     Fewer,
-    /// There is no difference that is not chance.
+    /// No change is significant.
     Same,
-    /// Too little is known to say.
+    /// There is too little data for a test.
     Unknown,
 }
 
 impl Verdict {
-    /// Its name.
+    /// Returns the name of the verdict.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Slower => "slower",
@@ -58,30 +59,30 @@ impl Verdict {
     }
 }
 
-/// Whether a change is more than chance.
+/// Whether a change is significant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Certainty {
-    /// No test can be made.
+    /// No test is possible.
     #[default]
     Unknown,
-    /// It may be chance, or it is too small to be tested.
+    /// The change may be chance, or is too small to be tested.
     Chance,
-    /// It is more than chance.
+    /// The change is significant.
     Change,
 }
 
-/// A value on both sides, medians over runs, and what a test says of its change.
+/// Medians of a value on both sides, and the test of their change.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Pair {
-    /// Of the base.
+    /// Median of the base.
     pub base: f64,
-    /// Of the new side.
+    /// Median of the new side.
     pub new: f64,
-    /// The test of the change; `None` if none is made.
+    /// Test of the change; `None` if there is none.
     pub judged: Option<Judged>,
-    /// The share of false alarms among all rows that change no less surely.
+    /// Adjusted p-value: the share of false alarms among all rows with at most this value.
     pub q: Option<f64>,
-    /// What the test comes to.
+    /// Whether the change is significant.
     pub certainty: Certainty,
 }
 
@@ -110,17 +111,17 @@ impl Pair {
         Pair { judged, certainty, ..Pair::of(base, new) }
     }
 
-    /// By how much the new side has more.
+    /// Returns the difference of the new side from the base.
     pub fn change(self) -> f64 {
         self.new - self.base
     }
 
-    /// The same in percent of the base; infinite if that has none.
+    /// Returns the change in percent of the base; infinite if the base is 0.
     pub fn percent(self) -> f64 {
         if self.base == self.new { 0.0 } else { 100.0 * self.change() / self.base }
     }
 
-    /// Whether the change is more than chance.
+    /// Returns whether the change is significant.
     pub fn is_significant(self) -> bool {
         self.certainty == Certainty::Change
     }
@@ -129,37 +130,37 @@ impl Pair {
 /// A function on both sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// Its name.
+    /// Name of the function.
     pub name: String,
-    /// The name of its events in the trace; empty for functions of CPU profiles.
+    /// Name of the function's events in the trace; empty for functions of CPU profiles.
     pub trace_name: String,
-    /// Its URL on the side that has it, without what builds change.
+    /// URL without build hashes.
     pub url: String,
-    /// From 0, on the new side if that has it.
+    /// Line from 0, on the new side if it has the function.
     pub line: Option<i64>,
-    /// Milliseconds of its own.
+    /// Self time in milliseconds.
     pub own: Pair,
-    /// Milliseconds.
+    /// Total time in milliseconds.
     pub total: Pair,
-    /// Events.
+    /// Number of events.
     pub count: Pair,
-    /// What can be said.
+    /// The result of the comparison.
     pub verdict: Verdict,
 }
 
-/// Two sides.
+/// The comparison of two sides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// Runs of the base, and of the new side.
+    /// Number of runs of the base, and of the new side.
     pub runs: (usize, usize),
-    /// Milliseconds in which anything is open.
+    /// Busy time in milliseconds.
     pub busy: Pair,
-    /// The functions: those first that differ by more than chance, by how much self times differ.
+    /// Functions, significant changes first, then by change of self time.
     pub rows: Vec<Difference>,
 }
 
 impl Comparison {
-    /// Whether one of the sides has no row.
+    /// Returns whether one of the sides has no rows.
     pub fn has_empty_side(&self) -> bool {
         [|row: &Difference| row.count.base, |row: &Difference| row.count.new]
             .into_iter()
@@ -167,9 +168,12 @@ impl Comparison {
     }
 }
 
-/// Compares runs. With four or more a side medians are tested (Mann–Whitney, intervals of Hodges and Lehmann). With one a side sums of times are
-/// tested by how much their samples or events vary (see `spread`), and counts as those of events that come by chance (Poisson). Rows are told at
-/// a share of false alarms of 5 % (Benjamini–Hochberg, weighted by their times).
+/// Compares the runs of two sides.
+///
+/// With at least four runs per side, medians are tested (Mann–Whitney, Hodges–Lehmann intervals).
+/// With one run per side, times are tested by the variance of their samples or events, and counts
+/// as Poisson variables. The accepted share of false alarms is 5 % (Benjamini–Hochberg, weighted by
+/// time).
 pub fn compare_runs(base: &[Run], new: &[Run], rules: &CompareRules) -> Comparison {
     let (base, new) = pairs::scaled(base, new, &rules.normalize);
     let (a, b) = (Side::new(&base), Side::new(&new));
@@ -204,7 +208,7 @@ pub fn compare_runs(base: &[Run], new: &[Run], rules: &CompareRules) -> Comparis
     Comparison { runs, busy, rows }
 }
 
-/// A time of a function on both sides, and its test: of the runs, or with one a side of what that run says of it.
+/// Compares a time of a function. Tests the runs, or with one run per side its samples or events.
 fn tested(
     one: &Row,
     two: &Row,
@@ -215,7 +219,7 @@ fn tested(
     let (from, at) = of(one);
     let (to, _) = of(two);
     let pair = Pair::of(from, to);
-    // whether a row is tested must not depend on how its sides differ
+    // The choice to test a row must not depend on the difference of its sides.
     if pair.base.max(pair.new) < least {
         return Pair { certainty: Certainty::Chance, ..pair };
     }
@@ -226,7 +230,6 @@ fn tested(
     Pair { judged, ..pair }
 }
 
-/// How often a function is called on both sides, and its test.
 fn counted(one: &Row, two: &Row, runs: (usize, usize)) -> Pair {
     let pair = Pair::of(&one.count, &two.count);
     let judged = match runs {
@@ -236,11 +239,12 @@ fn counted(one: &Row, two: &Row, runs: (usize, usize)) -> Pair {
     Pair { judged, ..pair }
 }
 
-/// Adjusts the chances of a value of all rows, and says which changes are more than chance: of those that are at least `least`.
+/// Adjusts the p-values of a value of all rows, and marks changes of at least `least` as
+/// significant.
 fn decide(rows: &mut [Difference], of: impl Fn(&mut Difference) -> &mut Pair, least: f64) {
     let mut tested: Vec<&mut Pair> =
         rows.iter_mut().map(of).filter(|pair| pair.judged.is_some()).collect();
-    // what takes more time is more likely to be what somebody looks for
+    // Functions that take more time get more weight.
     let test = |pair: &&mut Pair| Some((pair.judged?.p, pair.base + pair.new));
     let tests: Vec<(f64, f64)> = tested.iter().filter_map(test).collect();
     for (pair, q) in tested.iter_mut().zip(adjusted(&tests)) {
@@ -252,7 +256,7 @@ fn decide(rows: &mut [Difference], of: impl Fn(&mut Difference) -> &mut Pair, le
     }
 }
 
-/// Gives a row that both sides have its verdict.
+/// Sets the verdict of a row that both sides have.
 fn judge(row: &mut Difference) {
     let (own, count) = (row.own, row.count);
     row.verdict = match row.verdict {
@@ -266,7 +270,7 @@ fn judge(row: &mut Difference) {
     };
 }
 
-/// Sorts rows: those first that differ by more than chance, by how much self times differ.
+/// Sorts rows: significant changes first, then by change of self time.
 fn sort(rows: &mut [Difference]) {
     rows.sort_by(|a, b| {
         let is_sure = |row: &Difference| row.own.is_significant() || row.count.is_significant();

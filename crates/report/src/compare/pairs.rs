@@ -1,4 +1,4 @@
-//! Runs of a side put together, and functions of both sides that are one.
+//! Combines the runs of a side, and matches the functions of both sides.
 
 use super::keys::Key;
 use super::rules::{MatchBy, Normalize};
@@ -10,15 +10,15 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use tracemill_trace::spill::hash::HashMap;
 
-/// A function of a side: a number for each run, 0 where a run has it not.
+/// Values of a function in each run of a side, 0 for a run without it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row {
     pub(super) own: Vec<f64>,
     pub(super) total: Vec<f64>,
     pub(super) count: Vec<f64>,
-    /// Runs that have it.
+    /// Number of runs with the function.
     pub(super) runs: usize,
-    /// What a run that is alone says of its self and total times; `None` if nothing is known.
+    /// Spread of the self and total times in a single run; `None` if unknown.
     pub(super) spread: Option<[Spread; 2]>,
     pub(super) trace_name: String,
 }
@@ -31,10 +31,10 @@ impl Row {
     }
 }
 
-/// A side, its functions by their keys.
+/// The functions of a side, by key.
 pub(super) struct Side {
     pub(super) busy: Vec<f64>,
-    /// [`pair`] takes them out.
+    /// Emptied by [`pair`].
     rows: BTreeMap<Key, Cell<Row>>,
 }
 
@@ -58,10 +58,10 @@ impl Side {
     }
 }
 
-/// Runs of a side; those whose times are scaled are copies.
+/// Runs of a side; scaled runs are copies.
 pub(super) type Runs<'r> = Vec<Cow<'r, Run>>;
 
-/// Runs whose times are scaled to the median of the base.
+/// Scales the times of runs to the median of the base.
 pub(super) fn scaled<'r>(base: &'r [Run], new: &'r [Run], to: &Normalize) -> (Runs<'r>, Runs<'r>) {
     let measure = |run: &Run| run.measure(to);
     let reference = median_of(&base.iter().map(measure).collect::<Vec<f64>>());
@@ -83,7 +83,7 @@ pub(super) fn scaled<'r>(base: &'r [Run], new: &'r [Run], to: &Normalize) -> (Ru
     (base.iter().map(scale).collect(), new.iter().map(scale).collect())
 }
 
-/// Functions of both sides, each once, by name.
+/// Matches the functions of both sides, sorted by name.
 pub(super) fn pair(a: &Side, b: &Side, by: MatchBy) -> Vec<(Key, Row, Row)> {
     let (mut left, mut right): (Vec<&Key>, Vec<&Key>) = (Vec::new(), Vec::new());
     let mut pairs: Vec<(&Key, Option<&Key>, Option<&Key>)> = Vec::new();
@@ -94,7 +94,7 @@ pub(super) fn pair(a: &Side, b: &Side, by: MatchBy) -> Vec<(Key, Row, Row)> {
         }
     }
     right.extend(b.rows.keys().filter(|key| !a.rows.contains_key(key)));
-    // what is left is matched by less and less, where that is enough to tell
+    // Match the rest by fewer properties, where that is unique.
     let by_url = |key: &Key| (key.name.clone(), key.url.clone());
     let by_name = |key: &Key| (key.name.clone(), String::new());
     if by != MatchBy::Exact {
@@ -115,12 +115,11 @@ pub(super) fn pair(a: &Side, b: &Side, by: MatchBy) -> Vec<(Key, Row, Row)> {
     all
 }
 
-/// Keys of both sides.
 type Both<'k> = (Vec<&'k Key>, Vec<&'k Key>);
-/// A key, and those of both sides that are it.
+/// A key, and the keys of both sides that match it.
 type Found<'k> = (&'k Key, Option<&'k Key>, Option<&'k Key>);
 
-/// Takes those out of both lists that alone have a key on each side.
+/// Removes keys that are unique on each side from both lists, and pairs them.
 fn unite<'k>(
     left: &mut Vec<&'k Key>,
     right: &mut Vec<&'k Key>,

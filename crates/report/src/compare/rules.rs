@@ -1,36 +1,35 @@
-//! How sides are compared.
-
-/// Which functions count as the same although they differ.
+//! Options for comparing runs.
+/// Which differing functions match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MatchBy {
-    /// None: name, URL and line are equal.
+    /// None: name, URL and line must be equal.
     Exact,
-    /// Those with the same name and URL, if each side has only one.
+    /// Functions with the same name and URL, if each side has only one.
     Line,
-    /// Also those with the same name, if each side has only one.
+    /// Also functions with the same name, if each side has only one.
     #[default]
     Name,
 }
 
-/// To what times are scaled.
+/// The reference to which times are scaled.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Normalize {
-    /// They are not.
+    /// Times are not scaled.
     #[default]
     None,
-    /// So that all runs are busy for as long.
+    /// All runs get the same busy time.
     Busy,
-    /// So that functions or events of this name take as long in all runs.
+    /// All runs get the same total time of functions or events with this name.
     Event(String),
 }
 
-/// How sides are compared.
+/// Options for comparing runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CompareRules {
-    /// Which functions are one.
+    /// Which functions match.
     pub by: MatchBy,
-    /// To what times are scaled.
+    /// The reference to which times are scaled.
     pub normalize: Normalize,
-    /// Changes of self time below this percent of what is busy are not tested.
+    /// Minimum tested change of self time, in percent of the busy time.
     pub least: f64,
 }

@@ -1,4 +1,4 @@
-//! What a run took, by function: of tables that were just made, or that an earlier run left.
+//! The times of a run by function, from new tables or from those of an earlier run.
 
 use super::keys::{Key, Keys};
 use super::rules::Normalize;
@@ -17,13 +17,13 @@ use tracemill_trace::run::memory::Share;
 use tracemill_trace::run::threads::try_each;
 use tracemill_trace::spill::hash::HashMap;
 
-/// A function of a run.
+/// Times of a function in a run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RunRow {
     pub(super) own: f64,
     pub(super) total: f64,
     pub(super) count: u64,
-    /// What its samples or events say of its self and total times.
+    /// Spread of the self and total times, from samples or events.
     pub(super) spread: Option<[Spread; 2]>,
     pub(super) trace_name: String,
 }
@@ -31,21 +31,21 @@ pub(super) struct RunRow {
 /// A run, by function.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
-    /// Milliseconds in which anything is open, of all threads.
+    /// Busy time of all threads in milliseconds.
     pub busy: f64,
-    /// In the order of their keys.
+    /// Functions, sorted by key.
     pub(super) rows: Vec<(Key, RunRow)>,
 }
 
 impl Run {
-    /// Bytes of heap, about: for who holds many.
+    /// Returns the approximate heap size in bytes.
     pub fn heap(&self) -> u64 {
         let of_row = |(key, row): &(Key, RunRow)| heap_of([&key.name, &key.url, &row.trace_name]);
         self.rows.iter().map(of_row).sum()
     }
 
-    /// By what its times are scaled: milliseconds in which it is busy, or in which an event of the name lasts. A run in which that is 0
-    /// stays as it is.
+    /// Returns the value that scales this run: its busy milliseconds, or the total milliseconds of
+    /// a name. A run with the value 0 is not scaled.
     pub fn measure(&self, to: &Normalize) -> f64 {
         match to {
             Normalize::None => 1.0,
@@ -59,7 +59,8 @@ impl Run {
         }
     }
 
-    /// Of a call tree, or of the upper rows of a bottom-up tree, which are functions already.
+    /// Creates a run from a call tree, or from the top rows of a bottom-up tree, which are
+    /// functions.
     pub fn new(
         busy: f64,
         rows: impl IntoIterator<Item: Borrow<TreeRow>>,
@@ -70,8 +71,8 @@ impl Run {
         sums.finish(busy)
     }
 
-    /// Of the call trees of threads, given by their numbers. A run that is `alone` on its side is judged by its samples, and what has none by
-    /// its single events: so these are looked at too, in the same walk over each thread.
+    /// Creates a run from the call trees of threads, given by number. A run that is `alone` on its
+    /// side also gets the spread of its samples or single events.
     ///
     /// # Errors
     /// As [`Trace::parts`].
@@ -88,7 +89,7 @@ impl Run {
         let (parts, singles): (Vec<Part>, Vec<Vec<Each>>) = all.into_iter().unzip();
         let mut run = match trace.call_tree_of_all(parts, query.key)? {
             Some(part) => {
-                // the comparison takes twice as much again
+                // The comparison needs twice as much memory again.
                 let quota = trace.limits().quota("functions of a run", Share::of(1, 4));
                 let mut sums = FunctionSums::new(true);
                 for row in &part.table.rows {
@@ -110,8 +111,8 @@ impl Run {
         Ok(run)
     }
 
-    /// Learns from the samples of threads, given by their numbers, how far own times can be trusted. A function that was seen in n samples may as
-    /// well have been seen in more or fewer, by the root of n.
+    /// Adds the spread of self times from the samples of threads, given by number. The standard
+    /// deviation of n samples is √n.
     pub fn add_samples(&mut self, trace: &Trace, threads: &[usize]) {
         self.judge_by(&Samples::of(trace, threads));
     }
@@ -119,7 +120,8 @@ impl Run {
     fn judge_by(&mut self, samples: &Samples) {
         for (key, row) in &mut self.rows {
             let Some(spread) = samples.0.get(key) else { continue };
-            // what counts may be less than all samples: the sum of its squares is that share of theirs; without any it is as sure as one
+            // If only a part of the samples counts, it gets its share of their squares. Without
+            // samples the time counts as one sample.
             let of = |spread: Spread, counted: f64| match spread.sum > 0.0 {
                 true => spread.squares / spread.sum * counted.max(0.0),
                 false => counted * counted,
@@ -134,24 +136,24 @@ impl Run {
     }
 }
 
-/// Bytes of heap that a function with these texts takes, about.
+/// Returns the approximate heap size in bytes of a function with these texts.
 fn heap_of(texts: [&str; 3]) -> u64 {
-    /// Beside its texts.
+    /// Bytes in addition to the texts.
     const FUNCTION: usize = 256;
     (FUNCTION + texts.map(str::len).iter().sum::<usize>()) as u64
 }
 
 /// Sums the rows of a tree by function.
 struct FunctionSums {
-    /// Whether rows lie in those above them, so that a function that calls itself counts once in its total.
+    /// Whether rows are nested, so that a recursive function counts once in its total.
     is_call_tree: bool,
     keys: Keys,
     rows: Vec<RunRow>,
-    /// How often each function is open.
+    /// Number of open calls of each function.
     open: Vec<u32>,
-    /// Numbers of the functions from the root to the last row.
+    /// Functions from the root to the last row.
     path: Vec<usize>,
-    /// Bytes of heap that the functions take, about.
+    /// Approximate heap size of the functions in bytes.
     heap: u64,
 }
 
@@ -203,7 +205,7 @@ impl FunctionSums {
     }
 }
 
-/// Of each function that samples saw sums over the samples in which it ran itself, and over those in which it was open.
+/// Spreads of the self and total times of each sampled function.
 #[derive(Default)]
 struct Samples(HashMap<Key, [Spread; 2]>);
 
@@ -212,7 +214,7 @@ impl Samples {
         let mut sums: HashMap<Key, [Spread; 2]> = HashMap::default();
         for model in threads.iter().filter_map(|&at| trace.threads[at].model()) {
             let by_node = weights(trace, model);
-            // functions by number, each once
+            // Distinct functions by number.
             let mut keys: BTreeMap<Key, usize> = BTreeMap::new();
             let mut numbers: HashMap<u32, usize> = HashMap::default();
             let mut all: Vec<[Spread; 2]> = Vec::new();
@@ -245,7 +247,7 @@ impl Samples {
     }
 }
 
-/// Sums over the samples of each node of a profile.
+/// Returns the spread of the samples of each node of a profile.
 fn weights(trace: &Trace, model: &Model) -> Vec<Spread> {
     let mut by_node = vec![Spread::default(); model.nodes.len()];
     let mut samples = trace.samples(model).peekable();
@@ -258,7 +260,7 @@ fn weights(trace: &Trace, model: &Model) -> Vec<Spread> {
     by_node
 }
 
-/// The call tree of a thread, and of the functions that are wanted the own times of single events.
+/// Computes the call tree of a thread, and the spread of single events of the wanted functions.
 fn call_tree_and_singles(
     trace: &Trace,
     at: usize,

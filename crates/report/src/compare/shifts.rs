@@ -1,4 +1,4 @@
-//! Numbers of a place in the sorted order of all differences between two sides, without a list of them.
+//! Finds the n-th of all pairwise differences between two sorted sides, without listing them.
 //!
 //! ```text
 //!   b - a     a: 1   3   7        a row grows with b, and falls with a: how many of all are at most x
@@ -7,23 +7,22 @@
 //!       9        8   6   2        the x of a place is searched by halves, over all doubles
 //! ```
 //!
-//! Cost: 64 walks of the length of both sides; a list of two sides of 1,000 would be a million differences to sort.
+//! Cost: 64 walks of the length of both sides. Two sides of 1,000 have a million differences.
 
 use tracemill_analysis::value::space::{of_rank, rank};
 
-/// Differences of each number of one side from each of the other, both sorted, none of which is NaN.
+/// All differences between two sorted sides without NaN.
 pub(super) struct Shifts<'n> {
     pub(super) from: &'n [f64],
     pub(super) to: &'n [f64],
 }
 
 impl Shifts<'_> {
-    /// How many there are.
     pub(super) fn count(&self) -> usize {
         self.from.len() * self.to.len()
     }
 
-    /// The difference at a place of the sorted order, which is below [`Self::count`].
+    /// Returns the difference at `place` of the sorted order; `place` is below [`Self::count`].
     pub(super) fn nth(&self, place: usize) -> f64 {
         let (mut low, mut high) = (u64::MIN, u64::MAX);
         while low < high {
@@ -36,9 +35,9 @@ impl Shifts<'_> {
         of_rank(low)
     }
 
-    /// How many have no higher [`rank`].
+    /// Counts the differences whose [`rank`] is at most `most`.
     fn up_to(&self, most: u64) -> usize {
-        // those of a greater number of `to` are at most of those numbers of `from` that are greater too
+        // The differences of a greater `to` exceed `most` for at least the same `from`.
         let (mut first, mut count) = (0, 0);
         for to in self.to {
             let is_above = |from: &f64| rank(to - from) > most;
@@ -54,9 +53,10 @@ mod tests {
     use super::*;
     use tracemill_trace::spill::hash::mix;
 
-    /// Against all differences, sorted: with ties, one number a side, zeros of both signs, numbers of all sizes.
+    /// Compares with the sorted list of all differences: ties, single numbers, signed zeros, all
+    /// sizes.
     #[test]
-    fn as_a_list_of_all() {
+    fn nth_difference_matches_sorted_list() {
         let number = |seed: u64| match mix(seed, 1) % 5 {
             0 => 0.0,
             1 => -0.0,

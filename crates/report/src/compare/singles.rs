@@ -1,5 +1,4 @@
-//! Sums over self and total times of single events, by function. A log has these times too, with texts for each event; here each function is
-//! looked up once.
+//! Sums the self and total times of single events by function, with one lookup per function.
 
 use super::keys::Key;
 use super::spread::Spread;
@@ -11,43 +10,41 @@ use tracemill_analysis::tree::NONE;
 use tracemill_trace::Error;
 use tracemill_trace::spill::hash::HashMap;
 
-/// A function, and sums over the self times and the total times of its events, in milliseconds.
+/// A function, and the spreads of its self and total times in milliseconds.
 pub(super) type Each = (Key, [Spread; 2]);
 
-/// Which functions are looked at.
 pub(super) type IsWanted<'w> = &'w dyn Fn(&Key) -> bool;
 
-/// An event that is open.
 #[derive(Clone, Copy)]
 struct Open {
-    /// Its place among those whose times are being worked out, or `NONE` where DevTools finds nothing.
+    /// Index in `left`, or `NONE` if DevTools does not find the event.
     at: u32,
-    /// Whether DevTools finds what is below it.
+    /// Whether DevTools finds the children of the event.
     matched: bool,
-    /// Whether that place is its own.
+    /// Whether `at` is the index of this event, not of its parent.
     is_own: bool,
 }
 
-/// Collects them in one walk over a thread, as the log has them.
+/// Collects spreads in one walk over a thread, with the times of the event log.
 pub(super) struct Singles<'v, 't> {
     view: &'v View<'t>,
     ids: &'v Ids<'t>,
     is_wanted: IsWanted<'v>,
     as_devtools: bool,
-    /// Numbers of functions; `NONE` for those that are not wanted.
+    /// Numbers of functions; `NONE` for those not wanted.
     numbers: HashMap<Named, u32>,
     all: Vec<Each>,
-    /// How many events of each function are open.
+    /// Number of open events of each function.
     depths: Vec<u32>,
-    /// Functions of the open events, and what is left of their times, in sums of the clock; the first is none.
+    /// Function and remaining time of each open event, in milliseconds or exact nanoseconds; the
+    /// first is none.
     left: Vec<(u32, f64)>,
     open: Vec<Open>,
-    /// Bytes of heap that were not counted yet.
+    /// Heap growth in bytes since the last report.
     grown: usize,
 }
 
 impl<'v, 't> Singles<'v, 't> {
-    /// Of those functions that are wanted.
     pub(super) fn new(
         view: &'v View<'t>,
         ids: &'v Ids<'t>,
@@ -68,7 +65,6 @@ impl<'v, 't> Singles<'v, 't> {
         }
     }
 
-    /// What was found.
     pub(super) fn finish(self) -> Vec<Each> {
         self.all
     }
@@ -85,14 +81,14 @@ impl<'v, 't> Singles<'v, 't> {
             self.all.push((key, Default::default()));
             self.depths.push(0);
         }
-        /// Of an entry of the table, a key with its texts, and sums.
+        /// Heap size of a table entry, a key with its texts, and sums.
         const FUNCTION: usize = 280;
         self.grown += FUNCTION;
         self.numbers.insert(named, number);
         number
     }
 
-    /// An event of a function begins, or one that lasts no time is met: of calls of itself the outermost counts in total.
+    /// Adds the total time of an event, unless its function is open already.
     fn add_total(&mut self, number: u32, sum: f64) {
         if self.depths.get(number as usize) == Some(&0) {
             self.all[number as usize].1[1].add(self.view.trace().clock().ms(sum));

@@ -1,23 +1,23 @@
-//! How far sums of one run can be trusted, by what they are sums of.
+//! Variance of the sums of a single run, estimated from its samples or events.
 //!
-//! A function was seen in n samples, each of which counts for some time: it may as well have been seen in more or fewer, so the variance of their
-//! sum is the sum of the squares of these times (n comes by chance, Poisson). The same holds for a sum of events, if little is known of them.
-//! If both sides have [`EVENTS`] or more, the variance has two parts:
+//! The variance of a sum of samples is the sum of their squared times, because their number varies
+//! by chance (Poisson). The same holds for a sum of few events. If both sides have at least
+//! [`EVENTS`] events, the variance has two parts:
 //!
-//! * durations: n times the variance of a single one, as in the test of Welch;
-//! * their number: the square of the mean, times the variance of the difference of the counts. That is the sum of both counts (Poisson), but
-//!   not more than the square of twice their difference: counts that are equal on both sides do not come by chance.
+//! * durations: n times the variance of one event, as in Welch's test;
+//! * counts: the squared mean, times the sum of both counts, but at most the square of twice their
+//!   difference.
 
 use super::stats::{Judged, normal_of_t, t_of_normal, two_sided};
 
-/// Events a side from which on it is known how their durations vary.
+/// Minimum number of events per side for a variance of their durations.
 const EVENTS: f64 = 5.0;
-/// Times are told to the nanosecond at most, in milliseconds.
+/// Resolution of times, in milliseconds.
 const RESOLUTION: f64 = 1e-6;
-/// So many deviations from the middle lie 95 of 100 normal numbers.
+/// Number of standard deviations that contain 95 % of a normal distribution.
 const WITHIN_95: f64 = 1.959_964;
 
-/// Sums over the samples or events that make up a time.
+/// Sums over the samples or events of a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Spread {
     pub(super) count: f64,
@@ -27,21 +27,19 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// Adds the time of an event.
     pub(super) fn add(&mut self, time: f64) {
         self.count += 1.0;
         self.sum += time;
         self.squares += time * time;
     }
 
-    /// Adds those of other events.
     pub(super) fn extend(&mut self, other: Spread) {
         self.count += other.count;
         self.sum += other.sum;
         self.squares += other.squares;
     }
 
-    /// The same for times that are `factor` as long.
+    /// Multiplies all times by `factor`.
     pub(super) fn scaled(self, factor: f64) -> Self {
         Spread { sum: self.sum * factor, squares: self.squares * factor * factor, ..self }
     }
@@ -50,14 +48,14 @@ impl Spread {
         !self.is_sampled && self.count >= EVENTS
     }
 
-    /// The variance of the sum that the durations leave.
+    /// Returns the variance of the sum due to the durations.
     fn of_durations(self) -> f64 {
         let around = (self.squares - self.sum * self.sum / self.count).max(0.0);
         self.count * (around / (self.count - 1.0) + RESOLUTION * RESOLUTION)
     }
 }
 
-/// The test of a change of a sum of times.
+/// Tests a change of a sum of times.
 pub(super) fn of_sums(a: Spread, b: Spread, change: f64) -> Judged {
     if !(a.is_known() && b.is_known()) {
         return judged(change, a.squares + b.squares, f64::INFINITY);
@@ -70,16 +68,16 @@ pub(super) fn of_sums(a: Spread, b: Spread, change: f64) -> Judged {
     judged(change, variance, degrees)
 }
 
-/// The test of a change of counts: both are of one process of Poisson, unless the one is too large for that.
+/// Tests a change of counts as Poisson variables.
 pub(super) fn of_counts(a: f64, b: f64) -> Judged {
     let change = b - a;
     let judged = judged(change, a + b, f64::INFINITY);
-    // half a step a side, since counts are whole
+    // Continuity correction: half a step per side.
     let z = (change.abs() - 1.0).max(0.0) / (a + b).max(1.0).sqrt();
     Judged { p: two_sided(z), ..judged }
 }
 
-/// The test of Student with so many degrees of freedom, infinitely many for a normal number.
+/// Performs Student's t-test; infinite `degrees` of freedom mean a normal distribution.
 fn judged(change: f64, variance: f64, degrees: f64) -> Judged {
     let deviation = variance.sqrt();
     let t = if change == 0.0 { 0.0 } else { change / deviation };
@@ -99,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_events_differ_by_their_number() {
+    fn equal_events_are_tested_by_their_number() {
         let test = |a: (usize, f64), b: (usize, f64)| {
             let [one, two] = [a, b].map(|(count, time)| events(&vec![time; count]));
             of_sums(one, two, two.sum - one.sum)
@@ -109,18 +107,18 @@ mod tests {
         assert!(fewer.interval.0 < -5.0 && fewer.interval.1 < -0.5, "{fewer:?}");
         let more = test((300, 0.05), (450, 0.05));
         assert!(more.p < 1e-6 && more.interval.0 > 4.0, "{more:?}");
-        // as many calls that take longer, and as much time in more of them
+        // As many calls that take longer, and as much time in more calls.
         assert!(test((300, 0.05), (300, 0.06)).p < 1e-9);
         assert!(test((300, 0.05), (600, 0.025)).p > 0.9);
         assert!(test((300, 0.05), (305, 0.05)).p > 0.05);
-        // one call says little, and none nothing
+        // One call says little, and none says nothing.
         assert!(test((1, 5.0), (1, 10.0)).p > 0.05);
         assert_eq!(test((0, 0.0), (0, 0.0)).p, 1.0);
     }
 
     #[test]
-    fn events_that_vary_are_tested_as_welch_does() {
-        // as an integral of the density of Student's distribution with 9.07 degrees of freedom
+    fn varying_events_are_tested_by_welch() {
+        // From an integral of the density of Student's distribution with 9.07 degrees of freedom.
         const WELCH_P: f64 = 0.013_230;
         let a = [10.0, 11.0, 9.5, 10.5, 10.2, 9.9];
         let b = [11.0, 12.5, 10.5, 11.8, 11.1, 10.9];
@@ -130,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_tested_as_poisson() {
+    fn counts_are_tested_as_poisson_variables() {
         assert!(of_counts(300.0, 450.0).p < 1e-6);
         assert!(of_counts(3.0, 5.0).p > 0.5);
         assert_eq!(of_counts(0.0, 0.0).p, 1.0);

@@ -1,23 +1,25 @@
-//! Tests that ask little of the numbers: Mann–Whitney, Hodges–Lehmann, Benjamini–Hochberg.
+//! Nonparametric tests: Mann–Whitney, Hodges–Lehmann, Benjamini–Hochberg.
 
 use super::shifts::Shifts;
 
-/// Up to so many numbers a side, and without ties, the distribution is exact.
+/// Maximum numbers per side for the exact distribution, which also requires that there are no ties.
 const EXACT: usize = 20;
 
-/// How likely a difference is by chance, how large it is and where it may lie.
+/// The p-value of a difference, its size and its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judged {
-    /// The chance of such a difference, or a greater one, between equals.
+    /// Probability of this or a greater difference between equal sides.
     pub p: f64,
-    /// By how much the second side is greater.
+    /// Estimated excess of the second side.
     pub shift: f64,
-    /// Between these it lies in 95 of 100 cases.
+    /// 95 % confidence interval of the shift.
     pub interval: (f64, f64),
 }
 
-/// The test of Mann and Whitney, two-sided, with the shift of Hodges and Lehmann and its interval. `None` if a side is empty. Cost: both sides
-/// are sorted, and thinned to 1,000 each for shift and interval.
+/// Performs the two-sided Mann–Whitney test, with the Hodges–Lehmann shift and its interval.
+/// Returns `None` if a side is empty.
+///
+/// Cost: sorts both sides; shift and interval use at most 1,000 numbers of each.
 pub(crate) fn compare(a: &[f64], b: &[f64]) -> Option<Judged> {
     if a.is_empty() || b.is_empty() {
         return None;
@@ -31,20 +33,20 @@ pub(crate) fn compare(a: &[f64], b: &[f64]) -> Option<Judged> {
     let (a, b) = (thinned(a), thinned(b));
     let shifts = Shifts { from: &a, to: &b };
     let last = shifts.count() - 1;
-    // the interval begins with the shift of that number, counted from 1
+    // The interval begins with the shift of that number, counted from 1.
     let skipped = tail(a.len(), b.len()).saturating_sub(1).min(last / 2);
     let interval = (shifts.nth(skipped), shifts.nth(last - skipped));
     let middle = [shifts.nth(last / 2), shifts.nth(last.div_ceil(2))];
     Some(Judged { p, shift: (middle[0] + middle[1]) / 2.0, interval })
 }
 
-/// Every so manyth of the sorted numbers, so that 1,000 are left.
+/// Returns at most 1,000 evenly spaced numbers.
 fn thinned(sorted: Vec<f64>) -> Vec<f64> {
     let step = sorted.len().div_ceil(1000);
     sorted.into_iter().skip(step / 2).step_by(step).collect()
 }
 
-/// The median of sorted numbers; 0 of none.
+/// Returns the median of sorted numbers; 0 for none.
 pub(crate) fn median(sorted: &[f64]) -> f64 {
     match sorted.len() {
         0 => 0.0,
@@ -53,21 +55,21 @@ pub(crate) fn median(sorted: &[f64]) -> f64 {
     }
 }
 
-/// The median of numbers in any order.
+/// Returns the median of numbers in any order.
 pub(crate) fn median_of(numbers: &[f64]) -> f64 {
     let mut sorted = numbers.to_vec();
     sorted.sort_by(f64::total_cmp);
     median(&sorted)
 }
 
-/// Of two sides that are sorted.
+/// Returns the p-value of two sorted sides.
 fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
     let mut all: Vec<(f64, bool)> =
         a.iter().map(|&x| (x, false)).chain(b.iter().map(|&x| (x, true))).collect();
-    // the stable sort finds the two and merges them
+    // The stable sort detects and merges the two sorted parts.
     all.sort_by(|x, y| x.0.total_cmp(&y.0));
     let (n, m) = (a.len() as f64, b.len() as f64);
-    // ranks of ties are their mean
+    // Ties get their mean rank.
     let (mut ranks, mut ties, mut before) = (0.0, 0.0, 0.0);
     for group in all.chunk_by(|x, y| x.0 == y.0) {
         let size = group.len() as f64;
@@ -88,13 +90,13 @@ fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
     if spread <= 0.0 {
         return 1.0;
     }
-    // half a step, since the statistic is whole
+    // Continuity correction: half a step.
     two_sided(((n * m / 2.0 - least).abs() - 0.5).max(0.0) / spread.sqrt())
 }
 
-/// The chance of each value of the statistic between equals.
+/// Returns the probability of each value of the statistic between equal sides.
 fn distribution(n: usize, m: usize) -> Vec<f64> {
-    // the greatest of all is of one side or the other; of[i][j][u], kept for one i at a time
+    // The greatest number is of either side: of[i][j][u], kept for one i at a time.
     let mut of: Vec<Vec<f64>> = vec![vec![1.0]; m + 1];
     for i in 1..=n {
         let before = std::mem::replace(&mut of, vec![vec![1.0]]);
@@ -109,7 +111,7 @@ fn distribution(n: usize, m: usize) -> Vec<f64> {
     of.swap_remove(m)
 }
 
-/// How many values of the statistic, from the least on, are together no more likely than 1 in 40.
+/// Counts the least values of the statistic whose joint probability is at most 1 in 40.
 fn tail(n: usize, m: usize) -> usize {
     if n <= EXACT && m <= EXACT {
         let mut sum = 0.0;
@@ -127,9 +129,9 @@ fn tail(n: usize, m: usize) -> usize {
     own.max(0.0) as usize
 }
 
-/// The chance of a normal number at least so far from the middle, on either side.
+/// Returns the two-sided p-value of a normal variable.
 pub(crate) fn two_sided(z: f64) -> f64 {
-    // erfc by the fraction of Chebyshev in Numerical Recipes: wrong by less than 1.2e-7 of itself
+    // Chebyshev fit of erfc from Numerical Recipes, with a relative error below 1.2e-7.
     let x = z.abs() / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.5 * x);
     const POWERS: [f64; 10] = [
@@ -148,7 +150,7 @@ pub(crate) fn two_sided(z: f64) -> f64 {
     (t * (sum - x * x).exp()).min(1.0)
 }
 
-/// The normal number that is as rare as a number of Student's distribution (the approximation of Wallace).
+/// Converts Student's t to the normal number of the same probability (Wallace's approximation).
 pub(crate) fn normal_of_t(t: f64, degrees: f64) -> f64 {
     match degrees.is_finite() {
         true => bent(degrees) * (degrees * (t * t / degrees).ln_1p()).sqrt(),
@@ -156,7 +158,7 @@ pub(crate) fn normal_of_t(t: f64, degrees: f64) -> f64 {
     }
 }
 
-/// The number of Student's distribution that is as rare as a normal number.
+/// Converts a normal number to Student's t of the same probability.
 pub(crate) fn t_of_normal(z: f64, degrees: f64) -> f64 {
     match degrees.is_finite() {
         true => (degrees * ((z / bent(degrees)).powi(2) / degrees).exp_m1()).sqrt(),
@@ -168,8 +170,8 @@ fn bent(degrees: f64) -> f64 {
     (8.0 * degrees + 1.0) / (8.0 * degrees + 3.0)
 }
 
-/// The chances of many tests as the share of false alarms among those that are no greater. Of the alarms that are allowed each test has a part by
-/// its weight (Genovese, Roeder, Wasserman); weights may not depend on what the tests say.
+/// Adjusts p-values to control the share of false alarms, weighted (Genovese, Roeder, Wasserman).
+/// Weights must not depend on the results.
 pub(crate) fn adjusted(tests: &[(f64, f64)]) -> Vec<f64> {
     let sum: f64 = tests.iter().map(|(_, weight)| weight).sum();
     let mean = sum / tests.len() as f64;
@@ -197,7 +199,7 @@ mod tests {
         (a - b).abs() < 1e-4
     }
 
-    /// Every way to deal the ranks, counted.
+    /// Counts all ways to assign the ranks.
     fn counted(n: usize, m: usize) -> Vec<f64> {
         let mut counts = vec![0.0; n * m + 1];
         let mut all = 0.0;
@@ -220,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_distribution_is_counted() {
+    fn distribution_matches_enumeration() {
         for (n, m) in [(1, 1), (2, 3), (4, 4), (5, 7), (3, 8)] {
             let (made, counted) = (distribution(n, m), counted(n, m));
             assert_eq!(made.len(), counted.len());
@@ -229,15 +231,15 @@ mod tests {
     }
 
     #[test]
-    fn known_answers() {
-        // four below four: 2 / 70
+    fn tests_give_known_answers() {
+        // Four below four: 2 / 70.
         let judged = compare(&[1.0, 2.0, 3.0, 4.0], &[11.0, 12.5, 13.0, 14.0]).expect("numbers");
         assert!(near(judged.p, 2.0 / 70.0), "{judged:?}");
         assert!(near(judged.shift, 10.0) && judged.interval == (7.0, 13.0), "{judged:?}");
         assert!(near(two_sided(1.959_964), 0.05) && near(two_sided(0.0), 1.0));
         assert_eq!(mann_whitney(&[1.0; 5], &[1.0; 5]), 1.0);
         assert_eq!(compare(&[], &[1.0]), None);
-        // the normal approximation and the exact answer meet
+        // The normal approximation agrees with the exact answer.
         let a: Vec<f64> = (0..20).map(f64::from).collect();
         let b: Vec<f64> = (0..20).map(|x| f64::from(x) + 4.5).collect();
         let exact = mann_whitney(&a, &b);
@@ -246,12 +248,12 @@ mod tests {
     }
 
     #[test]
-    fn many_tests_are_adjusted() {
+    fn many_tests_are_adjusted_by_weight() {
         let alike = |chances: [f64; 4]| adjusted(&chances.map(|p| (p, 3.0)));
         let made = alike([0.01, 0.04, 0.03, 0.5]);
         assert!(made.iter().zip([0.04, 0.0533, 0.0533, 0.5]).all(|(a, b)| near(*a, b)), "{made:?}");
         assert_eq!(adjusted(&[]), Vec::<f64>::new());
-        // three quarters of the weight are three quarters of the alarms
+        // Three quarters of the weight get three quarters of the alarms.
         let made = adjusted(&[(0.03, 3.0), (0.03, 1.0), (0.5, 0.0)]);
         assert!(near(made[0], 0.04) && near(made[1], 0.06) && made[2] == 1.0, "{made:?}");
     }

@@ -1,4 +1,4 @@
-//! Files that are included: how long all inclusions take, and by which others the longest came.
+//! Included files: the total time of their inclusions, and the include chains of the longest.
 
 use super::nested::{Event, Nested};
 use super::sums::{Costs, Rows, Sum};
@@ -8,30 +8,28 @@ use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
-/// Chains of a header that are told.
+/// Maximum number of reported include chains of a header.
 const CHAINS: usize = 5;
 
-/// A header of much time.
 struct Best {
     path: u32,
     sum: Sum,
-    /// The longest of its inclusions: ticks, and the files.
+    /// The longest inclusions: ticks, and the files of the include chain.
     chains: Vec<(f64, Vec<String>)>,
 }
 
-/// All headers, by the numbers of their paths.
+/// All headers, by the number of their path.
 #[derive(Default)]
 pub(super) struct Headers {
     costs: Costs<u32>,
-    /// Those that a source includes itself.
+    /// Headers that a source includes directly.
     roots: HashSet<u32>,
-    /// Those of most time.
     best: Vec<Best>,
     places: HashMap<u32, usize>,
 }
 
 impl Headers {
-    /// Adds the file that was entered last, if it is a header.
+    /// Adds the last entered file, if it is a header.
     pub(super) fn add(
         &mut self,
         event: &Event,
@@ -52,7 +50,7 @@ impl Headers {
         self.costs.len()
     }
 
-    /// Chooses those of most time.
+    /// Selects the headers with the most time.
     pub(super) fn choose(&mut self, trace: &Trace, rows: usize) {
         let is_root = |own: &u32| self.roots.contains(own);
         let best = self.costs.best(rows, is_root, |&path| trace.names().text(path));
@@ -61,7 +59,7 @@ impl Headers {
         self.places = self.best.iter().enumerate().map(|(at, own)| (own.path, at)).collect();
     }
 
-    /// Keeps how the file that was entered last came to be included, if that took long.
+    /// Keeps the include chain of the last entered file, if it is one of the longest.
     pub(super) fn follow(&mut self, event: &Event, nested: &Nested<'_>) {
         let Some(&place) = self.places.get(&event.text) else { return };
         let chains = &mut self.best[place].chains;

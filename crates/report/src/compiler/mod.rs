@@ -1,5 +1,5 @@
-//! Builds by clang with `-ftime-trace`: the tables of ClangBuildAnalyzer. What is parsed and generated longest, templates, functions, and
-//! headers with the files that include them.
+//! Builds by clang with `-ftime-trace`: the tables of ClangBuildAnalyzer. They list the slowest
+//! files, templates, functions and headers.
 
 mod headers;
 mod names;
@@ -16,29 +16,25 @@ use tracemill_trace::Error;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::run::limits::Quota;
 
-/// All that is added up in one walk.
 struct Tables<'t> {
     trace: &'t Trace,
     room: &'t Quota,
     window: Window,
     rows: usize,
     found: Compiled,
-    /// By source file, and whether code was generated.
+    /// Sums by source file and phase; `true` is code generation.
     sources: Costs<(u32, bool)>,
     templates: Costs<u32>,
     template_sets: Costs<u32>,
-    /// By name and by the file that was compiled.
+    /// Sums by function and compiled file.
     functions: Costs<(u32, u32)>,
     headers: Headers,
 }
 
-/// Of threads, given by their numbers, what begins within the window.
+/// Reports on the events of threads, given by number, that begin within the window.
 ///
-/// Cost: a look at each event, a sort of those of the compiler's parts (36 bytes each, on disk beyond the budget), and two passes over
-/// these; heap: some 100 bytes for each template, function of a file, and header.
-///
-/// # Errors
-/// What temporary files say; [`tracemill_trace::ErrorKind::Exceeded`] if the tables are more than there is room for.
+/// Cost: visits each event, sorts the compiler's events (36 bytes each), and walks them twice.
+/// Heap: about 100 bytes per template, function of a file, and header.
 pub(crate) fn compiled(
     trace: &Trace,
     threads: &[usize],
@@ -82,7 +78,6 @@ impl Tables<'_> {
         starts >= self.window.from && starts <= self.window.to
     }
 
-    /// Adds an event that was entered.
     fn add(&mut self, event: &Event, nested: &Nested<'_>) -> Result<(), Error> {
         if !self.is_in(event) {
             return Ok(());
@@ -112,7 +107,7 @@ impl Tables<'_> {
         Ok(())
     }
 
-    /// Returns the source files that took longest, and how many there are.
+    /// Returns the source files that took longest, and the number of all source files.
     fn longest_sources(&self, paths: &Names) -> (Vec<CompiledSource>, u64) {
         type OfFile<'s> = [(&'s (u32, bool), &'s Sum)];
         let sums = self.sources.sorted();
@@ -131,7 +126,6 @@ impl Tables<'_> {
         (files.iter().take(self.rows).filter_map(source).collect(), files.len() as u64)
     }
 
-    /// The number of the name of a function.
     fn number(&self, names: &mut Names, name: &str) -> Result<u32, Error> {
         let before = names.heap();
         let number = names.number(name.as_bytes());
@@ -149,11 +143,11 @@ impl Tables<'_> {
         found.templates = made.best(&self.templates, |&own| names.text(own));
         found.all_template_sets = self.template_sets.len();
         found.template_sets = made.best(&self.template_sets, |&own| set_names.text(own));
-        // constructors are several symbols of one name
+        // Constructors are several symbols with one name.
         let (mut plain_names, mut functions) = (Names::default(), Costs::default());
         let (mut last, mut plain) = (None, 0);
         for (&(name, path), &sum) in self.functions.sorted() {
-            // each once, though it may be in many files
+            // Demangle each name once, though many files may have it.
             if last.replace(name) != Some(name) {
                 plain = self.number(&mut plain_names, &demangled(names.bytes_of(name)))?;
             }
@@ -165,7 +159,7 @@ impl Tables<'_> {
             if last.replace(name) != Some(name) {
                 set = self.number(&mut set_names, &collapsed(&plain_names.text(name)))?;
             }
-            // a function of a file counts once, however often it was worked on
+            // A function of a file counts once, however often it was optimized.
             function_sets.add(set, Sum { count: 1, path, ..sum }, self.room)?;
         }
         found.all_functions = functions.len();

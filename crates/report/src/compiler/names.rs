@@ -3,8 +3,8 @@
 use cpp_demangle::{DemangleOptions, Symbol};
 use std::fmt::{self, Write};
 
-/// A name without the arguments of templates, which are a `$`: `a<b, c<d>>::e<f>` is `a<$>::e<$>`. Names with operators, and those whose
-/// brackets do not fit, stay as they are.
+/// Replaces template arguments by `$`: `a<b, c<d>>::e<f>` becomes `a<$>::e<$>`. Names with
+/// operators or unbalanced brackets stay unchanged.
 pub(super) fn collapsed(name: &str) -> String {
     if name.contains("operator") {
         return name.to_owned();
@@ -34,12 +34,12 @@ pub(super) fn collapsed(name: &str) -> String {
     }
 }
 
-/// A text that does not grow beyond what anybody reads.
+/// A text of limited length.
 struct Bounded(String);
 
 impl Write for Bounded {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        /// A few names of some hundred bytes can stand for gigabytes.
+        /// A few names of some hundred bytes can expand to gigabytes.
         const MOST: usize = 64 << 10;
         if self.0.len() + text.len() > MOST {
             return Err(fmt::Error);
@@ -49,10 +49,10 @@ impl Write for Bounded {
     }
 }
 
-/// A symbol as C++ writes it; what is no symbol of the Itanium ABI is as it is.
+/// Demangles a symbol of the Itanium C++ ABI; returns other names unchanged.
 pub(super) fn demangled(name: &[u8]) -> String {
     let plain = || String::from_utf8_lossy(name).into_owned();
-    // macOS puts an underscore before it
+    // macOS adds an underscore.
     let symbol = name.strip_prefix(b"_").filter(|own| own.starts_with(b"_Z")).unwrap_or(name);
     if !symbol.starts_with(b"_Z") {
         return plain();
@@ -71,7 +71,7 @@ mod tests {
     use super::{collapsed, demangled};
 
     #[test]
-    fn arguments_of_templates_are_left_out() {
+    fn template_arguments_are_collapsed() {
         let cases = [
             ("std::vector<int>", "std::vector<$>"),
             ("a<b<c>, d>::e<f>(g)", "a<$>::e<$>(g)"),
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn symbols_are_read_and_what_is_none_stays() {
+    fn symbols_are_demangled_and_other_names_kept() {
         assert_eq!(
             demangled(b"_Z6powersRK6MatrixIdLi8EEj"),
             "powers(Matrix<double, 8> const&, unsigned int)"
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(demangled(b"main"), "main");
         assert_eq!(demangled(b"_Znonsense"), "_Znonsense");
         assert_eq!(demangled(b"?f@@YAXXZ"), "?f@@YAXXZ");
-        // each S_ doubles it: a symbol that would fill the memory stays a symbol
+        // Each S_ doubles the name: it would fill the memory.
         let mut large = b"_Z1fP1aIS_S_E".to_vec();
         (0..40).for_each(|at| large.extend(format!("1aIS{at}_S{at}_E").bytes()));
         assert!(demangled(&large).len() <= 64 << 10);

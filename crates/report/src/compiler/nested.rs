@@ -1,4 +1,5 @@
-//! The parts of a compilation, one in the other, as ClangBuildAnalyzer nests them: on a thread an event stands in those that last as long.
+//! Nests the events of compilations as ClangBuildAnalyzer does: on a thread, an event is inside
+//! another that ends no earlier.
 
 use super::names::collapsed;
 use crate::found::Stretch;
@@ -12,22 +13,22 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashMap;
 
-/// A part of a compilation.
+/// The kind of a compilation event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
-    /// One run of it all.
+    /// A whole run of the compiler.
     Compiler,
     Frontend,
     Backend,
-    /// A file that is included.
+    /// An included file.
     Source,
-    /// A class or a template that is parsed.
+    /// A class or template that is parsed.
     Parse,
     /// A template that is instantiated.
     Template,
-    /// All functions that are optimized.
+    /// The optimization of all functions.
     Module,
-    /// One of these.
+    /// The optimization of a function.
     Function,
 }
 
@@ -50,14 +51,13 @@ impl What {
 }
 
 record! {
-    /// An event of the compiler.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(super) struct Event {
         pub(super) thread: u32,
         pub(super) what: What,
-        /// What it is of; 0 if that is not told.
+        /// Number of the name of the event's subject; 0 if there is none.
         pub(super) text: u32,
-        /// Ticks.
+        /// Start in ticks.
         pub(super) ts: f64,
         pub(super) dur: f64,
         number: u64,
@@ -67,13 +67,14 @@ record! {
 impl Keyed for Event {
     type Key = (u32, u64, u64, u64);
 
-    /// What begins first; then what lasts longer; then what was written later, since clang writes what is within before.
+    /// Sorts by start, then longest first, then last written first, since clang writes inner events
+    /// first.
     fn key(&self) -> Self::Key {
         (self.thread, rank(self.ts), !rank(self.dur), !self.number)
     }
 }
 
-/// The events of the compiler's parts, thread by thread.
+/// Returns the compiler's events, sorted by thread.
 pub(super) fn compiler_events(
     trace: &Trace,
     threads: &[usize],
@@ -99,7 +100,6 @@ pub(super) fn compiler_events(
     sorter.finish()
 }
 
-/// What ran on a thread at a time.
 pub(super) fn stretch_of(trace: &Trace, event: &Event) -> Stretch {
     let (clock, until) = (trace.clock(), event.ts + event.dur);
     Stretch {
@@ -114,36 +114,34 @@ pub(super) fn stretch_of(trace: &Trace, event: &Event) -> Stretch {
     }
 }
 
-/// An event that is open.
 struct Open {
-    /// When it ends, in ticks.
+    /// End in ticks.
     end: f64,
     what: What,
     text: u32,
-    /// What is compiled.
+    /// The compiled file.
     path: u32,
-    /// Of a template its set, and whether it is the outermost of that.
+    /// For a template: its set, and whether it is the outermost open one of the set.
     set: Option<(u32, bool)>,
-    /// Of a file: whether it, or one that includes it, is a header, and whether one of them is none.
+    /// For a file: whether it or a file that includes it is a header (`header`) or not a header
+    /// (`other`).
     header: bool,
     other: bool,
 }
 
-/// Which events are open: entered one by one, thread by thread.
+/// The stack of open events, entered one by one, thread by thread.
 pub(super) struct Nested<'t> {
     trace: &'t Trace,
     room: &'t Quota,
     thread: Option<u32>,
-    /// Of inputs with several processes.
+    /// For each input, whether it has several processes.
     shared: Vec<bool>,
     open: Vec<Open>,
-    /// Files that are compiled.
     pub(super) paths: Names,
-    /// What sets are called.
     pub(super) set_names: Names,
-    /// The sets of names.
+    /// Set of each template name.
     sets: HashMap<u32, u32>,
-    /// How many of each set are open.
+    /// Number of open templates of each set.
     open_sets: HashMap<u32, u32>,
 }
 
@@ -168,7 +166,7 @@ impl<'t> Nested<'t> {
         }
     }
 
-    /// Enters the next event: what it does not stand in is left.
+    /// Enters the next event, and leaves the events that do not enclose it.
     pub(super) fn enter(&mut self, event: &Event) -> Result<(), Error> {
         let end = event.ts + event.dur;
         let is_other = self.thread.replace(event.thread) != Some(event.thread);
@@ -195,7 +193,7 @@ impl<'t> Nested<'t> {
         Ok(())
     }
 
-    /// What is compiled: what the event says, or those around it; else the input.
+    /// Returns the compiled file, as named by the event or an enclosing one, else the input.
     fn path_within(&mut self, event: &Event) -> Result<u32, Error> {
         use What::{Backend, Compiler, Frontend, Module};
         let tells = matches!(event.what, Compiler | Frontend | Backend | Module);
@@ -222,7 +220,7 @@ impl<'t> Nested<'t> {
         Ok(path)
     }
 
-    /// The set of a template that begins, and whether no other of it is open.
+    /// Enters a template. Returns its set, and whether no other template of the set is open.
     fn set(&mut self, text: u32) -> Result<(u32, bool), Error> {
         let set = match self.sets.get(&text) {
             Some(&set) => set,
@@ -240,18 +238,19 @@ impl<'t> Nested<'t> {
         Ok((set, *open == 1))
     }
 
-    /// What is compiled where the event that was entered last stands.
+    /// Returns the compiled file of the last entered event.
     pub(super) fn path(&self) -> u32 {
         self.open.last().map_or(0, |own| own.path)
     }
 
-    /// The set of the template that was entered last, unless it stands in another of that set.
+    /// Returns the set of the last entered template, unless it is inside another one of the set.
     pub(super) fn outermost_of_set(&self) -> Option<u32> {
         let (set, is_outermost) = self.open.last()?.set?;
         is_outermost.then_some(set)
     }
 
-    /// Whether the file that was entered last is a header, and whether a source includes it itself.
+    /// Returns whether the last entered file is a header, and whether a source includes it
+    /// directly.
     pub(super) fn header(&self) -> (bool, bool) {
         let [.., around, own] = &self.open[..] else {
             let is = self.open.last().is_some_and(|own| own.header);
@@ -261,7 +260,8 @@ impl<'t> Nested<'t> {
         (is_header, around.what != What::Source || !around.header)
     }
 
-    /// The files that led to the file that was entered last, from the outermost on; of more than 32 the innermost.
+    /// Returns the include chain of the last entered file, outermost first; at most the innermost
+    /// 32 files.
     pub(super) fn chain(&self) -> Vec<String> {
         const MOST: usize = 32;
         let Some((own, around)) = self.open.split_last() else { return Vec::new() };
@@ -270,7 +270,7 @@ impl<'t> Nested<'t> {
             files.take(MOST).map(|own| self.trace.names().text(own.text)).collect();
         let is_of_other =
             around.last().is_some_and(|around| around.what == What::Source && around.other);
-        // a source that is included stands for the file that is compiled
+        // An included source takes the place of the compiled file.
         if !is_of_other {
             chain.push(self.paths.text(own.path));
         }
@@ -279,7 +279,7 @@ impl<'t> Nested<'t> {
     }
 }
 
-/// Whether a file is a header: by the end of its name, which headers of C++ itself do not have.
+/// Returns whether a file is a header: its extension begins with `h` or `i`, or it has none.
 pub(super) fn is_header(path: &[u8]) -> bool {
     let name = path.rsplit(|&byte| matches!(byte, b'/' | b'\\')).next().unwrap_or(path);
     match name.iter().rposition(|&byte| byte == b'.') {
@@ -293,7 +293,7 @@ mod tests {
     use super::is_header;
 
     #[test]
-    fn headers_are_known_by_their_names() {
+    fn headers_are_detected_by_extension() {
         let paths =
             ["a.h", "b/c.hpp", "vector", "/usr/bin/../include/map", "x.inc", "y.HXX", "a.d\\z"];
         assert!(paths.iter().all(|own| is_header(own.as_bytes())));

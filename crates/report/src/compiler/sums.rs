@@ -1,4 +1,4 @@
-//! What is added up by name: how often, how long, and when longest.
+//! Sums by name: count, total time, and the longest event.
 
 use super::nested::{Event, stretch_of};
 use crate::found::Costly;
@@ -10,26 +10,23 @@ use tracemill_trace::event::names::Names;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashMap;
 
-/// A sum.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sum {
     pub(super) count: u64,
-    /// Ticks.
+    /// Total in ticks.
     pub(super) total: f64,
-    /// The longest; of equal ones the first.
+    /// The longest event; the first of equal ones.
     pub(super) longest: Event,
-    /// What was compiled then.
+    /// The compiled file of the longest event.
     pub(super) path: u32,
 }
 
 impl Sum {
-    /// Of one event.
     pub(super) fn of(event: &Event, path: u32) -> Self {
         Sum { count: 1, total: event.dur, longest: *event, path }
     }
 }
 
-/// Sums by key.
 #[derive(Debug)]
 pub(super) struct Costs<K> {
     all: HashMap<K, Sum>,
@@ -46,7 +43,7 @@ impl<K: Eq + Hash> Costs<K> {
         match self.all.entry(key) {
             Entry::Vacant(entry) => {
                 entry.insert(one);
-                // the table is up to twice as large as what stands in it
+                // The table is up to twice as large as its entries.
                 let own = 2 * size_of::<(K, Sum)>() as u64;
                 room.take(own, "templates, functions and headers")?;
             }
@@ -66,7 +63,7 @@ impl<K: Eq + Hash> Costs<K> {
         self.all.len() as u64
     }
 
-    /// All of them, by their keys.
+    /// Returns all sums, sorted by key.
     pub(super) fn sorted(&self) -> Vec<(&K, &Sum)>
     where
         K: Ord,
@@ -76,7 +73,7 @@ impl<K: Eq + Hash> Costs<K> {
         all
     }
 
-    /// Those of most time; of equal ones the more frequent, then by `name`.
+    /// Returns the sums with the most time, then the greatest count, then by `name`.
     pub(super) fn best(
         &self,
         rows: usize,
@@ -88,7 +85,7 @@ impl<K: Eq + Hash> Costs<K> {
             other.1.total.total_cmp(&own.1.total).then(other.1.count.cmp(&own.1.count))
         };
         if all.len() > rows && rows > 0 {
-            // names are looked at of those only that may be shown
+            // Compute names only of rows that may be shown.
             all.select_nth_unstable_by(rows - 1, most);
             let last = all[rows - 1];
             let tied = all[rows..].iter().filter(|own| most(own, &last).is_eq()).copied();
@@ -103,16 +100,15 @@ impl<K: Eq + Hash> Costs<K> {
     }
 }
 
-/// Makes rows of sums.
+/// Converts sums to rows.
 pub(super) struct Rows<'t> {
     pub(super) trace: &'t Trace,
-    /// Files that were compiled.
     pub(super) paths: &'t Names,
     pub(super) rows: usize,
 }
 
 impl Rows<'_> {
-    /// Those of most time.
+    /// Returns the rows with the most time.
     pub(super) fn best<K: Eq + Hash>(
         &self,
         costs: &Costs<K>,

@@ -1,16 +1,15 @@
-//! What kernels do, told by their names as HTA tells it.
+//! Classifies kernels by name, as HTA does.
 
 use tracemill_analysis::events::devices::Role;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::HashMap;
 
-/// What a kernel does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
     Compute,
     Communication,
     Memory,
-    /// It waits, or does nothing that its name tells.
+    /// Waiting, or an unknown activity.
     Other,
 }
 
@@ -47,7 +46,7 @@ impl Class {
     }
 }
 
-/// What runs at a time: a bit for each class.
+/// A set of classes that run concurrently, with one bit per class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mask(u8);
 
@@ -56,9 +55,9 @@ impl Mask {
     pub(super) const COMMUNICATION: Mask = Mask(2);
     pub(super) const MEMORY: Mask = Mask(4);
     pub(super) const OTHER: Mask = Mask(8);
-    /// How many there are.
+    /// Number of possible sets.
     pub(super) const COUNT: usize = 16;
-    /// Those that have a name of their own.
+    /// Classes that are reported by name.
     pub(super) const NAMED: [(Mask, &'static str); 3] = [
         (Mask::COMPUTE, "compute"),
         (Mask::COMMUNICATION, "communication"),
@@ -70,7 +69,7 @@ impl Mask {
     }
 }
 
-/// The classes of names: asked once a name.
+/// A cache of the classes of names.
 #[derive(Default)]
 pub(super) struct Classes {
     known: HashMap<(Role, u32), Class>,
@@ -87,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_what_kernels_do() {
+    fn kernels_are_classified_by_name() {
         let of = |name: &str| Class::of(Role::Kernel, name.as_bytes());
         for name in ["ncclDevKernel_AllReduce_Sum_f32", "ncclKernel_AllGather", "gloo:all_reduce"] {
             assert_eq!(of(name), Class::Communication, "{name}");

@@ -1,4 +1,4 @@
-//! How long kernels last, by name, over all devices.
+//! Durations of kernels by name, over all devices.
 
 use super::class::Class;
 use super::launched::{OnDevice, millis};
@@ -8,7 +8,7 @@ use tracemill_trace::event::names::Names;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Of a name; times are nanoseconds.
+/// Sums of a kernel name, in nanoseconds.
 #[derive(Clone, Copy)]
 struct Sum {
     class: Class,
@@ -20,14 +20,14 @@ struct Sum {
 }
 
 impl Sum {
-    /// The deviation of a sample (n − 1), from whole numbers: what is lost is lost at the end.
+    /// Returns the sample standard deviation (n − 1), computed from integers up to the last steps.
     fn deviation(&self) -> f64 {
         if self.count < 2 {
             return 0.0;
         }
         let (count, total) = (u128::from(self.count), self.total.unsigned_abs());
         let (whole, rest) = (total / count, total % count);
-        // Σx² − (Σx)²/n, of which whole² n is taken first
+        // Σx² − (Σx)²/n, with whole² n subtracted first.
         let near = self.squares as i128 - (whole * (total + rest)) as i128;
         let variance = near as f64 - rest as f64 * rest as f64 / count as f64;
         (variance.max(0.0) / (self.count - 1) as f64).sqrt()
@@ -70,12 +70,11 @@ impl Kernels {
         self.all.len() as u64
     }
 
-    /// Of all of them.
     pub(super) fn durations(&self) -> i128 {
         self.all.values().map(|own| own.total).sum()
     }
 
-    /// Those of most time; of equal ones the more frequent, then by name.
+    /// Returns the kernels with the most time, then the greatest count, then by name.
     pub(super) fn best(&self, rows: usize, names: &Names) -> Vec<Kernel> {
         let mut all: Vec<(&(u32, bool), &Sum)> = self.all.iter().collect();
         all.sort_by(|(a, one), (b, other)| {
@@ -101,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn deviations_are_those_of_a_sample_even_far_from_zero() {
+    fn sample_deviation_is_exact_far_from_zero() {
         for base in [0i64, 1 << 40] {
             let durations: Vec<i64> = [3, 5, 5, 9, 14].iter().map(|own| own + base).collect();
             let sum = Sum {
@@ -115,7 +114,7 @@ mod tests {
                 least: 0,
                 most: 0,
             };
-            // mean 7.2, squares of the distances 76.8
+            // Mean 7.2, sum of squared distances 76.8.
             assert!((sum.deviation() - (76.8f64 / 4.0).sqrt()).abs() < 1e-9, "{base}");
         }
     }

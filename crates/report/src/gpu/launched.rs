@@ -1,4 +1,4 @@
-//! What happened on devices, with when it was launched: an event of the host and one of a device belong together by their correlation.
+//! Collects GPU events with the time of their launch. Host and GPU events match by correlation id.
 
 use crate::found::DeviceRules;
 use tracemill_analysis::events::devices::{DeviceEvent, NO_CORRELATION, Role};
@@ -7,25 +7,24 @@ use tracemill_trace::order::{Keyed, SortedByKey};
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::{Error, record};
 
-/// Nanoseconds as milliseconds.
 pub(super) fn millis(nanos: i128) -> f64 {
     nanos as f64 / 1e6
 }
 
 record! {
-    /// A kernel, or a copy of memory, on a device.
+    /// A kernel or memory copy on a device.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(super) struct OnDevice {
         pub(super) device: u32,
-        /// The number of its thread.
+        /// Number of the event's thread.
         pub(super) thread: u32,
         pub(super) stream: u32,
         pub(super) name: u32,
         pub(super) role: Role,
-        /// Nanoseconds.
+        /// Start in nanoseconds.
         pub(super) ts: i64,
         pub(super) dur: i64,
-        /// When the call began that launched it, if that is known.
+        /// Start of the call that launched the event, if known.
         pub(super) launched: Option<i64>,
         number: u64,
     }
@@ -39,7 +38,7 @@ impl Keyed for OnDevice {
     }
 }
 
-/// The same by correlation, what launches before what is launched.
+/// A GPU event, sorted by correlation id, launches first.
 #[derive(Clone, Copy)]
 struct Correlated(DeviceEvent);
 
@@ -54,7 +53,8 @@ impl Keyed for Correlated {
     }
 }
 
-/// What happened on devices, by device and time, and how many kernels were left out since they are of the last step.
+/// Returns the GPU events by device and time, and the number of kernels left out with the last
+/// step.
 pub(super) fn launched(
     trace: &Trace,
     threads: &[usize],
@@ -107,7 +107,6 @@ pub(super) fn launched(
     Ok((on_devices.finish()?, incomplete))
 }
 
-/// The steps of all inputs.
 fn steps(trace: &Trace) -> Steps {
     let mut steps = Steps::default();
     for own in trace.device_events().filter(|device| device.role == Role::Step) {
@@ -119,7 +118,7 @@ fn steps(trace: &Trace) -> Steps {
     steps
 }
 
-/// Of each lane of these threads the number of its device, which is its process, and that of its thread.
+/// Returns the device number and thread number of each track. A device is a process.
 fn places_of(trace: &Trace, threads: &[usize]) -> HashMap<u32, (u32, u32)> {
     let mut devices: HashMap<&[u8], u32> = HashMap::default();
     let mut places = HashMap::default();
@@ -133,10 +132,10 @@ fn places_of(trace: &Trace, threads: &[usize]) -> HashMap<u32, (u32, u32)> {
     places
 }
 
-/// The calls of one correlation.
+/// The launches of one correlation id.
 #[derive(Default)]
 struct Launches {
-    /// Of each input when the first began, and how many there are.
+    /// For each input: its number, the start of its first launch, and the number of launches.
     by_input: Vec<(u32, i64, u64)>,
 }
 
@@ -148,8 +147,8 @@ impl Launches {
         }
     }
 
-    /// When the first call began that may have launched a kernel, and when that which is known to have: those of its own input go before
-    /// those of others, and of several none is known to be it.
+    /// Returns the start of the first launch that may belong to a kernel, and of the launch if it
+    /// is certain. Launches of the same input take precedence.
     fn of(&self, kernel: &DeviceEvent) -> (Option<i64>, Option<i64>) {
         if kernel.correlation == NO_CORRELATION {
             return (None, None);
@@ -164,14 +163,15 @@ impl Launches {
     }
 }
 
-/// When the first and the last step of an input begin, and of all inputs of a recording.
+/// Start of the first and last step of each input, and of each recording over all its inputs.
 #[derive(Default)]
 struct Steps {
     all: HashMap<(u32, Option<u32>), (i64, i64)>,
 }
 
 impl Steps {
-    /// When the last step begins, of what a kernel is of: its input, or else its recording, if that has several.
+    /// Returns the start of the last step of the kernel's input, or else of its recording; `None`
+    /// with only one step.
     fn last_of(&self, kernel: &DeviceEvent) -> Option<i64> {
         let of = |input| self.all.get(&(kernel.recording, input));
         let (first, last) = of(Some(kernel.input)).or_else(|| of(None))?;

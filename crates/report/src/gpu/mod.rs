@@ -1,5 +1,4 @@
-//! Devices of PyTorch's profiler: the four tables of HTA (HolisticTraceAnalysis), by its rules. How long a device computes, communicates,
-//! moves memory and is idle, what overlaps, why streams are idle, and which kernels take the time.
+//! Reports GPU activity from PyTorch's profiler in the four tables of HTA (HolisticTraceAnalysis).
 
 mod class;
 mod kernels;
@@ -17,7 +16,7 @@ use tracemill_analysis::{Trace, Window};
 use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 
-/// Of a device, as far as it was walked.
+/// State of a device during the walk.
 struct Walked {
     thread: usize,
     kernels: u64,
@@ -26,13 +25,11 @@ struct Walked {
     streams: Streams,
 }
 
-/// What devices did, whose threads are among those of these numbers: what begins within the window. `None` if there are none.
+/// Reports on the devices of the threads, given by number, and on events that begin within the
+/// window; `None` without devices.
 ///
-/// Cost: two sorts of what happened on devices and of what launched it, 56 and 52 bytes each, on disk beyond the budget; heap: some 200 bytes
-/// for each stream and each name of a kernel.
-///
-/// # Errors
-/// What temporary files say; [`tracemill_trace::ErrorKind::Exceeded`] if the tables are more than there is room for.
+/// Cost: sorts the GPU events (56 bytes each) and their launches (52 bytes). Heap: about 200
+/// bytes per stream and kernel name.
 pub(crate) fn on_devices(
     trace: &Trace,
     threads: &[usize],
@@ -128,7 +125,7 @@ impl Device {
     }
 }
 
-/// How long what ran of all devices together: each time is of one row. What is of no kind does not count, as in HTA.
+/// Sums the time of all devices by combination of classes. Unnamed classes do not count, as in HTA.
 fn kinds(by_mask: &[i128; Mask::COUNT]) -> Vec<KindTime> {
     let own = Mask::NAMED.iter().fold(0, |all, (mask, _)| all | mask.bits());
     let mut time = [0; Mask::COUNT];

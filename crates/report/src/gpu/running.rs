@@ -1,29 +1,29 @@
-//! What runs on a device at a time, and for how long: one walk over what begins on it, in order of time.
+//! Sums the time of concurrent classes on a device, in one walk over its events by time.
 
 use super::class::Mask;
 
-/// For how long which classes ran, in nanoseconds.
+/// Nanoseconds by set of concurrent classes.
 pub(super) struct Times {
-    /// By the bits of what ran; nothing is 0.
+    /// Indexed by the bits of the set; 0 is idle.
     pub(super) by_mask: [i64; Mask::COUNT],
 }
 
-/// As far as a device was walked.
+/// State of the walk over a device.
 pub(super) struct Running {
-    /// What is before it is in the sums.
+    /// Time up to which the sums are complete.
     at: i64,
-    /// When the last of each class ends that began.
+    /// End of the last event of each class.
     ends: [i64; Mask::COUNT.ilog2() as usize],
     by_mask: [i64; Mask::COUNT],
 }
 
 impl Running {
-    /// From when the first begins.
+    /// Starts at the begin of the first event.
     pub(super) fn from(at: i64) -> Self {
         Running { at, ends: [at; Mask::COUNT.ilog2() as usize], by_mask: [0; Mask::COUNT] }
     }
 
-    /// Adds what begins next. Cost: constant, since there are few classes.
+    /// Adds the next event. Cost: constant, since there are few classes.
     pub(super) fn add(&mut self, begin: i64, end: i64, mask: Mask) {
         self.advance(begin);
         let own = &mut self.ends[mask.bits().trailing_zeros() as usize];
@@ -40,7 +40,7 @@ impl Running {
         }
     }
 
-    /// All of it, up to when the last ends.
+    /// Completes the sums up to the end of the last event.
     pub(super) fn finish(mut self) -> Times {
         let last = self.ends.iter().copied().max().unwrap_or(self.at);
         self.advance(last);
@@ -54,7 +54,7 @@ mod tests {
     use tracemill_testkit::{Rng, seeds};
 
     #[test]
-    fn times_are_those_of_a_count_of_every_nanosecond() {
+    fn sums_match_a_count_of_every_nanosecond() {
         for seed in seeds(0, 200) {
             let mut rng = Rng::new(seed);
             let mut all: Vec<(i64, i64, usize)> = (0..1 + rng.index(12))

@@ -1,4 +1,4 @@
-//! Why streams are idle: what stands between the end of one kernel and the begin of the next.
+//! Explains idle time of streams, between the end of one kernel and the start of the next.
 
 use super::launched::{OnDevice, millis};
 use crate::found::StreamIdle;
@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 
-/// As far as a stream was walked; times are nanoseconds.
+/// State of a stream during the walk, in nanoseconds.
 #[derive(Default)]
 struct Stream {
     thread: usize,
     kernels: u64,
     launched: u64,
-    /// When all that began is over.
+    /// End of the last event so far.
     end: i64,
     host_wait: i128,
     kernel_wait: i128,
@@ -20,20 +20,18 @@ struct Stream {
     overlong: i128,
 }
 
-/// The streams of a device.
 pub(super) struct Streams {
     device: usize,
     all: BTreeMap<u32, Stream>,
 }
 
 impl Streams {
-    /// Of the device of a thread.
     pub(super) fn of(device: usize) -> Self {
         Streams { device, all: BTreeMap::new() }
     }
 
-    /// Adds what begins next on the device. The host kept the stream waiting if it launched after the end of what ran before; what is
-    /// launched in time and begins within `gap` nanoseconds is the cost of launching.
+    /// Adds the next event of the device. Idle time is the host's if the launch came after the end
+    /// of the previous event. Otherwise a gap below `gap` nanoseconds is launch overhead.
     pub(super) fn add(&mut self, device: &OnDevice, gap: i64, room: &Quota) -> Result<(), Error> {
         if !self.all.contains_key(&device.stream) {
             room.take(2 * size_of::<Stream>() as u64, "streams of devices")?;
@@ -59,7 +57,7 @@ impl Streams {
         Ok(())
     }
 
-    /// For how long what runs overlaps what ran before it on its stream, where one thing runs at a time.
+    /// Returns the total overlap of events with the previous one on their stream.
     pub(super) fn overlong(&self) -> i128 {
         self.all.values().map(|own| own.overlong).sum()
     }

@@ -1,4 +1,4 @@
-//! The tables of builds by clang against a second implementation: ClangBuildAnalyzer's rules, event by event against each other.
+//! Compares the report on clang builds with a naive implementation of ClangBuildAnalyzer's rules.
 
 use crate::common::files::files;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use tracemill_report::{Compiled, Costly, ReportRules};
 use tracemill_testkit::{Rng, seeds};
 use tracemill_trace::Source;
 
-/// Times are whole microseconds, so sums are exact.
+/// Count and microseconds by name. Microseconds are whole, so sums are exact.
 type Sums = BTreeMap<String, (u64, u64)>;
 
 #[derive(Debug, Default, PartialEq)]
@@ -18,17 +18,17 @@ struct Tables {
     runs: u64,
     frontend: u64,
     backend: u64,
-    /// By file: times of the front end and of the back end.
+    /// Front-end and back-end time of each file.
     sources: Sums,
     templates: Sums,
     template_sets: Sums,
-    /// Behind the name stands the file.
+    /// Keys are the name and the file.
     functions: Sums,
     function_sets: Sums,
     headers: Sums,
 }
 
-/// Of each header the times and files of all its inclusions, the longest first.
+/// Times and include chains of all inclusions of each header, longest first.
 type Chains = BTreeMap<String, Vec<(u64, Vec<String>)>>;
 
 struct Part {
@@ -62,7 +62,7 @@ fn parts(events: &[Value]) -> Vec<Part> {
                 let end = ts + event["dur"].as_u64().unwrap_or_default();
                 all.push(Part { name, detail, ts, end, at });
             }
-            // clang writes the end behind the begin
+            // Clang writes the end right after the begin.
             Some("b") => {
                 let end = events[at + 1]["ts"].as_u64().expect("an end");
                 all.push(Part { name, detail, ts, end, at });
@@ -73,7 +73,7 @@ fn parts(events: &[Value]) -> Vec<Part> {
     all
 }
 
-/// What an event stands in: the last that begins before it and lasts as long.
+/// Returns the parent of each event: the last one that begins before it and ends no earlier.
 fn parents(parts: &[Part]) -> Vec<Option<usize>> {
     let order = |own: &Part| (own.ts, u64::MAX - own.end, usize::MAX - own.at);
     let of = |part: &Part| {
@@ -90,7 +90,7 @@ fn is_header(path: &str) -> bool {
     matches!(end.chars().next(), Some('h' | 'H' | 'i' | 'I'))
 }
 
-/// As ClangBuildAnalyzer cuts names.
+/// Replaces template arguments like ClangBuildAnalyzer.
 fn collapsed(name: &str) -> String {
     if name.contains("operator") {
         return name.to_owned();
@@ -115,7 +115,7 @@ fn put(sums: &mut Sums, key: String, dur: u64) {
     *own = (own.0 + 1, own.1 + dur);
 }
 
-/// From the outermost on; a source that is included stands for what is compiled.
+/// Returns the include chain, outermost first. An included source replaces the compiled file.
 fn chain(around: &[&Part], path: String) -> Vec<String> {
     let mut chain: Vec<String> = around.iter().map(|own| own.detail.clone()).collect();
     if chain.iter().all(|own| is_header(own)) {
@@ -125,7 +125,7 @@ fn chain(around: &[&Part], path: String) -> Vec<String> {
     chain
 }
 
-/// `plain` makes symbols readable.
+/// Computes the expected tables; `plain` demangles symbols.
 fn reference(inputs: &[PathBuf], plain: impl Fn(&str) -> String) -> (Tables, Chains) {
     let (mut tables, mut chains) = (Tables::default(), Chains::new());
     let mut roots: BTreeSet<String> = BTreeSet::new();
@@ -188,7 +188,7 @@ fn reference(inputs: &[PathBuf], plain: impl Fn(&str) -> String) -> (Tables, Cha
             }
         }
     }
-    // by set: of each name in each file once
+    // By set: each name counts once per file.
     for (key, (_, dur)) in std::mem::take(&mut tables.function_sets) {
         let name = key.rsplit_once(' ').expect("a file").0;
         put(&mut tables.function_sets, collapsed(name), dur);
@@ -222,7 +222,6 @@ fn micros(ms: f64) -> u64 {
     (ms * 1000.0).round() as u64
 }
 
-/// Ours in the form of the reference.
 fn tables(compiled: &Compiled) -> Tables {
     let sources = compiled.sources.iter();
     assert!(compiled.sources.is_sorted_by(|a, b| a.parse + a.codegen >= b.parse + b.codegen));
@@ -268,12 +267,12 @@ fn are_equal(inputs: &[PathBuf], plain: impl Fn(&str) -> String) -> Tables {
         assert_eq!(header.chains.len(), all.len().min(5));
         for (chain, longest) in header.chains.iter().zip(all) {
             let found = (micros(chain.total), chain.files.clone());
-            // of equally long ones any
+            // Any of equally long chains may be reported.
             assert_eq!(found.0, longest.0, "{}", header.costly.name);
             assert!(all.contains(&found), "{}: {found:?} in {all:?}", header.costly.name);
         }
     }
-    // few rows are the first of all
+    // With few rows, the first of all rows are reported.
     let few = compiled(inputs, 2, 256 << 20, 1);
     let first = |own: &[Costly]| -> Vec<(String, u64)> {
         own.iter().take(2).map(|own| (own.name.clone(), micros(own.total))).collect()
@@ -285,7 +284,7 @@ fn are_equal(inputs: &[PathBuf], plain: impl Fn(&str) -> String) -> Tables {
     expected
 }
 
-/// Writes what is within a stretch of time, and then the event of the stretch, as clang does.
+/// Writes the events inside a time range, then the event of the range, like clang.
 fn write(rng: &mut Rng, (from, to): (u64, u64), depth: u64, events: &mut Vec<Value>) {
     const NAMES: [&str; 10] = [
         "Source",
@@ -313,14 +312,14 @@ fn write(rng: &mut Rng, (from, to): (u64, u64), depth: u64, events: &mut Vec<Val
         "Source" => *rng.pick(&[&"./a.h", &"b/c.hpp", &"x.y/map", &"u.cpp", &"d.inc"]),
         "OptModule" => *rng.pick(&[&"one.cpp", &"two.cpp", &""]),
         "OptFunction" => {
-            // the two symbols of a constructor are one function
+            // The two symbols of a constructor are one function.
             const SYMBOLS: [&str; 7] =
                 ["main", "_Z1fv", "f<a>", "f<b<c> >", "x operator<", "_ZN1AC1Ev", "_ZN1AC2Ev"];
             rng.pick(&SYMBOLS)
         }
         _ => *rng.pick(&[&"v<int>", &"v<w<int>>", &"w<int>", &"v<a>::f<b>", &"g", &"bad<"]),
     };
-    // now and then one that ends behind what it stands in
+    // Some events end after their parent.
     let to = to + u64::from(rng.chance(10));
     if name == "Source" && rng.chance(50) {
         let same = json!({"pid": 7, "tid": 7, "cat": "Source", "id": 0, "name": "Source"});
@@ -348,7 +347,7 @@ fn plain(name: &str) -> String {
 }
 
 #[test]
-fn tables_of_random_builds_are_those_of_the_reference() {
+fn tables_of_random_builds_match_the_reference() {
     let (mut templates, mut headers) = (0, 0);
     for seed in seeds(9_000, 60) {
         let mut rng = Rng::new(seed);
@@ -361,9 +360,9 @@ fn tables_of_random_builds_are_those_of_the_reference() {
                 json!({"pid": 7, "tid": 7, "ph": "X", "ts": 300, "dur": 200, "name": "Backend"}),
             );
             events.push(json!({"pid": 7, "tid": 7, "ph": "X", "ts": 1, "dur": 600, "name": "ExecuteCompiler"}));
-            // a thread of sums, which is no part of any table
+            // A thread of sums, which no table includes.
             events.push(json!({"pid": 7, "tid": 8, "ph": "X", "ts": 0, "dur": 600, "name": "Total ExecuteCompiler", "args": {"count": 1}}));
-            // without `--pid`, which is the command's, files of one process are one
+            // Without `--pid`, inputs with the same process would be merged.
             events.iter_mut().for_each(|event| event["pid"] = json!(7 + number));
             let path = folder.path().join(format!("{number}.json"));
             std::fs::write(&path, json!({"traceEvents": events}).to_string()).expect("room");
@@ -377,9 +376,9 @@ fn tables_of_random_builds_are_those_of_the_reference() {
 }
 
 #[test]
-fn tables_of_recorded_builds_are_those_of_the_reference() {
+fn tables_of_recorded_builds_match_the_reference() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/clang");
-    // as llvm-cxxfilt has them
+    // As demangled by llvm-cxxfilt.
     let plain = |name: &str| {
         let all = [
             ("_Z5areasd", "areas(double)"),
@@ -398,7 +397,7 @@ fn tables_of_recorded_builds_are_those_of_the_reference() {
 }
 
 #[test]
-fn tables_are_the_same_whatever_a_run_may_take() {
+fn tables_of_builds_do_not_depend_on_limits() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/clang/14");
     let inputs = files(&data);
     let expected = format!("{:?}", compiled(&inputs, 5, 256 << 20, 2));

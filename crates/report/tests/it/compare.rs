@@ -1,4 +1,4 @@
-//! Comparisons: laws, what is found of planted changes, and how often chance is taken for a change.
+//! Comparisons of runs: laws, detection of planted changes, and rate of false alarms.
 
 use crate::common::random::{config, generate, read};
 use crate::common::tables::parts;
@@ -41,13 +41,13 @@ fn rules() -> CompareRules {
     CompareRules { least: 0.1, ..CompareRules::default() }
 }
 
-/// A number of mean 0 and deviation 1, near enough.
+/// Returns an approximately normal number with mean 0 and deviation 1.
 fn normal(rng: &mut Rng) -> f64 {
     (0..12).map(|_| rng.below(1 << 32) as f64 / 4_294_967_296.0).sum::<f64>() - 6.0
 }
 
-/// Runs of a program of thirty functions, of which the first takes 100 ms and the others less. Each run is a few percent faster or slower as a whole, and each function
-/// by 2 % more; times are whole samples of 0.1 ms.
+/// Creates runs of a program with thirty functions; the first takes 100 ms, the others less. Runs
+/// vary by 1 %, and each function by another 2 %.
 fn runs(rng: &mut Rng, count: usize, factor: f64) -> Vec<Run> {
     let one = |rng: &mut Rng| {
         let whole = 1.0 + 0.01 * normal(rng);
@@ -69,7 +69,7 @@ fn significant(comparison: &Comparison) -> Vec<&str> {
 }
 
 #[test]
-fn five_percent_more_are_found_in_ten_runs_a_side() {
+fn finds_five_percent_in_ten_runs_per_side() {
     let mut found = 0;
     for seed in seeds(5000, 200) {
         let mut rng = Rng::new(seed);
@@ -86,7 +86,7 @@ fn five_percent_more_are_found_in_ten_runs_a_side() {
 }
 
 #[test]
-fn chance_is_not_taken_for_a_change() {
+fn false_alarms_are_rare_between_equal_runs() {
     let mut alarms = 0;
     for seed in seeds(6000, 200) {
         let mut rng = Rng::new(seed);
@@ -97,7 +97,7 @@ fn chance_is_not_taken_for_a_change() {
 }
 
 #[test]
-fn a_run_does_not_differ_from_itself_and_sides_can_be_exchanged() {
+fn comparison_is_reflexive_and_antisymmetric() {
     for seed in seeds(7000, 60) {
         let mut rng = Rng::new(seed);
         let of = |seed: u64| {
@@ -143,7 +143,7 @@ fn a_run_does_not_differ_from_itself_and_sides_can_be_exchanged() {
 }
 
 #[test]
-fn totals_count_recursion_once() {
+fn recursive_functions_count_once_in_totals() {
     let rows = [
         row(0, "a", 1.0, 10.0),
         row(1, "b", 2.0, 9.0),
@@ -157,7 +157,7 @@ fn totals_count_recursion_once() {
 }
 
 #[test]
-fn functions_match_as_far_as_is_sure() {
+fn functions_match_where_unambiguous() {
     let base = run(&[
         placed("f", "https://a.test/main.0123abcd.js?x", 3, 1.0),
         placed("g", "a.js", 1, 1.0),
@@ -178,7 +178,7 @@ fn functions_match_as_far_as_is_sure() {
 }
 
 #[test]
-fn times_are_scaled() {
+fn times_are_normalized() {
     let base = run(&[row(0, "a", 10.0, 10.0), row(0, "b", 10.0, 10.0)]);
     let new = run(&[row(0, "a", 20.0, 20.0), row(0, "b", 20.0, 20.0)]);
     let changes = |normalize| {
@@ -192,7 +192,7 @@ fn times_are_scaled() {
     assert_eq!(changes(Normalize::Event("nothing".to_owned())), [10.0, 10.0]);
 }
 
-/// Own times of the events of each name, as the log has them; none of calls, and none of names that calls have too.
+/// Returns the self times in the event log by name, without names that calls have.
 fn own_times(trace: &Trace, threads: &[usize], query: &Query) -> BTreeMap<String, Vec<f64>> {
     let log = Query { shape: Shape::Log, ..query.clone() };
     let mut times: BTreeMap<String, Vec<f64>> = BTreeMap::new();
@@ -207,7 +207,7 @@ fn own_times(trace: &Trace, threads: &[usize], query: &Query) -> BTreeMap<String
     times
 }
 
-/// How many rows of two runs are judged by their events, which must be those of the log.
+/// Counts the rows of two runs that are tested by their events. Asserts that these equal the log.
 fn judged_as_in_the_log(texts: [String; 2], rules: TableRules, is_in_part: bool) -> u32 {
     let (mut runs, mut logs) = (Vec::new(), Vec::new());
     for text in &texts {
@@ -243,7 +243,7 @@ fn judged_as_in_the_log(texts: [String; 2], rules: TableRules, is_in_part: bool)
     judged
 }
 
-/// How far the interval of a change of sums reaches, by all numbers: the tests of Welch and Poisson.
+/// Returns half the width of the confidence interval, computed naively (Welch and Poisson).
 fn reach(a: &[f64], b: &[f64]) -> f64 {
     let squares = |all: &[f64], from: f64| all.iter().map(|x| (x - from).powi(2)).sum::<f64>();
     let (n, m) = (a.len() as f64, b.len() as f64);
@@ -262,14 +262,14 @@ fn reach(a: &[f64], b: &[f64]) -> f64 {
     (degrees * ((z * z / degrees).exp() - 1.0)).sqrt() * variance.sqrt()
 }
 
-/// Events of a program whose calls come by chance and last by chance: 5 of 100 changes are told at most, of self times and of counts.
+/// Events with random times and durations: at most 5 of 100 comparisons report a change.
 #[test]
-fn events_that_come_by_chance_are_no_change() {
+fn random_events_are_no_change() {
     let (mut times, mut counts) = (0, 0);
     for seed in seeds(9000, 200) {
         let mut rng = Rng::new(seed);
         let texts = [0; 2].map(|_| {
-            // the number of events that come within 1 s at 100 a second
+            // Number of events within 1 s at a rate of 100 per second.
             let mut at = 0.0_f64;
             let mut events: Vec<String> = Vec::new();
             loop {
@@ -293,7 +293,7 @@ fn events_that_come_by_chance_are_no_change() {
     assert!(times <= 18 && counts <= 18, "{times} and {counts} of 200");
 }
 
-/// A run that is alone on its side, over all threads.
+/// Creates a run of all threads, alone on its side.
 fn run_of(trace: &Trace) -> Run {
     let query = Query {
         shape: Shape::CallTree,
@@ -307,7 +307,7 @@ fn run_of(trace: &Trace) -> Run {
     Run::of(trace, &trace.choose(&ThreadChoice::default()), &query, true).expect("room")
 }
 
-/// Events of one name, each of so many microseconds.
+/// Creates a run with `count` events of `dur` microseconds.
 fn equal(count: u64, dur: u64) -> Run {
     let event = |at: u64| {
         let ts = 1000 + 1000 * at;
@@ -318,7 +318,7 @@ fn equal(count: u64, dur: u64) -> Run {
 }
 
 #[test]
-fn counts_and_durations_make_the_change_of_a_sum() {
+fn change_of_a_sum_depends_on_counts_and_durations() {
     let row = |a: (u64, u64), b: (u64, u64)| {
         let all = compare_runs(&[equal(a.0, a.1)], &[equal(b.0, b.1)], &rules());
         all.rows.into_iter().next().expect("a row")
@@ -337,7 +337,7 @@ fn counts_and_durations_make_the_change_of_a_sum() {
 }
 
 #[test]
-fn totals_are_tested_by_themselves() {
+fn totals_are_tested_independently() {
     let text = |inner: u64| {
         let event = |name: &str, ts: u64, dur: u64| {
             format!(
@@ -346,7 +346,7 @@ fn totals_are_tested_by_themselves() {
         };
         let all = (0..20).map(|at| {
             let ts = 10_000 * at + 1000;
-            // self times of the outer one stay
+            // The self times of the outer event stay the same.
             event("outer", ts, 100 + inner + at % 3) + "," + &event("inner", ts + 10, inner)
         });
         run_of(&read(&format!("[{}]", all.collect::<Vec<_>>().join(",")), &config()))
@@ -358,7 +358,7 @@ fn totals_are_tested_by_themselves() {
 }
 
 #[test]
-fn runs_that_are_alone_are_judged_by_the_events_of_the_log() {
+fn single_runs_are_tested_by_events_of_the_log() {
     let mut judged = 0;
     for seed in seeds(8000, 80) {
         let mut rng = Rng::new(seed);
@@ -370,7 +370,7 @@ fn runs_that_are_alone_are_judged_by_the_events_of_the_log() {
 }
 
 #[test]
-fn events_that_end_at_0_and_negative_durations_are_judged_as_in_the_log() {
+fn odd_events_are_tested_as_in_the_log() {
     let event = |tid: u32, name: &str, ts: i64, dur: i64| {
         format!(
             r#"{{"ph":"X","name":"{name}","cat":"c","pid":1,"tid":{tid},"ts":{ts},"dur":{dur}}}"#

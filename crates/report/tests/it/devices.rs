@@ -1,4 +1,5 @@
-//! Devices of PyTorch against HTA (its tables of our traces stand in testdata/pytorch), and random traces against a count of every nanosecond.
+//! Compares GPU reports with tables of HTA (testdata/pytorch), and random traces with a count of
+//! every nanosecond.
 
 use crate::report::read;
 use serde_json::Value;
@@ -34,14 +35,13 @@ fn devices(trace: &Trace, devices: DeviceRules) -> Devices {
     tracemill_report::report(trace, &threads, &rules).expect("room").devices.expect("devices")
 }
 
-/// Milliseconds as whole nanoseconds.
 fn nanos(ms: f64) -> i64 {
     let nanos = ms * 1e6;
     assert!((nanos - nanos.round()).abs() < 1e-3, "{ms}");
     nanos.round() as i64
 }
 
-/// Microseconds of HTA as whole nanoseconds.
+/// Converts HTA's microseconds to whole nanoseconds.
 fn of_hta(row: &Value, key: &str) -> i64 {
     (row[key].as_f64().unwrap_or_else(|| panic!("{key} of {row}")) * 1000.0).round() as i64
 }
@@ -114,7 +114,7 @@ fn assert_is_hta(devices: &Devices, tables: &Value) {
         kinds
     );
 
-    // HTA has a row for each rank
+    // HTA has a row per rank.
     let mut kernels: BTreeMap<&str, (i64, i64, i64)> = BTreeMap::new();
     for row in each(tables, "kernels") {
         let [sum, most, least] = ["sum (us)", "max (us)", "min (us)"].map(|key| of_hta(row, key));
@@ -129,7 +129,7 @@ fn assert_is_hta(devices: &Devices, tables: &Value) {
 }
 
 #[test]
-fn tables_are_those_of_hta() {
+fn tables_match_hta() {
     let hta = hta();
     for memory in [256 << 20, 32 << 20] {
         let both = read_all(&ranks(), memory);
@@ -143,7 +143,7 @@ fn tables_are_those_of_hta() {
 }
 
 #[test]
-fn of_each_rank_alone_kernels_deviate_as_in_hta() {
+fn deviations_of_kernels_per_rank_match_hta() {
     let hta = hta();
     for (rank, path) in ranks().iter().enumerate() {
         let own = devices(&read(path, 256 << 20), DeviceRules::default());
@@ -161,7 +161,7 @@ fn of_each_rank_alone_kernels_deviate_as_in_hta() {
     }
 }
 
-/// A kernel of a random trace: device, stream, class (compute, communication, memory), begin, end, and when it was launched.
+/// A kernel of a random trace; `class` is 0 for compute, 1 for communication, 2 for memory.
 struct Made {
     device: usize,
     stream: usize,
@@ -171,7 +171,7 @@ struct Made {
     launched: Option<i64>,
 }
 
-/// Times are nanoseconds since 1970, of which a double has no more than every 256th.
+/// Start in nanoseconds since 1970, which a double represents only to 256 ns.
 const START: i64 = 1_700_000_000_000_000_000;
 
 fn made(rng: &mut Rng) -> (Vec<Made>, String) {
@@ -196,7 +196,7 @@ fn made(rng: &mut Rng) -> (Vec<Made>, String) {
                     r#"{{"ph":"X","cat":"{cat}","name":"{name}","pid":{device},"tid":{stream},"ts":{},"dur":{},"args":{{"stream":{stream},"correlation":{correlation}}}}}"#,
                     micros(begin), micros(end - begin)
                 ));
-                // of two calls with one correlation none is known to be it
+                // With two calls of one correlation id, none is certain.
                 let calls = [0, 1, 1, 1, 2][rng.index(5)];
                 let launch = begin - rng.index(80) as i64;
                 for call in 0..calls {
@@ -218,7 +218,7 @@ fn made(rng: &mut Rng) -> (Vec<Made>, String) {
     (all, format!("[{}]", events.join(",\n")))
 }
 
-/// For how many nanoseconds of a device exactly such classes run.
+/// Counts the nanoseconds in which the set of running classes satisfies `runs`.
 fn counted(all: &[&Made], runs: impl Fn([bool; 3]) -> bool) -> i64 {
     let first = all.iter().map(|own| own.begin).min().expect("one");
     let last = all.iter().map(|own| own.end).max().expect("one");
@@ -233,7 +233,7 @@ fn counted(all: &[&Made], runs: impl Fn([bool; 3]) -> bool) -> i64 {
 }
 
 #[test]
-fn random_devices_are_those_of_a_count_of_every_nanosecond() {
+fn random_devices_match_a_count_of_every_nanosecond() {
     let folder = tempfile::tempdir().expect("a folder");
     for seed in seeds(4200, 40) {
         let mut rng = Rng::new(seed);
@@ -299,7 +299,7 @@ fn random_devices_are_those_of_a_count_of_every_nanosecond() {
 }
 
 #[test]
-fn what_is_longer_than_it_ran_is_told() {
+fn overlapping_kernels_are_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("overlong.json");
     let kernel = |ts: u32, dur: u32| {

@@ -1,4 +1,4 @@
-//! Requests and what users of pages wait for against DevTools' own engine: `../shared/oracle/insights.mjs` of the corpus.
+//! Compares requests and page metrics with DevTools' engine (`../shared/oracle/insights.mjs`).
 
 use crate::common::engine::{engine, traces};
 use crate::common::files::{goldens, has_goldens, input_of, lines};
@@ -9,7 +9,7 @@ use std::process::Command;
 use tracemill_analysis::{ThreadChoice, Window};
 use tracemill_report::{Interaction, Party, Reflow, Report, ReportRules, Request, Visit};
 
-/// What a value is to us: numbers are equal if no more than their last digits differ, which reading them may change.
+/// Asserts that values are equal; numbers may differ in the last digits because of parsing.
 #[track_caller]
 fn same(ours: &Value, theirs: &Value, what: &str) {
     match (ours.as_f64(), theirs.as_f64()) {
@@ -44,7 +44,7 @@ fn row(request: &Request) -> Value {
     ])
 }
 
-/// The rows below the head of a table.
+/// Returns the rows after the head of a table.
 fn rows<'l>(lines: &'l [Value], table: &str) -> &'l [Value] {
     let Some(at) = lines.iter().position(|line| line["table"] == table) else { return &[] };
     let rest = &lines[at + 1..];
@@ -129,8 +129,7 @@ fn check_set(visit: &Visit, set: &Value, what: &str) -> u64 {
     compared
 }
 
-/// Rows of the third parties of a set: name, whether it is the page's own, whether it is a company, bytes, milliseconds. Without a list of
-/// companies none is known.
+/// Checks the third parties of a set. No company is known without a list.
 fn check_parties(own: &[Party], lines: &[Value], set: &Value, what: &str) -> u64 {
     let head = |line: &&Value| line["table"] == "thirdParties" && line["set"] == set["set"];
     let Some(at) = lines.iter().position(|line| head(&line)) else { return 0 };
@@ -141,13 +140,13 @@ fn check_parties(own: &[Party], lines: &[Value], set: &Value, what: &str) -> u64
         let flags = (u8::from(own.is_first), u8::from(own.is_known));
         let ours = json!([own.name, flags.0, flags.1, own.bytes]);
         for (at, ours) in ours.as_array().expect("a row").iter().enumerate() {
-            // where data is of no length, so is the engine's sum
+            // The engine's sum is NaN if data has no length.
             if at == 3 && theirs[at] == "NaN" {
                 continue;
             }
             same(ours, &theirs[at], &format!("{what} {} column {at}", own.name));
         }
-        // to the bit
+        // Equal to the last bit.
         assert_eq!(Some(own.own), theirs[4].as_f64(), "{what} {}", own.name);
     }
     rows.len() as u64
@@ -176,7 +175,7 @@ pub(crate) fn check(report: &Report, lines: &[Value], name: &str) -> (u64, u64) 
 }
 
 #[test]
-fn requests_and_pages_are_those_of_devtools() {
+fn requests_and_pages_match_devtools() {
     let mut seen = (0, 0);
     for (name, golden) in goldens(".insights.jsonl.gz") {
         let lines = lines(&golden);
@@ -190,7 +189,7 @@ fn requests_and_pages_are_those_of_devtools() {
 }
 
 #[test]
-fn what_cannot_be_told_is_said() {
+fn unknown_metrics_have_a_reason() {
     let of = |events: &str| {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("t.json");
@@ -221,7 +220,7 @@ fn what_cannot_be_told_is_said() {
 }
 
 #[test]
-fn requests_before_the_start_of_the_trace_are_told() {
+fn requests_before_the_trace_start_are_reported() {
     let sends = |id: &str, ts: u32| {
         format!(
             r#"{{"ph":"I","name":"ResourceSendRequest","cat":"c","pid":1,"tid":1,"ts":{ts},"args":{{"data":{{"requestId":"{id}","url":"http://a.test/{id}"}}}}}}"#
@@ -245,7 +244,8 @@ fn requests_before_the_start_of_the_trace_are_told() {
     assert_eq!(ids(Some(Window { from: 0.1, to: 1.005 })), ["behind"]);
 }
 
-/// Layouts that scripts forced; its table of functions is that of one navigation: of traces with one it is all of them.
+/// Checks forced layouts. The engine's table of functions covers one navigation, so only traces
+/// with one are compared.
 pub(crate) fn check_reflows(report: &Report, lines: &[Value], name: &str) -> usize {
     if lines.iter().filter(|line| line["table"] == "forcedReflowFunctions").count() != 1 {
         return 0;
@@ -257,7 +257,7 @@ pub(crate) fn check_reflows(report: &Report, lines: &[Value], name: &str) -> usi
     assert_eq!(reflows.count, all.len() as u64, "{name}");
     let total: f64 = all.iter().filter_map(|row| row[2].as_f64()).sum();
     assert_eq!(micros(reflows.total), total, "{name}");
-    // of other frames, and outside the navigation, the table has none
+    // The table omits other frames and times outside the navigation.
     if functions.iter().filter_map(|row| row[6].as_u64()).sum::<u64>() < reflows.count {
         return 0;
     }
@@ -278,7 +278,7 @@ pub(crate) fn check_reflows(report: &Report, lines: &[Value], name: &str) -> usi
 }
 
 #[test]
-fn forced_layouts_are_those_of_the_engine() {
+fn forced_layouts_match_devtools() {
     let mut compared = 0;
     for (name, golden) in goldens(".insights.jsonl.gz") {
         compared +=
@@ -287,7 +287,7 @@ fn forced_layouts_are_those_of_the_engine() {
     assert!(compared > 0 || !has_goldens());
 }
 
-/// The engine's tables of a file, asked here and now; `None` of what it refuses.
+/// Runs the engine on a file; `None` if it refuses the file.
 pub(crate) fn ask(engine: &Path, file: &Path) -> Option<Vec<Value>> {
     let mut command = Command::new("node");
     command.arg(engine.join("insights.mjs")).arg(file);
@@ -301,7 +301,7 @@ pub(crate) fn ask(engine: &Path, file: &Path) -> Option<Vec<Value>> {
 
 /// As with [`crate::common::engine`], of all that lies beside the project, or in a folder, if that is wanted.
 #[test]
-fn requests_and_pages_are_what_the_engine_makes_of_them_now() {
+fn requests_and_pages_match_the_live_engine() {
     let Some(engine) = engine() else { return };
     let (mut figures, mut pages) = (0, 0);
     for file in traces() {

@@ -1,4 +1,5 @@
-//! What is told of pages where events are late, lost or do not nest: small traces, also held against DevTools' own engine where it is.
+//! Page metrics of small traces with late, lost or overlapping events, compared with DevTools'
+//! engine where Node is available.
 
 use crate::common::engine::engine;
 use crate::insights::{ask, check};
@@ -6,7 +7,7 @@ use crate::report::{read, report};
 use serde_json::{Value, json};
 use tracemill_report::Report;
 
-/// The report of a trace, after its figures were compared with the engine's.
+/// Returns the report of a trace, after comparing it with the engine.
 fn told(events: &[Value]) -> Report {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.json");
@@ -23,7 +24,7 @@ fn event(name: &str, ts: u32, args: Value) -> Value {
     json!({"name": name, "cat": "devtools.timeline", "ph": "I", "pid": 1, "tid": 1, "ts": ts, "args": args})
 }
 
-/// What all of them have: a frame that shows `http://old.test/`.
+/// Returns the start event of all traces here: a frame that shows `http://old.test/`.
 fn started(ts: u32) -> Value {
     let frame = json!({"frame": "F", "url": "http://old.test/", "processId": 1, "name": ""});
     event("TracingStartedInBrowser", ts, json!({"data": {"frames": [frame]}}))
@@ -44,7 +45,7 @@ fn navigation(ts: u32, data: Value) -> Value {
 }
 
 #[test]
-fn requests_stand_where_the_first_of_their_events_does() {
+fn requests_are_ordered_by_first_event() {
     let of = |name: &str, ts: u32, id: &str| {
         let url = format!("http://a.test/{id}");
         let data = json!({"requestId": id, "url": url, "encodedDataLength": 5});
@@ -64,7 +65,7 @@ fn requests_stand_where_the_first_of_their_events_does() {
 }
 
 #[test]
-fn a_navigation_without_an_id_says_whose_the_page_is() {
+fn navigation_without_an_id_sets_the_first_party() {
     let first = |is_outermost: bool, ts: u32| {
         let url = "http://new.test/";
         let data = json!({"documentLoaderURL": url, "isOutermostMainFrame": is_outermost});
@@ -76,13 +77,13 @@ fn a_navigation_without_an_id_says_whose_the_page_is() {
         own.map(|own| own.name.clone()).collect::<Vec<String>>()
     };
     assert_eq!(first(true, 100), ["new.test"]);
-    // of a frame within another, or long after the recording began
+    // A nested frame, or long after the start of the recording.
     assert_eq!(first(false, 100), ["old.test"]);
     assert_eq!(first(true, 600_000), ["old.test"]);
 }
 
 #[test]
-fn navigations_before_the_main_frame_is_known_are_none_of_it() {
+fn navigations_before_the_main_frame_is_known_do_not_count() {
     let visit = |id: &str, ts: u32| {
         navigation(ts, json!({"documentLoaderURL": "http://a.test/", "navigationId": id}))
     };
@@ -91,14 +92,14 @@ fn navigations_before_the_main_frame_is_known_are_none_of_it() {
     let visits = report.visits.expect("Chrome").expect("a frame");
     let keys: Vec<Option<&str>> = visits.iter().map(|own| own.key.as_deref()).collect();
     assert_eq!(keys, [Some("r-3")]);
-    // of each id the first counts, wherever it is
+    // The first navigation with an id counts, wherever it is.
     let report = told(&[visit("N", 100), started(50), visit("N", 200), call(900, 50, "")]);
     let visits = report.visits.expect("Chrome").expect("a frame");
     assert_eq!(visits.iter().map(|own| own.key.clone()).collect::<Vec<_>>(), [None]);
 }
 
 #[test]
-fn pages_are_called_what_the_address_bar_has_in_the_end() {
+fn pages_have_the_final_address() {
     let visit = |id: &str, ts: u32| {
         let url = format!("http://asked.test/{id}");
         navigation(ts, json!({"documentLoaderURL": url, "navigationId": id}))
@@ -136,20 +137,20 @@ fn pages_are_called_what_the_address_bar_has_in_the_end() {
 }
 
 #[test]
-fn calls_that_end_behind_what_they_begin_in_take_its_time_and_are_of_nobody() {
+fn overlapping_calls_take_time_without_an_owner() {
     let [own, other] = ["http://old.test/x.js", "http://other.test/x.js"];
     let calls = [call(100, 300, own), call(300, 200, other), call(600, 50, other)];
     let [a, b, c] = calls;
     let report = told(&[main_thread(), started(10), a, b, c]);
     let own = report.parties[0].iter().map(|party| (&*party.name, party.own));
-    // of the first 300 µs the second takes its own 200, which count for none
+    // The second takes its 200 µs from the 300 µs of the first, but is counted for nobody.
     let close = |ms: f64| (ms * 1000.0).round();
     let own: Vec<(&str, f64)> = own.map(|(name, ms)| (name, close(ms))).collect();
     assert_eq!(own, [("old.test", 100.0), ("other.test", 50.0)]);
 }
 
 #[test]
-fn data_without_a_length_counts_for_nothing() {
+fn data_without_a_length_adds_no_bytes() {
     let of = |name: &str, ts: u32, length: Option<u32>| {
         let mut data = json!({"requestId": "1", "url": "http://old.test/x"});
         if let Some(length) = length {

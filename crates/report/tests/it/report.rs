@@ -1,4 +1,5 @@
-//! Sections of reports against what they must equal: DevTools' own engine, the tables of `top` and `tree`, and naive counts.
+//! Compares sections of reports with DevTools' engine, the tables of `top` and `tree`, and naive
+//! counts.
 
 use crate::common::files::{files, goldens, has_goldens, input_of, lines, shared, unpacked};
 use serde_json::Value;
@@ -48,7 +49,7 @@ fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-6 * a.abs().max(b.abs()).max(1.0)
 }
 
-/// Traces of the project, and of the corpus if that is there.
+/// Returns traces of the project, and of the corpus if it exists.
 fn traces() -> Vec<PathBuf> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     let mut all = files(&own.join("node"));
@@ -62,7 +63,7 @@ fn traces() -> Vec<PathBuf> {
 }
 
 #[test]
-fn long_tasks_are_those_of_devtools() {
+fn long_tasks_match_devtools() {
     let mut compared = 0;
     for (name, golden) in goldens(".insights.jsonl.gz") {
         let lines = lines(&golden);
@@ -94,7 +95,7 @@ fn long_tasks_are_those_of_devtools() {
 }
 
 #[test]
-fn rows_are_those_of_top_and_tree() {
+fn reports_match_top_and_tree() {
     for path in traces() {
         let trace = read(&path, 256 << 20);
         let threads = trace.choose(&ThreadChoice::default());
@@ -117,7 +118,7 @@ fn rows_are_those_of_top_and_tree() {
             let own = report.threads.iter().find(|thread| thread.thread == part.threads[0]);
             let own = own.expect("each thread");
             let is_idle = |label: Option<&str>| label == Some("(idle)");
-            // DevTools lets calls of a CPU profile stand below (idle), which takes time from it that it has not
+            // In DevTools, calls of a CPU profile may be below (idle), and take time from it.
             let idles = part.table.rows.iter().any(|row| is_idle(row.label.as_deref()));
             let is_alone = trace.threads[own.thread].kind == ThreadKind::CpuProfile;
             let busy = if part.busy().is_finite() { part.busy() } else { 0.0 };
@@ -154,7 +155,7 @@ fn rows_are_those_of_top_and_tree() {
     }
 }
 
-/// Events of three names that do not overlap, and values of two counters.
+/// Returns events of three names that do not overlap, and values of two counters.
 fn slices(rng: &mut Rng) -> String {
     let mut events = Vec::new();
     let mut at = 1000;
@@ -178,7 +179,7 @@ fn slices(rng: &mut Rng) -> String {
 }
 
 #[test]
-fn single_events_and_counters_are_those_of_a_naive_count() {
+fn durations_and_counters_match_a_naive_count() {
     let mut seen = (0, 0);
     let folder = tempfile::tempdir().expect("a folder");
     let made = seeds(800, 20).map(|seed| {
@@ -193,7 +194,7 @@ fn single_events_and_counters_are_those_of_a_naive_count() {
         let trace = read(&path, 256 << 20);
         let report = report(&trace);
         let name = path.display();
-        // pairs of B and E are left to the tests of pairing
+        // Other tests cover pairs of B and E.
         if trace.producer().is_of_slices() && events.iter().all(|own| own["ph"] != "B") {
             let mut durations: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
             for own in events.iter().filter(|own| own["ph"] == "X" && own["ts"].is_number()) {
@@ -232,7 +233,8 @@ fn single_events_and_counters_are_those_of_a_naive_count() {
     assert!(seen.0 >= 40 && seen.1 >= 40, "{seen:?}");
 }
 
-/// A CPU profile of one function and a CPU that is idle, and its samples: when each begins in microseconds, and whether it is idle.
+/// Returns a CPU profile of one function and an idle CPU, and the start of each sample, with
+/// whether it is idle.
 fn profile(rng: &mut Rng) -> (String, Vec<(i64, bool)>, i64) {
     let count = 3 + rng.index(60);
     let (mut at, mut samples) = (1_000_000, Vec::new());
@@ -256,7 +258,7 @@ fn profile(rng: &mut Rng) -> (String, Vec<(i64, bool)>, i64) {
 }
 
 #[test]
-fn blocks_are_what_lies_between_idle_samples() {
+fn blocks_lie_between_idle_samples() {
     let mut seen = 0;
     for seed in seeds(700, 40) {
         let mut rng = Rng::new(seed);
@@ -322,7 +324,7 @@ fn reports_do_not_depend_on_memory_or_rows() {
 }
 
 #[test]
-fn call_trees_may_be_larger_than_the_budget() {
+fn call_trees_may_exceed_the_budget() {
     let (folder, mut text) = (tempfile::tempdir().expect("a folder"), String::from("["));
     for (outer, inner) in (0..500).flat_map(|outer| (0..300).map(move |inner| (outer, inner))) {
         let ts = outer * 1000 + 2 * inner;
@@ -349,7 +351,7 @@ fn call_trees_may_be_larger_than_the_budget() {
 }
 
 #[test]
-fn producers_are_told_by_content() {
+fn producers_are_detected_by_content() {
     let of = |events: &str| {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("t.json");
@@ -366,7 +368,7 @@ fn producers_are_told_by_content() {
     assert_eq!(of(&x("Environment", "node,node.environment")), Producer::Node);
     let started = r#"{"ph":"I","name":"TracingStartedInBrowser","cat":"c","pid":1,"tid":1,"ts":1,"args":{"data":{"frames":[]}}}"#;
     assert_eq!(of(started), Producer::Chrome);
-    // what a merge adds so that DevTools shows a recording of Node says nothing of it
+    // A page that a merge adds for DevTools does not identify the producer.
     let page = r#"{"isOutermostMainFrame":true,"frame":"F","url":"URL","processId":1}"#;
     let with_node = |url: &str| {
         let started = started.replace("[]", &format!("[{}]", page.replace("URL", url)));
@@ -393,7 +395,7 @@ fn producers_are_told_by_content() {
 }
 
 #[test]
-fn builds_are_those_of_a_naive_count() {
+fn bazel_builds_match_a_naive_count() {
     let path = shared().join("corpus/bazel/tiny.json.gz");
     if !path.is_file() {
         return;
@@ -424,7 +426,7 @@ fn builds_are_those_of_a_naive_count() {
     let found: Vec<_> =
         build.critical.iter().map(|own| (own.ts, own.dur, own.name.clone())).collect();
     assert_eq!(found, critical);
-    // as Bazel prints it: Critical Path: 13.05s
+    // Bazel prints: Critical Path: 13.05s
     assert_eq!(format!("{:.2}", build.critical_ms / 1000.0), "13.05");
     let mut actions = of("action processing");
     assert_eq!(build.actions as usize, actions.len());
@@ -435,9 +437,8 @@ fn builds_are_those_of_a_naive_count() {
     assert_eq!(slowest, actions.iter().map(|action| action.1).collect::<Vec<_>>());
 }
 
-/// A layout whose event has no stack is forced by the function of the samples around it, also where one function is that of several nodes.
 #[test]
-fn layouts_without_a_stack_are_forced_by_the_function_around_them() {
+fn layouts_without_a_stack_are_forced_by_the_enclosing_function() {
     let node = |id: u64, parent: u64, name: &str| {
         format!(
             r#"{{"id":{id},"parent":{parent},"callFrame":{{"functionName":"{name}","scriptId":7,"url":"https://a.test/{name}.js","lineNumber":{},"columnNumber":1}}}}"#,

@@ -1,5 +1,5 @@
-//! Requests and what users of pages wait for against DevTools' own engine, of real pages of which events are lost, doubled, late, or
-//! without what they should say.
+//! Compares requests and page metrics with DevTools' engine, for real pages with lost, doubled,
+//! late or incomplete events.
 
 use crate::common::engine::engine;
 use crate::common::files::{shared, trace_of};
@@ -11,8 +11,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use tracemill_testkit::{Rng, seeds};
 
-/// Beginnings of names of what the figures are made of, but for chunks of CPU profiles: we read these in order of time, the engine in that
-/// of the file.
+/// Prefixes of the names of events that metrics need, except chunks of CPU profiles, which we order
+/// differently.
 const TOLD: [&str; 23] = [
     "TracingStartedInBrowser",
     "FrameCommittedInBrowser",
@@ -53,12 +53,12 @@ fn sources() -> Vec<Value> {
         "devtools/chromium156-worker.json.gz",
     ];
     let others = others.map(|name| shared().join("corpus").join(name));
-    // the first has all that is told of pages
+    // The first file has all kinds of page events.
     let all = [page.clone(), page.clone(), page, own].into_iter().chain(others);
     all.filter(|path| path.exists()).filter_map(|path| trace_of(&path)).collect()
 }
 
-/// An object within the arguments of an event.
+/// Returns an object within the args of an event.
 fn object<'v>(rng: &mut Rng, event: &'v mut Value) -> Option<&'v mut Map<String, Value>> {
     let args = event["args"].as_object_mut()?;
     let key = ["data", "beginData", "frames"].into_iter().find(|key| args.contains_key(*key));
@@ -68,7 +68,7 @@ fn object<'v>(rng: &mut Rng, event: &'v mut Value) -> Option<&'v mut Map<String,
     }
 }
 
-/// One of the members, if there is one. With a shift that has no score the engine's sum is NaN, and what it tells 0; ours leaves it out.
+/// Returns a random member, if there is one, except `weighted_score_delta`.
 fn member(rng: &mut Rng, of: &Map<String, Value>) -> Option<String> {
     let all: Vec<&String> = of.keys().filter(|key| *key != "weighted_score_delta").collect();
     (!all.is_empty()).then(|| all[rng.index(all.len())].clone())
@@ -83,7 +83,7 @@ fn change(rng: &mut Rng, events: &mut Vec<Value>) {
     let event = &mut events[at];
     match rng.below(7) {
         0 => drop(events.remove(at)),
-        // what a recording lost, or never had
+        // Events that a recording lost, or never had.
         1 => {
             let name = event["name"].clone();
             events.retain(|own| own["name"] != name);
@@ -124,7 +124,7 @@ fn change(rng: &mut Rng, events: &mut Vec<Value>) {
     }
 }
 
-/// Shows other pages by scripts, with what they paint.
+/// Adds soft navigations with their paints.
 fn soften(rng: &mut Rng, events: &mut Vec<Value>) {
     let is_navigation =
         |own: &&Value| own["name"] == "navigationStart" && own["args"]["frame"].is_string();
@@ -162,7 +162,7 @@ fn soften(rng: &mut Rng, events: &mut Vec<Value>) {
                 "args": {"url": url, "render_frame_host": {"frame_type": "PRIMARY_MAIN_FRAME"}}});
             all.push(before);
         }
-        // as a program writes them: in the order of time
+        // Insert them in the order of time, like a program.
         for own in all {
             let at = events.iter().position(|known| known["ph"] != "M" && time(known) > time(&own));
             events.insert(at.unwrap_or(events.len()), own);
@@ -170,7 +170,7 @@ fn soften(rng: &mut Rng, events: &mut Vec<Value>) {
     }
 }
 
-/// All times as by a clock that is faster.
+/// Scales all times, like a faster clock.
 fn stretch(events: &mut [Value], by: f64) {
     for event in events {
         for key in ["ts", "dur"] {
@@ -181,8 +181,8 @@ fn stretch(events: &mut [Value], by: f64) {
     }
 }
 
-/// The thread with most layouts, and what says which page it is of. The engine looks for forced layouts with one stack for all threads of a
-/// trace, we thread by thread: only of such traces it must find the same.
+/// Keeps the thread with most layouts, since the engine uses one stack for all threads to find
+/// forced layouts.
 fn alone(events: &mut Vec<Value>) {
     let thread = |event: &Value| (event["pid"].as_u64(), event["tid"].as_u64());
     let mut counts = BTreeMap::new();
@@ -213,7 +213,7 @@ fn variant(rng: &mut Rng, source: &Value, is_alone: bool) -> String {
         let by = *[0.5, 0.999, 1.25, 3.0].get(rng.index(4)).expect("one of four");
         stretch(events, by);
     }
-    // of what is not in order of time the engine tells forced layouts in the order of the file, we in that of time
+    // The engine reports forced layouts in file order, we by time.
     if is_alone {
         let time = |value: &Value| value["ts"].as_f64().unwrap_or(0.0);
         events.sort_by(|a, b| time(a).total_cmp(&time(b)));
@@ -221,9 +221,9 @@ fn variant(rng: &mut Rng, source: &Value, is_alone: bool) -> String {
     trace.to_string()
 }
 
-/// A failure names its file, which is kept, by its seed.
+/// A failing file is kept, and named by its seed.
 #[test]
-fn varied_pages_are_what_the_engine_makes_of_them() {
+fn varied_pages_match_the_engine() {
     let Some(engine) = engine() else { return };
     let mut kept = tempfile::tempdir().expect("a folder");
     let folder = kept.path().to_owned();
@@ -237,7 +237,7 @@ fn varied_pages_are_what_the_engine_makes_of_them() {
         let source = &sources[rng.index(sources.len())];
         let is_alone = rng.chance(30);
         std::fs::write(&path, variant(rng, source, is_alone)).expect("a file");
-        // a process of its own for each: the engine remembers something of what it read before
+        // Each file gets its own process, because the engine keeps some state.
         let Some(lines) = ask(engine, &path) else {
             refused += 1;
             continue;
