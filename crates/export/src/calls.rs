@@ -1,4 +1,4 @@
-//! Calls of samples as X events, which any viewer draws.
+//! Writes calls of samples as X events, which any viewer draws.
 
 use std::borrow::Cow;
 use tracemill_analysis::entries::Entry;
@@ -16,31 +16,31 @@ use tracemill_trace::store::place::Place;
 use tracemill_trace::{Error, Source};
 use tracemill_viewers::essential::CALLS;
 
-/// What was written.
+/// Numbers of calls written as events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WrittenCalls {
-    /// Calls.
+    /// Number of calls written.
     pub calls: u64,
-    /// Calls whose start or end is no number: left out.
+    /// Number of calls left out because their start or end is not a number.
     pub untimed: u64,
 }
 
-/// Bytes that are put together before they are written.
+/// Size of a write in bytes.
 const BLOCK: usize = 1 << 20;
-/// Files that calls are written to, at most: each is an input of the run that reads them.
+/// Maximum number of files with calls; each is an input of the run that reads them.
 const DRAFTS: usize = 64;
 
-/// Hands the calls of threads, given by their numbers, to `write` as a trace: an array of X events of category
-/// [`CALLS`], one a line. Each has
-/// process and thread as the inputs write them, times in microseconds with three decimals, and in `args` url, line, column (from 0),
-/// node and sample, as far as they are known. Both ends are rounded, so calls that lie in each other still do. `window`, in microseconds
-/// on the trace's clock, leaves out calls that it does not touch.
+/// Writes the calls of threads, given by number, as a trace: an array of X events of category
+/// [`CALLS`], one per line. Each has pid and tid as in the inputs, times in microseconds with three
+/// decimals, and known values of url, line, column (from 0), node and sample in `args`.
 ///
-/// Cost: the flame chart of one thread at a time ([`Trace::track`]); what is written of a node is put together once as long as it is
-/// among those seen last.
+/// Both ends are rounded, so nested calls stay nested. Calls outside `window`, in microseconds
+/// on the trace's clock, are left out.
+///
+/// Cost: the flame chart of one thread at a time ([`Trace::track`]).
 ///
 /// # Errors
-/// What temporary files and `write` say.
+/// Returns an I/O error if a temporary file fails, or the error of `write`.
 pub fn write_calls(
     trace: &Trace,
     threads: &[usize],
@@ -99,11 +99,11 @@ fn write_recorded(
     Ok(written)
 }
 
-/// The same as inputs of other runs, which are called `name` in errors: of at most 64 groups of threads that follow each other, as
-/// far as these have calls. They are in temporary files, and made side by side.
+/// Writes the calls of threads to temporary files, as inputs of other runs that errors call
+/// `name`. There are at most 64 files, written in parallel.
 ///
 /// # Errors
-/// What temporary files say.
+/// Returns an I/O error if a temporary file fails.
 pub fn draft_calls(
     trace: &Trace,
     threads: &[usize],
@@ -113,7 +113,7 @@ pub fn draft_calls(
 ) -> Result<(WrittenCalls, Vec<Source>), Error> {
     let threads = threads.iter().copied().filter(|&at| trace.threads[at].model().is_some());
     let threads: Vec<usize> = threads.collect();
-    // which they are follows from the trace alone, and so does what is first at one time
+    // Groups depend on the trace alone, and so does the order of events at the same time.
     let groups: Vec<&[usize]> = threads.chunks(threads.len().div_ceil(DRAFTS).max(1)).collect();
     let space =
         Space::new(trace.limits().lease("calls that are written", Share::of_index(1, 4)), 1);
@@ -136,8 +136,8 @@ pub fn draft_calls(
     Ok((all, sources))
 }
 
-/// Returns the calls of threads as an input. Events are proved only if an id of a thread is not JSON:
-/// everything else is written here.
+/// Returns the calls of threads as an input. Its events are validated only if an id of a thread
+/// is not JSON.
 fn source_of(
     trace: &Trace,
     draft: &Draft,
@@ -153,7 +153,7 @@ fn source_of(
     }
 }
 
-/// The entries of written calls, so that a merge need not scan them.
+/// Index entries of written calls, so that a merge need not scan them.
 struct CallEntries {
     entries: SpillVec<EventEntry>,
     /// Whether an entry suffices for each call.
@@ -161,7 +161,7 @@ struct CallEntries {
 }
 
 impl CallEntries {
-    /// Times up to this many nanoseconds are read as they are written.
+    /// Limit of exact times in nanoseconds; larger times may be read back differently.
     const FAR: i64 = i64::MAX / 4;
 
     fn record(&mut self, call: &WrittenCall<'_>, offset: u64, len: usize) -> Result<(), Error> {
@@ -177,24 +177,24 @@ impl CallEntries {
     }
 }
 
-/// What is written of all calls of a node, before and behind their times.
+/// Text of all calls of a node, before and after their times.
 #[derive(Clone, Default)]
 struct NodeText {
     node: Option<u32>,
     head: Vec<u8>,
     tail: Vec<u8>,
-    /// Whether calls of it are plain events.
+    /// Whether calls of the node are plain events.
     is_plain: bool,
 }
 
-/// Texts of the nodes seen last; two whose place is the same take turns.
+/// A direct-mapped cache of node texts.
 struct NodeTexts {
-    /// Process and thread.
+    /// JSON text of pid and tid.
     ids: Vec<u8>,
     all: Vec<NodeText>,
 }
 
-/// How many nodes: some hundred bytes each.
+/// Number of cached nodes, some hundred bytes each.
 const NODES: usize = 4096;
 
 impl NodeTexts {
@@ -209,7 +209,7 @@ impl NodeTexts {
         NodeTexts { ids, all: vec![NodeText::default(); NODES] }
     }
 
-    /// The text of a call's node; `None` if the thread has no profile.
+    /// Returns the text of a call's node; `None` if the thread has no profile.
     fn of(&mut self, entry: &Entry, view: &View<'_>) -> Option<&NodeText> {
         let NodeTexts { ids, all } = self;
         let own = &mut all[entry.kind as usize % NODES];
@@ -250,12 +250,12 @@ impl NodeText {
     }
 }
 
-/// A text without escapes; what is no UTF-8 is replaced.
+/// Unescapes a text; invalid UTF-8 is replaced.
 fn plain(text: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(text).map_or_else(|_| unescaped_text(text).into(), Cow::Borrowed)
 }
 
-/// A call as it is written; times are nanoseconds.
+/// A call as it is written, with times in nanoseconds.
 struct WrittenCall<'n> {
     node: &'n NodeText,
     sample: Option<u32>,
@@ -279,7 +279,7 @@ impl WrittenCall<'_> {
     }
 }
 
-/// Nanoseconds as microseconds with three decimals.
+/// Writes nanoseconds as microseconds with three decimals.
 fn push_decimals(nanos: i64, out: &mut Vec<u8>) {
     if nanos < 0 {
         out.push(b'-');
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_says_what_is_known_of_it() {
+    fn written_calls_have_all_known_args() {
         let call = CallRow {
             ts: 1.0,
             dur: 2.0,

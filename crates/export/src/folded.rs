@@ -1,9 +1,9 @@
-//! Folded stacks: a line for each row with time of its own, the outermost frame first, then its nanoseconds.
+//! Folded stacks: one line per row with self time: frames from the outermost, then nanoseconds.
 
 use crate::stacks::{Frame, Stacks, step};
 use std::io::{self, Write};
 
-/// Writes them. What stands in a line for something else is replaced: `;` by `:`, control characters by blanks.
+/// Writes folded stacks. In names, `;` becomes `:` and control characters become blanks.
 pub(crate) fn write(stacks: &Stacks, out: &mut dyn Write) -> io::Result<()> {
     let frames: Vec<String> = stacks.frames.iter().map(text).collect();
     let titled = stacks.trees.len() > 1;
@@ -33,7 +33,7 @@ pub(crate) fn write(stacks: &Stacks, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// `name (url:line:column)`, as stack traces have it.
+/// Formats a frame as `name (url:line:column)`, like stack traces.
 fn text(frame: &Frame) -> String {
     let mut text = plain(&frame.name);
     if !frame.url.is_empty() {
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_are_one_word_of_a_line() {
+    fn frame_texts_contain_no_separators() {
         let frame = |name: &str, url: &str, line, column| {
             text(&Frame { name: name.into(), url: url.into(), line, column, category: "other" })
         };

@@ -1,24 +1,24 @@
-//! Which forms there are, and what is said of what was written.
+//! Export formats, and counts of what was written.
 
 use std::str::FromStr;
 
-/// A form that other programs read.
+/// A format of another program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportForm {
-    /// A stack a line, `a;b;c 1200`: flamegraph.pl, inferno, speedscope.
+    /// One stack per line, `a;b;c 1200`, for flamegraph.pl, inferno and speedscope.
     Folded,
-    /// The JSON of speedscope: a profile for each table, events that open and close.
+    /// Speedscope's JSON: one profile per table, with open and close events.
     Speedscope,
-    /// A `profile.proto`, not packed: pprof, Go tools, Pyroscope, Grafana.
+    /// An uncompressed `profile.proto`, for pprof, Go tools, Pyroscope and Grafana.
     Pprof,
 }
 
 impl ExportForm {
-    /// All of them.
+    /// All formats.
     pub const ALL: [ExportForm; 3] =
         [ExportForm::Folded, ExportForm::Speedscope, ExportForm::Pprof];
 
-    /// Its name, as the flag has it.
+    /// Returns the name of the format in the command line.
     pub fn name(self) -> &'static str {
         match self {
             ExportForm::Folded => "folded",
@@ -37,15 +37,16 @@ impl FromStr for ExportForm {
     }
 }
 
-/// What was written.
+/// Counts of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exported {
-    /// Rows with time of their own.
+    /// Number of rows with self time.
     pub stacks: u64,
-    /// Nanoseconds of all of them.
+    /// Total nanoseconds.
     pub nanos: i64,
-    /// Rows deeper than was asked for, whose time stands with their caller at that depth.
+    /// Number of rows beyond the requested depth. Their time goes to the caller at that depth.
     pub too_deep: u64,
-    /// Rows whose self time is no number or, where the form has no place for that, below zero: they count as 0.
+    /// Number of rows whose self time counts as 0: NaN, or negative in a format without negative
+    /// times.
     pub untold: u64,
 }

@@ -69,19 +69,19 @@ use std::io::{self, Write};
 use tracemill_analysis::{Part, Trace};
 use tracemill_trace::run::error::Error;
 
-/// Call trees that are ready to be written in the form of another program.
+/// Call trees, ready to be written in another program's format.
 pub struct Export {
     stacks: Stacks,
     form: ExportForm,
 }
 
 impl Export {
-    /// Writes them. The same tables make the same bytes everywhere.
+    /// Writes the call trees. Equal tables give equal bytes on every machine.
     ///
-    /// Folded stacks and pprof write the whole path of each row: rows × depth; speedscope writes each row twice.
+    /// Cost: folded stacks and pprof write the whole path of each row.
     ///
     /// # Errors
-    /// What `out` says.
+    /// Returns the error of `out`.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         match self.form {
             ExportForm::Folded => folded::write(&self.stacks, out),
@@ -90,7 +90,7 @@ impl Export {
         }
     }
 
-    /// What is written.
+    /// Returns the counts of the export.
     pub fn exported(&self) -> Exported {
         self.stacks.exported
     }

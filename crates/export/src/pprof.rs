@@ -1,11 +1,12 @@
-//! `profile.proto` of pprof: a sample for each row, with its events and its self time; a location for each frame.
+//! pprof's `profile.proto`: one sample per row, with event count and self time; one location per
+//! frame.
 
 use crate::proto::Message;
 use crate::stacks::{Stacks, step};
 use std::io::{self, Write};
 use tracemill_trace::spill::hash::HashMap;
 
-/// Fields of `Profile`.
+/// Field numbers of `Profile`.
 mod profile {
     pub(crate) const SAMPLE_TYPE: u32 = 1;
     pub(crate) const SAMPLE: u32 = 2;
@@ -16,7 +17,7 @@ mod profile {
     pub(crate) const DEFAULT_SAMPLE_TYPE: u32 = 14;
 }
 
-/// Texts by number; the first is empty, as the form wants it.
+/// Interned texts; the first is empty, as the format requires.
 struct Strings {
     all: Vec<String>,
     index: HashMap<String, u64>,
@@ -38,7 +39,7 @@ impl Strings {
     }
 }
 
-/// Writes it, not packed.
+/// Writes the profile uncompressed.
 pub(crate) fn write(stacks: &Stacks, out: &mut dyn Write) -> io::Result<()> {
     let mut strings = Strings::new();
     let (mut all, mut message, mut inner) =
@@ -83,7 +84,7 @@ pub(crate) fn write(stacks: &Stacks, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Samples name what comes behind them, which the form allows; so they need not be held.
+/// Writes the samples. They may refer to later locations, so they need not be kept.
 fn write_samples(stacks: &Stacks, strings: &mut Strings, out: &mut dyn Write) -> io::Result<()> {
     let key = strings.number("thread");
     let (mut path, mut one) = (Vec::new(), Message::default());
@@ -95,7 +96,7 @@ fn write_samples(stacks: &Stacks, strings: &mut Strings, out: &mut dyn Write) ->
         for line in stacks.lines(tree) {
             step(&mut path, &line);
             message.clear();
-            // the innermost comes first
+            // The innermost frame comes first.
             message.numbers(1, path.iter().rev().map(|&frame| u64::from(frame) + 1));
             message.numbers(2, [line.count, line.own as u64]);
             message.field(3, label.bytes());

@@ -1,6 +1,5 @@
-//! Protocol buffers, as far as they are written: numbers, texts and messages within messages. The forms of pprof and of Perfetto are made of these.
-
-/// A message that grows.
+//! Writes protocol buffers, for pprof and Perfetto: numbers, texts and nested messages.
+/// A message under construction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Message(Vec<u8>);
 
@@ -21,31 +20,31 @@ impl Message {
         self.0.push(number as u8);
     }
 
-    /// A field of a number; negative ones of type `int64` as their 64 bits.
+    /// Adds a number; a negative `int64` is given as its 64 bits.
     pub(crate) fn number(&mut self, field: u32, number: u64) {
         self.varint(u64::from(field) << 3);
         self.varint(number);
     }
 
-    /// The fields of another message behind its own.
+    /// Appends the fields of another message.
     pub(crate) fn append(&mut self, other: &Message) {
         self.0.extend_from_slice(&other.0);
     }
 
-    /// A field of eight bytes of type `fixed64`, or the bits of a `double`.
+    /// Adds a `fixed64`, or the bits of a `double`.
     pub(crate) fn fixed(&mut self, field: u32, bits: u64) {
         self.varint(u64::from(field) << 3 | 1);
         self.0.extend_from_slice(&bits.to_le_bytes());
     }
 
-    /// A field of bytes, a text or a message.
+    /// Adds bytes, a text or a message.
     pub(crate) fn field(&mut self, field: u32, bytes: &[u8]) {
         self.varint(u64::from(field) << 3 | 2);
         self.varint(bytes.len() as u64);
         self.0.extend_from_slice(bytes);
     }
 
-    /// A field of numbers, packed.
+    /// Adds a packed list of numbers.
     pub(crate) fn numbers(&mut self, field: u32, numbers: impl IntoIterator<Item = u64>) {
         let mut all = Message::default();
         numbers.into_iter().for_each(|number| all.varint(number));
@@ -58,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_those_of_the_specification() {
+    fn bytes_match_the_protobuf_specification() {
         let mut message = Message::default();
         message.number(1, 150);
         message.field(2, b"testing");

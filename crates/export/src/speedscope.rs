@@ -1,11 +1,10 @@
-//! The JSON of speedscope: one profile for each tree, in which frames open and close at the sums of self times. So a row is written
-//! twice, however deep it is.
+//! Speedscope's JSON: one profile per tree, in which frames open and close at sums of self times.
 
 use crate::stacks::{Frame, Line, Stacks, Tree};
 use std::io::{self, Write};
 use tracemill_trace::json::{push_integer, push_string};
 
-/// Writes it, one frame and one profile a line.
+/// Writes the JSON, one frame and one profile per line.
 pub(crate) fn write(stacks: &Stacks, out: &mut dyn Write) -> io::Result<()> {
     let mut text = Vec::from(
         &b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"tracemill\",\"shared\":{\"frames\":[\n"[..],
@@ -41,7 +40,7 @@ fn push_frame(frame: &Frame, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// Writes a profile; `out` has its beginning already, and at the end what is left of it.
+/// Writes a profile. `text` holds pending output at the start, and is empty afterwards.
 fn write_profile(
     stacks: &Stacks,
     tree: &Tree,
@@ -64,7 +63,6 @@ fn write_profile(
     out.write_all(b"]}")
 }
 
-/// The events of a profile.
 struct Events<'w> {
     open: Vec<Line>,
     /// Nanoseconds so far.
@@ -80,7 +78,7 @@ impl Events<'_> {
         self.event(b'O', line.frame)
     }
 
-    /// Frames from a depth on close; the own time of each comes behind that of what it calls.
+    /// Closes the frames from a depth on. The self time of a frame comes after its callees.
     fn close(&mut self, depth: usize) -> io::Result<()> {
         while self.open.len() > depth {
             let Some(line) = self.open.pop() else { break };

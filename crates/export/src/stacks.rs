@@ -1,4 +1,4 @@
-//! Rows of call trees as numbers: what all forms are written from.
+//! Rows of call trees as numbers, from which all formats are written.
 
 use crate::form::Exported;
 use foldhash::fast::FixedState;
@@ -14,21 +14,21 @@ use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 
-/// A function or event: a name at a place.
+/// A function or event: a name and a place.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Frame {
     pub(crate) name: String,
     pub(crate) url: String,
-    /// From 1.
+    /// Line from 1.
     pub(crate) line: Option<i64>,
-    /// From 1.
+    /// Column from 1.
     pub(crate) column: Option<i64>,
-    /// What DevTools counts the first row of it as.
+    /// DevTools' category of the frame's first row.
     pub(crate) category: &'static str,
 }
 
 impl Frame {
-    /// Whether it stands for a CPU that does nothing.
+    /// Returns whether the frame is V8's `(idle)`.
     pub(crate) fn is_idle(&self) -> bool {
         self.category == "idle" && self.name == IDLE_LABEL
     }
@@ -39,28 +39,24 @@ record! {
     #[derive(Clone, Copy, Debug)]
     pub(crate) struct Line {
         pub(crate) depth: u32,
-        /// Its number among the frames.
         pub(crate) frame: u32,
-        /// Nanoseconds of its own; below zero only if that was asked for.
+        /// Self time in nanoseconds; negative only if requested.
         pub(crate) own: i64,
-        /// Events.
+        /// Number of events.
         pub(crate) count: u64,
     }
 }
 
-/// A tree.
 pub(crate) struct Tree {
-    /// Of what threads it is.
     pub(crate) title: String,
-    /// Which lines are its rows.
     lines: Range<usize>,
-    /// Nanoseconds of all its rows.
+    /// Self time of all rows in nanoseconds.
     pub(crate) own: i64,
-    /// Nanoseconds of its window.
+    /// Length of the tree's window in nanoseconds.
     pub(crate) length: u64,
 }
 
-/// The trees and their frames. Frames are in memory, rows on disk beyond their share of the budget.
+/// Trees and their frames. Frames are in memory, rows on disk beyond the budget.
 pub(crate) struct Stacks {
     pub(crate) frames: Vec<Frame>,
     pub(crate) trees: Vec<Tree>,
@@ -68,7 +64,6 @@ pub(crate) struct Stacks {
     pub(crate) exported: Exported,
 }
 
-/// What stacks are made with.
 struct Making {
     frames: Vec<Frame>,
     lines: SpillVec<Line>,
@@ -79,10 +74,8 @@ struct Making {
 }
 
 impl Stacks {
-    /// `signed` keeps self times below zero, which DevTools makes of calls that end behind their callers; without it they count as none.
-    ///
-    /// # Errors
-    /// What temporary files say, or that frames are more than the budget has room for.
+    /// Builds the stacks. `signed` keeps the negative self times of calls that end after their
+    /// callers.
     pub(crate) fn new(
         trace: &Trace,
         parts: &[Part],
@@ -106,7 +99,6 @@ impl Stacks {
         Ok(Stacks { frames, trees, lines: lines.finish()?, exported })
     }
 
-    /// The rows of a tree.
     pub(crate) fn lines(&self, tree: &Tree) -> impl Iterator<Item = Line> {
         self.lines.range(tree.lines.clone())
     }
@@ -115,7 +107,7 @@ impl Stacks {
 impl Making {
     fn tree(&mut self, trace: &Trace, part: &Part, depth: usize) -> Result<Tree, Error> {
         let start = self.lines.len();
-        // rows come depth first: what is too deep stands behind its caller at the last depth
+        // Rows come depth first, so rows that are too deep follow their caller at the last depth.
         let mut last: Option<Line> = None;
         let mut sum = 0;
         for row in &part.table.rows {
@@ -144,7 +136,7 @@ impl Making {
         self.lines.push(line)
     }
 
-    /// Milliseconds as the nearest nanosecond; what is no number as none.
+    /// Rounds milliseconds to nanoseconds; invalid ones become 0 and are counted.
     fn nanos(&mut self, ms: f64) -> i64 {
         let nanos = (ms * 1e6).round();
         let untold = nanos.is_nan() || nanos < 0.0 && !self.signed;
@@ -153,7 +145,7 @@ impl Making {
     }
 
     fn frame(&mut self, row: &TreeRow) -> Result<u32, Error> {
-        /// How often the texts of a frame are held, as a form wants them too.
+        /// Number of copies of a frame's texts, including those of the formats.
         const HELD: usize = 3;
         let place = &row.location;
         let name = row.name();
@@ -183,7 +175,7 @@ impl Making {
     }
 }
 
-/// Follows the path of rows that come depth first.
+/// Updates a path for the next row, depth first.
 pub(crate) fn step(path: &mut Vec<u32>, line: &Line) {
     path.truncate(line.depth as usize);
     path.push(line.frame);

@@ -1,4 +1,4 @@
-//! The target of `tests/it/fuzzed.rs`, for the fuzzer, with an eye on the heap.
+//! Fuzz target of `tests/it/fuzzed.rs`, with a check of heap use.
 #![allow(dead_code, unused_imports, reason = "the tests use more of the shared module")]
 
 #[path = "../../tests/it/fuzzed.rs"]
@@ -9,10 +9,10 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static HEAP: PeakAlloc = PeakAlloc;
 
-/// What every run is given.
+/// Memory budget of each run in bytes.
 const BUDGET: usize = 64 << 20;
 
-/// See `fuzzed::analysis`; asserts that the heap did not grow beyond the budget on the way.
+/// Runs `fuzzed::analysis`, and asserts that the heap grows by at most the budget.
 pub fn analysis(input: &[u8]) {
     let before = HEAP.current_usage();
     HEAP.reset_peak_usage();

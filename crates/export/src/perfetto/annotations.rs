@@ -1,13 +1,13 @@
-//! `args` as annotations: scalars as what they are, lists and objects as the JSON that they are.
+//! Writes `args` as annotations: scalars by type, lists and objects as JSON.
 
 use super::packets::{TextKind, Texts, content, plain};
 use crate::proto::Message;
 use tracemill_tokenizer::{members, parse};
 
-/// The field of `TrackEvent`.
+/// Field number in `TrackEvent`.
 const ANNOTATIONS: u32 = 4;
 
-/// Fields of `DebugAnnotation`.
+/// Field numbers of `DebugAnnotation`.
 mod field {
     pub(super) const NAME: u32 = 1;
     pub(super) const BOOL: u32 = 2;
@@ -18,7 +18,7 @@ mod field {
     pub(super) const JSON: u32 = 9;
 }
 
-/// Adds each member of `args` to an event; what is no object as one annotation `args`.
+/// Adds each member of `args` to an event; other values become one annotation `args`.
 pub(super) fn add(args: &[u8], texts: &mut Texts, one: &mut Message, event: &mut Message) {
     if !args.starts_with(b"{") {
         return annotate(b"args", args, texts, one, event);
@@ -44,16 +44,16 @@ fn annotate(key: &[u8], value: &[u8], texts: &mut Texts, one: &mut Message, even
     event.field(ANNOTATIONS, one.bytes());
 }
 
-/// A number, as exact as the form has it.
+/// A number, as exact as protobuf types allow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
     Integer(i64),
-    /// Above all of those.
+    /// An integer above the range of `i64`.
     Large(u64),
     Double(f64),
 }
 
-/// The number that a JSON value is.
+/// Parses a JSON number.
 pub(super) fn number(value: &[u8]) -> Option<Number> {
     if !matches!(value.first(), Some(b'-' | b'0'..=b'9')) {
         return None;
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_as_exact_as_they_can_be() {
+    fn numbers_keep_their_precision() {
         assert_eq!(number(b"-7"), Some(Number::Integer(-7)));
         assert_eq!(number(b"18446744073709551615"), Some(Number::Large(u64::MAX)));
         assert_eq!(number(b"1.5e3"), Some(Number::Double(1500.0)));

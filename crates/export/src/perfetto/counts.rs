@@ -1,31 +1,30 @@
-//! How much was written, of what.
-
-/// What was written, and what the form has no place for.
+//! Counts of a Perfetto export.
+/// Counts of written data, and of data that Perfetto's format cannot represent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Perfetto {
-    /// Slices: X, B and E, and asynchronous operations.
+    /// Number of slices: X, B and E, and async operations.
     pub slices: u64,
-    /// Instants.
+    /// Number of instants.
     pub instants: u64,
-    /// Values of counters.
+    /// Number of counter values.
     pub counters: u64,
-    /// Parts of flows that are events of their own.
+    /// Number of flow events.
     pub flows: u64,
-    /// Samples of CPU profiles.
+    /// Number of CPU profile samples.
     pub samples: u64,
-    /// Slices that end with the one in which they begin, because a track has no place for what lasts longer.
+    /// Number of slices shortened to the end of their parent, because slices of a track must nest.
     pub cut: u64,
-    /// Nanoseconds that were added to all times, because the first one lies below zero.
+    /// Nanoseconds added to all times, because the first time is negative.
     pub shift: i64,
-    /// Begins without an end: they stay open, as Perfetto shows them.
+    /// Number of begin events without an end; Perfetto shows them as open.
     pub unended: u64,
-    /// Ends without a begin: left out.
+    /// Number of end events without a begin; left out.
     pub lone_ends: u64,
-    /// Samples without a time or of a node that the profile does not have: left out.
+    /// Number of samples without a time or with an unknown node; left out.
     pub lost_samples: u64,
-    /// Events of kinds that Perfetto has no place for (objects, memory dumps, clock syncs, metadata but names, labels and order), without a
-    /// time, or counters without a number: left out.
+    /// Number of other events left out: unsupported phases, other metadata, events without a time,
+    /// and counters without a number.
     pub other: u64,
-    /// Keys beside the events, which have no place there either.
+    /// Top-level keys, which are left out.
     pub keys: Vec<String>,
 }

@@ -1,10 +1,10 @@
-//! Events to packets, in order of time.
+//! Converts events to packets, in order of time.
 //!
-//! An event with a duration is a begin and an end here. Ends wait in a heap until something begins behind them, so memory is that of what is
-//! open at one time.
+//! An event with a duration becomes a begin and an end. Ends wait in a heap until a later event
+//! begins.
 //!
-//! At one time the longer event comes first, so an X stands before the E of the B that it follows: on a thread with an open B it is held until
-//! the next time, and what comes behind it on that thread too, but for such E.
+//! At the same time the longer event comes first, so an X precedes the E of the B that it follows.
+//! On a thread with an open B, events are therefore held until the next time.
 
 use super::annotations::{self, Number, number};
 use super::counts::Perfetto;
@@ -23,7 +23,7 @@ use tracemill_trace::json::{member, printable};
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Fields of `TrackEvent`.
+/// Field numbers of `TrackEvent`.
 mod field {
     pub(super) const CATEGORY: u32 = 3;
     pub(super) const LEGACY: u32 = 6;
@@ -45,32 +45,32 @@ enum Type {
     Counter = 4,
 }
 
-/// Events that are held at most: of more at one time some may end with a B that they follow.
+/// Maximum number of held events. With more at one time, some may end with a B that they follow.
 const HELD: usize = 1024;
 
-/// Bytes of heap of a begin that is open, of an operation, and of what is made of a byte of an event: most where each key is new.
+/// Heap bytes of an open begin event, of an operation, and per byte of an event in a packet.
 const BEGIN: u64 = 160;
 const OPERATION: u64 = 500;
 const MADE: u64 = 8;
 
-/// An operation that is open: its track, and its begins.
+/// An open async operation with its track.
 struct Operation {
     track: u64,
     open: Slices,
 }
 
-/// An event that waits for the ends of its time: where it stands, and its thread.
+/// The byte range and thread of an event that waits for the ends of its time.
 struct Held {
     place: Range<usize>,
     thread: usize,
-    /// Hash of its name, if it is a B.
+    /// Hash of the event's name, for a B.
     begins: Option<u64>,
 }
 
-/// An end that waits: time, the innermost of one time first, and its thread.
+/// A waiting end: time, number (innermost first) and thread.
 type Ending = Reverse<(i64, Reverse<u64>, usize)>;
 
-/// Takes the events of a trace in order of time.
+/// Writes the events of a trace in order of time.
 pub(super) struct Writer<'o> {
     pub(super) out: Packets<'o>,
     pub(super) written: Perfetto,
@@ -78,15 +78,14 @@ pub(super) struct Writer<'o> {
     texts: Texts,
     profiles: Profiles,
     endings: BinaryHeap<Ending>,
-    /// What all events are of.
     bytes: &'o [u8],
     held: Vec<Held>,
-    /// The time of the event before.
+    /// Time of the previous event.
     now: i64,
     operations: HashMap<u64, Operation>,
     begun: u64,
     pub(super) room: Room,
-    /// What is added to times, so that none lies below zero, which the form has not.
+    /// Nanoseconds added to all times to make them non-negative.
     shift: Option<i64>,
     event: Message,
     one: Message,
@@ -143,7 +142,7 @@ impl<'o> Writer<'o> {
         let shift = match self.shift {
             Some(shift) => shift,
             None => {
-                // metadata stands before all events, and of these the first one is the earliest
+                // Metadata events come before all others, and the first of those is the earliest.
                 self.tracks.tell_all(&mut self.out);
                 *self.shift.insert(ts.floor.min(0).saturating_neg())
             }
@@ -163,7 +162,7 @@ impl<'o> Writer<'o> {
         self.place(event, ts);
     }
 
-    /// Gives an event the place that it has in the output.
+    /// Writes an event.
     fn place(&mut self, event: &Event<'_>, ts: i64) {
         if let Some(role) = Role::of(event) {
             let thread = self.tracks.thread(event);
@@ -186,7 +185,7 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// Whether an event must wait until the ends of its time are known; if so, it is remembered.
+    /// Returns whether an event must wait for the ends of its time, and stores it if so.
     fn holds(&mut self, event: &Event<'_>) -> bool {
         let phase = event.phase();
         if !matches!(phase, b'X' | b'B' | b'E' | b'i' | b'I' | b'R' | b's' | b't' | b'f') {
@@ -208,7 +207,7 @@ impl<'o> Writer<'o> {
         waits
     }
 
-    /// What ends at the time of the last events has ended; then what was held begins.
+    /// Writes the ends at the current time, then the held events.
     fn finish_moment(&mut self) {
         self.end_until(self.now);
         let bytes = self.bytes;
@@ -218,7 +217,6 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// The last events are taken.
     pub(super) fn finish(&mut self) {
         self.finish_moment();
         self.end_until(i64::MAX);
@@ -243,9 +241,9 @@ impl<'o> Writer<'o> {
         self.room.open(BEGIN);
         self.end_of_thread(thread, ts);
         let open = &mut self.tracks.threads[thread].open;
-        // what ends behind the one that it lies in cannot be said on one track
+        // A track cannot represent a slice that ends after its parent.
         let over = open.until().zip(end).map_or(0, |(around, end)| end.saturating_sub(around));
-        // a nanosecond is what rounding makes
+        // One nanosecond is a rounding error.
         self.written.cut += u64::from(over > 1);
         let end = end.map(|end| end - over.max(0));
         match end {
@@ -269,7 +267,7 @@ impl<'o> Writer<'o> {
         self.close(thread, at, ts);
     }
 
-    /// Ends what ends until then on a thread, up to the innermost B.
+    /// Closes the slices of a thread that end by `ts`, up to the innermost B.
     fn end_of_thread(&mut self, thread: usize, ts: i64) {
         while let Some((at, end)) = self.tracks.threads[thread].open.innermost_end()
             && end <= ts
@@ -278,7 +276,7 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// Ends what ends until then, innermost first.
+    /// Closes all slices that end by `ts`, innermost first.
     fn end_until(&mut self, ts: i64) {
         while let Some(&Reverse((end, Reverse(begun), thread))) = self.endings.peek()
             && end <= ts
@@ -290,7 +288,7 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// Closes an event of a thread, and before it what is still open within it.
+    /// Closes a slice of a thread, and the slices open inside it.
     fn close(&mut self, thread: usize, at: usize, ts: i64) {
         let track = self.tracks.of_thread(thread, &mut self.out);
         let (within, early) = self.tracks.threads[thread].open.close(at, ts);
@@ -344,7 +342,7 @@ impl<'o> Writer<'o> {
         self.push(ts);
     }
 
-    /// Key and track of the operation that an event is of: that of its begin, if it has begun.
+    /// Returns key and track of an event's operation: those of its begin, if it is open.
     fn operation(&mut self, event: &Event<'_>) -> (u64, u64) {
         let key = operation_key(event);
         if let Some(open) = self.operations.get(&key) {
@@ -373,7 +371,7 @@ impl<'o> Writer<'o> {
         self.push(ts);
     }
 
-    /// Each number in `args` is a counter.
+    /// Writes each number in `args` as a counter value.
     fn counter(&mut self, event: &Event<'_>, ts: i64) {
         let args = event.field(Field::Args).unwrap_or_default();
         let id = content(event.field(Field::Id).unwrap_or_default());
@@ -403,7 +401,7 @@ impl<'o> Writer<'o> {
         self.written.other += u64::from(self.written.counters == before);
     }
 
-    /// An arrow begins, goes on or ends at what is open on its thread, or at what begins next.
+    /// Writes a flow event. It binds to the open slice of its thread, or to the next one.
     fn flow(&mut self, event: &Event<'_>, ts: i64) {
         let thread = self.tracks.thread(event);
         let track = self.tracks.of_thread(thread, &mut self.out);
@@ -423,7 +421,7 @@ impl<'o> Writer<'o> {
         self.push(ts);
     }
 
-    /// Makes the event of one in the trace, with what there is to say of it.
+    /// Builds the packet of an event, with its name, flow and args.
     fn described(&mut self, event: &Event<'_>, track: u64, kind: Type) {
         self.texts.begin();
         self.event.clear();
@@ -451,7 +449,7 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// Writes the event that was made.
+    /// Writes the built packet.
     fn push(&mut self, ts: i64) {
         let (texts, event) = (&mut self.texts, &self.event);
         self.out.push(|packet| {
@@ -463,12 +461,12 @@ impl<'o> Writer<'o> {
     }
 }
 
-/// A name as pairing has it: 0 is none.
+/// Returns the hash of an event's name for pairing; 0 without a name.
 fn name_of(event: &Event<'_>) -> u64 {
     if is_named(event) { hash(event.field(Field::Name).unwrap_or_default()) } else { 0 }
 }
 
-/// An operation by category and id; ids that are local, by process too.
+/// Returns the key of an operation: category and id, with the process for local ids.
 fn operation_key(event: &Event<'_>) -> u64 {
     let [cat, id2, scope] =
         [Field::Cat, Field::Id2, Field::Scope].map(|of| event.field(of).unwrap_or_default());
@@ -478,7 +476,7 @@ fn operation_key(event: &Event<'_>) -> u64 {
     hash(&[content(cat), scope, content(id.unwrap_or_default()), pid].join(&0))
 }
 
-/// An id as a number: decimal, or hexadecimal in a string; of anything else a hash.
+/// Converts an id to a number: decimal, hexadecimal in a string, else a hash.
 fn id_number(id: &[u8]) -> u64 {
     let text = content(id);
     let hexadecimal = || {

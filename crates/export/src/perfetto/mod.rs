@@ -1,12 +1,12 @@
-//! Traces in the form of Perfetto, `perfetto_trace.proto`: slices, instants, counters, flows, samples, threads and processes with their
-//! names.
+//! Exports traces as `perfetto_trace.proto`: slices, instants, counters, flows, samples, and named
+//! threads and processes.
 //!
 //! ```text
 //!  inputs ─ merge for Perfetto ─> draft (on disk, in order of time) ─ scan ─> packets ─> output
 //! ```
 //!
-//! What inputs have in common, their clocks, and events that overlap are settled by the merge; so here an event is looked at once, and what
-//! is kept is what is open. Numbers of fields are those of `protos/perfetto/trace` in Perfetto's repository.
+//! The merge resolves shared ids, clocks and overlaps, so each event is read once, and memory holds
+//! only open events. Field numbers are those of `protos/perfetto/trace` in Perfetto's repository.
 
 mod annotations;
 mod counts;
@@ -29,20 +29,20 @@ use tracemill_trace::output::target::OutputConfig;
 use tracemill_trace::run::limits::Limits;
 use tracemill_trace::{Error, Source};
 
-/// Inputs as one trace in order of time, ready to be written in the form of Perfetto.
+/// Merged inputs in order of time, ready to be written in Perfetto's format.
 pub struct PerfettoDraft {
     bytes: Option<Mapped>,
-    /// What the merge has to say of the inputs.
+    /// Report of the merge.
     pub merged: MergeReport,
     limits: Limits,
     refused: Option<Error>,
 }
 
 impl PerfettoDraft {
-    /// Reads `sources` to their end and makes one trace of them, as [`merge`] does for Perfetto: events that overlap move to lanes of their
+    /// Merges `sources` for Perfetto, as [`merge`] does: overlapping events move to tracks of their
     /// own.
     ///
-    /// Cost: that of a merge, to the folder of temporary files, which needs room for all events.
+    /// Cost: a merge into the folder of temporary files.
     ///
     /// # Errors
     /// As [`merge`].
@@ -55,15 +55,17 @@ impl PerfettoDraft {
         Ok(PerfettoDraft { bytes: draft.map()?, merged, limits: config.limits, refused: None })
     }
 
-    /// Writes it, not packed. The same inputs make the same bytes everywhere.
+    /// Writes the trace uncompressed. Equal inputs give equal bytes on every machine.
     ///
-    /// Times are whole nanoseconds, those of samples whole microseconds. Cost: one pass over the events; of heap what is open at one time,
-    /// 400 bytes a thread, at most 10 MiB for texts and tracks, and the call trees of CPU profiles.
+    /// Times are whole nanoseconds, those of samples whole microseconds.
+    ///
+    /// Cost: one pass over the events. Heap: open events, 400 bytes per thread, at most 10 MiB for
+    /// texts and tracks, and the call trees of CPU profiles.
     ///
     /// # Errors
-    /// What `out` says, or that [`PerfettoDraft::check`] has an error.
+    /// Returns the error of `out`, or an error that [`PerfettoDraft::check`] explains.
     pub fn write(&mut self, out: &mut dyn Write) -> io::Result<Perfetto> {
-        /// Bytes between two looks at whether to go on.
+        /// Number of bytes between checks for cancellation.
         const PIECE: usize = 4 << 20;
         let bytes: &[u8] = self.bytes.as_deref().unwrap_or_default();
         let mut writer = Writer::new(Packets::new(out), bytes, self.limits.open_quota());
@@ -88,10 +90,11 @@ impl PerfettoDraft {
         }
     }
 
-    /// Whether nothing but what its output said ended [`PerfettoDraft::write`].
+    /// Returns the error that ended [`PerfettoDraft::write`], unless its output failed.
     ///
     /// # Errors
-    /// [`tracemill_trace::ErrorKind::Cancelled`]; [`tracemill_trace::ErrorKind::Exceeded`] if half of the budget has no room for what was open at one time.
+    /// [`tracemill_trace::ErrorKind::Cancelled`], or [`tracemill_trace::ErrorKind::Exceeded`] if the open
+    /// events exceed half of the memory budget.
     pub fn check(&mut self) -> Result<(), Error> {
         self.limits.cancel.check()?;
         self.refused.take().map_or(Ok(()), Err)

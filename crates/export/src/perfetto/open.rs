@@ -1,17 +1,17 @@
-//! What is open on one track, and which of it an end closes: by the rule of [`tracemill_trace::event::pairing`].
+//! Open slices of a track, and which of them an end closes ([`tracemill_trace::event::pairing`]).
 //!
-//! A track nests: what ends takes all within it along. So what is open is a stack, and a begin finds its place there by its number.
+//! Slices of a track nest: an end closes all slices inside.
 
 use tracemill_trace::event::pairing::{Begins, OPEN};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 
-/// The room of what is open, and of the event at hand.
+/// Memory limit for open events and the current event.
 pub(super) struct Room {
     quota: Quota,
-    /// Bytes of what is open.
+    /// Bytes of open events.
     taken: u64,
-    /// What there was no room for first.
+    /// The first error of the limit.
     pub(super) refused: Option<Error>,
 }
 
@@ -20,18 +20,18 @@ impl Room {
         Room { quota, taken: 0, refused: None }
     }
 
-    /// Counts what is opened.
+    /// Counts an opened event.
     pub(super) fn open(&mut self, bytes: u64) {
         self.taken += bytes;
         self.has(self.taken, OPEN);
     }
 
-    /// Counts what is closed.
+    /// Counts a closed event.
     pub(super) fn close(&mut self, bytes: u64) {
         self.taken -= bytes;
     }
 
-    /// Whether there is room for so many bytes, and was for all before.
+    /// Returns whether the bytes fit within the limit, and all before did.
     pub(super) fn has(&mut self, bytes: u64, what: &str) -> bool {
         if let Err(error) = self.quota.check(bytes, what) {
             self.refused.get_or_insert(error);
@@ -40,22 +40,19 @@ impl Room {
     }
 }
 
-/// An event that is open.
 #[derive(Clone, Copy)]
 struct Open {
-    /// Its number among those that are begun.
     begun: u64,
-    /// Where it ends, if it says so.
     end: Option<i64>,
-    /// Where the innermost ends that says so, of it and what it lies in.
+    /// End of the innermost slice with a known end, among this slice and its ancestors.
     until: Option<i64>,
 }
 
-/// What is open, outermost first. Cost: of opening constant time, of an end that of finding its place among what is open and of what it closes.
+/// The open slices, outermost first. Cost: opening is constant; an end searches the open slices.
 #[derive(Default)]
 pub(super) struct Slices {
     all: Vec<Open>,
-    /// Numbers of those that do not say where they end.
+    /// Numbers of the slices without a known end.
     begins: Begins<u64>,
 }
 
@@ -68,19 +65,19 @@ impl Slices {
         self.all.is_empty()
     }
 
-    /// Whether something is open that does not say where it ends.
+    /// Returns whether a slice without a known end is open.
     pub(super) fn has_begins(&self) -> bool {
         !self.begins.is_empty()
     }
 
-    /// Where the innermost ends that says so.
+    /// Returns the end of the innermost slice with a known end.
     pub(super) fn until(&self) -> Option<i64> {
         self.all.last()?.until
     }
 
-    /// Opens what an end of this name closes. Numbers rise.
+    /// Opens a slice that an end with this name closes. Numbers must increase.
     pub(super) fn begin(&mut self, begun: u64, name: u64) {
-        // most operations have one
+        // Most operations have only one slice.
         if self.all.capacity() == 0 {
             self.all.reserve_exact(1);
         }
@@ -88,28 +85,29 @@ impl Slices {
         self.begins.begin(name, begun);
     }
 
-    /// Opens what says where it ends.
+    /// Opens a slice with a known end.
     pub(super) fn enter(&mut self, begun: u64, end: i64) {
         self.all.push(Open { begun, end: Some(end), until: Some(end) });
     }
 
-    /// The place of what an end of this name closes.
+    /// Returns the index of the slice that an end with this name closes.
     pub(super) fn end(&mut self, name: u64) -> Option<usize> {
         let begun = self.begins.end(name)?;
         self.place_of(begun)
     }
 
-    /// The place of one that is open still.
+    /// Returns the index of an open slice.
     pub(super) fn place_of(&self, begun: u64) -> Option<usize> {
         self.all.binary_search_by_key(&begun, |own| own.begun).ok()
     }
 
-    /// The place of the innermost, and its end, if it says so.
+    /// Returns index and end of the innermost slice, if its end is known.
     pub(super) fn innermost_end(&self) -> Option<(usize, i64)> {
         Some((self.len().checked_sub(1)?, self.all.last()?.end?))
     }
 
-    /// Closes what stands at a place and all within it: how many that are, and how many of those within it end at another time.
+    /// Closes a slice and all slices inside. Returns the number of closed slices, and of inner ones
+    /// with another end.
     pub(super) fn close(&mut self, at: usize, ts: i64) -> (usize, usize) {
         let within = self.all.len() - at;
         let early = self.all[at + 1..].iter().filter(|own| own.end != Some(ts)).count();
@@ -127,7 +125,7 @@ mod tests {
     use super::*;
     use tracemill_testkit::Rng;
 
-    /// The same by looking at all that is open.
+    /// Reference implementation that searches all open slices.
     #[derive(Default)]
     struct Naive(Vec<(u64, Option<i64>, u64)>);
 
@@ -147,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_close_what_a_look_at_all_finds() {
+    fn ends_close_the_same_slices_as_a_full_search() {
         for seed in 0..200 {
             let mut rng = Rng::new(seed);
             let (mut open, mut naive) = (Slices::default(), Naive::default());

@@ -1,11 +1,11 @@
-//! Packets of a Perfetto trace: texts by number, and the state that a reader keeps of a sequence.
+//! Writes packets of a Perfetto trace, with interned texts and the state of a sequence.
 
 use crate::proto::Message;
 use std::io::{self, Write};
 use tracemill_tokenizer::{to_text, unescape};
 use tracemill_trace::spill::hash::HashMap;
 
-/// Fields of `TracePacket`.
+/// Field numbers of `TracePacket`.
 pub(super) mod packet {
     pub(crate) const TIMESTAMP: u32 = 8;
     pub(crate) const SEQUENCE: u32 = 10;
@@ -17,15 +17,15 @@ pub(super) mod packet {
     pub(crate) const TRACK: u32 = 60;
 }
 
-/// The sequence of packets that has the events; each CPU profile has one behind it.
+/// The packet sequence of events; each CPU profile has a later one.
 pub(super) const EVENTS: u64 = 1;
 
-/// What a reader knows of the sequence is forgotten.
+/// Flag of a packet that resets the reader's state of the sequence.
 pub(super) const CLEARED: u64 = 1;
-/// A packet cannot be read without what was said before.
+/// Flag of a packet that needs the state of earlier packets.
 pub(super) const NEEDED: u64 = 2;
 
-/// Where packets go. What fails is kept, and nothing is written from then on.
+/// A writer of packets. After an error, which it keeps, it writes nothing.
 pub(super) struct Packets<'o> {
     out: &'o mut dyn Write,
     packet: Message,
@@ -38,7 +38,6 @@ impl<'o> Packets<'o> {
         Packets { out, packet: Message::default(), framed: Message::default(), failed: None }
     }
 
-    /// Writes the packet that `fill` makes.
     pub(super) fn push(&mut self, fill: impl FnOnce(&mut Message)) {
         if self.failed.is_some() {
             return;
@@ -51,17 +50,16 @@ impl<'o> Packets<'o> {
     }
 }
 
-/// What a text is, by its field in `InternedData`.
+/// Kinds of interned texts, with their field in `InternedData`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextKind {
     Category = 1,
     Name = 2,
-    /// Of an annotation: a member of `args`.
     Annotation = 3,
 }
 
-/// Texts that the reader of a sequence knows by number. Beyond [`Texts::MOST`] all are forgotten, so that a trace in which every name is
-/// new takes no more memory than others.
+/// The interned texts of a sequence. Beyond [`Texts::MOST`] they are reset, which bounds the
+/// memory.
 pub(super) struct Texts {
     known: [HashMap<Box<[u8]>, u64>; 3],
     bytes: usize,
@@ -71,7 +69,7 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Bytes of texts, with what their tables take.
+    /// Maximum bytes of texts, including their tables.
     const MOST: usize = 4 << 20;
 
     pub(super) fn new() -> Self {
@@ -79,7 +77,6 @@ impl Texts {
         Texts { known: Default::default(), bytes: 0, fresh, one, cleared: true }
     }
 
-    /// A packet begins.
     pub(super) fn begin(&mut self) {
         if self.bytes > Texts::MOST {
             self.known.iter_mut().for_each(HashMap::clear);
@@ -88,7 +85,7 @@ impl Texts {
         }
     }
 
-    /// The number of a text, which is the content of a JSON string as it is written.
+    /// Returns the number of a text, given as the raw content of a JSON string.
     pub(super) fn number(&mut self, kind: TextKind, content: &[u8]) -> u64 {
         let known = &mut self.known[kind as usize - 1];
         if let Some(&number) = known.get(content) {
@@ -104,7 +101,7 @@ impl Texts {
         number
     }
 
-    /// Adds to a packet what its reader must know first.
+    /// Adds the new texts to a packet.
     pub(super) fn tell(&mut self, packet: &mut Message) {
         packet.number(packet::FLAGS, NEEDED | if self.cleared { CLEARED } else { 0 });
         self.cleared = false;
@@ -115,14 +112,14 @@ impl Texts {
     }
 }
 
-/// The content of a JSON string as text.
+/// Unescapes the content of a JSON string.
 pub(super) fn plain(content: &[u8]) -> String {
     let mut text = Vec::with_capacity(content.len());
     unescape(content, &mut text);
     to_text(&text)
 }
 
-/// A string without its quotes; anything else as it is written.
+/// Returns a string without its quotes; other values unchanged.
 pub(super) fn content(value: &[u8]) -> &[u8] {
     match value {
         [b'"', content @ .., b'"'] => content,

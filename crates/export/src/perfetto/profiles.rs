@@ -1,4 +1,4 @@
-//! Samples of CPU profiles: a sequence of packets for each profile, on the track of its thread.
+//! Writes samples of CPU profiles, one packet sequence per profile, on the track of its thread.
 
 use super::packets::{CLEARED, EVENTS, NEEDED, Packets, packet};
 use crate::proto::Message;
@@ -8,7 +8,7 @@ use tracemill_tokenizer::{Event, Field, to_text};
 use tracemill_trace::json::member;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Fields of `InternedData`.
+/// Field numbers of `InternedData`.
 mod interned {
     pub(super) const FUNCTION: u32 = 5;
     pub(super) const FRAME: u32 = 6;
@@ -18,26 +18,25 @@ mod interned {
     pub(super) const MAPPING: u32 = 19;
 }
 
-/// A node of a call tree.
 struct Node {
     id: u64,
     parent: u64,
     frame: u64,
-    /// Whether the reader knows its stack.
+    /// Whether the node's stack is written.
     told: bool,
 }
 
-/// A profile that is written: what is known of it so far.
+/// State of a profile that is being written.
 struct Profile {
     sequence: u64,
     ids: (i64, i64),
-    /// Nanoseconds, of the last sample.
+    /// Time of the last sample in nanoseconds.
     now: i64,
-    /// Microseconds, as the reader has it.
+    /// Time of the last written sample in microseconds.
     told: Option<i64>,
     nodes: Vec<Node>,
     numbers: HashMap<u64, u32>,
-    /// Parents by lists of children, of nodes that name none.
+    /// Parents from lists of children, for nodes that name no parent.
     listed: HashMap<u64, u64>,
     texts: HashMap<Vec<u8>, u64>,
     frames: HashMap<[u64; 3], u64>,
@@ -49,7 +48,7 @@ pub(super) struct Profiles {
     profiles: HashMap<Vec<u8>, Profile>,
     count: u64,
     pub(super) samples: u64,
-    /// Samples of nodes that there are none of.
+    /// Number of samples with an unknown node.
     pub(super) lost: u64,
     chunk: Chunk,
     fresh: Message,
@@ -57,7 +56,7 @@ pub(super) struct Profiles {
 }
 
 impl Profiles {
-    /// Takes an event of a profile at a time, of a thread given by its ids.
+    /// Writes the samples of a profile event at a time, for a thread given by its ids.
     pub(super) fn take(
         &mut self,
         event: &Event<'_>,
@@ -83,7 +82,7 @@ impl Profiles {
         if role == Role::Whole
             && let Some(start) = self.chunk.start
         {
-            // times of samples count from there
+            // Sample times count from the start.
             profile.now = start + ts - event.ts().map_or(ts, |own| own.floor);
         }
         self.one.clear();
@@ -137,7 +136,7 @@ impl Profile {
         }
     }
 
-    /// Tells the reader, once, what thread the samples are of, and when they begin.
+    /// Writes the thread of the samples and their start time, once.
     fn tell_thread(&mut self, out: &mut Packets<'_>) {
         if self.told.is_some() {
             return;
@@ -174,7 +173,7 @@ impl Profile {
         }
     }
 
-    /// The number of a text, which the reader knows from then on.
+    /// Returns the number of a text, interning it if it is new.
     fn text(&mut self, field: u32, text: &[u8], fresh: &mut Message, one: &mut Message) -> u64 {
         let key = [&[field as u8], text].concat();
         let next = self.texts.len() as u64 + 1;
@@ -194,7 +193,7 @@ impl Profile {
         number
     }
 
-    /// The number of a node's frame: its function, script and line.
+    /// Returns the number of a node's frame: its function, script and line.
     fn frame(&mut self, node: &[u8], fresh: &mut Message, one: &mut Message) -> u64 {
         let frame = member(node, b"callFrame").unwrap_or(node);
         let [name, url, line] = named(frame, [b"functionName", b"url", b"lineNumber"]);
@@ -220,7 +219,7 @@ impl Profile {
         number
     }
 
-    /// The number of a node's stack, which the reader knows from then on; `None` if there is no such node.
+    /// Returns the number of a node's stack, interning it if it is new; `None` for an unknown node.
     fn stack(&mut self, id: u64, fresh: &mut Message, one: &mut Message) -> Option<u64> {
         let at = *self.numbers.get(&id)?;
         let number = u64::from(at) + 1;
@@ -229,7 +228,7 @@ impl Profile {
         }
         let mut path = Vec::new();
         let mut next = Some(at);
-        // no path is longer than the tree, whatever circles there are
+        // Stop at the size of the tree, in case of cycles.
         while let Some(at) = next.filter(|_| path.len() < self.nodes.len()) {
             let node = &self.nodes[at as usize];
             path.push(node.frame);

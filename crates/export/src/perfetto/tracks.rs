@@ -1,4 +1,4 @@
-//! Tracks: processes, threads, and what belongs to these.
+//! Tracks of processes and threads, and other tracks below them.
 
 use super::open::Slices;
 use super::packets::{EVENTS, Packets, content, packet, plain};
@@ -9,7 +9,7 @@ use tracemill_trace::event::thread_table::ThreadTable;
 use tracemill_trace::json::printable;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
-/// Fields of `TrackDescriptor`.
+/// Field numbers of `TrackDescriptor`.
 mod track {
     pub(super) const UUID: u32 = 1;
     pub(super) const NAME: u32 = 2;
@@ -19,18 +19,18 @@ mod track {
     pub(super) const COUNTER: u32 = 8;
 }
 
-/// Ids that are no numbers count from here, below the end of 31 bits.
+/// First number for ids that are not numbers, near the end of 31 bits.
 const MADE: i64 = 2_000_000_000;
-/// Ids of tracks of operations and counters, which are hashes.
+/// Flag of track ids of operations and counters, which are hashes.
 const HASHED: u64 = 1 << 63;
 
-/// What is said of a process or thread.
+/// Metadata of a process or thread.
 #[derive(Default)]
 struct Said {
     name: Option<String>,
     labels: Option<String>,
     order: Option<i64>,
-    /// Whether the reader knows all that.
+    /// Whether the metadata is written.
     told: bool,
 }
 
@@ -39,16 +39,14 @@ struct Process {
     said: Said,
 }
 
-/// A thread, by its number among them.
 pub(super) struct Thread {
     process: usize,
     pub(super) number: i64,
     said: Said,
-    /// Events that are open.
     pub(super) open: Slices,
 }
 
-/// Processes and threads by their ids as written, and which tracks the reader knows.
+/// Processes and threads by their raw ids, and the tracks already written.
 #[derive(Default)]
 pub(super) struct Tracks {
     processes: Vec<Process>,
@@ -56,9 +54,9 @@ pub(super) struct Tracks {
     pub(super) threads: Vec<Thread>,
     thread_numbers: ThreadTable,
     taken: HashSet<(usize, i64)>,
-    /// The made number to try next, by process.
+    /// Next number for ids that are not numbers, by process.
     made: HashMap<usize, i64>,
-    /// Tracks of other kinds that were told.
+    /// Written tracks of other kinds.
     others: HashSet<u64>,
     key: Vec<u8>,
     message: Message,
@@ -66,10 +64,11 @@ pub(super) struct Tracks {
 }
 
 impl Tracks {
-    /// Tracks of other kinds that are known at most: then they are told again.
+    /// Maximum number of remembered tracks of other kinds; beyond it they are written again.
     const OTHERS: usize = 64 * 1024;
 
-    /// The thread of an event, which is made known. One without a thread, and thread 0, is that of its process's number, as Perfetto reads JSON.
+    /// Returns the thread of an event, adding it if needed. A missing thread, and thread 0, have
+    /// the number of the process, as in Perfetto's JSON reader.
     pub(super) fn thread(&mut self, event: &Event<'_>) -> usize {
         let [pid, tid] = [Field::Pid, Field::Tid].map(|id| event.field(id).unwrap_or_default());
         let at = self.thread_numbers.number(pid, tid);
@@ -85,7 +84,7 @@ impl Tracks {
         at
     }
 
-    /// The process of an event.
+    /// Returns the process of an event, adding it if needed.
     pub(super) fn process(&mut self, event: &Event<'_>) -> usize {
         let pid = event.field(Field::Pid).unwrap_or_default();
         if let Some(&found) = self.process_numbers.get(pid) {
@@ -99,7 +98,7 @@ impl Tracks {
         at
     }
 
-    /// The number of an id; of a text, one that is free.
+    /// Returns the number of an id; an unused one for an id that is not a number.
     fn number_of(&mut self, of: usize, id: &[u8]) -> i64 {
         let number = parse(content(id)).unwrap_or_else(|| {
             let next = self.made.entry(of).or_insert(MADE);
@@ -112,13 +111,13 @@ impl Tracks {
         number
     }
 
-    /// Numbers of a thread's process and of itself.
+    /// Returns the numbers of a thread's process and of the thread.
     pub(super) fn ids(&self, thread: usize) -> (i64, i64) {
         let thread = &self.threads[thread];
         (self.processes[thread.process].number, thread.number)
     }
 
-    /// Takes what metadata says of processes and threads; whether it is of that kind.
+    /// Stores metadata of processes and threads; returns `false` for other metadata.
     pub(super) fn note(&mut self, event: &Event<'_>) -> bool {
         let Some(MetadataEvent { kind, value }) = MetadataEvent::of(event) else { return false };
         let text = || value.map(printable);
@@ -146,7 +145,7 @@ impl Tracks {
         true
     }
 
-    /// The track of a process.
+    /// Returns the track of a process, writing it if needed.
     pub(super) fn of_process(&mut self, at: usize, out: &mut Packets<'_>) -> u64 {
         let uuid = 2 * at as u64 + 1;
         let Process { number, said } = &mut self.processes[at];
@@ -165,7 +164,7 @@ impl Tracks {
         uuid
     }
 
-    /// The track of a thread.
+    /// Returns the track of a thread, writing it if needed.
     pub(super) fn of_thread(&mut self, at: usize, out: &mut Packets<'_>) -> u64 {
         let uuid = 2 * at as u64 + 2;
         if self.threads[at].said.told {
@@ -190,7 +189,8 @@ impl Tracks {
         uuid
     }
 
-    /// A track of its own below a process, which `key` tells from all others; without a process, below none.
+    /// Returns another track of a process, identified by `key`; a top-level track without a
+    /// process.
     pub(super) fn other(
         &mut self,
         (process, key): (Option<usize>, &[u8]),
@@ -223,7 +223,7 @@ impl Tracks {
         uuid
     }
 
-    /// Tells the reader of processes and threads that have a name and, so far, no event.
+    /// Writes processes and threads that have metadata but no event so far.
     pub(super) fn tell_all(&mut self, out: &mut Packets<'_>) {
         for process in 0..self.processes.len() {
             self.of_process(process, out);
@@ -234,14 +234,14 @@ impl Tracks {
     }
 }
 
-/// The same on every machine: FNV-1a, and its bits mixed.
+/// A hash that is equal on every machine: FNV-1a with mixed bits.
 pub(super) fn hash(bytes: &[u8]) -> u64 {
     let add = |sum: u64, &byte: &u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let sum = bytes.iter().fold(0xcbf2_9ce4_8422_2325, add);
     (sum ^ (sum >> 32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// What an id that is a text says.
+/// Returns the text of an id that is not a number.
 fn text_id(id: &[u8]) -> Option<String> {
     let text = content(id);
     (!text.is_empty() && parse::<i64>(text).is_none()).then(|| plain(text))

@@ -1,4 +1,4 @@
-//! Tables to pictures.
+//! Builds pictures from tables.
 
 use super::drawing::{Band, ChangeRules, Order, Picture, PictureRules};
 use super::growing::{Folding, Merging, Sandwich};
@@ -14,7 +14,7 @@ use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Which frames are one where two pictures are compared: numbers by name and URL.
+/// Matches frames of two compared pictures, with a number for each name and URL.
 #[derive(Default)]
 struct Same {
     names: HashMap<[u64; 2], u32>,
@@ -32,7 +32,6 @@ impl Same {
     }
 }
 
-/// The frames of rows, and those behind them.
 fn frames(stacks: Stacks, headings: Vec<Frame>) -> Vec<Frame> {
     let mut frames = stacks.frames;
     frames.extend(headings);
@@ -44,11 +43,14 @@ fn band(title: &str, nodes: Nodes, up: bool) -> Band {
     Band { title: title.to_owned(), nodes, up, gone: false, drawn: Vec::new() }
 }
 
-/// A picture of tables: call trees, or with [`Order::Time`] logs of one thread each. Cost: 32 bytes a row, on disk beyond their share of the
-/// budget; in memory what is wide enough to be drawn, and a frame for each name and place.
+/// Draws tables: call trees, or with [`Order::Time`] the logs of single threads.
+///
+/// Cost: 32 bytes per row, on disk beyond the budget. Heap: nodes wide enough to draw, and a
+/// frame per name and place.
 ///
 /// # Errors
-/// What temporary files say; [`tracemill_trace::ErrorKind::Exceeded`] if what is in memory is more than there is room for.
+/// Returns an I/O error if a temporary file fails, or [`tracemill_trace::ErrorKind::Exceeded`]
+/// if the picture exceeds the memory budget.
 pub fn picture(trace: &Trace, parts: &[Part], rules: PictureRules) -> Result<Picture, Error> {
     if rules.order == Order::Time {
         return chart(trace, parts, rules);
@@ -147,7 +149,6 @@ pub fn differential(
     Ok(picture)
 }
 
-/// A flame chart: a band for each table.
 fn chart(trace: &Trace, parts: &[Part], rules: PictureRules) -> Result<Picture, Error> {
     let room = room_of_pictures(trace);
     let stacks = Stacks::new(trace, parts, usize::MAX, false)?;
@@ -175,7 +176,6 @@ fn chart(trace: &Trace, parts: &[Part], rules: PictureRules) -> Result<Picture, 
     Ok(finished("flame chart".to_owned(), frames(stacks, headings), bands, rules))
 }
 
-/// Room for what of a picture is in memory.
 fn room_of_pictures(trace: &Trace) -> Quota {
     trace.limits().quota("pictures", Share::of(1, 4))
 }
@@ -187,7 +187,7 @@ fn finished(title: String, frames: Vec<Frame>, bands: Vec<Band>, rules: PictureR
     picture
 }
 
-/// Notes in each tree what its nodes have more than those of the other with the same path; nothing where the other has no such path.
+/// Sets the change of each node from the node with the same path in the other tree.
 fn compare(new: &mut Nodes, old: &mut Nodes, same: &[u32]) {
     let mut places: HashMap<(u32, u32), u32> = HashMap::default();
     for (at, node) in (0..).zip(&new.all) {

@@ -1,31 +1,31 @@
-//! A picture: its trees, what of them is drawn, and in which colours.
+//! Pictures: their trees, the drawn rectangles, and colours.
 
 use super::layout::{Rectangle, What, fit};
 use super::nodes::Nodes;
 use crate::stacks::Frame;
 
-/// In which order the frames of one caller stand.
+/// The order of the frames below a caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// By total time, the greatest first.
+    /// Sorts frames by total time, longest first.
     #[default]
     Heavy,
-    /// By name.
+    /// Sorts frames by name.
     Name,
     /// By time: a frame for each event and call, one band a thread. Made of tables of [`Shape::Log`](tracemill_analysis::Shape::Log).
     Time,
 }
 
-/// How a picture is made.
+/// Options of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PictureRules {
-    /// In which order frames stand.
+    /// The order of frames.
     pub order: Order,
-    /// Whether callees stand above their callers.
+    /// Whether callees are drawn above their callers.
     pub up: bool,
-    /// The most frames that are drawn.
+    /// Maximum number of drawn frames.
     pub most: usize,
-    /// Rows below it give their time to their caller at that depth.
+    /// Maximum depth; deeper rows give their time to their caller at that depth.
     pub depth: usize,
 }
 
@@ -35,14 +35,14 @@ impl Default for PictureRules {
     }
 }
 
-/// How a picture of two traces is coloured.
+/// Options for colouring the changes between two traces.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ChangeRules {
-    /// By the change of total time, not of self time.
+    /// Whether colours show the change of total time instead of self time.
     pub total: bool,
-    /// Percent of the picture below which a change has no colour.
+    /// Minimum coloured change, in percent of the picture.
     pub least: f64,
-    /// Whether the times of the base are scaled to the sum of the other.
+    /// Whether the times of the base are scaled to the same sum.
     pub normalize: bool,
 }
 
@@ -51,47 +51,47 @@ pub(super) struct Band {
     pub(super) title: String,
     pub(super) nodes: Nodes,
     pub(super) up: bool,
-    /// Whether it shows what is there no more.
+    /// Whether the band shows frames that only the base has.
     pub(super) gone: bool,
     pub(super) drawn: Vec<Rectangle>,
 }
 
-/// A picture.
+/// A flame graph or flame chart.
 pub struct Picture {
     pub(super) title: String,
     pub(super) frames: Vec<Frame>,
     pub(super) bands: Vec<Band>,
-    /// Nanoseconds of the width.
+    /// Width in nanoseconds.
     pub(super) length: u64,
     pub(super) rules: PictureRules,
     pub(super) change: Option<ChangeRules>,
 }
 
-/// A frame as it is drawn, for who draws it otherwise.
+/// A drawn frame, for other renderers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawn<'p> {
-    /// The number of its band.
+    /// Number of the band.
     pub band: usize,
-    /// From 0.
+    /// Depth from 0.
     pub depth: u32,
-    /// Its left edge, from 0 to 1.
+    /// Left edge, from 0 to 1.
     pub x: f64,
-    /// From 0 to 1.
+    /// Width, from 0 to 1.
     pub width: f64,
-    /// Nanoseconds.
+    /// Total time in nanoseconds.
     pub total: u64,
-    /// Its name; empty for what is folded.
+    /// Name; empty for folded frames.
     pub name: &'p str,
-    /// Frames that it stands for: more than 1 only for what is folded.
+    /// Number of represented frames; more than 1 only if they are folded.
     pub frames: u64,
-    /// Its colour among [`Drawn::COLOURS`], or [`Drawn::IDLE`].
+    /// Number of the colour below [`Drawn::COLOURS`], or [`Drawn::IDLE`].
     pub colour: u8,
 }
 
 impl Drawn<'_> {
-    /// How many colours there are.
+    /// Number of colours.
     pub const COLOURS: u8 = 12;
-    /// The colour of a CPU that does nothing, after all others.
+    /// Colour of V8's `(idle)`.
     pub const IDLE: u8 = Self::COLOURS;
 }
 
@@ -108,7 +108,7 @@ impl Picture {
         }
     }
 
-    /// Frames that are drawn, and frames that are folded.
+    /// Returns the numbers of drawn and of folded frames.
     pub fn counts(&self) -> (u64, u64) {
         let all = self.bands.iter().flat_map(|band| &band.drawn);
         all.fold((0, 0), |(drawn, folded), own| match own.what {
@@ -117,17 +117,17 @@ impl Picture {
         })
     }
 
-    /// Titles of its bands.
+    /// Returns the titles of the bands.
     pub fn bands(&self) -> impl Iterator<Item = &str> {
         self.bands.iter().map(|band| &*band.title)
     }
 
-    /// Nanoseconds of its width.
+    /// Returns the width in nanoseconds.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// What is drawn, band after band, callers before their callees.
+    /// Returns the drawn frames, band by band, callers before callees.
     pub fn drawn(&self) -> impl Iterator<Item = Drawn<'_>> {
         let of = move |part: u64| part as f64 / self.length.max(1) as f64;
         self.bands.iter().enumerate().flat_map(move |(at, band)| {
@@ -155,7 +155,7 @@ impl Picture {
         })
     }
 
-    /// One line: how long, how much is drawn.
+    /// Returns one line with the duration and the number of frames.
     pub(super) fn summary(&self) -> String {
         let (drawn, folded) = self.counts();
         let ms = self.length as f64 / 1e6;
@@ -166,7 +166,7 @@ impl Picture {
         format!("{ms:.2} ms, {drawn} frames{folded}; click or Enter zooms, arrows move, / finds")
     }
 
-    /// The class by which a node is coloured.
+    /// Returns the CSS class that colours a node.
     pub(super) fn class(&self, band: &Band, at: u32) -> String {
         let node = &band.nodes.all[at as usize];
         let frame = &self.frames[node.frame as usize];
@@ -187,7 +187,7 @@ impl Picture {
     }
 }
 
-/// By how much of the picture a node changed.
+/// Returns the CSS class for the size of a change.
 fn changed(
     rules: &ChangeRules,
     change: Option<(i64, i64)>,
@@ -207,7 +207,7 @@ fn changed(
     }
 }
 
-/// A colour that depends on nothing but the text: functions by their file, others by their name (FNV-1a).
+/// Returns a colour number that depends only on the file, or on the name without a file (FNV-1a).
 fn hue(frame: &Frame) -> u8 {
     let text = if frame.url.is_empty() { &frame.name } else { &frame.url };
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

@@ -1,37 +1,35 @@
-//! Trees that grow while rows come, depth first: so that of many rows only what a picture needs is in memory.
+//! Builds trees from rows that arrive depth first, keeping only what a picture needs.
 
 use super::nodes::{Node, Nodes};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashMap;
 
-/// A tree of which only the nodes stay that are wide enough to be drawn. What is too narrow becomes one node of its caller, or by time
-/// one for each stretch without a wide gap and without a node that stays: so layouts find the same as with all nodes.
+/// A tree builder that folds nodes too narrow to be drawn into one per caller; by time, a wide gap
+/// or a kept node begins a new fold. Layouts are the same as with all nodes.
 pub(super) struct Folding<'r> {
     nodes: Nodes,
-    /// Nodes that are open, from the root on.
     open: Vec<Open>,
     narrowest: u64,
     timed: bool,
     room: &'r Quota,
 }
 
-/// A node that is open.
 struct Open {
     at: u32,
-    /// Nodes below it, and it.
+    /// Number of nodes in the subtree, including this node.
     size: u64,
-    /// What of it is folded, where nodes do not stand by time.
+    /// The fold among the node's children, if nodes are not placed by time.
     fold: Option<u32>,
 }
 
 impl<'r> Folding<'r> {
-    /// `timed` nodes come with their start and total; totals of others are sums.
+    /// Creates a builder. `timed` nodes have a start and total; totals of others are summed.
     pub(super) fn new(narrowest: u64, timed: bool, room: &'r Quota) -> Self {
         Folding { nodes: Nodes { all: Vec::new() }, open: Vec::new(), narrowest, timed, room }
     }
 
-    /// The next node; the root comes first, at depth 0.
+    /// Adds the next node; the root comes first, at depth 0.
     pub(super) fn push(&mut self, depth: usize, node: Node) -> Result<(), Error> {
         while self.open.len() > depth {
             self.close();
@@ -49,7 +47,7 @@ impl<'r> Folding<'r> {
         self.nodes.check(self.room)
     }
 
-    /// A node comes below the last one that is not wanted, and counts.
+    /// Counts an omitted node below the last one.
     pub(super) fn leave_out(&mut self) {
         if let Some(last) = self.open.last_mut() {
             last.size += 1;
@@ -57,7 +55,6 @@ impl<'r> Folding<'r> {
         }
     }
 
-    /// The tree.
     pub(super) fn finish(mut self) -> Nodes {
         while !self.open.is_empty() {
             self.close();
@@ -77,7 +74,7 @@ impl<'r> Folding<'r> {
         if total >= self.narrowest {
             return;
         }
-        // all below it came behind it
+        // All its descendants come after it.
         self.nodes.all.truncate(at as usize);
         let above = &mut self.nodes.all[parent.at as usize];
         above.children.pop();
@@ -102,11 +99,10 @@ impl<'r> Folding<'r> {
     }
 }
 
-/// A tree in which children that are the same are one.
+/// A tree builder that merges children with equal keys.
 pub(super) struct Merging<'r> {
     nodes: Nodes,
     places: HashMap<(u32, u32), u32>,
-    /// Nodes that are open, from the root on.
     path: Vec<u32>,
     room: &'r Quota,
 }
@@ -117,7 +113,7 @@ impl<'r> Merging<'r> {
         Merging { nodes, places: HashMap::default(), path: Vec::new(), room }
     }
 
-    /// The next node, and what it has in common with those that are the same; the root comes first, at depth 0.
+    /// Adds the next node with its key; the root comes first, at depth 0.
     pub(super) fn push(&mut self, depth: usize, key: u32, node: Node) -> Result<(), Error> {
         self.path.truncate(depth);
         let at = match self.path.last() {
@@ -134,7 +130,7 @@ impl<'r> Merging<'r> {
         Ok(())
     }
 
-    /// The node of a key below another.
+    /// Returns the child with a key, adding it if needed.
     fn add(&mut self, parent: u32, key: u32, frame: u32) -> Result<u32, Error> {
         if let Some(&known) = self.places.get(&(parent, key)) {
             return Ok(known);
@@ -145,16 +141,16 @@ impl<'r> Merging<'r> {
         Ok(at)
     }
 
-    /// The tree, with totals.
+    /// Returns the tree, with totals.
     pub(super) fn finish(mut self) -> Nodes {
         self.nodes.sum_up();
         self.nodes
     }
 }
 
-/// Callers and callees of the nodes of a name.
+/// A builder of the trees of callers and callees of a name.
 pub(super) struct Sandwich<'r> {
-    /// Of each frame whether it is of the name.
+    /// For each frame, whether it has the name.
     named: Vec<bool>,
     up: Merging<'r>,
     down: Merging<'r>,
@@ -162,15 +158,14 @@ pub(super) struct Sandwich<'r> {
     is_found: bool,
 }
 
-/// A node that is open.
 struct Within {
     frame: u32,
     count: u64,
-    /// Nanoseconds, as far as they are known.
+    /// Nanoseconds so far.
     total: u64,
-    /// Where it stands in the tree of callees, if it is within one of the name.
+    /// Number of the node in the tree of callees, if it is inside a frame with the name.
     place: Option<u32>,
-    /// Whether it is of the name, and within no other.
+    /// Whether the node is the outermost frame with the name.
     is_outermost: bool,
 }
 
@@ -180,7 +175,7 @@ impl<'r> Sandwich<'r> {
         Sandwich { named, up, down, open: Vec::new(), is_found: false }
     }
 
-    /// The next node; the root comes first, at depth 0.
+    /// Adds the next node; the root comes first, at depth 0.
     pub(super) fn push(&mut self, depth: usize, node: Node) -> Result<(), Error> {
         while self.open.len() > depth {
             self.close()?;
@@ -213,7 +208,7 @@ impl<'r> Sandwich<'r> {
         if own.is_outermost { self.add_callers(&own) } else { Ok(()) }
     }
 
-    /// Puts the callers of a node, from the inside out, below the root; the outermost has its time. What stands for all calls nothing.
+    /// Adds the callers of a node below the root, innermost first; the outermost gets its time.
     fn add_callers(&mut self, own: &Within) -> Result<(), Error> {
         self.up.nodes.all[0].count += own.count;
         let mut below = 0;
@@ -225,7 +220,7 @@ impl<'r> Sandwich<'r> {
         Ok(())
     }
 
-    /// Callers, and callees; `None` if there is none of the name.
+    /// Returns the trees of callers and callees; `None` if no frame has the name.
     pub(super) fn finish(mut self) -> Result<Option<(Nodes, Nodes)>, Error> {
         while !self.open.is_empty() {
             self.close()?;
@@ -242,7 +237,7 @@ mod tests {
     use tracemill_trace::run::limits::Limits;
     use tracemill_trace::run::memory::Share;
 
-    /// Nodes that come depth first, all of them in a tree.
+    /// Builds a tree with all nodes.
     fn all(rows: &[(usize, Node)], timed: bool) -> Nodes {
         let mut nodes = Nodes { all: vec![rows[0].1.clone()] };
         let mut path: Vec<u32> = vec![0];
@@ -256,9 +251,9 @@ mod tests {
         nodes
     }
 
-    /// What is drawn of random trees is what is drawn of all their nodes.
+    /// Folded trees of random nodes are drawn like trees with all nodes.
     #[test]
-    fn what_is_folded_while_rows_come_is_what_layouts_fold() {
+    fn folding_early_gives_the_same_layout() {
         let room = Limits::new(1, 1 << 30, std::env::temp_dir()).quota("pictures", Share::of(1, 1));
         let mut fewer = 0;
         for seed in 1..200u64 {
@@ -270,7 +265,7 @@ mod tests {
             let timed = seed % 2 == 0;
             let length = 30_000_000;
             let mut rows = vec![(0, Node { total: length, ..Node::default() })];
-            // where the next child of each depth may begin, and where it must end
+            // For each depth: where the next child may begin, and where it must end.
             let mut ends = vec![(0, length)];
             for _ in 0..3000 {
                 let depth = (1 + next(9) as usize).min(ends.len());

@@ -1,30 +1,28 @@
-//! Where rectangles stand: a node is drawn if it is wide enough; what is not is folded into one rectangle of its parent, and counted.
+//! Lays out rectangles. Nodes too narrow to be drawn are folded into one rectangle of their parent.
 
 use super::nodes::{Node, Nodes};
 
-/// What a rectangle shows.
+/// The content of a rectangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
-    /// A node.
     Node(u32),
-    /// So many nodes that are too narrow.
+    /// A number of nodes that are too narrow.
     Folded(u64),
 }
 
-/// A rectangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rectangle {
     pub(crate) what: What,
-    /// From 0, the root.
+    /// Depth; the root is 0.
     pub(crate) depth: u32,
-    /// Nanoseconds from the left.
+    /// Left edge in nanoseconds.
     pub(crate) x: u64,
-    /// Nanoseconds.
+    /// Width in nanoseconds.
     pub(crate) width: u64,
 }
 
-/// Rectangles of a tree in pre-order, of the nodes that are `kept`. `timed` nodes stand where they begin, and what is folded is one rectangle if no
-/// gap in it is wider than `narrowest`; others stand one after the other.
+/// Returns the rectangles of the `kept` nodes in pre-order. `timed` nodes are placed at their
+/// start; other nodes are placed one after the other.
 fn lay_out(nodes: &Nodes, kept: &[bool], narrowest: u64, timed: bool) -> Vec<Rectangle> {
     let sizes = sizes(nodes);
     let mut drawn = Vec::new();
@@ -35,7 +33,7 @@ fn lay_out(nodes: &Nodes, kept: &[bool], narrowest: u64, timed: bool) -> Vec<Rec
         let below = open.len();
         let node = &nodes.all[at as usize];
         let mut next = x;
-        // nodes that are folded: how many, from where to where
+        // Folded nodes: their number, start and end.
         let mut folded: Option<(u64, u64, u64)> = None;
         for &child in &node.children {
             let own = &nodes.all[child as usize];
@@ -47,7 +45,7 @@ fn lay_out(nodes: &Nodes, kept: &[bool], narrowest: u64, timed: bool) -> Vec<Rec
             }
             let size = sizes[child as usize];
             folded = match folded {
-                // by time those that are far apart are not one
+                // By time, distant nodes are not folded together.
                 Some((count, start, end)) if timed && from > end + narrowest => {
                     open.push((What::Folded(count), depth + 1, start, end - start));
                     Some((size, from, from + own.total))
@@ -70,7 +68,7 @@ fn lay_out(nodes: &Nodes, kept: &[bool], narrowest: u64, timed: bool) -> Vec<Rec
     drawn
 }
 
-/// Puts what is drawn of a node from its left edge on; what is folded comes last.
+/// Places the children of a node from its left edge; folded ones come last.
 fn place_in_a_row(children: &mut [(What, u32, u64, u64)], mut x: u64) {
     for child in children {
         child.2 = x;
@@ -78,7 +76,7 @@ fn place_in_a_row(children: &mut [(What, u32, u64, u64)], mut x: u64) {
     }
 }
 
-/// Nodes of each subtree, with those that are gone.
+/// Returns the number of nodes in each subtree, including omitted ones.
 fn sizes(nodes: &Nodes) -> Vec<u64> {
     let own = |node: &Node| node.gone + u64::from(!node.is_fold);
     let mut sizes: Vec<u64> = nodes.all.iter().map(own).collect();
@@ -90,15 +88,16 @@ fn sizes(nodes: &Nodes) -> Vec<u64> {
     sizes
 }
 
-/// Nanoseconds below which nothing is drawn by itself in a picture of a length.
+/// Returns the minimum nanoseconds of a drawn node in a picture of a length.
 pub(super) fn narrowest(length: u64) -> u64 {
     (length / 12_000).max(1)
 }
 
-/// Rectangles of several trees: at most `most` in all, the widest first. What is narrower than a twelve thousandth of `length` is folded anyway.
+/// Lays out several trees with at most `most` rectangles, the widest first. Nodes below
+/// [`narrowest`] are always folded.
 pub(crate) fn fit(trees: &[&Nodes], length: u64, most: usize, timed: bool) -> Vec<Vec<Rectangle>> {
     let narrowest = narrowest(length);
-    // callers are no narrower than what they call, and stand before it
+    // Callers are at least as wide as their callees, and come before them.
     let mut order: Vec<(usize, u32)> = Vec::new();
     for (tree, nodes) in trees.iter().enumerate() {
         let is_wide = |node: &Node| node.total >= narrowest && !node.is_fold;
@@ -114,11 +113,11 @@ pub(crate) fn fit(trees: &[&Nodes], length: u64, most: usize, timed: bool) -> Ve
         let all = trees.iter().zip(&kept);
         all.map(|(nodes, kept)| lay_out(nodes, kept, narrowest, timed)).collect()
     };
-    // roots are drawn always; how many more fit is found by halves
+    // Roots are always drawn; a binary search finds how many more nodes fit.
     let (mut least, mut beyond) = (trees.len().min(order.len()), order.len() + 1);
     let mut best = drawn(least);
     while beyond - least > 1 {
-        // all of them first: that is nearly always enough
+        // Try all first, which is nearly always enough.
         let next = if beyond > order.len() { order.len() } else { least.midpoint(beyond) };
         let made = drawn(next);
         match made.iter().map(Vec::len).sum::<usize>() <= most {
@@ -143,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_narrow_is_one_rectangle_behind_the_others() {
+    fn narrow_nodes_fold_into_one_last_rectangle() {
         let nodes = tree(&[(0, 5), (0, 100), (0, 3), (2, 50), (4, 1)]);
         let kept: Vec<bool> = nodes.all.iter().map(|node| node.total >= 10).collect();
         let drawn = lay_out(&nodes, &kept, 10, false);
@@ -159,14 +158,15 @@ mod tests {
     }
 
     #[test]
-    fn no_more_is_drawn_than_asked_for_and_all_is_counted() {
+    fn drawing_respects_its_limit_and_counts_every_node() {
         let mut own = Vec::new();
         (1..2000u64).for_each(|at| own.push(((at * 7919 % at) as u32, at % 97)));
         let nodes = tree(&own);
         for most in [2, 10, 100, 5000] {
             let drawn = fit(&[&nodes], nodes.all[0].total, most, false).remove(0);
             assert!(drawn.len() <= most, "{} of {most}", drawn.len());
-            // folding takes a rectangle a caller at most: half of what may be drawn is
+            // Folding takes at most one rectangle per caller, so at least half of the rectangles
+            // are used.
             assert!(drawn.len() * 2 >= most.min(2000) - 1, "{} of {most}", drawn.len());
             let told = |rectangle: &Rectangle| match rectangle.what {
                 What::Node(_) => 1,

@@ -1,4 +1,4 @@
-//! Pictures of call trees: flame graphs and flame charts as SVG, or rectangles for a terminal.
+//! Pictures of call trees: flame graphs and flame charts, as SVG or as rectangles for a terminal.
 //!
 //! ```text
 //!  tables ─> nodes (whole nanoseconds; narrow ones folded and counted) ─> sorted ─> rectangles ─> SVG, terminal
@@ -17,11 +17,12 @@ pub use drawing::{ChangeRules, Drawn, Order, Picture, PictureRules};
 use std::io::{self, Write};
 
 impl Picture {
-    /// Writes it as one SVG, which needs nothing else: it is seen without its script, and with it zooms and finds. Light and dark follow the
-    /// reader. The same picture makes the same bytes everywhere.
+    /// Writes the picture as a self-contained SVG with zoom and search. It is readable without
+    /// scripts, and follows the reader's light or dark mode. Equal pictures give equal bytes
+    /// everywhere.
     ///
     /// # Errors
-    /// What `out` says.
+    /// Returns the error of `out`.
     pub fn write_svg(&self, out: &mut dyn Write) -> io::Result<()> {
         svg::write(self, out)
     }

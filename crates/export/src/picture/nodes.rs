@@ -1,52 +1,50 @@
-//! What pictures are drawn of: a tree of frames with whole nanoseconds.
+//! The tree that pictures are drawn from, with whole nanoseconds.
 
 use crate::stacks::Frame;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 
-/// A frame of a tree, or what of a caller is too narrow to be drawn; its parent stands before it.
+/// A frame of a tree, or a fold of narrow ones. Its parent precedes it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Node {
-    /// `None` at the top.
+    /// `None` for the root.
     pub(crate) parent: Option<u32>,
-    /// Its number among the frames.
     pub(crate) frame: u32,
-    /// Nanoseconds of its own.
+    /// Self time in nanoseconds.
     pub(crate) own: u64,
-    /// Nanoseconds.
+    /// Total time in nanoseconds.
     pub(crate) total: u64,
-    /// Events.
+    /// Number of events.
     pub(crate) count: u64,
-    /// When it begins, in nanoseconds, where frames stand by time.
+    /// Start in nanoseconds, if frames are placed by time.
     pub(crate) start: u64,
-    /// Its children, by their numbers.
     pub(crate) children: Vec<u32>,
-    /// Nodes that were there and are not: those that it stands for, or that are too deep below it.
+    /// Number of omitted nodes: those folded into this node, or those too deep below it.
     pub(crate) gone: u64,
-    /// Whether it stands for others.
+    /// Whether the node is a fold of other nodes.
     pub(crate) is_fold: bool,
-    /// Nanoseconds of its own, and in all, that it has more than before.
+    /// Change of self and total time in nanoseconds.
     pub(crate) change: Option<(i64, i64)>,
 }
 
-/// A tree: the first node is its root.
+/// A tree; the first node is its root.
 #[derive(Clone, Debug)]
 pub(crate) struct Nodes {
     pub(crate) all: Vec<Node>,
 }
 
 impl Nodes {
-    /// A tree of nothing but a root.
+    /// Creates a tree with only a root.
     pub(crate) fn new(frame: u32) -> Self {
         Nodes { all: vec![Node { frame, ..Node::default() }] }
     }
 
-    /// Whether there is room for them.
+    /// Checks the memory limit.
     ///
     /// # Errors
-    /// If there is not.
+    /// Returns [`tracemill_trace::ErrorKind::Exceeded`] if the nodes exceed the limit.
     pub(crate) fn check(&self, room: &Quota) -> Result<(), Error> {
-        /// Of a node the list of its children, and an entry of a table by path.
+        /// Bytes per node for the list of children and an entry in a table by path.
         const AROUND: usize = 56;
         room.check((self.all.len() * (size_of::<Node>() + AROUND)) as u64, "frames of a picture")
     }
@@ -58,7 +56,7 @@ impl Nodes {
         number
     }
 
-    /// Totals as the sums of own times.
+    /// Computes totals as sums of self times.
     pub(crate) fn sum_up(&mut self) {
         self.all.iter_mut().for_each(|node| node.total = node.own);
         for at in (1..self.all.len()).rev() {
@@ -68,7 +66,7 @@ impl Nodes {
         }
     }
 
-    /// Children by total time, the greatest first, then by name; or by name alone.
+    /// Sorts children by total time, longest first, then by name; or only by name.
     pub(crate) fn sort(&mut self, frames: &[Frame], by_name: bool) {
         for at in 0..self.all.len() {
             let mut children = std::mem::take(&mut self.all[at].children);

@@ -1,5 +1,6 @@
-//! A picture as one SVG: each frame is an element of its own, seen without a script too; the script beside them zooms and finds. A frame with room for
-//! its name is a picture within the picture, which cuts the name off; others are a rectangle and nothing else, so that a browser opens 20,000 at once.
+//! Writes a picture as an SVG, readable without its script, which adds zoom and search. Frames wide
+//! enough for their name are nested SVGs, which clip it. Others are plain rectangles, which
+//! browsers open quickly.
 
 use super::drawing::{Band, Picture};
 use super::layout::{Rectangle, What};
@@ -7,19 +8,18 @@ use crate::stacks::Frame;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// Pixels of a row.
+/// Height of a row in pixels.
 const ROW: u64 = 17;
 /// Pixels above the first band.
 const HEAD: u64 = 44;
-/// Pixels above each band that has a title.
+/// Pixels above each band with a title.
 const TITLE: u64 = 20;
-/// Parts of the width that a text needs without a script: a pixel and a half of a hundred.
+/// Minimum width of a labelled frame, in percent of the picture.
 const LABELLED: f64 = 1.5;
 
 const STYLE: &str = include_str!("picture.css");
 const SCRIPT: &str = include_str!("picture.js");
 
-/// Writes it.
 pub(super) fn write(picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
     let tall = HEAD + picture.bands.iter().map(|band| height(picture, band)).sum::<u64>() + 8;
     let up = if picture.rules.up { " data-up=\"1\"" } else { "" };
@@ -46,7 +46,7 @@ pub(super) fn write(picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "<script><![CDATA[\n{SCRIPT}]]></script>\n</svg>\n")
 }
 
-/// Pixels of a band.
+/// Returns the height of a band in pixels.
 fn height(picture: &Picture, band: &Band) -> u64 {
     let deepest = band.drawn.iter().map(|own| u64::from(own.depth) + 1).max().unwrap_or(0);
     let title = if picture.bands.len() > 1 { TITLE } else { 0 };
@@ -130,7 +130,7 @@ fn push_rectangle(
             escaped(&label)
         )
     } else {
-        // most are narrow: one element, which the script gives a title when it is pointed at
+        // Most frames are narrow: one element, to which the script adds a title on hover.
         write!(
             text,
             "<rect class=\"f{class}\" {place} data-t=\"{}\"/>",
@@ -139,13 +139,13 @@ fn push_rectangle(
     };
 }
 
-/// Milliseconds and percent.
+/// Formats nanoseconds as milliseconds and percent of the picture.
 fn share(picture: &Picture, nanos: u64) -> String {
     let percent = 100.0 * nanos as f64 / picture.length.max(1) as f64;
     format!("{:.3} ms ({percent:.2} %)", nanos as f64 / 1e6)
 }
 
-/// A frame with the file it stands in.
+/// Formats a frame with its file name and position.
 fn place(frame: &Frame) -> String {
     if frame.url.is_empty() {
         return frame.name.clone();
@@ -159,13 +159,13 @@ fn place(frame: &Frame) -> String {
     text
 }
 
-/// Four decimals, without zeros at the end.
+/// Formats a number with up to four decimals.
 fn decimals(number: f64) -> String {
     let text = format!("{number:.4}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// Text of XML: what XML has no place for becomes U+FFFD.
+/// Escapes text for XML; invalid characters become U+FFFD.
 fn escaped(text: &str) -> String {
     let mut sound = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -189,13 +189,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_xml() {
+    fn texts_are_escaped_for_xml() {
         assert_eq!(escaped("a<b>&\"c\u{1}\n"), "a&lt;b&gt;&amp;&quot;c\u{fffd}\n");
         assert_eq!([decimals(12.5), decimals(0.0), decimals(100.0)], ["12.5", "0", "100"]);
     }
 
     #[test]
-    fn the_script_is_small_and_ends_no_section() {
+    fn script_is_small_and_does_not_end_its_section() {
         assert!(SCRIPT.len() < 8192 && !SCRIPT.contains("]]>") && !STYLE.contains('<'));
     }
 }

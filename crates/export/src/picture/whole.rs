@@ -1,4 +1,4 @@
-//! All trees of a picture as one: rows as nodes, depth first, below a frame that stands for all of them.
+//! Combines all trees of a picture below one root.
 
 use super::nodes::Node;
 use crate::stacks::{Frame, Line, Stacks, Tree};
@@ -6,30 +6,29 @@ use std::collections::HashSet;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::words::plural;
 
-/// A frame that stands for all below it.
 pub(super) fn heading(name: &str) -> Frame {
     let (name, url) = (name.to_owned(), String::new());
     Frame { name, url, line: None, column: None, category: "other" }
 }
 
-/// A row as a node without a place.
+/// Converts a row to a node without a position.
 pub(super) fn node_of(line: &Line) -> Node {
     let own = line.own.max(0) as u64;
     Node { frame: line.frame, own, count: line.count, ..Node::default() }
 }
 
-/// How many threads, processes or inputs trees are of, as their titles tell.
+/// Describes the number of trees as threads, processes or inputs, by their titles.
 fn counted(trees: &[Tree]) -> String {
     let all = |kind: &str| trees.iter().all(|tree| tree.title.starts_with(&format!("{kind} ")));
     let kind = ["thread", "process"].into_iter().find(|kind| all(kind));
     plural(trees.len() as u64, kind.unwrap_or("input"))
 }
 
-/// Trees as one: several have a node each.
+/// The combined tree; several trees have a node each.
 pub(super) struct Whole<'s> {
     stacks: &'s Stacks,
     pub(super) title: String,
-    /// Frames behind those of the rows: of the root, and of each tree if there are several.
+    /// Frames after those of the rows: the root, and each tree if there are several.
     headings: Vec<Frame>,
 }
 
@@ -47,15 +46,12 @@ impl<'s> Whole<'s> {
         Whole { stacks, title, headings }
     }
 
-    /// Nanoseconds of all rows.
+    /// Returns the self time of all rows in nanoseconds.
     pub(super) fn total(&self) -> u64 {
         self.stacks.trees.iter().map(|tree| tree.own.max(0) as u64).sum()
     }
 
-    /// Hands on all nodes with their depths, from the root on.
-    ///
-    /// # Errors
-    /// Those of `each`.
+    /// Passes all nodes to `each` with their depths, beginning with the root.
     pub(super) fn rows(
         &self,
         mut each: impl FnMut(usize, Node) -> Result<(), Error>,
@@ -76,17 +72,17 @@ impl<'s> Whole<'s> {
         Ok(())
     }
 
-    /// All frames in the order of their numbers.
+    /// Returns all frames in the order of their numbers.
     pub(super) fn all_frames(&self) -> impl Iterator<Item = &Frame> {
         self.stacks.frames.iter().chain(&self.headings)
     }
 
-    /// Of each frame whether it has one of the names.
+    /// Returns for each frame whether it has one of the names.
     pub(super) fn named(&self, names: &HashSet<String>) -> Vec<bool> {
         self.all_frames().map(|frame| names.contains(&frame.name)).collect()
     }
 
-    /// Frames behind those of the rows.
+    /// Returns the frames after those of the rows.
     pub(super) fn headings(self) -> Vec<Frame> {
         self.headings
     }

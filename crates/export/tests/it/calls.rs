@@ -14,7 +14,7 @@ use tracemill_trace::run::limits::Shares;
 use tracemill_trace::run::losses::InputReport;
 
 #[test]
-fn what_calls_writes_has_the_rows_of_its_source() {
+fn written_calls_have_the_rows_of_their_source() {
     let mut calls = 0;
     for seed in seeds(300, 24) {
         let text = recording(seed * 7);
@@ -24,7 +24,7 @@ fn what_calls_writes_has_the_rows_of_its_source() {
         let threads = trace.choose(&ThreadChoice::default());
         let (written, own) = draft_calls(&trace, &threads, rules, None, "calls").expect("room");
         calls += written.calls;
-        // pids stay those of the trace that is written
+        // Pids must stay those of the trace.
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let to = OutputConfig::writer(Arc::clone(&bytes));
         let usual = Config::new(2, 256 << 20, std::env::temp_dir());
@@ -39,10 +39,9 @@ fn what_calls_writes_has_the_rows_of_its_source() {
     assert!(calls > 1000, "{calls}");
 }
 
-/// Inputs that are read once for calls and for a merge are written as where each reads them: traces and CPU profiles, from files and pipes,
-/// whatever memory there is, and whichever ids and clocks are brought together.
+/// Inputs are traces and CPU profiles, files and pipes.
 #[test]
-fn inputs_are_read_once_for_calls_and_a_merge() {
+fn reading_once_for_calls_and_merge_equals_reading_twice() {
     let (folder, mut calls) = (tempfile::tempdir().expect("a folder"), 0);
     for seed in seeds(1300, 40) {
         let mut rng = Rng::new(seed);
@@ -109,9 +108,9 @@ fn inputs_are_read_once_for_calls_and_a_merge() {
     assert!(calls > 1000, "{calls}");
 }
 
-/// Calls are written to several files, which one merge makes of them what it makes of one.
+/// Merging calls from several files gives the same output as merging them from one file.
 #[test]
-fn calls_of_many_threads_are_those_of_one_file() {
+fn calls_in_many_files_equal_calls_in_one() {
     let profile = |seed: u64| generate::cpuprofile(seed).to_string().into_bytes();
     let sources: Vec<Source> =
         (0..130).map(|seed| Source::bytes(format!("{seed}.cpuprofile"), profile(seed))).collect();

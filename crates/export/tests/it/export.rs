@@ -1,4 +1,5 @@
-//! Call trees for other programs, read back by readers of our own and held against a count of what is open in each microsecond.
+//! Reads exported call trees with independent readers, and compares them with a count of open
+//! events.
 
 use crate::common::random::{Stacks, config, generate, read};
 use crate::common::tables::parts;
@@ -20,7 +21,7 @@ fn export(trace: &Trace, parts: &[Part], form: ExportForm, depth: usize) -> (Vec
     (out, trees.exported())
 }
 
-/// What folded stacks say; `titled` if the first frame names the thread.
+/// Reads folded stacks; with `titled`, the first frame names the thread.
 fn folded(bytes: &[u8], titled: bool) -> Sums {
     let mut sums = Sums::new();
     for line in std::str::from_utf8(bytes).expect("UTF-8").lines() {
@@ -31,7 +32,7 @@ fn folded(bytes: &[u8], titled: bool) -> Sums {
     sums
 }
 
-/// What the profiles of speedscope's JSON say.
+/// Reads the profiles of speedscope's JSON.
 fn speedscope(bytes: &[u8]) -> Sums {
     let file: Value = serde_json::from_slice(bytes).expect("JSON");
     let name = |frame: u64| file["shared"]["frames"][frame as usize]["name"].as_str();
@@ -62,7 +63,7 @@ fn speedscope(bytes: &[u8]) -> Sums {
     sums
 }
 
-/// What a `profile.proto` says: nanoseconds and events of each stack.
+/// Reads a `profile.proto`: nanoseconds and events of each stack.
 fn pprof(bytes: &[u8]) -> (Sums, BTreeMap<Vec<String>, u64>) {
     let all = fields(bytes);
     let of = |wanted: u64| {
@@ -103,7 +104,7 @@ fn pprof(bytes: &[u8]) -> (Sums, BTreeMap<Vec<String>, u64>) {
     (sums, counts)
 }
 
-/// Nanoseconds of each stack that is open, of all threads, cut at a depth.
+/// Returns the nanoseconds of each stack of all threads, cut at a depth.
 fn expected(all: &[Stacks], depth: usize) -> Sums {
     let mut sums = Sums::new();
     for open in all.iter().flatten().filter(|open| !open.is_empty()) {
@@ -114,7 +115,7 @@ fn expected(all: &[Stacks], depth: usize) -> Sums {
 }
 
 #[test]
-fn every_form_says_what_was_open() {
+fn every_format_matches_open_stacks() {
     for seed in seeds(3000, 200) {
         let mut rng = Rng::new(seed);
         let (text, all) = generate(&mut rng);
@@ -129,7 +130,7 @@ fn every_form_says_what_was_open() {
             assert_eq!(speedscope(json), expected, "seed {seed}");
             let (sums, counts) = pprof(proto);
             assert_eq!(sums, expected, "seed {seed}");
-            // sums are those of the tree
+            // The sums equal those of the tree.
             let rows = || parts.iter().flat_map(|part| &part.table.rows);
             let own: f64 = rows().map(|row| row.own).sum();
             assert!((own * 1e6 - exported.nanos as f64).abs() < 1.0, "seed {seed}");
@@ -180,7 +181,7 @@ fn inferno_draws_folded_stacks() {
 }
 
 #[test]
-fn texts_stay_whole() {
+fn texts_survive_export() {
     let name = r#"a;b \"c\"\n\u0001é"#;
     let text = format!(
         r#"[{{"ph":"X","name":"{name}","cat":"c","pid":1,"tid":1,"ts":1,"dur":2}},
@@ -197,9 +198,10 @@ fn texts_stay_whole() {
     assert!(pprof(&proto).0.contains_key(&vec!["a;b \"c\"\n\u{1}é".to_owned()]));
 }
 
-/// A call that ends behind its caller leaves that less than nothing, in DevTools: pprof has a place for it, stacks have none.
+/// In DevTools, a call that ends after its caller gives it a negative self time. pprof can
+/// represent it; folded stacks cannot.
 #[test]
-fn what_is_below_zero_is_told_or_kept() {
+fn negative_times_are_kept_or_counted() {
     let text = r#"[{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1,"dur":5},{"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":9,"dur":1}]"#;
     let trace = read(text, &config());
     let mut parts = parts(&trace, Per::All);

@@ -1,4 +1,4 @@
-//! Any bytes are an answer or an error: nothing panics, and every knob gives the same.
+//! Any bytes give a result or an error, without a panic, and independent of limits.
 
 use std::path::Path;
 use tracemill_analysis::{
@@ -11,7 +11,7 @@ use tracemill_testkit::{Rng, seeds};
 use tracemill_trace::Source;
 use tracemill_trace::run::limits::Shares;
 
-/// All tables of `input`, as text; what the first two bytes say is how it is read.
+/// Returns all tables of `input` as text; `choice` and `more` select the options.
 fn answer(input: &[u8], config: &Config, (choice, more): (u8, u8)) -> String {
     let as_devtools = choice & 1 != 0;
     let weights = [Weights::Next, Weights::Delta, Weights::Hits][usize::from(choice >> 1) % 3];
@@ -40,7 +40,7 @@ fn answer(input: &[u8], config: &Config, (choice, more): (u8, u8)) -> String {
     said
 }
 
-/// The law; the last bytes are the knobs.
+/// Asserts that results do not depend on limits, which the last bytes choose.
 pub(crate) fn analysis(input: &[u8]) {
     let (input, knobs) = input.split_at(input.len().saturating_sub(4));
     let knob = |at: usize| knobs.get(at).copied().unwrap_or(0);
@@ -49,7 +49,7 @@ pub(crate) fn analysis(input: &[u8]) {
     let mut config = Config::new(3, 64 << 20, std::env::temp_dir());
     let shares = config.limits.shares();
     let (chunk, segment) = (64 + 8 * usize::from(knob(2)), 64 + 8 * usize::from(knob(3)));
-    // records on disk one by one, or a few at a time
+    // Records go to disk one by one, or a few at a time.
     let index = if knob(3) & 2 == 0 { u64::from(knob(2)) * 100 } else { shares.index };
     config.limits.shares = Some(Shares { chunk, segment, index, ..shares });
     assert_eq!(usual, answer(input, &config, how));
@@ -72,12 +72,12 @@ const PROFILE: &str = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)",
 "startTime":1000,"endTime":9000,"samples":[2,4,3,4,2,1,2],"timeDeltas":[1000,-500,4000,2000,0,1,1]}"#;
 
 #[test]
-fn kept_inputs_have_one_answer() {
+fn corpus_gives_one_result_for_all_limits() {
     replay(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/analysis"), analysis, 100);
 }
 
 #[test]
-fn changed_traces_and_profiles_have_one_answer() {
+fn mutated_inputs_give_one_result_for_all_limits() {
     for seed in seeds(0, 300) {
         let mut rng = Rng::new(seed);
         let (a, b) = if rng.chance(50) { (TRACE, PROFILE) } else { (PROFILE, TRACE) };

@@ -1,4 +1,4 @@
-//! Calls that are written for a merge, which knows where they stand without a scan.
+//! Calls written for a merge, with index entries recorded as they are written.
 
 use std::sync::{Arc, Mutex};
 use tracemill_analysis::{ReadRules, TableRules, ThreadChoice, Trace};
@@ -15,9 +15,9 @@ fn config(pid: PidPolicy) -> Config {
     config
 }
 
-/// What is known of calls when they are written is what a scan finds of them, whatever functions are called and whenever they run.
+/// The recorded entries equal those of a scan, for any functions and times.
 #[test]
-fn calls_that_are_known_are_those_that_a_scan_finds() {
+fn recorded_calls_equal_scanned_calls() {
     let long = "x".repeat(20_000);
     let names = ["a", "ProfileChunk", "Profile", "CpuProfile", "TracingStartedInBrowser", &long];
     let starts = ["1000", "0", "-3000", "-2000.5", "1700000000000000", "9000000000000000"];

@@ -1,5 +1,4 @@
-//! Traces in the form of Perfetto, read back by a reader that knows nothing of how they were written: it plays the packets and holds what
-//! is open against the random traces' own stacks, and against what serde_json reads of real ones.
+//! Reads exported Perfetto traces with an independent reader that replays the packets.
 
 use crate::common::random::{config, generate};
 use crate::protobuf::{Field, fields};
@@ -12,26 +11,26 @@ use tracemill_testkit::{Rng, seeds};
 use tracemill_trace::Source;
 use tracemill_trace::output::target::OutputConfig;
 
-/// What a reader makes of a trace.
+/// The result of replaying a trace.
 #[derive(Debug, Default)]
 struct Played {
-    /// Track, name, start, duration.
+    /// Track, name, start and duration.
     slices: Vec<(u64, String, i64, i64)>,
     instants: Vec<(u64, String, i64)>,
     counters: Vec<(u64, f64)>,
-    /// Phase, id and track of events that flows are made of.
+    /// Phase, id and track of flow events.
     flows: Vec<(char, u64, u64)>,
-    /// Flows of slices.
+    /// Field and id of flows bound to slices.
     bound: Vec<(u64, u64)>,
-    /// Name and parent of tracks that are no threads; of these pid, tid and name.
+    /// Name and parent of other tracks.
     tracks: BTreeMap<u64, (String, u64)>,
     threads: BTreeMap<u64, (u64, u64, String)>,
     processes: BTreeMap<u64, String>,
-    /// tid, microseconds, stack from its root.
+    /// Tid, microseconds, and stack from its root.
     samples: Vec<(u64, i64, Vec<String>)>,
     annotations: Vec<(String, String)>,
     unended: usize,
-    /// How often a sequence forgot what it knew.
+    /// Number of times a sequence was reset.
     cleared: usize,
 }
 
@@ -53,7 +52,7 @@ fn text(message: &[(u64, Field<'_>)], field: u64) -> String {
     all.first().map_or(String::new(), |bytes| String::from_utf8(bytes.to_vec()).expect("UTF-8"))
 }
 
-/// What a sequence has said.
+/// The state of a sequence.
 #[derive(Default)]
 struct Known {
     texts: BTreeMap<(u64, u64), String>,
@@ -220,15 +219,16 @@ fn of_text(text: &str) -> (Played, Perfetto) {
     written(&[Source::bytes("t.json", text.as_bytes().to_vec())])
 }
 
-/// Every microsecond of every thread has the stack that the trace was made of.
+/// The stack in every microsecond of every thread equals that of the random trace.
 #[test]
-fn random_traces_have_their_stacks() {
+fn random_traces_keep_their_stacks() {
     for seed in seeds(0, 60) {
         let (text, all) = generate(&mut Rng::new(seed));
         let (played, told) = of_text(&text);
         assert_eq!((told.cut, told.lone_ends, told.unended, told.other), (0, 0, 0, 0), "{seed}");
         let mut stacks: Vec<_> = all.iter().map(|stacks| vec![Vec::new(); stacks.len()]).collect();
-        // the longer one of those that begin at once is the outer one, and of equal ones the one that ends later in the file
+        // Of slices that begin at once the longer one is the outer one; of equal ones the one that
+        // ends later.
         let mut slices = played.slices;
         slices.reverse();
         slices.sort_by_key(|(track, _, start, dur)| (*track, *start, -dur));
@@ -277,7 +277,7 @@ const KINDS: &str = r#"{"traceEvents":[
 "otherData":{"v":1}}"#;
 
 #[test]
-fn every_kind_of_event_has_its_place() {
+fn every_kind_of_event_is_written() {
     let (played, told) = of_text(KINDS);
     let slice = |name: &str| {
         let found: Vec<_> = played.slices.iter().filter(|own| own.1 == name).collect();
@@ -305,7 +305,7 @@ fn every_kind_of_event_has_its_place() {
     assert_eq!(played.threads[&worker].2, "worker");
     assert_eq!(played.flows, [('s', 255, main), ('f', 255, worker)]);
     assert_eq!(played.bound, [(48, 5)]);
-    // it moved to a lane of its own
+    // It moved to a track of its own.
     assert_eq!((slice("over").1, slice("over").2), (41_000, 9_000));
     assert_ne!(slice("over").0, worker);
     let shown: Vec<_> =
@@ -318,7 +318,7 @@ fn every_kind_of_event_has_its_place() {
 }
 
 #[test]
-fn samples_have_their_stacks_and_times() {
+fn samples_keep_their_stacks_and_times() {
     let text = r#"[{"ph":"P","name":"Profile","pid":7,"tid":8,"id":"0x1","ts":100,"args":{"data":{"startTime":100}}},
 {"ph":"P","name":"ProfileChunk","pid":7,"tid":9,"id":"0x1","ts":120,"args":{"data":{"cpuProfile":{"nodes":[
  {"id":1,"callFrame":{"functionName":"(root)","scriptId":0}},
@@ -338,7 +338,7 @@ fn samples_have_their_stacks_and_times() {
 }
 
 #[test]
-fn thread_0_is_the_main_one() {
+fn thread_0_is_the_main_thread() {
     let (played, _) = of_text(r#"[{"ph":"X","name":"a","pid":7,"tid":0,"ts":5,"dur":2}]"#);
     assert_eq!(
         played.threads.values().map(|thread| (thread.0, thread.1)).collect::<Vec<_>>(),
@@ -347,7 +347,7 @@ fn thread_0_is_the_main_one() {
 }
 
 #[test]
-fn times_below_zero_are_moved() {
+fn negative_times_are_shifted() {
     let (played, told) = of_text(
         r#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":-5,"dur":2},{"ph":"i","name":"b","pid":1,"tid":1,"ts":1}]"#,
     );
@@ -356,7 +356,7 @@ fn times_below_zero_are_moved() {
 }
 
 #[test]
-fn what_crosses_an_open_begin_has_a_track_of_its_own() {
+fn slice_crossing_an_open_begin_gets_its_own_track() {
     let (played, told) = of_text(
         r#"[{"ph":"B","name":"b","pid":1,"tid":1,"ts":1},{"ph":"X","name":"x","pid":1,"tid":1,"ts":2,"dur":9},{"ph":"E","name":"b","pid":1,"tid":1,"ts":5}]"#,
     );
@@ -365,7 +365,7 @@ fn what_crosses_an_open_begin_has_a_track_of_its_own() {
 }
 
 #[test]
-fn what_begins_with_another_is_cut_where_that_ends() {
+fn begin_at_the_start_of_a_slice_is_cut_at_its_end() {
     let (played, told) = of_text(
         r#"[{"ph":"X","name":"x","pid":1,"tid":1,"ts":2,"dur":3},{"ph":"B","name":"b","pid":1,"tid":1,"ts":2},{"ph":"E","name":"b","pid":1,"tid":1,"ts":9}]"#,
     );
@@ -373,9 +373,9 @@ fn what_begins_with_another_is_cut_where_that_ends() {
     assert_eq!(played.slices.iter().map(|slice| slice.3).collect::<Vec<_>>(), [3_000, 3_000]);
 }
 
-/// Names without end do not stay in memory: what the reader knows is forgotten, and told again.
+/// The reader's state is reset and written again, which bounds the memory for distinct names.
 #[test]
-fn names_are_forgotten_and_told_again() {
+fn names_are_interned_again_after_a_reset() {
     let events = (0..60_000)
         .map(|at| format!(r#"{{"ph":"i","name":"name {at}","pid":1,"tid":1,"ts":{}}}"#, at + 1));
     let (played, _) = of_text(&format!("[{}]", events.collect::<Vec<_>>().join(",")));
@@ -384,9 +384,9 @@ fn names_are_forgotten_and_told_again() {
     named.for_each(|(at, (_, name, _))| assert_eq!(*name, format!("name {at}")));
 }
 
-/// What serde_json reads of what a merge writes: X events by thread, name, start and duration.
+/// Compares X events by thread, name, start and duration with serde_json's reading of a merge.
 #[test]
-fn real_traces_have_all_their_slices() {
+fn real_traces_keep_all_their_slices() {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     for (names, least) in [
         (&["node/trace.json", "node/trace-2.json"][..], 100),
@@ -404,7 +404,7 @@ fn real_traces_have_all_their_slices() {
         let path = folder.path().join("merged.json");
         merge(&sources, &OutputConfig::file(&path), &config()).expect("it merges");
         let text = std::fs::read_to_string(&path).expect("it is there");
-        // serde_json takes no half of a surrogate pair, which a name in here has
+        // serde_json rejects a lone surrogate, which one name has.
         let text: String = text.lines().filter(|line| !line.contains("\\ud8")).collect();
         let merged: Value = serde_json::from_str(&text).expect("JSON");
         let events = merged["traceEvents"].as_array().or(merged.as_array()).expect("events");

@@ -8,18 +8,17 @@ use tracemill_analysis::{Entries, Per, Shape};
 use tracemill_export::{Drawn, Order, PictureRules, picture};
 use tracemill_testkit::{Rng, seeds};
 
-/// A frame that is drawn, and what is left of it beside those drawn below it.
+/// A drawn frame, and its time not covered by frames below it.
 struct Frame {
     path: Vec<String>,
-    /// Where it begins and ends, and where the next one below it may begin, in nanoseconds.
+    /// Start and end in nanoseconds; `free` is the earliest start of the next frame below it.
     range: (i64, i64),
     free: i64,
 }
 
-/// Frames are as wide as their rows last and lie in those of their callers, none over another; each row is drawn once or folded once, and what
-/// no frame below a frame covers is its own time.
+/// Frames are as wide as the total times of their rows, nest in their callers and do not overlap.
 #[test]
-fn pictures_have_each_row_once_and_as_wide_as_it_lasts() {
+fn pictures_draw_each_row_once_at_its_width() {
     let (mut frames, mut folds) = (0, 0);
     for seed in seeds(900, 150) {
         let mut rng = Rng::new(seed);
@@ -40,7 +39,7 @@ fn pictures_have_each_row_once_and_as_wide_as_it_lasts() {
             picture(&trace, &parts, PictureRules { most, order, ..PictureRules::default() })
                 .expect("room");
         let (drawn, folded) = picture.counts();
-        // the frame around all of them is no row
+        // The outermost frame is not a row.
         assert_eq!(drawn + folded, rows.len() as u64 + 1, "seed {seed}");
         (frames, folds) = (frames + drawn, folds + folded);
         let length = picture.length() as f64;
@@ -76,7 +75,7 @@ fn pictures_have_each_row_once_and_as_wide_as_it_lasts() {
 }
 
 #[test]
-fn idle_time_is_last_and_grey_in_pictures() {
+fn idle_time_is_drawn_last_in_its_own_colour() {
     let trace = idle::read(&idle::profile(3, 2));
     let parts = trace.parts(&[0], &query(Shape::CallTree, Entries::Visible, Vec::new()));
     for order in [Order::Heavy, Order::Name] {

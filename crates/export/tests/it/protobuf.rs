@@ -1,6 +1,4 @@
-//! A reader of protocol buffers, which knows no schema.
-
-/// A field of a message: its number, and what it is.
+//! A schemaless reader of protocol buffers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Field<'b> {
     Number(u64),

@@ -7,7 +7,7 @@ use tracemill_export::{
     ChangeRules, ExportForm, Order, Picture, PictureRules, differential, export, picture, sandwich,
 };
 
-/// All that is made of the tables of a trace, by what it is.
+/// Returns all outputs computed from the tables of a trace, by name.
 fn made(trace: &Trace) -> Vec<(String, Vec<u8>)> {
     let all = RowLimit::default();
     let tree = tables(trace, &query(Shape::CallTree, Per::Thread, None), all);
