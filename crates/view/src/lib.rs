@@ -1,4 +1,4 @@
-//! Performance traces of any size in a browser: a server on loopback, and the page that it serves.
+//! Shows traces of any size in a browser: a loopback server and its page.
 //!
 //! ```text
 //!  browser page  ── tiles ──  hyper, one thread  ── a thread a request ──  rows on disk, sums over them
@@ -6,8 +6,9 @@
 //!                                 └── slices ──  `slice` of the pipeline, sent while it is written
 //! ```
 //!
-//! [`Site`] answers requests without a socket; [`Bound`] is the socket. Nothing but the named inputs is served, to nobody who does not know the
-//! token in the path, under no name but loopback's, and nothing is ever asked of another host.
+//! [`Site`] answers requests without a socket; [`Bound`] serves it on a port. The server serves
+//! only the named inputs, and only to clients that know the token in the path. By default it
+//! accepts only loopback names as host. It never contacts another host.
 //!
 //! ```
 //! use tracemill_trace::run::limits::Cancel;
@@ -29,9 +30,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Modules in the order in which bytes meet them: `found` (events to intervals), `record` (what stays of them), `notes` and `lane` (what they
-//! belong to), `build` (sorting and pairing), `joined` (several inputs as one), `rows` (which row each lies in), `tracks` (rows and sums over them), `placing` (spans into these), `names` and `bins` (what is shared, what an index sums up), `model` (all of it, or of a window), `indexed`, `long`, `calls` and `seek` (a trace by its index), `shown` (which of both), `flows` (arrows), `damage` (marks of it), `tile`,
-//! `around`, `stats` and `slices` (answers), `devtools` and `viewers` (where slices go on), `room` (who has the memory), `ask` and `reply` (requests and answers), `so_far` (what is told while a trace is read), `site` (routes), `patience` (clients that do not read), `server` (sockets).
+//! A *lane* is the track of a thread, an async operation, a counter or the calls of a thread. It is
+//! drawn in one or more *rows*.
+//!
+//! | module | job |
+//! |---|---|
+//! | `tracks` | events to intervals in rows, with sums; names, flows, marks of damage |
+//! | `build` | reads whole inputs: sorts, pairs, assigns rows |
+//! | `model` | lanes, rows and names of a trace or of a window |
+//! | `indexed` | traces shown by their index; search by name |
+//! | `tile` | answers for drawing: tiles, statistics, ancestors and arrows |
+//! | `slices` | slices as downloads, and the memory lent to background work |
+//! | `ask` | requests, replies, DevTools and other viewers |
+//! | `site`, `server` | routes; sockets and slow clients |
 #![forbid(unsafe_code)]
 
 mod ask;
@@ -51,10 +62,10 @@ pub use ask::viewers::Viewers;
 pub use server::Bound;
 pub use site::Site;
 
-/// A token that nobody guesses: 128 bits of the system's, as 32 digits.
+/// Generates a token from 128 random bits, as 32 hexadecimal digits.
 ///
 /// # Errors
-/// What the system says, if it has no random bytes.
+/// Returns an error if the system provides no random bytes.
 pub fn token() -> std::io::Result<String> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! What the page asks for: lanes, rows, names, and what of them lies in a window.
+//! The data for the page: lanes, rows and names, of a whole trace or of a window.
 
 use crate::tracks::bins::Bins;
 use crate::tracks::damage::{self, Damaged};
@@ -17,30 +17,27 @@ use tracemill_trace::Error;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::time::bounds::Bounds;
 
-/// What was counted.
+/// Counts and messages about a trace.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Told {
     pub(crate) events: u64,
     pub(crate) event_bytes: u64,
-    /// Events that are drawn nowhere: objects, what has no time. Not known of an index.
+    /// Events that are not drawn, such as untimed ones. `None` if shown by an index.
     pub(crate) undrawn: Option<u64>,
-    /// Ends that end nothing. Not known of an index.
+    /// End events without a begin event. `None` if shown by an index.
     pub(crate) lone_ends: Option<u64>,
-    /// Begins without an end.
     pub(crate) unended: u64,
-    /// What has no row, there are so many at a time.
+    /// Intervals without a row, because too many overlap.
     pub(crate) folded: u64,
-    /// Pieces of the inputs that were lost.
     pub(crate) lost: u64,
-    /// What of several inputs is shown other than it is written, as in a merge.
+    /// Changes by a merge of several inputs, as a sentence.
     pub(crate) joined: Option<String>,
-    /// Which inputs each process is in.
+    /// The inputs that contain each process.
     pub(crate) origins: Origins,
-    /// First and last time of calls.
     pub(crate) bounds: Option<(i64, i64)>,
 }
 
-/// What is known of the intervals of a name.
+/// Totals of the intervals of a name.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NameSum {
     pub(crate) count: u64,
@@ -62,7 +59,7 @@ impl NameSum {
     }
 }
 
-/// Everything that is shown, of the whole trace or of a window.
+/// Everything that is drawn, for a whole trace or for a window.
 pub(crate) struct Model {
     pub(crate) names: SharedNames,
     pub(crate) sums: Arc<Vec<NameSum>>,
@@ -72,15 +69,14 @@ pub(crate) struct Model {
     pub(crate) flows: Flows,
     pub(crate) bounds: Bounds,
     pub(crate) told: Told,
-    /// What is not in rows, about.
+    /// Approximate sums of intervals that have no rows.
     pub(crate) bins: Option<Bins>,
-    /// Rows of calls, if these stand by themselves.
+    /// Rows of calls, if they are stored separately.
     pub(crate) calls: Option<Arc<Tracks>>,
     scanned: InputSet,
     damaged: OnceLock<Vec<Damaged>>,
 }
 
-/// Spans in their rows.
 pub(crate) struct Arranged {
     pub(crate) names: SharedNames,
     pub(crate) sums: Arc<Vec<NameSum>>,
@@ -112,23 +108,21 @@ impl Arranged {
 }
 
 impl Model {
-    /// Where the spans of a lane are.
     pub(crate) fn rows_of(&self, lane: &Lane) -> &Tracks {
         let calls = self.calls.as_deref().filter(|_| lane.kind == LaneKind::Calls);
         calls.unwrap_or(&self.tracks)
     }
 
-    /// What is known of a lane only about: of calls nothing, which all stand in rows.
+    /// Returns the approximate sums of a lane; `None` for calls.
     pub(crate) fn bins_of(&self, lane: &Lane) -> Option<&Bins> {
         self.bins.as_ref().filter(|_| lane.kind != LaneKind::Calls)
     }
 
-    /// Whether every input still is what it was.
     pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
         self.scanned.check_unchanged()
     }
 
-    /// Whether what is shown is other than what is written: a merge of the inputs has it.
+    /// Returns whether a merge of the inputs changes any pid or time.
     pub(crate) fn is_merged(&self) -> bool {
         (0..self.inputs().len()).any(|input| !self.scanned.place(input).is_as_written())
     }
@@ -141,17 +135,17 @@ impl Model {
         self.scanned.warnings()
     }
 
-    /// The text of an event, cut to `most` bytes, and how long it is.
+    /// Returns up to `most` bytes of an event's text, and its full length.
     pub(crate) fn event(&self, place: u64, most: usize) -> Option<(Vec<u8>, u64)> {
         self.scanned.event_at(place, most)
     }
 
-    /// A time of the trace as one behind its start.
+    /// Converts a time of the trace to nanoseconds since the trace start.
     pub(crate) fn since_start(&self, time: i64) -> f64 {
         (i128::from(time) - i128::from(self.bounds.start)) as f64
     }
 
-    /// What the page must know before it draws: bounds, counts, processes with their lanes.
+    /// Returns the JSON that the page needs before drawing: bounds, counts, processes and lanes.
     pub(crate) fn described(&self, file: &str) -> Value {
         let told = &self.told;
         let ranges = self.bounds.end.saturating_sub(self.bounds.start);
@@ -177,12 +171,10 @@ impl Model {
         })
     }
 
-    /// Of each input the place from which on events are its own.
     pub(crate) fn begins(&self) -> Vec<Option<u64>> {
         self.scanned.begins()
     }
 
-    /// Events that are drawn in rows.
     fn events(&self) -> impl Iterator<Item = damage::NearEvent> {
         let tracks = self.lanes.iter().flat_map(|lane| &lane.tracks);
         let spans = tracks.flat_map(|track| self.tracks.of(track.spans.clone()));
@@ -193,7 +185,6 @@ impl Model {
         damage::find(self.inputs(), &self.begins(), events)
     }
 
-    /// Says which events stand around what was lost.
     pub(crate) fn know_around_damage(&mut self, events: Vec<damage::NearEvent>) {
         self.damaged = OnceLock::from(self.damaged_by(events.into_iter()));
     }
@@ -203,13 +194,11 @@ impl Model {
         all.iter().map(|own| own.json(|time| self.since_start(time))).collect()
     }
 
-    /// Names of the inputs, and from which place on events are theirs.
     fn inputs_json(&self) -> Vec<Value> {
         let all = self.inputs().iter().zip(self.begins());
         all.map(|(input, at)| json!({ "name": input.name, "at": at })).collect()
     }
 
-    /// A process as the page takes it.
     fn process_json(&self, process: &Process) -> Value {
         let lanes: Vec<Value> = process.lanes.iter().map(|&lane| self.lane_json(lane)).collect();
         let Process { pid, name, labels, inputs, .. } = process;
@@ -218,7 +207,7 @@ impl Model {
 
     fn lane_json(&self, number: usize) -> Value {
         let lane = &self.lanes[number];
-        // below what is long there is what is short
+        // short intervals get one row below the long ones
         let more = u16::from(self.bins_of(lane).is_some());
         let rows = lane.tracks.iter().map(|track| track.row + 1).max().unwrap_or(0) + more;
         json!({
@@ -233,7 +222,7 @@ impl Model {
         })
     }
 
-    /// How many spans of some lanes a window touches.
+    /// Returns the number of spans in lanes that overlap a window.
     pub(crate) fn count(&self, lanes: &[usize], from: i64, to: i64) -> u64 {
         let of = |lane: &Lane| {
             let (is_counter, rows) = (lane.kind == LaneKind::Counter, self.rows_of(lane));
@@ -246,7 +235,7 @@ impl Model {
         lanes.iter().map(|&lane| of(&self.lanes[lane]) + about(lane)).sum()
     }
 
-    /// What of a lane is drawn.
+    /// Returns the spans and columns to draw for a lane.
     pub(crate) fn draw(&self, number: usize, grid: Grid) -> DrawnRow {
         let mut drawn = DrawnRow::default();
         let (tracks, rows) = (self.lanes[number].tracks.iter(), self.rows_of(&self.lanes[number]));
@@ -255,7 +244,8 @@ impl Model {
         drawn
     }
 
-    /// What of the first row of a lane is drawn, or of all that is known about it.
+    /// Returns the spans and columns to draw for the first row of a lane, with all approximate
+    /// sums.
     pub(crate) fn draw_first(&self, number: usize, grid: Grid) -> DrawnRow {
         let mut drawn = DrawnRow::default();
         let (first, rows) = (self.lanes[number].tracks.first(), self.rows_of(&self.lanes[number]));
@@ -264,7 +254,7 @@ impl Model {
         drawn
     }
 
-    /// A counter: of each column its first time, least and greatest value.
+    /// Returns first time, least and greatest value of a counter in each column.
     pub(crate) fn draw_counter(&self, number: usize, grid: Grid) -> Vec<(i64, f64, f64)> {
         match (&self.bins, self.lanes[number].tracks.first()) {
             (Some(bins), _) => bins.draw_counter(number as u32, grid),

@@ -1,4 +1,4 @@
-//! The routes: a request becomes an answer, without a socket.
+//! Routes: maps a request to a reply, without a socket.
 
 use crate::ask::devtools::{self, Devtools};
 use crate::ask::reply::{Content, Reply};
@@ -29,21 +29,19 @@ use tracemill_trace::run::words::shell_word;
 use tracemill_trace::time::windows::TimeSpan;
 use tracemill_trace::{Error, Source};
 
-/// The page, as it was built.
 const PAGE: &[u8] = include_bytes!("../page/index.html");
 const SCRIPT: &[u8] = include_bytes!("../page/dist/app.js");
 const STYLE: &[u8] = include_bytes!("../page/dist/app.css");
 
-/// Columns of pixels that a window is drawn in at most.
+/// Maximum number of pixel columns of a window.
 const PX_MOST: u32 = 8192;
-/// Bytes of an event's text that are shown.
+/// Maximum number of bytes of an event's text to show.
 const EVENT_MOST: usize = 1 << 20;
-/// Names that are told at once.
+/// Maximum number of names per reply.
 const NAMES_MOST: usize = 2000;
-/// Processes of the overview; the last holds all others.
+/// Maximum number of processes in the overview; the last one combines all others.
 const OVERVIEW: usize = 8;
 
-/// How far the inputs are read.
 #[derive(Clone)]
 enum ReadStage {
     Reading,
@@ -51,33 +49,32 @@ enum ReadStage {
     Failed(String),
 }
 
-/// Everything that answers are made of.
+/// The trace viewer: its state, and its replies to requests.
 pub struct Site {
     door: Door,
     stage: RwLock<ReadStage>,
     sources: Vec<Source>,
-    /// What the user should know, and why all was read.
+    /// Warnings for the user, and the reason for reading everything.
     said: Mutex<(Vec<Warning>, Option<String>)>,
-    /// As the page shows them.
+    /// Names of the inputs, for the page.
     title: String,
-    /// As a shell takes them.
+    /// Names of the inputs, quoted for a shell.
     words: String,
     config: Config,
     slices: Slices,
-    /// Of a trace whose index is being made.
+    /// Events seen so far while an index is built.
     seen: Arc<Seen>,
     devtools: Option<Devtools>,
     speedscope: Option<Viewers>,
-    /// Where Perfetto is, if it is somebody's own.
+    /// Address of a self-hosted Perfetto, if configured.
     perfetto: Option<String>,
-    /// Why there are no calls of CPU profiles.
     no_calls: OnceLock<String>,
-    /// What led a browser here, which goes when the page is there.
+    /// The file that redirected a browser here; removed once the page is loaded.
     redirect: Mutex<Option<TempPath>>,
 }
 
 impl Site {
-    /// Of inputs that are not read yet, behind a token, on a port.
+    /// Creates a site for inputs that have not been read yet.
     pub fn new(sources: Vec<Source>, config: Config, token: String, port: u16) -> Self {
         let names: Vec<String> = sources.iter().map(ToString::to_string).collect();
         let words: Vec<String> = names.iter().map(|name| shell_word(name)).collect();
@@ -100,14 +97,14 @@ impl Site {
         }
     }
 
-    /// The same on another address than 127.0.0.1, under any number that leads to it.
+    /// Sets an address other than 127.0.0.1. Requests may then name any IP address as host.
     #[must_use]
     pub fn on(mut self, host: IpAddr) -> Self {
         self.door.host = host;
         self
     }
 
-    /// The same with DevTools in a browser that this program starts.
+    /// Adds DevTools in a browser started from `program`.
     #[must_use]
     pub fn with_devtools(mut self, program: PathBuf) -> Self {
         self.devtools = Some(Devtools::new(program, &self.config.limits.tmp_dir));
@@ -115,21 +112,21 @@ impl Site {
         self
     }
 
-    /// The same with a viewer of the user's.
+    /// Adds a viewer from a folder of the user.
     #[must_use]
     pub fn with_viewers(mut self, viewers: Viewers) -> Self {
         self.speedscope = Some(viewers);
         self
     }
 
-    /// The same with Perfetto at another address than ui.perfetto.dev.
+    /// Sets an address for Perfetto other than ui.perfetto.dev.
     #[must_use]
     pub fn with_perfetto(mut self, address: String) -> Self {
         self.perfetto = Some(address);
         self
     }
 
-    /// Where the page is.
+    /// Returns the URL of the page.
     pub fn address(&self) -> String {
         let host = match self.door.host {
             host if host.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -138,11 +135,12 @@ impl Site {
         format!("http://{}/{}/", SocketAddr::new(host, self.door.port), self.door.token)
     }
 
-    /// Writes a page that leads to [`Site::address`] and that only this user can read: so the arguments of the program that opens it do not
-    /// show the token to other users. The file is removed when a browser has followed it, and with the site.
+    /// Writes a page that redirects to [`Site::address`] and is readable only by this user. So the
+    /// arguments of the opened browser do not reveal the token to other users. The file is removed
+    /// after a browser has followed it, or with the site.
     ///
     /// # Errors
-    /// Those of the file system.
+    /// Returns an I/O error if the file cannot be written.
     pub fn redirect(&self, part: &str) -> io::Result<PathBuf> {
         let mut named = tempfile::Builder::new();
         let named = named.prefix("tracemill-").suffix(".html");
@@ -157,10 +155,10 @@ impl Site {
         Ok(path)
     }
 
-    /// Reads the inputs; until then what needs them is answered with 503.
+    /// Reads the inputs. Until it returns, requests that need them get status 503.
     ///
     /// # Errors
-    /// Why they cannot be shown; the page says so too.
+    /// Returns the reason if the inputs cannot be shown; the page shows it too.
     pub fn read(&self) -> Result<(), Error> {
         let (stage, done) = match Shown::read(&self.sources, &self.seen, &self.config) {
             Ok(OpenedTrace { shown, warnings, whole }) => {
@@ -173,11 +171,12 @@ impl Site {
         done
     }
 
-    /// Works out what takes a pass over the inputs though the rest is shown: calls of the CPU profiles of a trace with an index. Nothing if there
-    /// are none. Returns when it is there, and shown, or when the site is closed; meanwhile slices go before it.
+    /// Computes the calls of CPU profiles, which take a pass over the trace, for a trace shown by
+    /// its index. Returns when they are shown or the site is closed; does nothing without CPU
+    /// profiles. Slices take precedence and interrupt the work.
     ///
     /// # Errors
-    /// Why there are none to be shown; the page says so too.
+    /// Returns the reason if calls cannot be shown; the page shows it too.
     pub fn read_calls(&self) -> Result<(), Error> {
         let Ok(shown) = self.shown() else { return Ok(()) };
         let Some(index) = shown.without_calls() else { return Ok(()) };
@@ -201,27 +200,27 @@ impl Site {
         }
     }
 
-    /// Nobody asks any more: what is worked out ends.
+    /// Stops background work.
     pub fn close(&self) {
         self.slices.room.close();
     }
 
-    /// What was read, by input; nothing before it is.
+    /// Returns the reports of the inputs; empty until they are read.
     pub fn inputs(&self) -> Vec<InputReport> {
         self.shown().map_or_else(|_| Vec::new(), |shown| shown.whole().inputs().to_vec())
     }
 
-    /// What the user should know.
+    /// Returns the warnings for the user.
     pub fn warnings(&self) -> Vec<Warning> {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
-    /// Why all of the inputs was read, if they are so large that it took its time, as a sentence without its full stop.
+    /// Returns why all of a large input was read, as a sentence without a full stop.
     pub fn whole(&self) -> Option<String> {
         self.said.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 
-    /// What of several inputs is shown other than it is written, by the rules of a merge: a sentence without its full stop.
+    /// Returns what a merge of several inputs changes, as a sentence without a full stop.
     pub fn joined(&self) -> Option<String> {
         self.shown().ok().and_then(|shown| shown.whole().told.joined.clone())
     }
@@ -240,12 +239,11 @@ impl Site {
         }
     }
 
-    /// Whether the inputs are neither read nor refused yet.
     pub(crate) fn is_reading(&self) -> bool {
         matches!(*self.stage.read().unwrap_or_else(PoisonError::into_inner), ReadStage::Reading)
     }
 
-    /// A line of progress, and whether it is the last.
+    /// Returns a line of progress, and whether it is the last one.
     pub(crate) fn progress(&self) -> (String, bool) {
         let of = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
         let Progress { bytes_expected, bytes_scanned, .. } = &*self.config.limits.progress;
@@ -265,13 +263,13 @@ impl Site {
         shown.without_calls().is_some() && self.no_calls.get().is_none()
     }
 
-    /// Whether answering takes no time worth a thread.
+    /// Returns whether a request is answered too quickly to need a thread.
     pub(crate) fn is_quick(ask: &Ask<'_>) -> bool {
         let (route, takes_long) = (ask.route(), ["api/", "slice", "speedscope/", "open"]);
         route == "api/progress" || !takes_long.iter().any(|begin| route.starts_with(begin))
     }
 
-    /// Answers a request. What takes long ends early, with any answer, when `cancel` says so.
+    /// Answers a request. `cancel` ends long work early; the reply is then arbitrary.
     pub fn answer(&self, ask: &Ask<'_>, cancel: &Cancel) -> Reply {
         let answered = self.door.open(ask).and_then(|(path, query)| match path {
             "" | "index.html" => Ok(Reply::fixed("text/html; charset=utf-8", PAGE)),
@@ -289,7 +287,7 @@ impl Site {
                 Ok(Reply::json(&so_far(&self.seen, px as usize)))
             }
             _ => self.of_model(path, &UrlQuery(query), cancel).and_then(|reply| {
-                // rows lie in temporary files
+                // the rows are in temporary files
                 check_temporary().map_err(|error| Reply::failed(&error))?;
                 Ok(reply)
             }),
@@ -301,7 +299,6 @@ impl Site {
         reply
     }
 
-    /// Opens a window in DevTools.
     fn opened(&self, model: &Model, query: &UrlQuery<'_>) -> Result<Reply, Reply> {
         let hint = "Save the slice, and drop it on the Performance panel.";
         let Some(devtools) = &self.devtools else {
@@ -379,7 +376,6 @@ impl Site {
         }
     }
 
-    /// What the page must know before it draws.
     fn trace(&self, shown: &Shown) -> serde_json::Value {
         let model = shown.whole();
         let mut value = model.described(&self.title);
@@ -401,12 +397,11 @@ impl Site {
     }
 }
 
-/// Why there is no answer: the client went.
+/// Returns the reply for a client that has disconnected.
 fn gone() -> Reply {
     Reply::error(503, "the request was given up", "Ask again.")
 }
 
-/// What lies in a window of lanes.
 fn drawn(shown: &Shown, query: &UrlQuery<'_>, cancel: &Cancel) -> Result<Reply, Reply> {
     let model = shown.whole();
     let window = window(model, query)?;
@@ -414,7 +409,7 @@ fn drawn(shown: &Shown, query: &UrlQuery<'_>, cancel: &Cancel) -> Result<Reply, 
     let lanes = query.numbers("lanes", model.lanes.len())?;
     let grid = Grid { from: window.from, to: window.to, px, exact: false };
     let most = query.get("exact").and_then(|most| most.parse().ok()).unwrap_or(EXACT);
-    // who wants nothing to the last gets sums
+    // clients that want no exact events get sums
     let own = match most {
         0 => Arc::clone(model),
         _ => shown.window(window, cancel).map_err(|error| Reply::failed(&error))?,
@@ -423,7 +418,6 @@ fn drawn(shown: &Shown, query: &UrlQuery<'_>, cancel: &Cancel) -> Result<Reply, 
     tile(&own, &lanes, grid, most.min(EXACT), &goes_on).map(Reply::bytes).ok_or_else(gone)
 }
 
-/// Whether there is such a route at all, inputs read or not.
 fn is_route(path: &str) -> bool {
     const ROUTES: [&str; 10] = [
         "api/around",
@@ -440,7 +434,8 @@ fn is_route(path: &str) -> bool {
     ROUTES.contains(&path) || Slices::is_one(path)
 }
 
-/// A window in nanoseconds behind the start, as one on the trace's clock: at least a nanosecond.
+/// Converts a window from nanoseconds since the trace start to trace time. Its length is at least 1
+/// ns.
 fn window(model: &Model, query: &UrlQuery<'_>) -> Result<TimeSpan, Reply> {
     let (from, to) = (query.number::<i64>("from")?, query.number::<i64>("to")?);
     let at = |time: i64| model.bounds.start.saturating_add(time).min(i64::MAX - 1);
@@ -455,7 +450,6 @@ fn window(model: &Model, query: &UrlQuery<'_>) -> Result<TimeSpan, Reply> {
     }
 }
 
-/// The text of an event.
 fn event(shown: &Shown, query: &UrlQuery<'_>, cancel: &Cancel) -> Result<Reply, Reply> {
     let place = query.number::<u64>("place")?;
     let most = query.get("most").and_then(|most| most.parse().ok()).unwrap_or(EVENT_MOST);
@@ -471,7 +465,7 @@ fn event(shown: &Shown, query: &UrlQuery<'_>, cancel: &Cancel) -> Result<Reply, 
     Ok(Reply { status: 200, kind: "text/plain; charset=utf-8", content, headers })
 }
 
-/// Names by number, or by what they hold.
+/// Returns names by number or by content.
 fn names(model: &Model, query: &UrlQuery<'_>) -> Result<Reply, Reply> {
     if query.get("ids").is_some() {
         let ids = query.numbers("ids", model.names.len())?;
@@ -484,7 +478,6 @@ fn names(model: &Model, query: &UrlQuery<'_>) -> Result<Reply, Reply> {
     Ok(Reply::json(&stats::names(model, &text, most.min(NAMES_MOST))))
 }
 
-/// Lanes of the processes of the overview.
 fn groups(model: &Model) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for process in &model.processes {

@@ -1,4 +1,5 @@
-//! Clients that do not behave: they hold up nobody, and no memory but its share. By itself, since a process has one memory.
+//! Misbehaving clients neither block others nor use memory beyond their share. A separate binary,
+//! because memory is measured per process.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::unwrap_used,
@@ -17,7 +18,7 @@ use tracemill_view::{Bound, Site};
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
-/// Events of the trace, on so many threads.
+/// Number of events in the trace, and of threads.
 const EVENTS: u64 = 640_000;
 const THREADS: u64 = 80;
 
@@ -30,13 +31,12 @@ fn trace() -> String {
     format!("[{}]", events.join(",\n"))
 }
 
-/// All lanes in many columns: megabytes, which no socket holds.
+/// A request for all lanes at high resolution: megabytes, more than socket buffers hold.
 fn large() -> String {
     let end = EVENTS / THREADS * 10_000;
     format!("api/tile?from=0&to={end}&px=8192&lanes=0-{}&exact=0", THREADS - 1)
 }
 
-/// Asks for something, and reads nothing of the answer.
 fn ask(port: u16, route: &str) -> TcpStream {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     write!(
@@ -47,7 +47,7 @@ fn ask(port: u16, route: &str) -> TcpStream {
     stream
 }
 
-/// Bytes of an answer, once there is one; others may hold it up for a while.
+/// Returns the length of a successful reply; retries while others block it.
 fn answered(port: u16, route: &str) -> usize {
     let end = Instant::now() + Duration::from_secs(30);
     loop {
@@ -60,26 +60,24 @@ fn answered(port: u16, route: &str) -> usize {
     }
 }
 
-/// MiB of memory that is no file's.
+/// Returns the anonymous memory of the process in MiB.
 fn memory() -> u64 {
     own_mib().unwrap()
 }
 
-/// Threads that answer.
+/// Returns the number of threads that answer requests.
 fn answering() -> usize {
     let tasks = std::fs::read_dir("/proc/self/task").unwrap();
     let names = tasks.flatten().flat_map(|task| std::fs::read_to_string(task.path().join("comm")));
     names.filter(|name| name.trim() == "answer").count()
 }
 
-/// Ticks of a processor that this process took.
 fn work() -> u64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let behind = stat.rsplit(')').next().unwrap().split_whitespace();
     behind.skip(11).take(2).map(|ticks| ticks.parse::<u64>().unwrap()).sum()
 }
 
-/// Waits until nobody is answered any more.
 fn ends() {
     let end = Instant::now() + Duration::from_secs(20);
     while answering() > 0 {
@@ -89,7 +87,7 @@ fn ends() {
 }
 
 #[test]
-fn clients_that_read_nothing_or_go_hold_up_nobody() {
+fn stalled_and_disconnected_clients_block_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.json");
     std::fs::write(&path, trace()).unwrap();
@@ -136,6 +134,6 @@ fn clients_that_read_nothing_or_go_hold_up_nobody() {
     println!("ticks: {each} for each that is answered, {given_up} for each that is given up");
     assert!(given_up < each / 2.0, "{given_up} of {each}");
     assert!(memory() < before + 100, "{before} MiB, then {}", memory());
-    // and nobody is being answered
+    // no request is in progress at the end
     server.join().unwrap().unwrap();
 }

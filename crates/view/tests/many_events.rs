@@ -1,5 +1,6 @@
-//! A trace of 200 million events, of which there is an index and nothing else: its file is a hole. What is drawn of the whole of it must not grow with
-//! the events. By itself, since a process has one memory.
+//! A trace of 200 million events that consists of an index and a sparse file. Replies about the
+//! whole trace must not grow with the number of events. A separate binary, because memory is
+//! measured per process.
 #![cfg(target_os = "linux")]
 #![expect(
     clippy::unwrap_used,
@@ -23,17 +24,16 @@ use tracemill_view::{Ask, Content, Site};
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 const THREADS: u64 = 64;
-/// Rows of a page.
 const ROWS: u64 = 8192;
-/// Bytes of text of an event, and of a granule.
+/// Bytes of text per event, and per block.
 const EVENT: u64 = 100;
 const GRANULE: u64 = 4096;
-/// Nanoseconds of the trace, and levels of what is long, and of bins.
+/// Duration of the trace in nanoseconds; log2 of the long-slice threshold and of the bin width.
 const RANGE: i64 = 1 << 40;
 const LONG: u32 = 20;
 const BIN: u32 = 30;
 
-/// Some events of each thread, whose index knows names and threads.
+/// Creates a few events per thread, whose index provides names and threads.
 fn text() -> String {
     let event = |at: u64| {
         let (name, tid) = (at % 1000, at % THREADS);
@@ -45,7 +45,7 @@ fn text() -> String {
     format!("[{}]", events.join(",\n"))
 }
 
-/// Pages of rows that `row` gives, with the keys of each page.
+/// Writes `count` rows as pages of a section; `keys` computes the keys of a page.
 fn section<const COLUMNS: usize>(
     to: &mut Writer<Vec<u8>>,
     section: u16,
@@ -65,7 +65,8 @@ fn section<const COLUMNS: usize>(
     }
 }
 
-/// A section as it is: so many columns of numbers, one of bytes if it has one, and more of numbers.
+/// Copies a section unchanged; `columns` has the number of numeric columns before and after an
+/// optional byte column.
 fn copied(of: &Index<'_>, to: &mut Writer<Vec<u8>>, id: u16, columns: (usize, bool, usize)) {
     let (before, has_bytes, behind) = columns;
     let Some(own) = of.section(id) else { return };
@@ -86,7 +87,7 @@ fn copied(of: &Index<'_>, to: &mut Writer<Vec<u8>>, id: u16, columns: (usize, bo
     }
 }
 
-/// The index of so many events, in place of that of the few.
+/// Replaces the index of the small trace by one for `events` events.
 fn write_index(trace: &Path, events: u64) -> u64 {
     let path = index_path(trace);
     let old = std::fs::read(&path).unwrap();
@@ -118,12 +119,12 @@ fn write_index(trace: &Path, events: u64) -> u64 {
     let times = |rows: &[[u64; 7]]| rows[0][3]..=rows.last().unwrap()[3] + step * 2;
     section(&mut to, id::GRANULES, granules - 1, granule, times);
     copied(&old, &mut to, id::PLACES, (3, false, 0));
-    // as many as an index has room for
+    // the maximum number of long slices in an index
     let long = events / 64;
     let each = long.div_ceil(THREADS);
     let apart = RANGE as u64 / each;
     let span = |at: u64| {
-        // three that lie in each other, then a gap
+        // three nested slices, then a gap
         let (lane, depth) = (at / each, at % each % 4);
         let start = at % each * apart;
         let kind = u64::from(spans::COMPLETE);
@@ -151,12 +152,12 @@ fn write_index(trace: &Path, events: u64) -> u64 {
     (head.len() + body.len()) as u64
 }
 
-/// MiB of memory that is no file's.
+/// Returns the anonymous memory of the process in MiB.
 fn memory() -> u64 {
     own_mib().unwrap()
 }
 
-/// Bytes of answers about a trace of so many events, and the most MiB that were held meanwhile.
+/// Returns the sizes of replies about a trace of `events` events, and the peak memory in MiB.
 fn answers(events: u64) -> (Vec<usize>, u64) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.json");
@@ -193,7 +194,7 @@ fn answers(events: u64) -> (Vec<usize>, u64) {
         routes
             .push(format!("api/tile?from={}&to={RANGE}&px=1024&lanes={lanes}&exact=0", RANGE - to));
     }
-    // more events than are read: sums
+    // too many events to read: sums
     routes.push(format!("api/tile?from=0&to={RANGE}&px=1024&lanes={lanes}"));
     routes.push(format!("api/stats?from=0&to={RANGE}"));
     routes.push(format!("api/size?from=0&to={RANGE}"));
@@ -206,16 +207,16 @@ fn answers(events: u64) -> (Vec<usize>, u64) {
 }
 
 #[test]
-fn answers_do_not_grow_with_the_events() {
+fn reply_sizes_do_not_grow_with_the_events() {
     let before = memory();
     let (few, own) = answers(12_800_000);
     let (many, most) = answers(200_000_000);
     println!("{before} MiB of memory, then {own}, then {most}");
     for (few, many) in few.iter().zip(&many) {
-        // what is drawn of a window is bounded by its pixels
+        // replies about a window are bounded by its pixels
         assert!(*many < few * 2 + (1 << 20), "{many} bytes, of less events {few}");
         assert!(*many < 4 << 20, "{many}");
     }
-    // the budget, an answer, and what the index was made with
+    // memory budget, one reply, and the building of the index
     assert!(most < before + 128, "{before} MiB, then {own}, then {most}");
 }

@@ -9,10 +9,10 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static HEAP: PeakAlloc = PeakAlloc;
 
-/// What each of the two sites of a run is given.
+/// Memory budget in bytes of each of the two sites in a run.
 const BUDGET: usize = 64 << 20;
 
-/// See `fuzzed::requests`; asserts that the heap did not grow beyond the budgets on the way.
+/// Runs `fuzzed::requests`, and asserts that the heap stays within the budgets.
 pub fn requests(input: &[u8]) {
     let before = HEAP.current_usage();
     HEAP.reset_peak_usage();

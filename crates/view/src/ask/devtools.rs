@@ -1,5 +1,5 @@
-//! DevTools in a browser of our own: a Chromium that is started when the first window is handed to it, with a profile folder of its own. It is
-//! spoken to over a pipe that nobody else holds; no port is opened, and when this program ends, so does it.
+//! Opens slices in DevTools, in a Chromium with its own profile folder that starts on first use.
+//! The connection is a private pipe, not a port, and the browser exits with this program.
 
 use crate::token;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Names under which Chromium and its kin are installed.
+/// Executable names of Chromium-based browsers.
 const PROGRAMS: [&str; 6] = [
     "chromium",
     "chromium-browser",
@@ -19,18 +19,19 @@ const PROGRAMS: [&str; 6] = [
     "chrome",
     "microsoft-edge",
 ];
-/// How long the browser has to answer, and to load a slice.
+/// Timeouts for replies and for loading a slice.
 const ANSWERS: Duration = Duration::from_secs(30);
 const LOADS: Duration = Duration::from_secs(600);
-/// Where its requests come from.
+/// Origin of the requests that DevTools sends.
 pub(crate) const ORIGIN: &str = "devtools://devtools";
-/// Standard input and output become descriptors 3 and 4, which are its pipe; the profile folder goes with it.
+/// Connects standard input and output to the pipe on descriptors 3 and 4, and removes the profile
+/// folder at exit.
 const RUN: &str =
     r#"profile=$1; shift; "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1; rm -rf "$profile""#;
-/// Runs in DevTools: opens the Performance panel and gives it a file, as its "Load profile" does.
+/// Script for DevTools: opens the Performance panel and loads a file, like "Load profile".
 const LOAD: &str = include_str!("load.js");
 
-/// The Chromium on `PATH`, if there is one.
+/// Finds a Chromium on `PATH`.
 pub fn find_chromium() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -38,7 +39,6 @@ pub fn find_chromium() -> Option<PathBuf> {
     all.into_iter().find(|program| program.is_file())
 }
 
-/// Opens windows in DevTools.
 pub(crate) struct Devtools {
     program: PathBuf,
     tmp_dir: PathBuf,
@@ -50,7 +50,7 @@ impl Devtools {
         Devtools { program, tmp_dir: tmp_dir.to_owned(), running: Mutex::default() }
     }
 
-    /// Shows the trace of an address in a tab. Who closed the browser gets another.
+    /// Opens the trace at an address in a tab. Starts a new browser if the last one was closed.
     pub(crate) fn open(&self, address: &str, name: &str) -> Result<(), String> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if running.as_mut().is_some_and(|browser| !browser.is_alive()) {
@@ -64,7 +64,6 @@ impl Devtools {
     }
 }
 
-/// A browser that runs.
 struct Browser {
     child: Child,
     input: ChildStdin,
@@ -94,7 +93,7 @@ impl Browser {
         let listen = move || {
             let mut output = BufReader::new(output);
             let mut message = Vec::new();
-            // messages are JSON texts, each ended by a NUL byte
+            // messages are JSON texts, each terminated by a NUL byte
             while output.read_until(0, &mut message).is_ok_and(|bytes| bytes > 0) {
                 message.pop();
                 let value = serde_json::from_slice(&message).unwrap_or(Value::Null);
@@ -112,7 +111,7 @@ impl Browser {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Asks for something, and waits for the answer.
+    /// Sends a request, and waits for the reply.
     fn ask(
         &mut self,
         session: Option<&str>,
@@ -144,7 +143,6 @@ impl Browser {
         }
     }
 
-    /// A tab with nothing in it: that of the start, or a new one.
     fn tab(&mut self) -> Result<String, String> {
         let targets = self.ask(None, ANSWERS, "Target.getTargets", &json!({}))?;
         let is_empty = |value: &&Value| value["type"] == "page" && value["url"] == "about:blank";
@@ -164,7 +162,7 @@ impl Browser {
     fn show(&mut self, address: &str, name: &str) -> Result<(), String> {
         let session = self.tab()?;
         let session = Some(&*session);
-        // its own policy names no address of this machine
+        // the policy of DevTools forbids this server's address
         self.ask(session, ANSWERS, "Page.setBypassCSP", &json!({ "enabled": true }))?;
         let page = json!({ "url": format!("{ORIGIN}/bundled/devtools_app.html") });
         self.ask(session, ANSWERS, "Page.navigate", &page)?;
@@ -189,12 +187,12 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // it ends when its pipe does
+        // the browser exits when its pipe closes
         let _ended = self.child.try_wait();
     }
 }
 
-/// Makes the profile folder, for nobody else to look into; Ctrl-C in this terminal is not for the browser.
+/// Creates a private profile folder, and protects the browser from Ctrl-C in this terminal.
 #[cfg(unix)]
 fn alone(command: &mut Command, profile: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;

@@ -1,4 +1,4 @@
-//! Requests: whether one may be answered at all, and what it asks for.
+//! Checks whether a request may be answered, and parses it.
 
 pub(crate) mod devtools;
 pub(crate) mod reply;
@@ -9,61 +9,60 @@ use crate::ask::devtools::ORIGIN;
 use crate::ask::reply::Reply;
 use std::net::IpAddr;
 
-/// A request, as far as it counts.
+/// The relevant parts of a request.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask<'a> {
-    /// `GET` …
+    /// HTTP method, such as `GET`.
     pub method: &'a str,
-    /// Path and query, as they came.
+    /// Path and query, still encoded.
     pub target: &'a str,
     /// The header `Host`.
     pub host: Option<&'a str>,
     /// The header `Origin`.
     pub origin: Option<&'a str>,
-    /// Whether it has the header `x-tracemill`, which pages of others cannot send.
+    /// Whether the request has the header `x-tracemill`, which pages of other origins cannot send.
     pub is_own: bool,
 }
 
 impl<'a> Ask<'a> {
-    /// Returns the path and the query of the target.
     fn parts(&self) -> (&'a str, &'a str) {
         self.target.split_once('?').unwrap_or((self.target, ""))
     }
 
-    /// Returns the first part of the path, which is to be the token, and the route below it.
+    /// Splits the path into the token and the route below it.
     fn token_and_route(&self) -> Option<(&'a str, &'a str)> {
         self.parts().0.strip_prefix('/')?.split_once('/')
     }
 
-    /// Returns the route, whether or not the token is the right one; empty if there is none.
+    /// Returns the route, even with a wrong token; empty if there is none.
     pub(crate) fn route(&self) -> &'a str {
         self.token_and_route().map_or("", |(_, route)| route)
     }
 }
 
-/// The first part of every path, and the names under which the server is known.
+/// The token in every path, and the host names accepted by the server.
 #[derive(Clone, Debug)]
 pub(crate) struct Door {
     pub(crate) token: String,
     pub(crate) port: u16,
-    /// The address that is listened on.
     pub(crate) host: IpAddr,
-    /// Whether DevTools of a browser of ours asks for slices, and is opened by the page.
+    /// Whether our own DevTools may request slices and the page may open it.
     pub(crate) has_devtools: bool,
 }
 
 impl Door {
-    /// What is asked for below the token: path and query. Refuses what comes under another name, without the token, or to change something.
+    /// Returns the path and query below the token. Rejects other host names, a missing token, and
+    /// modifying requests.
     pub(crate) fn open<'a>(&self, ask: &Ask<'a>) -> Result<(&'a str, &'a str), Reply> {
         let hint = "Open the address that the command printed.";
         if !ask.host.is_some_and(|host| self.is_known(host)) {
-            // a name of someone else that leads here: a page of theirs is asking
+            // a foreign name that resolves to this server: DNS rebinding
             return Err(Reply::error(421, "this server has another name", hint));
         }
         let (_, query) = ask.parts();
         let inside =
             ask.token_and_route().filter(|(own, _)| is_same(own.as_bytes(), self.token.as_bytes()));
-        // a page of another origin that knows the address all the same
+        // reject pages of other origins even if they know the address
         let is_same_origin = ask.origin.map(|origin| {
             origin.strip_prefix("http://").is_some_and(|host| Some(host) == ask.host)
         });
@@ -86,7 +85,8 @@ impl Door {
         }
     }
 
-    /// Whether it is a name of this server: no name of another's domain is. A server that others reach has its numbers too.
+    /// Returns whether the server has this host name: a loopback name, or any IP address if other
+    /// machines can reach it.
     fn is_known(&self, host: &str) -> bool {
         let (name, port) = host.rsplit_once(':').unwrap_or((host, "80"));
         let number = name.strip_prefix('[').and_then(|own| own.strip_suffix(']')).unwrap_or(name);
@@ -96,23 +96,22 @@ impl Door {
     }
 }
 
-/// Whether bytes are equal; how long it takes does not say where they differ.
+/// Compares bytes in constant time.
 fn is_same(a: &[u8], b: &[u8]) -> bool {
     let differ = a.iter().zip(b).fold(0, |differ, (a, b)| differ | (a ^ b));
     a.len() == b.len() && std::hint::black_box(differ) == 0
 }
 
-/// Parameters of a query.
 pub(crate) struct UrlQuery<'a>(pub(crate) &'a str);
 
 impl UrlQuery<'_> {
-    /// The first of a name, decoded.
+    /// Returns the first parameter with a name, decoded.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
         let pairs = self.0.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
         pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| decoded(value))
     }
 
-    /// A number that must be there.
+    /// Returns a required number.
     pub(crate) fn number<T: std::str::FromStr>(&self, name: &str) -> Result<T, Reply> {
         let value = self.get(name).and_then(|value| value.parse().ok());
         value.ok_or_else(|| {
@@ -124,7 +123,7 @@ impl UrlQuery<'_> {
         })
     }
 
-    /// Numbers such as `1,4-9` below `end`; all if the parameter is missing.
+    /// Parses numbers such as `1,4-9`, all below `end`; a missing parameter means all.
     pub(crate) fn numbers(&self, name: &str, end: usize) -> Result<Vec<usize>, Reply> {
         let Some(text) = self.get(name) else { return Ok((0..end).collect()) };
         let wrong = || {
@@ -149,7 +148,7 @@ impl UrlQuery<'_> {
     }
 }
 
-/// A value of a query as it was meant; what is no UTF-8 becomes U+FFFD.
+/// Decodes a query value; invalid UTF-8 becomes U+FFFD.
 fn decoded(value: &str) -> String {
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value.as_bytes();

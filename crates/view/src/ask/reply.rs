@@ -1,4 +1,4 @@
-//! Answers, as they are before anything is sent: status, kind, body.
+//! Replies before they are sent: status, content type, body.
 
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -8,22 +8,23 @@ use tracemill_trace::run::error::ErrorClass;
 use tracemill_trace::run::limits::Cancel;
 use tracemill_trace::{Error, ErrorKind};
 
-/// A piece of a body that is made while it is sent; what follows an error is cut off, and the client told so.
+/// A piece of a body that is produced while it is sent. An error truncates the body and tells the
+/// client.
 pub(crate) type BodyPiece = Result<Vec<u8>, ()>;
 
-/// What an answer holds.
+/// The body of a reply.
 pub enum Content {
-    /// All of it.
+    /// A complete body.
     Whole(Vec<u8>),
-    /// The same as long as the program runs.
+    /// A static body.
     Fixed(&'static [u8]),
-    /// Pieces, as they are made.
+    /// A body produced in pieces.
     Pieces(BodyPieces),
-    /// How far the inputs are read, until they are.
+    /// Progress lines, until the inputs are read.
     Progress,
 }
 
-/// Pieces of a body. Who drops them ends the work that makes them.
+/// Pieces of a body. Dropping them cancels the work that produces them.
 pub struct BodyPieces {
     pub(crate) first: Option<Vec<u8>>,
     pub(crate) rest: Receiver<BodyPiece>,
@@ -33,7 +34,7 @@ pub struct BodyPieces {
 }
 
 impl BodyPieces {
-    /// Waits for all of them; nothing if the slice could not be finished. For who has no socket to send them to.
+    /// Waits for all pieces, for callers without a socket; `None` if the slice failed.
     pub fn collect(mut self) -> Option<Vec<u8>> {
         let mut all = self.first.take().unwrap_or_default();
         while let Some(piece) = self.rest.blocking_recv() {
@@ -50,15 +51,15 @@ impl Drop for BodyPieces {
     }
 }
 
-/// An answer.
+/// A reply.
 pub struct Reply {
     /// HTTP status.
     pub status: u16,
     /// `Content-Type`.
     pub kind: &'static str,
-    /// What it holds.
+    /// The body.
     pub content: Content,
-    /// Headers beside those that all answers have.
+    /// Headers in addition to the common ones.
     pub headers: Vec<(&'static str, String)>,
 }
 
@@ -77,13 +78,12 @@ impl Reply {
         Reply { status: 200, kind: "application/json", content, headers: Vec::new() }
     }
 
-    /// What is wrong, and what to do.
+    /// Creates an error reply with a hint for the user.
     pub(crate) fn error(status: u16, error: impl Into<String>, hint: &str) -> Self {
         let value = json!({ "error": error.into(), "hint": hint });
         Reply { status, ..Reply::json(&value) }
     }
 
-    /// What a run says.
     pub(crate) fn failed(error: &Error) -> Self {
         let text = error.to_string();
         match error.kind() {

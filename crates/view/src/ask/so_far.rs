@@ -1,9 +1,11 @@
-//! What is told of a trace while its index is made: when events of each process begin, of those that were read. So it is not complete.
+//! Incomplete counts while an index is built: when the events of each process begin, as far as
+//! read.
 
 use serde_json::{Value, json};
 use tracemill_index::drawing::Seen;
 
-/// In so many columns, in 255ths of the most that one has; `null` before anything was seen.
+/// Returns the event density of each process in `px` columns, in 255ths of the maximum; `null`
+/// before the first event.
 pub(crate) fn so_far(seen: &Seen, px: usize) -> Value {
     let Some(own) = seen.so_far(px) else { return Value::Null };
     let most = own.processes.iter().flatten().fold(0.0, |most: f64, process| most.max(*process));

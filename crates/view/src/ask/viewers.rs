@@ -1,10 +1,10 @@
-//! Viewers that are served from a folder of the user's: speedscope, as npm unpacks it.
+//! Serves viewers from a folder of the user: speedscope, as unpacked by npm.
 
 use crate::ask::reply::{Content, Reply};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where the page of speedscope lies below the folder that is named, or its parent.
+/// Possible locations of speedscope's page below the given folder.
 const PLACES: [&str; 5] = [
     "",
     "dist/release",
@@ -12,9 +12,9 @@ const PLACES: [&str; 5] = [
     "speedscope/dist/release",
     "node_modules/speedscope/dist/release",
 ];
-/// Bytes of a file.
+/// Maximum number of bytes of a file.
 const MOST: u64 = 64 << 20;
-/// Its page makes styles, and reads what it is given; it loads nothing of others either.
+/// Content policy: speedscope creates styles and reads blobs, and loads nothing from other hosts.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
     font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
@@ -23,10 +23,10 @@ const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; 
 pub struct Viewers(PathBuf);
 
 impl Viewers {
-    /// The viewer in a folder.
+    /// Finds the viewer in a folder.
     ///
     /// # Errors
-    /// There is none.
+    /// Returns `NotFound` if the folder contains no viewer.
     pub fn new(folder: &Path) -> io::Result<Self> {
         let is_viewer = |path: &PathBuf| {
             let page = std::fs::read_to_string(path.join("index.html"));
@@ -39,7 +39,7 @@ impl Viewers {
             .map(Viewers)
     }
 
-    /// A file below the folder: what a symbolic link leads out to is not there.
+    /// Returns a file of the folder. Symbolic links that lead outside are rejected.
     pub(crate) fn file(&self, name: &str) -> Result<Reply, Reply> {
         let nothing = || Reply::error(404, "there is nothing here", "Open it from the page.");
         let name = if name.is_empty() { "index.html" } else { name };

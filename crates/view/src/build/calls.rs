@@ -1,4 +1,4 @@
-//! Calls of the CPU profiles of a trace that is shown by its index: worked out in one pass over the trace, while the rest is looked at.
+//! Computes the calls of CPU profiles in the background, for a trace shown by its index.
 
 use crate::build::{All, arrange};
 use crate::model::NameSum;
@@ -11,18 +11,16 @@ use tracemill_index::drawing::LaneKey;
 use tracemill_join::config::Config;
 use tracemill_trace::{Error, Source};
 
-/// Lanes of calls.
 pub(crate) struct Calls {
     pub(crate) lanes: Vec<(LaneKey, Lane)>,
     pub(crate) tracks: Arc<Tracks>,
-    /// By number of the name.
+    /// Sums by name number.
     pub(crate) sums: Arc<Vec<NameSum>>,
-    /// First and last time.
     pub(crate) bounds: Option<(i64, i64)>,
 }
 
 impl Calls {
-    /// Those of all threads. Cost: a pass over the trace, and sorts.
+    /// Computes the calls of all threads. Cost: a pass over the trace, and sorts.
     pub(crate) fn read(
         source: &Source,
         names: SharedNames,

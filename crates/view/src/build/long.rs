@@ -1,4 +1,4 @@
-//! What is long, as an index lists it: by thread and start, so that it need not be sorted to be put in rows.
+//! Passes the long intervals of an index on by lane and time; those of threads need no sort.
 
 use crate::build::{SPANS, Take, sorter};
 use crate::tracks::record::{OPEN, Span, Timed};
@@ -9,10 +9,12 @@ use tracemill_trace::Error;
 use tracemill_trace::order::Keyed;
 use tracemill_trace::time::bounds::Bounds;
 
-/// Spans of one time whose order is looked at; of more, which only a forged index has, the order is that of the index.
+/// Maximum number of equal intervals that are reordered. Only a forged index has more; they keep
+/// the order of the index.
 const HELD: usize = 1 << 13;
 
-/// Hands on all that is long, by lane and time; returns how many have no end. Cost: a look at the rows of the index; a sort of what is of no thread.
+/// Passes all long intervals to `take` by lane and time, and counts those without an end. Cost: a
+/// pass over the index, and a sort of async operations.
 pub(crate) fn long(
     index: &DrawnIndex,
     lanes: &[LaneKey],
@@ -22,7 +24,7 @@ pub(crate) fn long(
     take: &mut Take<'_>,
 ) -> Result<u64, Error> {
     let (mut unended, mut held) = (0, Held(Vec::new()));
-    // operations are listed with the thread that they begin on; their lanes lie behind those of all threads
+    // the index lists operations by thread, but their lanes follow those of all threads
     let mut others = sorter(config, "spans by lane", SPANS);
     index.spans(None, |span| {
         unended += u64::from(span.dur.is_none());
@@ -30,7 +32,7 @@ pub(crate) fn long(
         match lanes.get(span.lane as usize).map(|lane| lane.kind) {
             Some(LaneKind::Thread) => held.take(own, take),
             Some(_) => others.push(own),
-            // an index that names others was made to do so
+            // only a forged index refers to other lanes
             None => Ok(()),
         }
     })?;
@@ -39,7 +41,8 @@ pub(crate) fn long(
     Ok(unended)
 }
 
-/// Spans that begin and end with each other: what never ends the index has before what ends with the trace.
+/// Intervals with equal start and end. The index lists open ones before those that end with the
+/// trace.
 struct Held(Vec<Timed>);
 
 impl Held {
@@ -60,12 +63,10 @@ impl Held {
     }
 }
 
-/// When a span ends that the index lists.
 pub(crate) fn end_of(span: &DrawnSpan, bounds: Bounds) -> i64 {
     span.dur.map_or(bounds.end, |dur| span.start.saturating_add(dur))
 }
 
-/// A span that the index lists, as it is put in rows.
 pub(crate) fn timed(span: &DrawnSpan, unnamed: u32, bounds: Bounds) -> Timed {
     let &DrawnSpan { lane, name, start, place, dur, .. } = span;
     let flags = if dur.is_none() { OPEN } else { 0 };
@@ -78,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_one_extent_comes_by_place_whether_it_ends_or_not() {
+    fn equal_intervals_are_ordered_by_offset_even_if_open() {
         let span = |lane, start, dur, place| {
             let flags = if place % 2 == 0 { OPEN } else { 0 };
             Timed(lane, Span { start, dur, place, name: 0, row: 0, flags })

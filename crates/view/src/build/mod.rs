@@ -1,11 +1,11 @@
-//! From inputs to rows: one pass over the inputs, two sorts of what it finds.
+//! Reads inputs into rows: one pass over the inputs, and two sorts.
 //!
 //! ```text
 //!   scan ─┬─ X, moments, counters ────────────────> by lane and time ─> rows ─> tracks
 //!         └─ B E b e S F ─> by thread or id ─> pairs ──┘
 //! ```
 //!
-//! Sorts and lists have shares of the budget, and go to disk beyond these.
+//! Sorts and lists have shares of the memory budget, and spill to disk beyond them.
 
 pub(crate) mod calls;
 pub(crate) mod long;
@@ -34,19 +34,17 @@ use tracemill_trace::spill::SpillVec;
 use tracemill_trace::time::bounds::Bounds;
 use tracemill_trace::{Error, Source};
 
-/// Each of three lists of flows has this part of what the index of a run may take.
+/// Memory share of each of the three lists of flows.
 const FLOWS: Share = Share::of_index(1, 24);
-/// That of spans, and that of marks.
+/// Memory shares of spans and of marks.
 pub(crate) const SPANS: Share = Share::of_index(1, 3);
 const MARKS: Share = Share::of_index(1, 6);
 
-/// Records of a name by a key, within this share of the memory.
 pub(crate) fn sorter<R: Keyed>(config: &Config, name: &'static str, share: Share) -> KeySorter<R> {
-    // a list doubles when it is full
+    // lists grow by doubling
     KeySorter::new(config.limits.lease(name, share).divided(2), config.limits.threads)
 }
 
-/// What is found in all stretches.
 pub(crate) struct All {
     names: SharedNames,
     pub(crate) lanes: Arc<LaneTable>,
@@ -59,7 +57,6 @@ pub(crate) struct All {
 }
 
 impl All {
-    /// Nothing yet, with names and lanes that are known before.
     pub(crate) fn new(names: SharedNames, lanes: Arc<LaneTable>, config: &Config) -> Self {
         All {
             names,
@@ -73,7 +70,6 @@ impl All {
         }
     }
 
-    /// Takes over what was found in a chunk of an input.
     pub(crate) fn append(&mut self, found: Found, input: usize) -> Result<(), Error> {
         let names = self.names.append(&found.labels.names);
         let lanes = self.numbers(found.labels.lanes, input as u32);
@@ -98,12 +94,10 @@ impl All {
         self.check()
     }
 
-    /// The number of a name.
     pub(crate) fn name(&self, text: &[u8]) -> u32 {
         self.names.number(text)
     }
 
-    /// Forgets the spans that are not to be kept.
     pub(crate) fn keep_spans(
         &mut self,
         config: &Config,
@@ -115,12 +109,10 @@ impl All {
         kept.try_for_each(|span| self.spans.push(span))
     }
 
-    /// An interval that is known before.
     pub(crate) fn push(&mut self, span: Timed) -> Result<(), Error> {
         self.spans.push(span)
     }
 
-    /// Numbers of the lanes of a stretch of an input.
     fn numbers(&mut self, other: LaneTable, input: u32) -> Vec<u32> {
         let number = |key: LaneKey| {
             let key = LaneKey { input, ..key };
@@ -130,9 +122,9 @@ impl All {
         other.into_keys().into_iter().map(number).collect()
     }
 
-    /// What must stay in memory has a quarter of the budget.
+    /// Checks that names and lanes, which stay in memory, fit into a quarter of the budget.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        /// Of a lane and its rows, and of a name: what stays beside the texts.
+        /// Estimated bytes per lane, apart from texts.
         const LANE: u64 = 400;
         let lanes = self.lanes.heap() + self.parts.heap() + self.lanes.all().len() as u64 * LANE;
         let bytes = self.names.heap() + lanes;
@@ -143,7 +135,8 @@ impl All {
         Ok(())
     }
 
-    /// Puts the inputs on one line, with the lanes that they have in common. Cost: nothing where all stays as it is, else a sort.
+    /// Moves the inputs to common lanes and times. Cost: nothing if no pid or time changes, else a
+    /// sort.
     fn join(&mut self, joined: &Joined, config: &Config) -> Result<(), Error> {
         if joined.is_same() {
             return Ok(());
@@ -171,7 +164,8 @@ impl All {
         Ok(())
     }
 
-    /// Intervals of what has two ends; `by_name` if an end with a name ends nothing of another name.
+    /// Pairs begin and end marks to intervals. With `by_name`, a named end closes only a begin of
+    /// the same name.
     pub(crate) fn pair(&mut self, end: i64, by_name: bool, config: &Config) -> Result<(), Error> {
         let Some(marks) = self.marks.take() else { return Ok(()) };
         let marks = marks.finish()?;
@@ -212,7 +206,7 @@ impl All {
         Ok(())
     }
 
-    /// Calls of CPU profiles, as lanes of their own. Cost: another pass over the inputs, if there are profiles.
+    /// Adds the calls of CPU profiles as separate lanes. Cost: another pass over the inputs.
     pub(crate) fn calls(&mut self, sources: &[Source], config: &Config) -> Result<(), Error> {
         let trace = Trace::read(sources, ReadRules::default(), config)?;
         for thread in trace.threads.iter().filter(|thread| thread.samples() > 0) {
@@ -244,7 +238,6 @@ fn interval(begin: &Mark, dur: i64, flags: u16) -> Timed {
     Timed(lane, Span { start: ts, dur, place, name, row: 0, flags })
 }
 
-/// Reads the inputs and makes the model of them.
 pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error> {
     let mut all = All::new(SharedNames::default(), Arc::default(), config);
     let asked = config.as_merged();
@@ -267,7 +260,7 @@ pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error>
     Ok(arranged.model(processes, bounds, scanned))
 }
 
-/// The bounds of the events and of the calls of profiles; of nothing a nanosecond at 0.
+/// Combines the bounds of events and of calls; without either, one nanosecond at time 0.
 pub(crate) fn bounds_of(of_events: Option<Bounds>, of_calls: Option<(i64, i64)>) -> Bounds {
     match (of_events, of_calls) {
         (None, None) => Bounds { start: 0, first: 0, last: 1, end: 1 },
@@ -284,7 +277,6 @@ pub(crate) fn bounds_of(of_events: Option<Bounds>, of_calls: Option<(i64, i64)>)
     }
 }
 
-/// Points of flows by flow, and by lane.
 fn flows(points: KeySorter<Mark>, config: &Config) -> Result<Flows, Error> {
     let lease = config.limits.lease("flows", Share::of_index(1, 12)).divided(2);
     let (mut all, mut filed) =
@@ -300,11 +292,11 @@ fn flows(points: KeySorter<Mark>, config: &Config) -> Result<Flows, Error> {
     Ok(Flows::new(all.take()?, by_lane.take()?))
 }
 
-/// Takes spans by lane and time.
+/// Receives spans by lane and time.
 pub(crate) type Take<'t> = dyn FnMut(Timed) -> Result<(), Error> + 't;
 
-/// Gives each span its row, and writes the rows; what is known of the first lanes need not be found out again. `more` gives other spans, by lane and
-/// time, which are not sorted again.
+/// Assigns rows to spans and writes them. `known` has the infos of the first lanes; `more` adds
+/// spans in order.
 pub(crate) fn arrange(
     all: All,
     more: impl FnOnce(&mut Take<'_>) -> Result<(), Error>,

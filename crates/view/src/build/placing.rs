@@ -1,5 +1,5 @@
-//! From spans by lane and time to rows. What lies in the first row of a lane is written as it comes; what lies below waits until the lane is complete,
-//! each row by itself, so that nothing is sorted again.
+//! Assigns rows to spans ordered by lane and time. The first row of a lane is written immediately;
+//! lower rows wait until the lane is complete, so nothing is sorted again.
 //!
 //! ```text
 //!   lane 0 ─┬─ row 0 ────────────────────────> tracks
@@ -18,34 +18,29 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::{SpillList, SpillLists, SpillVec};
 
-/// Takes spans by lane and time.
 pub(crate) struct Placing {
     lanes: Vec<Lane>,
     sums: Vec<NameSum>,
     writer: TrackWriter,
-    /// The lane whose spans come.
     lane: Option<usize>,
     rows: LaneRows,
-    /// Its rows of what nests, but for the first.
+    /// Rows of nested spans, except the first.
     below: Vec<SpillList<Span>>,
-    /// Those of what overlaps without nesting.
+    /// Rows of overlapping spans.
     beside: Vec<SpillList<Span>>,
     waiting: SpillLists,
     folded: u64,
 }
 
-/// Spans in rows.
 pub(crate) struct Placed {
     pub(crate) lanes: Vec<Lane>,
     pub(crate) tracks: Tracks,
-    /// Of each name.
     pub(crate) sums: Vec<NameSum>,
-    /// Spans that had to share a row, and are not drawn.
+    /// Number of spans that found no row and are not drawn.
     pub(crate) folded: u64,
 }
 
 impl Placing {
-    /// Nothing yet, of these lanes.
     pub(crate) fn new(lanes: Vec<Lane>, config: &Config) -> Self {
         let spans = SpillVec::new(config.limits.lease("spans", Share::of_index(1, 4)));
         let sums = SpillVec::new(config.limits.lease("sums of spans", Share::of_index(1, 32)));
@@ -57,7 +52,7 @@ impl Placing {
             rows: LaneRows::default(),
             below: Vec::new(),
             beside: Vec::new(),
-            // lists double when they are full
+            // lists grow by doubling
             waiting: SpillLists::new(
                 config.limits.lease("spans that wait", Share::of_index(1, 3)).divided(2),
             ),
@@ -65,7 +60,7 @@ impl Placing {
         }
     }
 
-    /// The next span: none of its lane begins later than it, or as early and is shorter.
+    /// Adds the next span, ordered by start, then longer first.
     pub(crate) fn take(&mut self, Timed(own, mut span): Timed) -> Result<(), Error> {
         let own = own as usize;
         if self.lane != Some(own) {
@@ -91,7 +86,6 @@ impl Placing {
         self.writer.push(span)
     }
 
-    /// Adds a span to what is known of its name.
     fn add_to_sum(&mut self, span: &Span) {
         let name = span.name as usize;
         if name >= self.sums.len() {
@@ -126,7 +120,7 @@ impl Placing {
         let file = self.waiting.finish()?;
         self.waiting.heap = 0;
         let below = self.below.drain(..).zip(1..);
-        // it is known now how deep the lane is
+        // the depth of the lane is known now
         let beside = self.beside.drain(..).zip(rows.depth..);
         for (waiting, row) in below.chain(beside) {
             self.writer.begin(row, false);
@@ -137,7 +131,6 @@ impl Placing {
         Ok(())
     }
 
-    /// Ends the last lane.
     pub(crate) fn finish(mut self) -> Result<Placed, Error> {
         self.end_lane()?;
         let Placing { lanes, sums, writer, folded, .. } = self;
@@ -164,10 +157,9 @@ mod tests {
         Lane::new(Arc::new(LaneInfo::new(&key, &Notes::default())))
     }
 
-    /// A row, and its spans.
     type Row = (u16, Vec<Span>);
 
-    /// Spans of each row, by lane: each gets its row alone, then all are sorted by that.
+    /// Assigns rows first and sorts afterwards, for comparison.
     fn sorted(spans: &[Timed]) -> Vec<(usize, Vec<Row>)> {
         let mut all = Vec::new();
         for own in spans.chunk_by(|a, b| a.0 == b.0) {
@@ -186,9 +178,9 @@ mod tests {
         all
     }
 
-    /// Also where rows wait on disk.
+    /// Also covers rows that wait on disk.
     #[test]
-    fn rows_are_those_of_spans_that_are_sorted_by_them() {
+    fn streamed_rows_equal_sorted_rows() {
         for seed in 0..40 {
             let mut rng = Rng::new(seed);
             let (count, range) = (rng.range(1, 3000), *rng.pick(&[&30_u64, &1000, &(1 << 40)]));

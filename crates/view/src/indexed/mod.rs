@@ -1,12 +1,13 @@
-//! A trace by its index: what is long stands in rows, the rest in bins; a window of few events is read, and shown to the last.
+//! Shows a trace by its index: long intervals in rows, the rest as approximate bins. A window of
+//! few events is read and shown exactly.
 //!
 //! ```text
 //!   index ─ long intervals, bins, names, lanes ─> the whole trace, about          at once, whatever the file's size
 //!   window ─ its stretches of the file ─> found, paired, in rows ─> the window    as the whole of a smaller trace would be
 //! ```
 //!
-//! So there is one way from events to rows. In a window stands what touches it: what is long the index has; all else begins less than the
-//! look-back before it, and is paired by the rule of all verbs.
+//! Windows reuse the code for whole inputs. The index lists long intervals; all others that overlap
+//! a window begin less than the look-back before it and are paired by the rule of all verbs.
 
 pub(crate) mod seek;
 pub(crate) mod shown;
@@ -39,32 +40,29 @@ use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::hash::HashSet;
 use tracemill_trace::time::windows::TimeSpan;
 
-/// Events that are read for a window, up to which it is shown to the last.
+/// Maximum number of events read to show a window exactly.
 const EVENTS: u64 = 200_000;
-/// The same where sums over a selection are wanted, and bytes of them.
+/// Maximum number of events and bytes read for sums.
 const EVENTS_SUMMED: u64 = 4_000_000;
 const BYTES_SUMMED: u64 = 256 << 20;
-/// Windows that are kept.
+/// Number of cached windows.
 const KEPT: usize = 4;
-/// Bytes of the text of an event whose name is wanted.
+/// Maximum number of bytes of an event read for its name.
 const TEXT: usize = 1 << 20;
-/// How often a request looks whether it may read.
+/// Polling interval of requests that wait to read.
 const EVERY: Duration = Duration::from_millis(5);
 
-/// Windows that were read last, each with its bounds.
 type WindowModels = Vec<(TimeSpan, Arc<Model>)>;
 
-/// A trace whose index is asked.
 pub(crate) struct Indexed {
     index: Arc<DrawnIndex>,
     tables: Tables,
     notes: Notes,
     calls: Option<Calls>,
-    /// All of it, about.
     whole: Arc<Model>,
     lanes: Arc<LaneTable>,
     infos: Vec<Arc<LaneInfo>>,
-    /// Places of events that the index does not count, and their intervals.
+    /// Offsets of events that the index does not count, and their intervals.
     special: HashSet<u64>,
     special_spans: Vec<Timed>,
     config: Config,
@@ -72,26 +70,24 @@ pub(crate) struct Indexed {
 }
 
 impl Indexed {
-    /// Reads what an index says of the whole trace; nothing if it knows too little of it.
+    /// Reads the index for the whole trace; `None` if it is insufficient.
     pub(crate) fn new(index: DrawnIndex, config: &Config) -> Result<Option<Self>, Error> {
         let Some(tables) = tables(&index)? else { return Ok(None) };
         Self::of(Arc::new(index), tables, None, config)
     }
 
-    /// Works out the calls of its CPU profiles; see [`Calls::read`].
+    /// Computes the calls of CPU profiles; see [`Calls::read`].
     pub(crate) fn read_calls(&self, cancel: &Cancel) -> Result<Calls, Error> {
         let (names, mut config) = (self.whole.names.clone(), self.config(cancel));
-        // what is looked at meanwhile has the rest
+        // drawing needs the other threads meanwhile
         config.limits.threads = (config.limits.threads / 2).max(1);
         Calls::read(self.index.source(), names, &self.notes, &config)
     }
 
-    /// The same with these calls.
     pub(crate) fn with_calls(&self, calls: Calls) -> Result<Option<Self>, Error> {
         Self::of(Arc::clone(&self.index), self.tables.clone(), Some(calls), &self.config)
     }
 
-    /// Whether there are calls that are not worked out yet.
     pub(crate) fn lacks_calls(&self) -> bool {
         self.index.has_profiles() && self.calls.is_none()
     }
@@ -153,35 +149,35 @@ impl Indexed {
         }))
     }
 
-    /// All of the trace, about.
+    /// Returns the whole trace, approximately.
     pub(crate) fn whole(&self) -> &Arc<Model> {
         &self.whole
     }
 
-    /// The index.
     pub(crate) fn index(&self) -> &DrawnIndex {
         &self.index
     }
 
-    /// A window to the last event, if it has few; else all of the trace, about.
+    /// Returns a window exactly if it has few events, else the approximate whole trace.
     pub(crate) fn window(&self, window: TimeSpan, cancel: &Cancel) -> Result<Arc<Model>, Error> {
         let own = self.exact(window, EVENTS, cancel)?;
         Ok(own.unwrap_or_else(|| Arc::clone(&self.whole)))
     }
 
-    /// As [`Indexed::window`], of more events.
+    /// As [`Indexed::window`], with a higher limit of events.
     pub(crate) fn summed(&self, window: TimeSpan, cancel: &Cancel) -> Result<Arc<Model>, Error> {
         let own = self.exact(window, EVENTS_SUMMED, cancel)?;
         Ok(own.unwrap_or_else(|| Arc::clone(&self.whole)))
     }
 
-    /// What stands around an event; of flows also what lies far away, as far as its window can be read.
+    /// Returns the ancestors of an event and its arrows. Distant ends of arrows are included if
+    /// their windows can be read.
     pub(crate) fn around(&self, at: EventAt, cancel: &Cancel) -> Result<Option<Value>, Error> {
         let start = at.start;
         let mut model = self.window(TimeSpan::new(start, start.saturating_add(1)), cancel)?;
         let Some(mut own) = event_at(&model, at) else { return Ok(None) };
         let window = TimeSpan::new(start, own.1.end().saturating_add(1));
-        // points that lie in it
+        // the points of flows inside the event
         let all = self.window(window, cancel)?;
         if all.bins.is_none()
             && let Some(event) = event_at(&all, EventAt { row: own.1.row, ..at })
@@ -201,20 +197,18 @@ impl Indexed {
         Ok(around(&model, own, bound))
     }
 
-    /// Events whose places are listed by themselves.
     pub(crate) fn special(&self) -> &[Timed] {
         &self.special_spans
     }
 
-    /// Events of a window and bytes of them in a slice, about.
+    /// Estimates events and bytes of a slice.
     pub(crate) fn size(&self, from: i64, to: i64) -> Result<(u64, u64), Error> {
         let count = self.index.count(from, to, u64::MAX)?.unwrap_or_default();
         Ok((count.events, count.bytes.saturating_add(count.events * 2)))
     }
 
-    /// How windows are read.
     pub(crate) fn config(&self, cancel: &Cancel) -> Config {
-        // what is shown of the whole, and slices, have the rest
+        // the displayed model and slices have the rest
         let limits = Limits {
             cancel: cancel.clone(),
             progress: Arc::default(),
@@ -223,8 +217,8 @@ impl Indexed {
         Config { limits, ..self.config.clone() }
     }
 
-    /// A window to the last event, unless more than so many would have to be read. One is read at a time; who is not wanted any
-    /// more waits no longer.
+    /// Returns a window exactly, unless more than `most` events must be read. Reads one window at a
+    /// time; a cancelled request stops waiting.
     fn exact(
         &self,
         window: TimeSpan,
@@ -278,7 +272,7 @@ impl Indexed {
         let take = |mut found: Found, input| {
             let lanes = found.labels.lanes.all().to_vec();
             found.spans.retain(|own| self.is_own(own, &lanes, window));
-            // of stretches that reach beside what is seen not all is there
+            // ranges that extend beyond the window contain incomplete pairs
             found.marks.retain(|mark: &Mark| {
                 let is_seen = seen.0 <= mark.ts && mark.ts < seen.1;
                 is_seen && !apart.contains(&mark.place) && !self.special.contains(&mark.place)
@@ -304,7 +298,7 @@ impl Indexed {
         special.copied().try_for_each(|own| all.push(own))?;
         let mut arranged = arrange(all, |_| Ok(()), known, &Notes::default(), &config)?;
         arranged.sums = Arc::clone(&self.whole.sums);
-        // calls stand there as they are
+        // copy the lanes of calls unchanged
         for (lane, own) in arranged.lanes.iter_mut().zip(&self.whole.lanes) {
             if own.kind == LaneKind::Calls {
                 lane.clone_from(own);
@@ -332,7 +326,7 @@ impl Indexed {
         self.infos.get(lane as usize).map(|info| info.kind)
     }
 
-    /// Whether what was found is to be shown in a window, and neither long nor special.
+    /// Returns whether an interval belongs in a window, and is neither long nor special.
     fn is_own(&self, Timed(lane, span): &Timed, lanes: &[LaneKey], window: TimeSpan) -> bool {
         if lanes[*lane as usize].kind == LaneKind::Counter {
             return span.start < window.to;
@@ -342,7 +336,6 @@ impl Indexed {
     }
 }
 
-/// Events around what was lost, if anything was.
 fn around_damage(index: &DrawnIndex, config: &Config) -> Result<Vec<damage::NearEvent>, Error> {
     let mut all = Vec::new();
     for place in damage::places(std::slice::from_ref(index.report())) {
@@ -351,7 +344,8 @@ fn around_damage(index: &DrawnIndex, config: &Config) -> Result<Vec<damage::Near
     Ok(all)
 }
 
-/// Events that are drawn around a place: as many stretches of the text are read as it takes to find one before it, up to a bound.
+/// Returns drawn events around an offset. Reads a growing, bounded range until it has an event
+/// before the offset.
 fn events_near(
     index: &DrawnIndex,
     place: u64,
@@ -378,7 +372,7 @@ fn events_near(
     }
 }
 
-/// The number of the name of an event whose name the index had no room for.
+/// Returns the number of the name of an event, for names that the index could not store.
 fn name_of(event: Option<(Vec<u8>, u64)>, all: &All) -> u32 {
     let (bytes, _) = event.unwrap_or_default();
     let mut labels = Labels::default();
@@ -386,10 +380,9 @@ fn name_of(event: Option<(Vec<u8>, u64)>, all: &All) -> u32 {
     all.name(labels.names.bytes_of(name))
 }
 
-/// Names, what is known of each, and lanes.
 type Tables = (SharedNames, Arc<Vec<NameSum>>, Arc<LaneTable>);
 
-/// Names with their sums, and lanes; nothing if some stand there twice.
+/// Reads names with their sums, and lanes; `None` if any occurs twice.
 fn tables(index: &DrawnIndex) -> Result<Option<Tables>, Error> {
     let (names, mut sums) = (SharedNames::default(), Vec::new());
     index.names(|own| {
@@ -403,7 +396,6 @@ fn tables(index: &DrawnIndex) -> Result<Option<Tables>, Error> {
     Ok(is_sound.then(|| (names, Arc::new(sums), Arc::new(lanes))))
 }
 
-/// What there is to say, as far as an index knows.
 fn told(index: &DrawnIndex, lanes: &LaneTable) -> Told {
     let report = index.report();
     let inputs = || std::iter::once(0).collect();
@@ -412,7 +404,6 @@ fn told(index: &DrawnIndex, lanes: &LaneTable) -> Told {
     Told { events, event_bytes, lost, origins, ..Told::default() }
 }
 
-/// The whole trace, with bins.
 fn whole(
     index: &DrawnIndex,
     mut arranged: Arranged,

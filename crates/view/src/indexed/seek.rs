@@ -1,5 +1,5 @@
-//! The next event of a name in a trace by its index: which stretches of the text have such names the index says; these are read, the
-//! nearest first, until no other can have one that is nearer.
+//! Finds the next event of a name in a trace shown by its index. The index tells which ranges
+//! contain the name; they are read nearest first, until no other range can contain a nearer event.
 
 use crate::indexed::Indexed;
 use crate::tile::stats::{self, SearchStart};
@@ -13,13 +13,13 @@ use tracemill_trace::Error;
 use tracemill_trace::run::limits::Cancel;
 use tracemill_trace::time::windows::TimeSpan;
 
-/// Stretches that are looked for at a time, and that are read at a time.
+/// Number of ranges looked up at once. `AT_ONCE` ranges are read at once.
 const STRETCHES: usize = 4096;
 const AT_ONCE: usize = 64;
-/// The same of a packed trace, where much may have to be unpacked for each.
+/// The same for a packed trace, where each range may need much decompression.
 const AT_ONCE_PACKED: usize = 4;
 
-/// A time as a number that is less where it is nearer.
+/// Maps a time to a number that is smaller the nearer the time is.
 fn rank(time: i64, forwards: bool) -> i64 {
     if forwards { time } else { time.saturating_neg() }
 }
@@ -32,14 +32,15 @@ fn is_next(start: i64, place: u64, from: SearchStart) -> bool {
 }
 
 impl Indexed {
-    /// As [`stats::find`]. Cost: a look at all rows of the index, and the stretches between the time and the event.
+    /// As [`stats::find`]. Cost: a pass over the rows of the index, and over the ranges between the
+    /// time and the event.
     pub(crate) fn find(
         &self,
         text: &str,
         from: SearchStart,
         cancel: &Cancel,
     ) -> Result<Value, Error> {
-        // calls stand in all windows, and in the whole
+        // all windows, and the whole trace, contain calls
         let nearest = match self.nearest(text, from, cancel)? {
             Some((start, _)) => {
                 self.window(TimeSpan::new(start, start.saturating_add(1)), cancel)?
@@ -50,7 +51,6 @@ impl Indexed {
         Ok(stats::find(&nearest, text, from, &goes_on).unwrap_or_default())
     }
 
-    /// The start and the place of the nearest event whose name holds a text.
     fn nearest(
         &self,
         text: &str,
@@ -100,7 +100,7 @@ impl Indexed {
         }
     }
 
-    /// Gives start and place of events whose names hold a text to `look`.
+    /// Passes start and offset of events whose names contain a text to `look`.
     fn look_at(
         &self,
         batch: &[DrawnStretch],
@@ -111,7 +111,7 @@ impl Indexed {
         let Some(plan) = self.index().stretches_plan(batch)? else {
             return match batch {
                 [] | [_] => Err(self.index().one_piece()),
-                // each may be unpacked by itself
+                // a single range may still be decompressible
                 _ => batch.iter().try_for_each(|own| self.look_at(&[*own], text, cancel, look)),
             };
         };

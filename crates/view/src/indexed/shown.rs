@@ -1,14 +1,13 @@
-//! What is shown: all of the inputs in rows, or one trace by its index, which is made if there is none.
+//! Chooses how to show the inputs: read completely, or one trace by its index, which is built if
+//! missing.
 //!
-//! Several inputs are read whole, by the rules of a merge, and kept as rows on disk: two of 512 MiB with 64 MiB of memory take 15 s of a
-//! processor, 16 MiB of heap and 842 MiB of disk (82 bytes an event). To merge them to a temporary file first, and index that, takes as long (5 and 8 s) and 1,027 MiB
-//! of disk, and then slices are there in 0.05 s that otherwise read all again. It is not done by itself, since the page would show other texts than the
-//! inputs have (new pids, moved times), would not know which input an event is of, nor where an input is damaged. So the page says what was read, and which
-//! command makes one file of them.
+//! Several inputs are always read, by the rules of a merge, into rows on disk (82 bytes per event).
+//! They are not merged into a temporary file, because the page then could not show the original
+//! texts, the input of each event, or damaged places. The page names the command that merges them.
 //!
-//! Nor are the indexes of several inputs asked side by side. Which inputs are one recording is told by times of processes at random places and by ranges of
-//! ids (`pipeline/identity`), which no index has: without them nobody knows which pids and ids are renamed. And in parts of one recording a begin in one
-//! input may have its end in another, where each index has only pairs of its own.
+//! Indexes of several inputs are not combined, since they lack data for deciding recordings
+//! (sampled times, id ranges; see `join/identity`), and a begin event in one input may have its end
+//! in another.
 
 use crate::build::build;
 use crate::indexed::Indexed;
@@ -27,25 +26,24 @@ use tracemill_trace::run::limits::Cancel;
 use tracemill_trace::time::windows::TimeSpan;
 use tracemill_trace::{Error, ErrorKind, Source};
 
-/// Bytes of a trace that is worth an index: a smaller one is read as soon as an index would be.
+/// Minimum size in bytes for using an index; smaller traces are read just as fast.
 const WORTH: u64 = 32 << 20;
 
-/// The inputs, read, and what the user should know of how.
 pub(crate) struct OpenedTrace {
     pub(crate) shown: Shown,
     pub(crate) warnings: Vec<Warning>,
-    /// Why all of it was read, if that took its time.
+    /// The reason for reading everything, if that took long.
     pub(crate) whole: Option<String>,
 }
 
-/// The inputs, read.
 pub(crate) enum Shown {
     Whole(Arc<Model>),
     Indexed(Box<Indexed>),
 }
 
 impl Shown {
-    /// Reads the inputs, or the index of the one input. `seen` has what was seen so far while that index is made.
+    /// Reads the inputs, or the index of the only input. `seen` collects the events so far while an
+    /// index is built.
     pub(crate) fn read(
         sources: &[Source],
         seen: &Arc<Seen>,
@@ -63,7 +61,6 @@ impl Shown {
         Ok(OpenedTrace { shown, warnings, whole })
     }
 
-    /// All of the trace; about, if it is that of an index.
     pub(crate) fn whole(&self) -> &Arc<Model> {
         match self {
             Shown::Whole(model) => model,
@@ -71,7 +68,7 @@ impl Shown {
         }
     }
 
-    /// The index, if calls of its CPU profiles are still to be worked out.
+    /// Returns the index if calls are not computed yet.
     pub(crate) fn without_calls(&self) -> Option<&Indexed> {
         match self {
             Shown::Indexed(index) if index.lacks_calls() => Some(index),
@@ -79,7 +76,7 @@ impl Shown {
         }
     }
 
-    /// What there is in a window: to the last, or about where it has too many events for that.
+    /// Returns a window: exactly, or approximately if it has too many events.
     pub(crate) fn window(&self, window: TimeSpan, cancel: &Cancel) -> Result<Arc<Model>, Error> {
         match self {
             Shown::Whole(model) => Ok(Arc::clone(model)),
@@ -87,7 +84,7 @@ impl Shown {
         }
     }
 
-    /// As [`Shown::window`], for sums over what lies in it, which are worth some time.
+    /// As [`Shown::window`], for sums over the window, which may take longer.
     pub(crate) fn summed(&self, window: TimeSpan, cancel: &Cancel) -> Result<Arc<Model>, Error> {
         match self {
             Shown::Whole(model) => Ok(Arc::clone(model)),
@@ -95,7 +92,7 @@ impl Shown {
         }
     }
 
-    /// How large a slice will be, about: as many bytes an event as the trace has on average, or as stretches of its text have.
+    /// Estimates events and bytes of a slice, from average sizes in the trace or its blocks.
     pub(crate) fn size(&self, TimeSpan { from, to }: TimeSpan) -> Result<(u64, u64), Error> {
         match self {
             Shown::Indexed(index) => index.size(from, to),
@@ -108,7 +105,7 @@ impl Shown {
         }
     }
 
-    /// Up to `most` bytes of the text of an event, and how long that is; nothing if none begins there.
+    /// As [`Model::event`].
     pub(crate) fn event(
         &self,
         place: u64,
@@ -121,7 +118,6 @@ impl Shown {
         }
     }
 
-    /// Ancestors of an event and arrows from and to it; nothing if there is no such event.
     pub(crate) fn around(&self, at: EventAt, cancel: &Cancel) -> Result<Option<Value>, Error> {
         match self {
             Shown::Whole(model) => {
@@ -132,7 +128,7 @@ impl Shown {
         }
     }
 
-    /// The event nearest behind, or before, a time whose name holds a text: see [`stats::find`].
+    /// Returns the nearest event whose name contains a text; see [`stats::find`].
     pub(crate) fn find(
         &self,
         text: &str,
@@ -147,7 +143,6 @@ impl Shown {
         found.ok_or_else(|| ErrorKind::Cancelled.into())
     }
 
-    /// Whether the inputs still are what they were.
     pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
         match self {
             Shown::Whole(model) => model.check_unchanged(),
@@ -156,14 +151,13 @@ impl Shown {
     }
 }
 
-/// What of the inputs is shown.
 enum ToShow {
     Index(Box<Indexed>, Option<Warning>),
-    /// All of them, and why.
+    /// Everything must be read, for this reason.
     All(String, Option<Warning>),
 }
 
-/// The index of the one input, made anew if need be.
+/// Opens the index of the only input, building it if needed.
 fn indexed(sources: &[Source], seen: &Arc<Seen>, config: &Config) -> Result<ToShow, Error> {
     let all = |why: &str| Ok(ToShow::All(why.to_owned(), None));
     let [source] = sources else {
@@ -183,7 +177,8 @@ fn indexed(sources: &[Source], seen: &Arc<Seen>, config: &Config) -> Result<ToSh
             Ok(made) => made,
             Err(error) => {
                 config.limits.cancel.check()?;
-                // a trace that cannot be read, or has no room in memory, is told by who reads it
+                // a trace that is unreadable or too large for memory fails again, and is reported,
+                // when it is read
                 let is_told = error.class() == ErrorClass::System;
                 let said = || format!("{source} has no index, and all of it was read: {error}");
                 let warning = is_told.then(|| Warning::Said(said()));

@@ -1,4 +1,4 @@
-//! Sockets: requests are read on one thread, and answered on threads of their own.
+//! Sockets: one thread reads requests; other threads answer them.
 
 pub(crate) mod patience;
 
@@ -25,20 +25,18 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::AbortHandle;
 use tracemill_trace::run::limits::Cancel;
 
-/// Requests at work at one time.
 const AT_WORK: usize = 8;
-/// Connections at one time.
 const CONNECTIONS: usize = 256;
-/// Bytes that are given to a socket at a time.
+/// Maximum number of bytes passed to a socket at once.
 const FRAME: usize = 64 << 10;
-/// How often progress is told.
+/// Interval between progress lines.
 const EVERY: Duration = Duration::from_millis(150);
-/// How often it is looked whether the inputs are read, which is told at once: an index of 200 million events is there after 230 ms.
+/// Polling interval for the end of reading; even a large index is ready in 230 ms.
 const LOOK: Duration = Duration::from_millis(10);
-/// How long a client may take to send a request's head.
+/// Timeout for the head of a request.
 const HEAD: Duration = Duration::from_secs(10);
 
-/// What every answer says: nothing of anyone else is loaded, shown around it, or told where it came from.
+/// Headers of every reply: no foreign content, no framing, no referrer.
 const HEADERS: [(&str, &str); 7] = [
     (
         "content-security-policy",
@@ -48,20 +46,21 @@ const HEADERS: [(&str, &str); 7] = [
     ("x-content-type-options", "nosniff"),
     ("referrer-policy", "no-referrer"),
     ("cross-origin-resource-policy", "same-origin"),
-    // a viewer that is opened from here answers to the window that opened it
+    // viewers opened from here send messages to their opener
     ("cross-origin-opener-policy", "same-origin-allow-popups"),
     ("cache-control", "no-store"),
     ("permissions-policy", "camera=(), microphone=(), geolocation=()"),
 ];
 
-/// A port that is taken, on which nobody is answered yet.
+/// A bound port that does not answer yet.
 pub struct Bound(Vec<StdListener>);
 
 impl Bound {
-    /// Takes a port of an address; 0 is any that is free. With 127.0.0.1 goes ::1, where there is that, since `localhost` may be either.
+    /// Binds a port of an address; port 0 selects a free one. For 127.0.0.1 also binds ::1 if
+    /// possible, because `localhost` may mean either.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns an I/O error if the port cannot be bound.
     pub fn new(host: IpAddr, port: u16) -> io::Result<Self> {
         let mut all = vec![StdListener::bind((host, port))?];
         if host == Ipv4Addr::LOCALHOST {
@@ -72,30 +71,31 @@ impl Bound {
         Ok(Bound(all))
     }
 
-    /// Its port.
+    /// Returns the port.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns an I/O error if the system does not report the port.
     pub fn port(&self) -> io::Result<u16> {
         Ok(self.0[0].local_addr()?.port())
     }
 
-    /// Answers until nobody asked for `idle`; for ever if that is `None`.
+    /// Answers requests until none arrives for `idle`; forever if `None`.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns an I/O error if the runtime or a listener fails.
     pub fn serve(self, site: &Arc<Site>, idle: Option<Duration>) -> io::Result<()> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         let served = runtime.block_on(serve(self.0, site, idle));
         site.close();
-        // what is at work ends by itself
+        // work in progress ends after its cancellation
         runtime.shutdown_background();
         served
     }
 }
 
-/// When anybody asked, in milliseconds since the start; what is being answered counts as asked.
+/// Time of the last request, in milliseconds since the start. Requests in progress count as
+/// current.
 struct RequestClock {
     start: Instant,
     last: AtomicU64,
@@ -147,7 +147,7 @@ async fn serve(
             continue;
         };
         let Ok((stream, _)) = stream else {
-            // no descriptors, say: those that are open go on
+            // for example, no file descriptors left: keep the open connections
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -156,7 +156,7 @@ async fn serve(
         }
         let busy = Arc::new(AtomicUsize::new(0));
         let own = Service { busy: Arc::clone(&busy), ..service.clone() };
-        // small answers are not held back
+        // send small replies immediately
         let _as_is = stream.set_nodelay(true);
         let served = tokio::spawn(async move {
             let stream = Patient::new(stream, Arc::clone(&own.unread));
@@ -166,25 +166,23 @@ async fn serve(
             });
             let mut http = hyper::server::conn::http1::Builder::new();
             http.timer(TokioTimer::new()).header_read_timeout(HEAD);
-            // a client that goes, or speaks something else, is no concern of others
+            // errors of one client do not affect others
             let _gone = http.serve_connection(TokioIo::new(stream), service).await;
         });
         connections.0.push(Connection { task: served.abort_handle(), busy });
     }
 }
 
-/// Connections that are open, the oldest first.
 #[derive(Default)]
 struct Connections(Vec<Connection>);
 
 struct Connection {
     task: AbortHandle,
-    /// Number of its requests that are being answered.
     busy: Arc<AtomicUsize>,
 }
 
 impl Connections {
-    /// Whether there is room for one more: if need be, the oldest one that asks for nothing is closed.
+    /// Returns whether another connection is possible; closes the oldest idle one if needed.
     fn has_room(&mut self) -> bool {
         self.0.retain(|connection| !connection.task.is_finished());
         if self.0.len() < CONNECTIONS {
@@ -197,7 +195,7 @@ impl Connections {
     }
 }
 
-/// Marks a connection as busy while a request of it is being answered.
+/// Marks a connection as busy while one of its requests is answered.
 struct Busy(Arc<AtomicUsize>);
 
 impl Busy {
@@ -213,7 +211,6 @@ impl Drop for Busy {
     }
 }
 
-/// Counts a request that is being answered.
 struct OpenRequest(Arc<RequestClock>);
 
 impl OpenRequest {
@@ -230,7 +227,7 @@ impl Drop for OpenRequest {
     }
 }
 
-/// Tells the thread that answers that nobody waits for it, when it is dropped.
+/// Cancels the work of a request when dropped, unless it has completed.
 struct Waits(Cancel, bool);
 
 impl Drop for Waits {
@@ -241,7 +238,6 @@ impl Drop for Waits {
     }
 }
 
-/// A request that outlives its socket.
 struct OwnAsk {
     method: String,
     target: String,
@@ -258,15 +254,13 @@ impl OwnAsk {
     }
 }
 
-/// What answers have in common.
 #[derive(Clone)]
 struct Service {
     site: Arc<Site>,
-    /// Requests that may be at work.
     work: Arc<Semaphore>,
     unread: Arc<Unread>,
     asked: Arc<RequestClock>,
-    /// Requests of one connection that are being answered.
+    /// Number of requests in progress on this connection.
     busy: Arc<AtomicUsize>,
 }
 
@@ -296,7 +290,7 @@ async fn respond(request: Request<Incoming>, service: Service) -> Response<Sent>
     let answering = Arc::clone(&site);
     let answer = move || {
         let reply = answering.answer(&own.ask(), &cancel);
-        // nobody waits for it
+        // the client may have disconnected
         let _gone = sender.send((reply, permit));
     };
     let spawned = std::thread::Builder::new().name("answer".into()).spawn(answer);
@@ -308,7 +302,7 @@ async fn respond(request: Request<Incoming>, service: Service) -> Response<Sent>
     let failed = |why: &str| (Reply::error(503, why, "Try again."), None);
     let (reply, room) = match reply {
         None => failed("the request failed"),
-        // while it has no room it is at work
+        // a reply counts as in progress until it has room
         Some((reply, _at_work)) => match &reply.content {
             Content::Whole(bytes) => match unread.room(bytes.len()).await {
                 None => failed("too many answers wait to be read"),
@@ -334,7 +328,7 @@ fn response(
         Content::Pieces(pieces) => SentBody::Pieces(pieces),
         Content::Progress => SentBody::Lines(tell(Arc::clone(site))),
     };
-    // a page that only shows progress may be forgotten
+    // connections that only watch progress do not keep the server alive
     let open = (!matches!(body, SentBody::Lines(_))).then_some(open);
     let mut response = Response::new(Sent { what: body, _open: open, _busy: busy, _room: room });
     *response.status_mut() =
@@ -352,7 +346,7 @@ fn response(
     response
 }
 
-/// Lines of progress, until the inputs are read.
+/// Sends progress lines until the inputs are read.
 fn tell(site: Arc<Site>) -> mpsc::Receiver<Bytes> {
     let (sender, receiver) = mpsc::channel(2);
     tokio::spawn(async move {
@@ -372,13 +366,11 @@ fn tell(site: Arc<Site>) -> mpsc::Receiver<Bytes> {
 }
 
 enum SentBody {
-    /// What is left of all.
     Whole(Bytes),
     Pieces(BodyPieces),
     Lines(mpsc::Receiver<Bytes>),
 }
 
-/// A body as it is sent.
 struct Sent {
     what: SentBody,
     _open: Option<OpenRequest>,
@@ -386,7 +378,7 @@ struct Sent {
     _room: Option<OwnedSemaphorePermit>,
 }
 
-/// A body that cannot be finished: the connection is broken off, so that nobody takes what was sent for all of it.
+/// Aborts the connection of an incomplete body, so that the client does not take it for complete.
 #[derive(Debug)]
 struct BrokenOff;
 
@@ -408,7 +400,7 @@ impl Body for Sent {
     ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
         match &mut self.what {
             SentBody::Whole(bytes) => {
-                // so that this is there, and its room taken, until nearly all is read
+                // send in frames, so that the reply keeps its room until it is almost read
                 let next = bytes.split_to(bytes.len().min(FRAME));
                 Poll::Ready((!next.is_empty()).then(|| Ok(Frame::data(next))))
             }

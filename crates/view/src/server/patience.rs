@@ -1,7 +1,8 @@
-//! Clients that do not read what they asked for: how much waits for them, and how long.
+//! Limits replies that clients do not read, by size and by time.
 //!
-//! Answers wait in memory until they are read. All of them have [`ROOM`]; whoever reads nothing for [`PATIENCE`], or for [`CROWDED`] while
-//! others wait for room, is cut off. So a page that stands still holds up nobody, and no memory but its share.
+//! Replies wait in memory until they are read; all share [`ROOM`] bytes. A client that reads
+//! nothing for [`PATIENCE`], or for [`CROWDED`] while other replies wait for room, is disconnected.
+//! So a stalled page blocks no one else.
 
 use std::io;
 use std::pin::Pin;
@@ -13,23 +14,22 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Interval, interval_at, timeout};
 
-/// Bytes of answers that wait to be read.
+/// Maximum total bytes of unread replies.
 const ROOM: usize = 32 << 20;
-/// Room is counted in these.
+/// Unit of the room, in bytes.
 const UNIT: usize = 1 << 10;
-/// How long a client may read nothing: a download may be paused for a while.
+/// Timeout for a client that reads nothing; long enough for a paused download.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// The same while others wait for room.
+/// Timeout while other replies wait for room.
 const CROWDED: Duration = Duration::from_secs(1);
-/// How often a client that reads nothing is looked at.
+/// Interval between checks of a stalled client.
 const EVERY: Duration = Duration::from_millis(250);
-/// How long an answer waits for room.
+/// Timeout for a reply that waits for room.
 const WAITS: Duration = Duration::from_secs(5);
 
-/// What waits to be read, of all clients.
+/// Room for the unread replies of all clients.
 pub(crate) struct Unread {
     room: Arc<Semaphore>,
-    /// Answers that have no room yet.
     waiting: AtomicUsize,
 }
 
@@ -39,7 +39,6 @@ impl Default for Unread {
     }
 }
 
-/// Counts an answer that waits for room.
 struct Waiting<'u>(&'u AtomicUsize);
 
 impl<'u> Waiting<'u> {
@@ -56,8 +55,8 @@ impl Drop for Waiting<'_> {
 }
 
 impl Unread {
-    /// Room for an answer of so many bytes, until the permit is dropped; one that is larger than all of it has all of it. Nothing if there is
-    /// none for long.
+    /// Reserves room for a reply until the permit is dropped; an oversized reply takes all room.
+    /// Returns `None` after a timeout.
     pub(crate) async fn room(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         let _waiting = Waiting::new(&self.waiting);
         let units = bytes.div_ceil(UNIT).min(ROOM / UNIT) as u32;
@@ -73,11 +72,11 @@ impl Unread {
     }
 }
 
-/// A stream that breaks off when nothing that is written is read for too long.
+/// A stream that fails if the client reads nothing for too long.
 pub(crate) struct Patient<S> {
     stream: S,
     unread: Arc<Unread>,
-    /// Since when nothing is read, and when that is looked at.
+    /// Start of the current stall, and the timer for checking it.
     stands: Option<(Instant, Interval)>,
 }
 
@@ -86,7 +85,7 @@ impl<S> Patient<S> {
         Patient { stream, unread, stands: None }
     }
 
-    /// What a write says, unless it waits for too long.
+    /// Returns the result of a write, or an error if the client stalls for too long.
     fn judged(
         &mut self,
         written: Poll<io::Result<usize>>,
@@ -155,7 +154,6 @@ mod tests {
     use super::*;
     use std::future::poll_fn;
 
-    /// Nobody reads it.
     struct Stuck;
 
     impl AsyncWrite for Stuck {
@@ -181,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn who_reads_nothing_is_cut_off_as_soon_as_others_wait() {
+    fn stalled_client_is_disconnected_once_others_wait() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
         runtime.expect("a runtime").block_on(async {
             let unread = Arc::new(Unread::default());

@@ -1,4 +1,4 @@
-//! Slices that are handed on: what `slice` writes, sent while it is written.
+//! Streams the output of `slice` to clients while it is written.
 
 pub(crate) mod room;
 
@@ -19,20 +19,18 @@ use tracemill_trace::run::memory::Share;
 use tracemill_trace::time::windows::{Edges, Moment, TimeSpan, TimeWindow};
 use tracemill_trace::{Error, ErrorKind, Source};
 
-/// Bytes of a piece.
 const PIECE: usize = 64 << 10;
-/// Pieces that wait to be sent.
+/// Maximum number of unsent pieces.
 const WAITING: usize = 8;
 
-/// What slices are made of.
 pub(crate) struct Slices {
     sources: Vec<Source>,
     config: Config,
-    /// Whether one is being sent: one at a time has the memory.
+    /// Whether a slice is being sent; only one at a time has the memory.
     busy: Arc<AtomicBool>,
-    /// Who has that memory.
+    /// The memory shared with background work.
     pub(crate) room: Arc<Room>,
-    /// The inputs as one, once a slice of them needed it.
+    /// The merged inputs, created for the first slice that needs them.
     merged: Arc<Mutex<Option<Source>>>,
     stem: String,
 }
@@ -82,7 +80,7 @@ impl Slices {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         let stem: String =
             name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(80).collect();
-        // what is shown has the other half
+        // the displayed model has the other half
         let mut config = Config { limits: config.limits.within(Share::of(1, 2)), ..config.clone() };
         config.limits.progress = Arc::default();
         let merged = Arc::default();
@@ -96,7 +94,6 @@ impl Slices {
         }
     }
 
-    /// What files of slices are called, without their ends.
     pub(crate) fn stem(&self) -> &str {
         &self.stem
     }
@@ -105,7 +102,7 @@ impl Slices {
         FORMS.iter().any(|form| form.route == path)
     }
 
-    /// Begins a slice, and waits until there is something to send.
+    /// Starts a slice, and waits for its first piece.
     pub(crate) fn answer(
         &self,
         path: &str,
@@ -141,7 +138,7 @@ impl Slices {
                 if let Ok(mut told) = told.lock() {
                     *told = Some(error);
                 }
-                // who has gone need not be told
+                // the client may have disconnected
                 let _gone = sender.blocking_send(Err(()));
             }
         };
@@ -164,7 +161,6 @@ impl Slices {
         Ok(Reply { status: 200, kind: form.media_type, content: Content::Pieces(pieces), headers })
     }
 
-    /// What is asked for.
     fn job(
         &self,
         form: &SliceForm,
@@ -199,10 +195,8 @@ impl Slices {
     }
 }
 
-/// A slice to be made.
 struct Job {
     sources: Vec<Source>,
-    /// Where inputs are kept that a merge makes one of.
     merged: Option<Arc<Mutex<Option<Source>>>>,
     window: TimeWindow,
     edges: Edges,
@@ -227,7 +221,7 @@ impl Job {
         flushed(out.lock().map(|mut out| out.flush()))
     }
 
-    /// The inputs as `merge` makes one of them, in a temporary file. Cost: a merge, the first time; then nothing.
+    /// Returns the inputs merged into a temporary file. Cost: one merge, on the first call.
     fn merged_in(&self, kept: &Mutex<Option<Source>>) -> Result<Source, Error> {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(source) = &*kept {
@@ -240,7 +234,6 @@ impl Job {
     }
 }
 
-/// What the last write says.
 fn flushed<E>(last: Result<io::Result<()>, E>) -> Result<(), Error> {
     match last {
         Ok(Ok(())) => Ok(()),
@@ -248,7 +241,7 @@ fn flushed<E>(last: Result<io::Result<()>, E>) -> Result<(), Error> {
     }
 }
 
-/// Sends what is written in pieces; waits while too many are on their way.
+/// Sends written bytes in pieces, and blocks while too many are unsent.
 struct Out {
     sender: Sender<BodyPiece>,
     held: Vec<u8>,

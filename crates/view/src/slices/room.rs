@@ -1,26 +1,25 @@
-//! The half of the memory that slices have, lent to what is worked out meanwhile: a slice that wants it gets it at once, and what was begun
-//! is begun anew.
+//! Lends the memory of slices to background work. A slice interrupts that work immediately; it
+//! restarts later.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use tracemill_trace::run::limits::Cancel;
 
 #[derive(Default)]
 struct RoomState {
-    /// Slices that are made, or wait.
     slices: usize,
-    /// What is worked out meanwhile.
+    /// Cancels the background work, if any.
     spare: Option<Cancel>,
     is_closed: bool,
 }
 
-/// Who has that half.
+/// Arbitrates the memory between slices and background work.
 #[derive(Default)]
 pub(crate) struct Room {
     state: Mutex<RoomState>,
     changed: Condvar,
 }
 
-/// What a slice has until it is dropped.
+/// The memory of a slice, until it is dropped.
 pub(crate) struct TakenRoom<'r>(&'r Room);
 
 impl Drop for TakenRoom<'_> {
@@ -35,13 +34,12 @@ impl Room {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until `is_so`.
     fn until(&self, is_so: impl Fn(&RoomState) -> bool) -> MutexGuard<'_, RoomState> {
         let waits = self.changed.wait_while(self.state(), |state| !is_so(state));
         waits.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// For a slice: whatever else is at work ends first, soon.
+    /// Takes the memory for a slice; cancels background work and waits for its end.
     pub(crate) fn take(&self) -> TakenRoom<'_> {
         let mut state = self.state();
         state.slices += 1;
@@ -51,7 +49,8 @@ impl Room {
         TakenRoom(self)
     }
 
-    /// Does `work` while nobody takes a slice, again and again until none comes between; nothing once it is closed.
+    /// Runs `work` while there are no slices, and repeats it until no slice interrupts it. Returns
+    /// `None` once closed.
     pub(crate) fn spare<T>(&self, mut work: impl FnMut(&Cancel) -> T) -> Option<T> {
         loop {
             let cancel = Cancel::default();
@@ -70,7 +69,7 @@ impl Room {
         }
     }
 
-    /// What is worked out is wanted no more.
+    /// Cancels background work for good.
     pub(crate) fn close(&self) {
         let mut state = self.state();
         state.is_closed = true;
@@ -87,13 +86,13 @@ mod tests {
     use std::sync::mpsc::channel;
 
     #[test]
-    fn a_slice_goes_before_what_is_worked_out() {
+    fn slice_interrupts_background_work() {
         let (room, runs) = (Room::default(), AtomicU32::new(0));
         let (begun, begins) = channel();
         std::thread::scope(|scope| {
             let worker = scope.spawn(|| {
                 room.spare(|cancel| {
-                    // the first run goes on until a slice comes
+                    // the first run continues until a slice interrupts it
                     if runs.fetch_add(1, Ordering::Relaxed) == 0 {
                         begun.send(()).unwrap();
                         while cancel.check().is_ok() {

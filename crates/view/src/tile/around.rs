@@ -1,4 +1,4 @@
-//! What stands around an event: those that hold it, and those that arrows join it with.
+//! Finds the ancestors of an event and the events that arrows connect to it.
 
 use crate::model::Model;
 use crate::tracks::flows::{InLane, NEXT};
@@ -17,7 +17,7 @@ pub(crate) struct EventAt {
 }
 
 impl Model {
-    /// The event of a row that holds a moment; of several that begin there the first.
+    /// Returns the event of a row that contains a time; the first of several that begin there.
     fn at(&self, lane: &Lane, row: u16, time: i64) -> Option<Span> {
         let track = lane.tracks.iter().find(|track| track.row == row)?;
         let rows = self.rows_of(lane);
@@ -25,7 +25,8 @@ impl Model {
         spans.find(|span| span.start <= time && time <= span.end()).map(|span| Span { row, ..span })
     }
 
-    /// The event that a point of a flow belongs to: the innermost that is open, or the next that begins.
+    /// Returns the event that a point of a flow binds to: the innermost open one, or the next one
+    /// to begin.
     pub(crate) fn bound(&self, point: Mark) -> Option<InLane> {
         let lane = self.lanes.get(point.lane as usize)?;
         let (tracks, rows) = (|| lane.tracks.iter(), self.rows_of(lane));
@@ -45,7 +46,8 @@ impl Model {
     }
 }
 
-/// An event of a lane that begins at a moment: in this row, or in another if a window more or less gave it that.
+/// Returns the event of a lane that begins at a time, preferably in a given row, since rows differ
+/// between windows.
 pub(crate) fn event_at(model: &Model, at: EventAt) -> Option<InLane> {
     let EventAt { lane: number, row, start } = at;
     let lane = model.lanes.get(number)?;
@@ -59,7 +61,7 @@ pub(crate) fn event_at(model: &Model, at: EventAt) -> Option<InLane> {
     Some(InLane(number as u32, span))
 }
 
-/// Ancestors of an event, outermost first, and arrows from and to it; `bound` finds the event of a point of a flow.
+/// Returns the ancestors of an event, outermost first, and its arrows.
 pub(crate) fn around(
     model: &Model,
     own: InLane,

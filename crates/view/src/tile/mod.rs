@@ -1,4 +1,5 @@
-//! Tiles: what of some lanes lies in a window, as columns of numbers that the page reads where they lie.
+//! Tiles: the events of lanes in a window, encoded as arrays of numbers that the page reads in
+//! place.
 //!
 //! All integers are little-endian, and each array begins at a multiple of 8 bytes.
 //!
@@ -9,12 +10,15 @@
 //!           column u32[m]  count u32[m]  name u32[m]  row u16[m]  busy u8[m]
 //! ```
 //!
-//! Times are nanoseconds behind the start of the trace: exact up to 104 days. `place` is for [`api/event`](crate), or -1. `flags`: 1 has
-//! no end, 4 lies in a row of what overlaps. A column stands for `count` intervals shorter than two pixels that begin in that column of
-//! pixels; the name is that of the longest, and `busy` how much of the column they take, in 255ths. `state` is 0 if every interval of
-//! the window stands there, 1 if columns stand for some, 2 if what columns say is known only about: from an index, which has sums over stretches of time.
+//! Times are nanoseconds since the trace start, exact up to 104 days. `place` is the offset for
+//! [`api/event`](crate), or -1. `flags`: 1 is an open slice, 4 is in a row of overlapping
+//! intervals. A column combines `count` intervals shorter than two pixels that begin in that pixel
+//! column; its name is that of the longest, and `busy` is the covered part of the column in 255ths.
+//! `state` is 0 if all intervals of the window are listed, 1 if columns combine some, and 2 if
+//! columns are approximate (bins of an index).
 //!
-//! Of a counter (`kind` 2) `start` is the time of the first sample in a column of pixels, `dur` the least value there and `place` the greatest.
+//! For a counter (`kind` 2), `start` is the time of the first sample in a pixel column, `dur` the
+//! least value and `place` the greatest.
 
 pub(crate) mod around;
 pub(crate) mod stats;
@@ -25,12 +29,13 @@ use crate::tracks::lane::Lane;
 use crate::tracks::record::NO_PLACE;
 use tracemill_index::drawing::LaneKind;
 
-/// Intervals up to which all of a window come as they are.
+/// Maximum number of intervals in a window that are sent uncombined.
 pub(crate) const EXACT: u64 = 20_000;
-/// Bytes up to which a tile grows: of lanes behind that the page asks again.
+/// Size in bytes at which a tile ends; the page requests the remaining lanes again.
 const MOST: usize = 8 << 20;
 
-/// Makes a tile. Cost: of each row that of the pixels, however many events lie in it. `goes_on` is asked between lanes.
+/// Encodes a tile. Cost per row: proportional to pixels, not to events. Calls `goes_on` between
+/// lanes; returns `None` if it is false.
 pub(crate) fn tile(
     model: &Model,
     lanes: &[usize],
@@ -95,7 +100,6 @@ fn lane(model: &Model, number: usize, grid: Grid, out: &mut Vec<u8>) {
     bytes(columns.iter().map(|column| share(column.busy)), out);
 }
 
-/// Whether all is there, or what columns stand for.
 fn state_of(model: &Model, lane: &Lane, has_columns: bool) -> u8 {
     match (has_columns, model.bins_of(lane)) {
         (false, _) => 0,
@@ -134,7 +138,8 @@ fn bytes(all: impl Iterator<Item = u8>, out: &mut Vec<u8>) {
     pad(out);
 }
 
-/// The whole trace in `px` columns: of each process how busy the first rows of its threads are, in 255ths.
+/// Encodes the whole trace in `px` columns: for each process, how busy the first rows of its
+/// threads are, in 255ths.
 pub(crate) fn overview(model: &Model, px: u32, processes: &[Vec<usize>]) -> Vec<u8> {
     let bounds = model.bounds;
     let grid = Grid { from: bounds.start, to: bounds.end, px, exact: false };
@@ -159,14 +164,14 @@ pub(crate) fn overview(model: &Model, px: u32, processes: &[Vec<usize>]) -> Vec<
                 .for_each(|column| busy[column.column as usize] += column.busy as f64);
             drawn.spans.iter().for_each(|span| spread(span.start, span.end(), grid, &mut busy));
         }
-        // one busy thread of many is to be seen
+        // keep a single busy thread of many visible
         let most = grid.width() * f64::from(threads.clamp(1, 4));
         bytes(busy.iter().map(|own| (own / most * 255.0).clamp(0.0, 255.0).ceil() as u8), &mut out);
     }
     out
 }
 
-/// Adds an interval to all columns that it touches.
+/// Adds an interval to all columns that it overlaps.
 fn spread(start: i64, end: i64, grid: Grid, busy: &mut [f64]) {
     let (start, end) = (start.max(grid.from), end.min(grid.to));
     let (first, last) = (grid.column(start), grid.column(end.max(start)));

@@ -1,4 +1,5 @@
-//! What happens in a window: per name counts and times, per lane how busy it is; and the next event of a name.
+//! Statistics of a window: counts and times by name, busy time by lane; and search for the next
+//! event of a name.
 
 use crate::model::Model;
 use crate::tracks::bins::Bins;
@@ -10,9 +11,8 @@ use tracemill_index::drawing::LaneKind;
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::time::windows::TimeSpan;
 
-/// Intervals of a window up to which its names are counted.
+/// Maximum number of intervals in a window for counting names.
 const MOST: u64 = 8 << 20;
-/// Names that are told.
 const TOP: usize = 200;
 
 /// Where a search for a name begins.
@@ -34,8 +34,8 @@ struct OfName {
     most: i64,
 }
 
-/// Sums of what lies in a window. Times are clipped to it; own time is that which no interval of the row below takes.
-/// Cost: the intervals in the window. `goes_on` is asked now and then.
+/// Returns statistics of a window. Times are clipped to it; self time excludes intervals of the row
+/// below. Cost: the intervals in the window. Returns `None` if `goes_on` becomes false.
 pub(crate) fn stats(
     model: &Model,
     lanes: &[usize],
@@ -82,7 +82,7 @@ pub(crate) fn stats(
         "names": rows, "lanes": busy }))
 }
 
-/// The same of more intervals than can be looked at: per lane from sums over stretches of time; names only of the whole trace.
+/// Returns approximate statistics by lane from the bins; by name only for the whole trace.
 fn about(model: &Model, bins: &Bins, lanes: &[usize], from: i64, to: i64) -> Value {
     let is_whole = from <= model.bounds.start && to >= model.bounds.end;
     let is_whole = is_whole && lanes.len() == model.lanes.len();
@@ -116,7 +116,7 @@ fn about(model: &Model, bins: &Bins, lanes: &[usize], from: i64, to: i64) -> Val
         "distinct": distinct, "names": names, "lanes": busy })
 }
 
-/// Adds the intervals of a lane; gives the time of its first row.
+/// Adds the intervals of a lane; returns the total time of its first row.
 fn of_lane(
     model: &Model,
     lane: &Lane,
@@ -159,7 +159,7 @@ fn of_lane(
     first
 }
 
-/// Names in which a text lies, whatever the case of ASCII letters, by the time of their intervals.
+/// Returns names that contain a text, ignoring ASCII case, by total time.
 pub(crate) fn names(model: &Model, text: &str, most: usize) -> Value {
     let found = matching(model, text);
     let count = found.len();
@@ -169,7 +169,7 @@ pub(crate) fn names(model: &Model, text: &str, most: usize) -> Value {
     json!({ "count": count, "names": found.iter().map(|&name| name_json(model, name)).collect::<Vec<_>>() })
 }
 
-/// Names that have intervals and hold a text.
+/// Returns names that have intervals and contain a text.
 pub(crate) fn matching(model: &Model, text: &str) -> BTreeSet<u32> {
     let has_any = |name: &u32| model.sums.get(*name as usize).is_some_and(|sum| sum.count > 0);
     let mut found = model.names.holding(text);
@@ -177,13 +177,13 @@ pub(crate) fn matching(model: &Model, text: &str) -> BTreeSet<u32> {
     found
 }
 
-/// A name and what is known of its intervals.
 pub(crate) fn name_json(model: &Model, name: u32) -> Value {
     let sum = model.sums.get(name as usize).copied().unwrap_or_default();
     json!({ "id": name, "name": model.names.text(name), "count": sum.count, "total": sum.total, "max": sum.longest })
 }
 
-/// The event nearest behind, or before, a time whose name holds a text; at one time by lane. Cost: at most a look at every interval.
+/// Returns the nearest event after or before a time whose name contains a text, the first lane
+/// among equals. Cost: at most a pass over all intervals.
 pub(crate) fn find(
     model: &Model,
     text: &str,

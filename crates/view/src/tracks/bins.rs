@@ -1,24 +1,21 @@
-//! What an index says of the intervals that it does not list: sums over stretches of time of each lane. They are drawn as density, about.
+//! Sums per time range and lane from an index, for intervals that it does not list. They are drawn
+//! as approximate density.
 
 use crate::tracks::record::{OPEN, Span};
 use crate::tracks::{DrawnRow, Grid, is_beside};
 use tracemill_index::DrawnBin;
 
-/// Bins of all lanes.
 pub(crate) struct Bins {
-    /// By lane and time.
     all: Vec<DrawnBin>,
-    /// Nanoseconds of each.
+    /// Length of each bin in nanoseconds.
     width: i64,
 }
 
 impl Bins {
-    /// Of bins that come by lane and time.
     pub(crate) fn new(all: Vec<DrawnBin>, width: i64) -> Self {
         Bins { all, width }
     }
 
-    /// Those of a lane that touch a window.
     fn within(&self, lane: u32, from: i64, to: i64) -> &[DrawnBin] {
         let end_of = |bin: &DrawnBin| bin.start.saturating_add(self.width);
         let first = self.all.partition_point(|bin| (bin.lane, end_of(bin)) <= (lane, from));
@@ -26,26 +23,25 @@ impl Bins {
         self.all.get(first..end).unwrap_or_default()
     }
 
-    /// Intervals and moments of a lane in a window, about.
+    /// Estimates the number of intervals and instants of a lane in a window.
     pub(crate) fn count(&self, lane: u32, from: i64, to: i64) -> f64 {
         let parts = self.within(lane, from, to).iter();
         parts.map(|bin| bin.count as f64 * self.share(bin, from, to)).sum()
     }
 
-    /// Nanoseconds that those take, about.
+    /// Estimates their total time in nanoseconds.
     pub(crate) fn busy(&self, lane: u32, from: i64, to: i64) -> f64 {
         let parts = self.within(lane, from, to).iter();
         parts.map(|bin| bin.busy as f64 * self.share(bin, from, to)).sum()
     }
 
-    /// How much of a bin lies in a window.
     fn share(&self, bin: &DrawnBin, from: i64, to: i64) -> f64 {
         let end = bin.start.saturating_add(self.width).min(to);
         let own = end as f64 - bin.start.max(from) as f64;
         (own / self.width as f64).clamp(0.0, 1.0)
     }
 
-    /// Adds the density of a lane to what is drawn of it, in the row below what is long there.
+    /// Draws the density of a lane in the row below its long intervals.
     pub(crate) fn draw(&self, lane: u32, grid: Grid, out: &mut DrawnRow) {
         let bins = self.within(lane, grid.from, grid.to);
         if bins.is_empty() {
@@ -59,7 +55,7 @@ impl Bins {
             for column in first..=last {
                 let [from, to] = grid.times(column);
                 let share = self.share(bin, from.max(grid.from), to.min(grid.to).max(from + 1));
-                // what is left of one column is counted in the next
+                // carry the fractional count over to the next column
                 left += bin.count as f64 * share;
                 let (count, busy) = (left.floor(), (bin.busy as f64 * share) as i64);
                 left -= count;
@@ -70,7 +66,7 @@ impl Bins {
         out.join_columns();
     }
 
-    /// A counter: of each bin, or of those in a column, the first time, least and greatest value.
+    /// Returns the points of a counter: first time, least and greatest value per bin or column.
     pub(crate) fn draw_counter(&self, lane: u32, grid: Grid) -> Vec<(i64, f64, f64)> {
         let float = |bits: i64| f64::from_bits(bits as u64);
         let mut points: Vec<(i64, f64, f64)> = Vec::new();
@@ -89,7 +85,7 @@ impl Bins {
     }
 }
 
-/// Of each column the first row below what is long in it.
+/// Returns, for each column, the first row below the long intervals.
 fn depths(spans: &[Span], grid: Grid) -> Vec<u16> {
     let mut rows = vec![0; grid.px as usize];
     for span in spans.iter().filter(|span| !is_beside(span)) {

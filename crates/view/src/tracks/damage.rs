@@ -1,24 +1,21 @@
-//! Where inputs are damaged or cut off, as times of the trace: bytes that were lost have none, but the events around them do.
+//! Finds the times of losses: lost bytes have no time, but the events around them do.
 
 use crate::tracks::record::NO_PLACE;
 use serde_json::{Value, json};
 use tracemill_tokenizer::DamageKind;
 use tracemill_trace::run::losses::{Example, InputReport};
 
-/// A place where something was lost.
 pub(crate) struct Damaged {
     kind: DamageKind,
-    /// The number of its input, and the name of that.
     input: (usize, String),
     example: Example,
-    /// The time of the last event before it in its input, else of the first behind it; nothing if its input has none.
+    /// Time of the last event before the loss in its input, else of the first one after it.
     at: Option<i64>,
 }
 
-/// The place of an event, and its time.
 pub(crate) type NearEvent = (u64, i64);
 
-/// Places at which something is known to be lost, ascending, of each input.
+/// Returns the offsets of losses over all inputs, ascending.
 pub(crate) fn places(inputs: &[InputReport]) -> Vec<u64> {
     let losses = inputs.iter().flat_map(|report| report.losses.iter());
     let examples = losses.flat_map(|(_, tally)| &tally.examples);
@@ -27,8 +24,8 @@ pub(crate) fn places(inputs: &[InputReport]) -> Vec<u64> {
     all
 }
 
-/// The first few places of each kind in each input, in the order of the inputs. `begins` has of each input the place from which on events are
-/// its own; `events` those that are drawn, in any order. Cost: a look at each, if there is damage.
+/// Returns the first losses of each kind per input. `begins` has the base of each input, `events`
+/// the drawn events in any order. Cost: one pass over `events` if there are losses.
 pub(crate) fn find(
     inputs: &[InputReport],
     begins: &[Option<u64>],
@@ -52,7 +49,7 @@ pub(crate) fn find(
     all.sort_by_key(|(place, _)| *place);
     let places: Vec<u64> = all.iter().map(|(place, _)| *place).collect();
     let (before, behind) = around(&places, events);
-    // where the next input begins that has events
+    // the base of the next input that has events
     let mut ends = vec![NO_PLACE; inputs.len()];
     for input in (1..inputs.len()).rev() {
         ends[input - 1] = ends[input].min(begin_of(input));
@@ -66,7 +63,7 @@ pub(crate) fn find(
     all.into_iter().map(|(_, damaged)| damaged).collect()
 }
 
-/// Of each of some places in order the last event before it, and the first behind it.
+/// Returns, for each position (ascending), the last event before it and the first one after it.
 fn around(
     places: &[u64],
     events: impl Iterator<Item = NearEvent>,
@@ -91,7 +88,6 @@ fn around(
 }
 
 impl Damaged {
-    /// As the page takes it; `since_start` makes a time of the trace one behind its start.
     pub(crate) fn json(&self, since_start: impl Fn(i64) -> f64) -> Value {
         let Example { offset, bytes, excerpt, .. } = &self.example;
         json!({

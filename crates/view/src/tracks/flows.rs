@@ -1,19 +1,20 @@
-//! Flows: which events are joined by arrows. Points of a flow (s, t, f, and events with `bind_id`) in order of flow and time, and again by lane.
+//! Arrows between events. Points of flows (`s`, `t`, `f`, and events with `bind_id`) are stored by
+//! flow and time, and again by lane.
 
 use crate::tracks::record::{Mark, Span};
 use tracemill_trace::order::Keyed;
 use tracemill_trace::record;
 use tracemill_trace::spill::SpilledVec;
 
-/// Points that are looked at for one event.
+/// Maximum number of points examined per event.
 const LOOKED_AT: usize = 1000;
-/// Arrows of one event.
+/// Maximum number of arrows per event.
 const ARROWS: usize = 64;
 
-/// How a point finds its event: the one that is open, or the next that begins.
+/// Flag of a point that binds to the next event instead of the open one.
 pub(crate) const NEXT: u32 = 1;
 
-/// A point of a flow by lane and time; its `pair` is its number in the order of flows.
+/// A point of a flow, ordered by lane and time; its `pair` is its index in the order by flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ByLane(pub(crate) Mark);
 
@@ -27,14 +28,12 @@ impl Keyed for ByLane {
     }
 }
 
-/// An arrow: two events, each with the time of its point.
+/// An arrow between two events, each with the time of its flow event.
 pub(crate) type Arrow = [(InLane, i64); 2];
 
-/// An event of a lane.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct InLane(pub(crate) u32, pub(crate) Span);
 
-/// All points.
 pub(crate) struct Flows {
     points: SpilledVec<Mark>,
     by_lane: SpilledVec<ByLane>,
@@ -45,7 +44,6 @@ impl Flows {
         Flows { points, by_lane }
     }
 
-    /// The first number of those by lane whose point is not before.
     fn first(&self, lane: u32, ts: i64) -> usize {
         let (mut low, mut high) = (0, self.by_lane.len());
         while low < high {
@@ -59,11 +57,12 @@ impl Flows {
         low
     }
 
-    /// Arrows from and to an event; `bound` finds the event of a point. Cost: a look at the points of its lane in its time, up to a thousand.
+    /// Returns the arrows of an event; `bound` finds the event of a point. Cost: up to a thousand
+    /// points of the lane during the event.
     pub(crate) fn of(&self, event: InLane, bound: impl Fn(Mark) -> Option<InLane>) -> Vec<Arrow> {
         let InLane(lane, span) = event;
         let mut arrows = Vec::new();
-        // a point in front of an event belongs to it if nothing begins between
+        // a point before an event binds to it if nothing begins in between
         let from = self.first(lane, span.start).saturating_sub(8);
         let to = self.first(lane, span.end().saturating_add(1)).min(from + LOOKED_AT);
         for ByLane(point) in self.by_lane.range(from..to) {
@@ -86,7 +85,6 @@ impl Flows {
         arrows
     }
 
-    /// Bytes on disk.
     pub(crate) fn spilled(&self) -> u64 {
         self.points.spilled_bytes() + self.by_lane.spilled_bytes()
     }

@@ -1,13 +1,13 @@
-//! The scan: what each event is for the view, on the worker that finds it. In which lane it lies, and what it is called, says
-//! [`tracemill_index::drawing`], as it does for indexes.
+//! Converts each event for drawing, on the scan worker. [`tracemill_index::drawing`] decides lane
+//! and name, as for indexes.
 //!
 //! | shape | becomes |
 //! |---|---|
-//! | complete, moment | an interval; a moment |
-//! | begin, end | marks of their thread, or of their operation: category, name and id, and the process where the id is local to it |
-//! | samples | one of each series of the counter |
-//! | flow, and X with `bind_id` | points of flows: arrows between what is drawn |
-//! | metadata | names and places of processes and threads |
+//! | complete, instant | an interval; an instant |
+//! | begin, end | marks of their thread, or of their operation: category, name and id, and the process if the id is local |
+//! | samples | one sample per series of the counter |
+//! | flow, and X with `bind_id` | points of flows, drawn as arrows |
+//! | metadata | names and sort indexes of processes and threads |
 //! | objects, profiles, all others | not drawn, but counted |
 
 use crate::tracks::flows::NEXT;
@@ -23,17 +23,15 @@ use tracemill_trace::observe::{EventRef, Look, Observer, SealedChunk, Starter};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::time::bounds::Times;
 
-/// What the view needs of the events of one chunk.
 pub(crate) struct Found {
     pub(crate) labels: Labels,
     pub(crate) spans: Vec<Timed>,
     pub(crate) marks: Vec<Mark>,
-    /// Points of flows; `name` says how each finds its event.
+    /// Points of flows; `name` tells how each binds to an event.
     pub(crate) flows: Vec<Mark>,
     pub(crate) notes: Notes,
     pub(crate) times: Times,
     pub(crate) events: u64,
-    /// Events that are drawn nowhere.
     pub(crate) undrawn: u64,
     pub(crate) bytes: u64,
 }
@@ -54,13 +52,13 @@ impl Default for Found {
     }
 }
 
-/// The same for equal bytes on every machine.
+/// Returns a hash that is equal on all machines.
 fn hash(value: impl std::hash::Hash) -> u64 {
     FixedState::default().hash_one(value).max(1)
 }
 
 impl Found {
-    /// An end of an interval of a lane; of operations those of one name and id belong together.
+    /// Records one end of an interval. Ends of operations are grouped by name and id.
     fn mark(&mut self, event: &Event<'_>, ts: i64, place: u64, kind: LaneKind) {
         let lane = self.labels.lane(event, kind);
         let (group, pair) = match kind {
@@ -77,7 +75,7 @@ impl Found {
         self.marks.push(Mark { group, ts, place, pair, lane, name, phase });
     }
 
-    /// A point of a flow: s, t, f by category, name and id.
+    /// Records a point of a flow: `s`, `t` or `f`, by category, name and id.
     fn flow(&mut self, event: &Event<'_>, ts: i64, place: u64) {
         let lane = self.labels.lane(event, LaneKind::Thread);
         let group = operation(event).unwrap_or_else(|| hash(hash_of_name(event)) | 1 << 63);
@@ -86,7 +84,7 @@ impl Found {
         self.flows.push(Mark { group, ts, place, pair: 0, lane, name, phase });
     }
 
-    /// An event that is a point of a flow itself, by `bind_id`.
+    /// Records an event with `bind_id` as a point of a flow.
     fn bound(&mut self, event: &Event<'_>, lane: u32, ts: i64, place: u64) {
         let Some(id) = event.field(Field::BindId) else { return };
         let is = |key: &[u8]| member(event.bytes, key) == Some(b"true");
@@ -105,7 +103,6 @@ impl Found {
         self.spans.push(Timed(lane, Span { start, dur, place, name, row: 0, flags: 0 }));
     }
 
-    /// A sample of each series.
     fn counter(&mut self, event: &Event<'_>, start: i64, place: u64) {
         let Found { labels, spans, undrawn, .. } = self;
         let has_any = labels.samples(event, |lane, value| {
@@ -116,13 +113,13 @@ impl Found {
     }
 }
 
-/// A number of a name: equal for equal texts.
+/// Returns the hash of a name, independent of escapes.
 fn hash_of_name(event: &Event<'_>) -> u64 {
     let mut scratch = Vec::new();
     hash(content(event.field(Field::Name).unwrap_or_default(), &mut scratch))
 }
 
-/// An id that is a number in the one spelling that all of its value share, else as it is written.
+/// Returns the canonical form of a numeric id; other ids as written.
 fn id_of(id: &[u8]) -> Vec<u8> {
     let (mut scratch, mut number) = (Vec::new(), Vec::new());
     match number_text(id, &mut scratch) {
@@ -131,7 +128,8 @@ fn id_of(id: &[u8]) -> Vec<u8> {
     }
 }
 
-/// What names an operation: its category, its name and its id, with the process if the id is local; nothing without an id.
+/// Returns the hash of an operation: category, name, scope and id, and the process if the id is
+/// local. Returns `None` without an id.
 fn operation(event: &Event<'_>) -> Option<u64> {
     let cat = event.field(Field::Cat).unwrap_or_default();
     let scope = event.field(Field::Scope).unwrap_or_default();
@@ -144,7 +142,7 @@ fn operation(event: &Event<'_>) -> Option<u64> {
         },
         (None, None) => return None,
     };
-    // threads have groups below 2^32
+    // groups of threads are below 2^32
     Some(hash((cat, hash_of_name(event), scope, id_of(id), owner)) | 1 << 63)
 }
 
@@ -156,7 +154,7 @@ impl Look for Found {
     }
 }
 
-/// Observes a scan with a function that takes what was found in a chunk, and the number of its input.
+/// Passes the findings of each chunk, and the number of its input, to a function.
 pub(crate) struct EachChunk<F>(pub(crate) F);
 
 impl<F: FnMut(Found, usize) -> Result<(), Error>> Observer for EachChunk<F> {
@@ -167,13 +165,12 @@ impl<F: FnMut(Found, usize) -> Result<(), Error>> Observer for EachChunk<F> {
     }
 
     fn merge(&mut self, found: Found, chunk: &SealedChunk<'_>) -> Result<(), Error> {
-        // an input that is left out has no report that its number could name
+        // ignored inputs have no report
         if chunk.stats.events == 0 { Ok(()) } else { (self.0)(found, chunk.input) }
     }
 }
 
 impl Found {
-    /// Notes an event at an offset of the address space.
     fn note(&mut self, event: &Event<'_>, offset: u64) {
         self.events += 1;
         self.bytes += event.bytes.len() as u64;

@@ -1,7 +1,7 @@
-//! Several inputs as one trace, by the rules of a merge: whose processes and operations are whose, and when.
+//! Combines several inputs into one trace, by the rules of a merge.
 //!
-//! Until all inputs are read each has lanes, names and times of its own. Then it is known which pids are other processes' in another input,
-//! and which clocks differ; what was found moves to the lanes and times that it has in the merged trace.
+//! During the scan, each input has its own lanes, names and times. Once new pids and clock offsets
+//! are decided, findings move to the lanes and times of the merged trace.
 
 use crate::tracks::notes::Notes;
 use crate::tracks::record::Mark;
@@ -12,7 +12,6 @@ use tracemill_index::drawing::{LaneKey, LaneTable};
 use tracemill_join::input_set::InputSet;
 use tracemill_trace::time::bounds::Times;
 
-/// What each input says of processes, and its times.
 #[derive(Default)]
 pub(crate) struct InputNotes(Vec<(Notes, Times)>);
 
@@ -26,12 +25,10 @@ impl InputNotes {
         own.1 = own.1.unite(times);
     }
 
-    /// Bytes of heap.
     pub(crate) fn heap(&self) -> u64 {
         self.0.iter().map(|(notes, _)| notes.heap() + 100).sum()
     }
 
-    /// The same of the merged trace.
     pub(crate) fn joined(self, scanned: &InputSet) -> (Notes, Times) {
         let mut all = (Notes::default(), Times::NONE);
         for (input, (notes, times)) in self.0.into_iter().enumerate() {
@@ -43,30 +40,27 @@ impl InputNotes {
     }
 }
 
-/// What becomes of a lane of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct JoinedLane {
     pub(crate) number: u32,
-    /// Nanoseconds that are added to its times.
+    /// Nanoseconds added to the times of the lane.
     pub(crate) offset: i64,
-    /// In which ids are one thing.
+    /// Recording in which ids are unique.
     recording: u64,
 }
 
-/// What becomes of the lanes of all inputs.
 pub(crate) struct Joined {
     lanes: Vec<JoinedLane>,
-    /// What a merge changes, as a sentence without its full stop; `None` if that is nothing.
+    /// Changes by the merge, as a sentence without a full stop; `None` without changes.
     pub(crate) said: Option<String>,
-    /// Which inputs each process is in, by its pid in the merged trace.
+    /// The inputs that contain each process, by its new pid.
     pub(crate) origins: Origins,
 }
 
-/// Inputs by pid.
 pub(crate) type Origins = BTreeMap<Box<[u8]>, BTreeSet<u32>>;
 
 impl Joined {
-    /// Of lanes that know their inputs; gives those of the merged trace too.
+    /// Maps lanes of single inputs to lanes of the merged trace; also returns the latter.
     pub(crate) fn new(lanes: LaneTable, scanned: &InputSet) -> (Self, LaneTable) {
         let mut joined = LaneTable::default();
         let (mut moved, mut renamed) = (Vec::with_capacity(lanes.all().len()), Renamed::new());
@@ -86,7 +80,6 @@ impl Joined {
         (Joined { lanes: moved, said, origins }, joined)
     }
 
-    /// Whether all stays where it is.
     pub(crate) fn is_same(&self) -> bool {
         let same = |(number, lane): (usize, &JoinedLane)| {
             *lane == JoinedLane { number: number as u32, offset: 0, recording: 0 }
@@ -111,11 +104,10 @@ impl Joined {
     }
 }
 
-/// Pids of an input, with their new names.
 type Renamed = BTreeMap<u32, BTreeSet<(Box<[u8]>, Box<[u8]>)>>;
 
 fn said(renamed: &Renamed, scanned: &InputSet) -> Option<String> {
-    /// Inputs that are named.
+    /// Maximum number of inputs named in the message.
     const NAMED: usize = 3;
     let name = |input: usize| scanned.reports()[input].name.as_str();
     let text = |pid: &[u8]| String::from_utf8_lossy(pid).into_owned();

@@ -1,4 +1,4 @@
-//! Lanes as they are shown: what each is called, and to which process it belongs.
+//! Lanes for display: their names, and the processes that they belong to.
 
 use crate::tracks::Track;
 use crate::tracks::joined::Origins;
@@ -11,7 +11,6 @@ use tracemill_tokenizer::to_text;
 use tracemill_trace::json::printable;
 use tracemill_trace::spill::hash::HashMap;
 
-/// What a lane is.
 pub(crate) struct LaneInfo {
     pub(crate) kind: LaneKind,
     pub(crate) pid: Box<[u8]>,
@@ -20,13 +19,12 @@ pub(crate) struct LaneInfo {
     sort_index: f64,
 }
 
-/// A lane, and what of it is drawn.
+/// A lane with its rows and totals.
 #[derive(Clone)]
 pub(crate) struct Lane {
     pub(crate) info: Arc<LaneInfo>,
     pub(crate) tracks: Vec<Track>,
     pub(crate) events: u64,
-    /// Time of its first row.
     pub(crate) busy: i64,
     pub(crate) first: i64,
     pub(crate) last: i64,
@@ -72,7 +70,6 @@ impl LaneInfo {
 }
 
 impl Lane {
-    /// One of which nothing is drawn yet.
     pub(crate) fn new(info: Arc<LaneInfo>) -> Self {
         Lane { info, tracks: Vec::new(), events: 0, busy: 0, first: i64::MAX, last: i64::MIN }
     }
@@ -88,18 +85,17 @@ impl Lane {
     }
 }
 
-/// A process and its lanes, as they stand below each other.
+/// A process, and its lanes in display order.
 pub(crate) struct Process {
     pub(crate) pid: String,
     pub(crate) name: String,
     pub(crate) labels: Option<String>,
     sort_index: f64,
-    /// Numbers of the inputs that it is in.
     pub(crate) inputs: Vec<u32>,
     pub(crate) lanes: Vec<usize>,
 }
 
-/// Processes with events, by what they say of their order, then as they came.
+/// Returns the processes with events, by sort index, then in order of appearance.
 pub(crate) fn processes(lanes: &[Lane], notes: &Notes, origins: &Origins) -> Vec<Process> {
     let mut order: Vec<&[u8]> = Vec::new();
     let mut of: HashMap<&[u8], Vec<usize>> = HashMap::default();
@@ -122,7 +118,8 @@ pub(crate) fn processes(lanes: &[Lane], notes: &Notes, origins: &Origins) -> Vec
 
 fn process(pid: &[u8], mut own: Vec<usize>, lanes: &[Lane], notes: &Notes) -> Process {
     let note = notes.of(pid, None);
-    // counters first: they say when something happened; then operations, then threads with their calls below
+    // counters first, as an overview of time; then operations, then threads, each with its calls
+    // below
     let rank = |kind: LaneKind| match kind {
         LaneKind::Counter => 0,
         LaneKind::Async => 1,
@@ -143,7 +140,7 @@ fn process(pid: &[u8], mut own: Vec<usize>, lanes: &[Lane], notes: &Notes) -> Pr
     Process { pid: id, name, labels, sort_index, inputs: Vec::new(), lanes }
 }
 
-/// Calls stand below the events of their thread.
+/// Moves the calls of each thread below its events.
 fn calls_below(order: Vec<usize>, lanes: &[Lane]) -> Vec<usize> {
     let is_calls = |number: &usize| lanes[*number].kind == LaneKind::Calls;
     let (calls, others): (Vec<usize>, Vec<usize>) = order.into_iter().partition(is_calls);

@@ -1,4 +1,4 @@
-//! Rows of all lanes: intervals that do not overlap, in order of time, with sums over 16, 256, … of them.
+//! Rows of all lanes: disjoint intervals by time, with sums over 16, 256, … of them.
 //!
 //! ```text
 //!   spans   ....|....|....|....|....|   32 bytes each, in memory or on disk
@@ -6,8 +6,9 @@
 //!           1                            of each 256, and so on
 //! ```
 //!
-//! A window is drawn by one walk over each row in it: what is at least two pixels long comes as it is, and sums whose intervals lie in
-//! one column of pixels are added to that column without a look at them. So the cost is that of the pixels, not of the events.
+//! Each row of a window is drawn in one walk. Intervals of at least two pixels are drawn
+//! individually. Sums whose intervals lie in one pixel column are added to that column without
+//! reading the intervals. So the cost depends on pixels, not on events.
 
 pub(crate) mod bins;
 pub(crate) mod damage;
@@ -26,19 +27,20 @@ use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 
-/// Intervals of a sum, and sums of the next.
+/// Number of intervals per sum, and of sums per higher sum.
 const FAN: usize = 16;
 
 record! {
-    /// What is known of some intervals that follow each other. Of counters: least and greatest value, as bits.
+    /// Sum of consecutive intervals. For counters, `busy` and `longest` hold the least and greatest
+    /// value as bits.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(crate) struct SpanSum {
         pub(crate) count: u64,
-        /// Nanoseconds in all.
+        /// Total duration in nanoseconds.
         pub(crate) busy: i64,
-        /// Of the longest.
+        /// Length of the longest interval.
         pub(crate) longest: i64,
-        /// Its name.
+        /// Name of the longest interval.
         pub(crate) name: u32,
     }
 }
@@ -70,53 +72,46 @@ fn float(bits: i64) -> f64 {
     f64::from_bits(bits as u64)
 }
 
-/// A row of a lane.
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
     pub(crate) row: u16,
-    /// Its spans among all.
     pub(crate) spans: Range<usize>,
-    /// Its first sum among all.
     sums: usize,
 }
 
-/// A column of pixels of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PixelColumn {
     pub(crate) column: u32,
     pub(crate) row: u16,
     pub(crate) count: u32,
-    /// Nanoseconds of it that are taken.
+    /// Time covered by intervals, in nanoseconds.
     pub(crate) busy: i64,
     longest: i64,
     pub(crate) name: u32,
 }
 
-/// What of a row is drawn.
 #[derive(Default)]
 pub(crate) struct DrawnRow {
     pub(crate) spans: Vec<Span>,
     pub(crate) columns: Vec<PixelColumn>,
 }
 
-/// A window and how fine it is drawn.
+/// A window and its drawing resolution.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
     pub(crate) from: i64,
     pub(crate) to: i64,
-    /// Columns of pixels.
     pub(crate) px: u32,
-    /// Whether every interval comes as it is.
+    /// Whether every interval is drawn individually.
     pub(crate) exact: bool,
 }
 
 impl Grid {
-    /// Nanoseconds of a column, as a double: windows of a few nanoseconds have narrower ones.
+    /// Returns the nanoseconds per column, as a double because short windows have less than one.
     pub(crate) fn width(self) -> f64 {
         (self.to - self.from) as f64 / f64::from(self.px)
     }
 
-    /// When a column begins and ends.
     pub(crate) fn times(self, column: u32) -> [i64; 2] {
         let at = |column: u32| (f64::from(column) * self.width()) as i64;
         [at(column), at(column + 1)].map(|time| self.from.saturating_add(time).min(self.to))
@@ -128,14 +123,13 @@ impl Grid {
     }
 }
 
-/// Takes rows one after the other.
 pub(crate) struct TrackWriter {
     spans: SpillVec<Span>,
     sums: SpillVec<SpanSum>,
     len: usize,
     sums_len: usize,
     track: Option<(Track, bool)>,
-    /// Sums of each level that are not full.
+    /// Incomplete sums of each level.
     levels: Vec<Vec<SpanSum>>,
     open: Vec<(usize, SpanSum)>,
 }
@@ -146,14 +140,13 @@ impl TrackWriter {
         TrackWriter { spans, sums, len: 0, sums_len: 0, track: None, levels, open }
     }
 
-    /// Begins a row; that before has ended.
+    /// Begins a row after the previous one has ended.
     pub(crate) fn begin(&mut self, row: u16, is_counter: bool) {
         debug_assert!(!self.has_begun(), "rows end before others begin");
         let spans = self.len..self.len;
         self.track = Some((Track { row, spans, sums: self.sums_len }, is_counter));
     }
 
-    /// Whether there is a row that has not ended.
     pub(crate) fn has_begun(&self) -> bool {
         self.track.is_some()
     }
@@ -184,7 +177,8 @@ impl TrackWriter {
         Ok(())
     }
 
-    /// Ends the row that was begun last. Only full sums are kept; what is behind the last is looked at span by span.
+    /// Ends the current row. Only full sums are kept; spans after the last one are read
+    /// individually.
     pub(crate) fn end(&mut self) -> Result<Option<Track>, Error> {
         let Some((mut track, _)) = self.track.take() else { return Ok(None) };
         track.spans.end = self.len;
@@ -201,7 +195,6 @@ impl TrackWriter {
     }
 }
 
-/// All rows.
 pub(crate) struct Tracks {
     spans: SpilledVec<Span>,
     sums: SpilledVec<SpanSum>,
@@ -212,17 +205,16 @@ impl Tracks {
         self.spans.get(at)
     }
 
-    /// Spans of a row.
     pub(crate) fn of(&self, range: Range<usize>) -> impl Iterator<Item = Span> + '_ {
         self.spans.range(range)
     }
 
-    /// Bytes on disk.
     pub(crate) fn spilled(&self) -> u64 {
         self.spans.spilled_bytes() + self.sums.spilled_bytes()
     }
 
-    /// Those of a row that a window touches; of counters with the sample before.
+    /// Returns the range of a row's spans that overlap a window; for counters, from the sample
+    /// before it.
     pub(crate) fn within(
         &self,
         track: &Track,
@@ -246,12 +238,13 @@ impl Tracks {
             let start = first(&|span| span.start <= from);
             return start.saturating_sub(1).max(track.spans.start)..end.max(start);
         }
-        // a moment at the window's first instant lies in it
+        // an instant at the start of the window is inside it
         let start = first(&|span| span.end() <= from && span.start < from);
         start..end.max(start)
     }
 
-    /// The largest sum that begins at a span of a row, and how many it is of, as far as `fits`.
+    /// Returns the largest sum that begins at a span of a row and satisfies `fits`, with its number
+    /// of spans.
     fn sum_at(
         &self,
         track: &Track,
@@ -270,7 +263,6 @@ impl Tracks {
         Some((size, self.sums.get(sum)?))
     }
 
-    /// Draws a row.
     pub(crate) fn draw(&self, track: &Track, grid: Grid, out: &mut DrawnRow) {
         let range = self.within(track, false, grid.from, grid.to);
         let (mut at, least) = (range.start, grid.width() * 2.0);
@@ -298,7 +290,6 @@ impl Tracks {
         }
     }
 
-    /// Draws a counter: of each column its first time, least and greatest value.
     pub(crate) fn draw_counter(&self, track: &Track, grid: Grid) -> Vec<(i64, f64, f64)> {
         let range = self.within(track, true, grid.from, grid.to);
         let (mut at, mut points) = (range.start, Vec::<(i64, f64, f64)>::new());
@@ -344,7 +335,7 @@ impl DrawnRow {
 }
 
 impl DrawnRow {
-    /// Adds what is known of a column only about; columns come in order.
+    /// Adds an approximate sum to a column; columns come in order.
     pub(crate) fn add_about(
         &mut self,
         column: u32,
@@ -354,12 +345,12 @@ impl DrawnRow {
         longest: i64,
         name: Option<u32>,
     ) {
-        // without a name it is drawn in no colour
+        // drawn without a color if unnamed
         let name = name.unwrap_or_default();
         self.add(column, row, SpanSum { count, busy, longest, name });
     }
 
-    /// One column a row, of those that came from sums and those that came one by one.
+    /// Merges columns of one row that come from sums and from single intervals.
     pub(crate) fn join_columns(&mut self) {
         let mut all = std::mem::take(&mut self.columns);
         all.sort_by_key(|own| (own.row, own.column));
@@ -369,7 +360,7 @@ impl DrawnRow {
     }
 }
 
-/// Whether a span lies in a row of what overlaps.
+/// Returns whether a span is in a row of overlapping intervals.
 pub(crate) fn is_beside(span: &Span) -> bool {
     span.flags & OVERFLOW != 0
 }

@@ -1,4 +1,4 @@
-//! The names of a site: windows that are read later have the numbers of those before.
+//! Names of a site, shared by the whole trace and all windows.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -6,7 +6,7 @@ use tracemill_analysis::title_of;
 use tracemill_tokenizer::to_text;
 use tracemill_trace::event::names::Names;
 
-/// Names with numbers that stay.
+/// Names with stable numbers.
 #[derive(Clone, Default)]
 pub(crate) struct SharedNames(Arc<RwLock<Names>>);
 
@@ -19,35 +19,32 @@ impl SharedNames {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of a text; a new one if it is new.
+    /// Returns the number of a text, adding it if new.
     pub(crate) fn number(&self, text: &[u8]) -> u32 {
         self.write().number(text)
     }
 
-    /// Takes over the texts of another table; gives their numbers here.
+    /// Adds the texts of another table; returns their numbers here.
     pub(crate) fn append(&self, other: &Names) -> Vec<u32> {
         self.write().append(other)
     }
 
-    /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.read().len()
     }
 
-    /// Bytes of heap.
     pub(crate) fn heap(&self) -> u64 {
         let names = self.read();
         names.heap() + names.len() as u64 * 40
     }
 
-    /// The text of a number; empty if there is none.
     pub(crate) fn text(&self, number: u32) -> String {
         let names = self.read();
         let is_one = (number as usize) < names.len();
         if is_one { to_text(names.bytes_of(number)) } else { String::new() }
     }
 
-    /// Those in which a text lies, whatever the case of ASCII letters.
+    /// Returns the names that contain a text, ignoring ASCII case.
     pub(crate) fn holding(&self, text: &str) -> BTreeSet<u32> {
         let names = self.read();
         let all = 0..names.len() as u32;
@@ -55,7 +52,7 @@ impl SharedNames {
     }
 }
 
-/// Whether a text lies in a name, or in what DevTools calls events of the name, whatever the case of ASCII letters.
+/// Returns whether a name, or DevTools' title for it, contains a text, ignoring ASCII case.
 pub(crate) fn holds(name: &[u8], text: &[u8]) -> bool {
     let is_in = |name: &[u8]| name.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text));
     let title = || str::from_utf8(name).ok().and_then(title_of);

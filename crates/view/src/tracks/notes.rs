@@ -1,4 +1,4 @@
-//! What metadata says of processes and threads: names, labels, and where they stand among others.
+//! Metadata of processes and threads: names, labels and sort indexes.
 
 use tracemill_index::drawing::NAME_MOST;
 use tracemill_tokenizer::{Event, Field, number_text, parse};
@@ -6,7 +6,7 @@ use tracemill_trace::event::metadata::{MetadataEvent, MetadataKind};
 use tracemill_trace::json::printable;
 use tracemill_trace::spill::hash::HashMap;
 
-/// What metadata says of a process or a thread: the last word counts.
+/// Metadata of a process or thread. The last event wins.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Note {
     pub(crate) name: Option<String>,
@@ -22,10 +22,9 @@ impl Note {
     }
 }
 
-/// A pid and a tid as written; of processes the tid is `None`.
+/// A pid and tid as written; the tid is `None` for a process.
 type NoteOwner = (Box<[u8]>, Option<Box<[u8]>>);
 
-/// All that metadata says.
 #[derive(Default)]
 pub(crate) struct Notes(HashMap<NoteOwner, Note>);
 
@@ -56,7 +55,6 @@ impl Notes {
         }
     }
 
-    /// The same of processes that have other pids.
     pub(crate) fn renamed(self, pid: impl Fn(&[u8]) -> Box<[u8]>) -> Self {
         let renamed = self.0.into_iter().map(|((own, tid), note)| ((pid(&own), tid), note));
         Notes(renamed.collect())
@@ -66,7 +64,6 @@ impl Notes {
         self.0.get(&(pid.into(), tid.map(Into::into))).cloned().unwrap_or_default()
     }
 
-    /// Bytes of heap.
     pub(crate) fn heap(&self) -> u64 {
         self.0.len() as u64 * 300
     }

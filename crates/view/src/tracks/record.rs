@@ -1,26 +1,26 @@
-//! What stays of an event: 48 bytes until it is paired, 32 bytes as an interval of a row.
+//! Records of events: 48 bytes for an unpaired end, 32 bytes for an interval in a row.
 
 use std::cmp::Reverse;
 use tracemill_trace::order::Keyed;
 use tracemill_trace::record;
 
-/// The place of what no event stands for.
+/// Offset of intervals without an event, such as calls.
 pub(crate) const NO_PLACE: u64 = u64::MAX;
-/// An interval whose end was not found: it lasts to the end of the trace.
+/// Flag of an open slice, which extends to the end of the trace.
 pub(crate) const OPEN: u16 = 1;
-/// An interval that lies in a row for what overlaps without nesting.
+/// Flag of an interval in a row of overlapping intervals.
 pub(crate) const OVERFLOW: u16 = 4;
 
 record! {
     /// One end of an interval, to be paired with the other.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(crate) struct Mark {
-        /// Marks of other groups are never paired: a lane, or a hash of what names an async operation.
+        /// Pairing group: a lane, or a hash that identifies an async operation.
         pub(crate) group: u64,
         pub(crate) ts: i64,
-        /// Offset of the event among all inputs, which orders marks of one time.
+        /// Offset of the event in the address space, which orders marks of equal time.
         pub(crate) place: u64,
-        /// Hash of the name; 0 if there is none.
+        /// Hash of the name; 0 without a name.
         pub(crate) pair: u64,
         pub(crate) lane: u32,
         pub(crate) name: u32,
@@ -29,12 +29,13 @@ record! {
 }
 
 record! {
-    /// An interval, a moment (no duration), or a sample of a counter (its duration is the bits of its value).
+    /// An interval, an instant (zero duration), or a sample of a counter (`dur` holds the bits of
+    /// its value).
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(crate) struct Span {
         pub(crate) start: i64,
         pub(crate) dur: i64,
-        /// Offset of its event, or of that which begins it, among all inputs.
+        /// Offset of the event, or of its begin event, in the address space.
         pub(crate) place: u64,
         pub(crate) name: u32,
         pub(crate) row: u16,
@@ -47,13 +48,11 @@ impl Span {
         self.start.saturating_add(self.dur)
     }
 
-    /// The value of a counter's sample.
     pub(crate) fn value(&self) -> f64 {
         f64::from_bits(self.dur as u64)
     }
 }
 
-/// A span of a lane, by time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Timed(pub(crate) u32, pub(crate) Span);
 

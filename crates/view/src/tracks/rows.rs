@@ -1,31 +1,31 @@
-//! Which row of its lane an interval is drawn in.
+//! Assigns each interval of a lane to a row.
 //!
-//! Intervals come by start, longer ones first. In a thread they nest: an interval lies one row below the innermost that holds
-//! it. One that overlaps without nesting goes to the first row below all of these that is free; so do all async operations.
+//! Intervals arrive by start, longer ones first. In a thread, each goes one row below the innermost
+//! interval that contains it. Intervals that overlap without nesting, and all async operations, go
+//! to the first free row; for threads, these rows follow the nested ones.
 
 use crate::tracks::record::{OVERFLOW, Span};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-/// Rows of a lane: what would lie deeper shares the last.
+/// Maximum number of rows per lane.
 const MOST: u16 = 1 << 13;
-/// Where rows of what overlaps begin, until it is known how deep the lane is.
+/// Number of the first overlap row, until the depth of the lane is known.
 pub(crate) const BESIDE: u16 = 1 << 14;
 
-/// The rows of one lane.
 #[derive(Default)]
 pub(crate) struct LaneRows {
-    /// Ends of what is open, outermost first.
+    /// Ends of the open intervals, outermost first.
     nested: Vec<i64>,
     beside: FirstFit,
-    /// Rows of what nests.
+    /// Number of rows for nested intervals.
     pub(crate) depth: u16,
-    /// Intervals that had to share a row, and are not drawn.
+    /// Number of intervals without a free row, which are not drawn.
     pub(crate) folded: u64,
 }
 
 impl LaneRows {
-    /// The row of the next interval; `None` if there are too many.
+    /// Assigns a row to the next interval. Returns false if there is no free row.
     pub(crate) fn place(&mut self, span: &mut Span, nests: bool) -> bool {
         let end = span.end();
         let row = if nests { self.nest(span.start, end) } else { None };
@@ -65,7 +65,7 @@ impl LaneRows {
     }
 }
 
-/// Rows in which nothing overlaps. Cost: logarithmic in the rows.
+/// Assigns rows so that no two intervals in a row overlap. Cost: logarithmic in the number of rows.
 #[derive(Default)]
 struct FirstFit {
     free: BTreeSet<u16>,
@@ -109,10 +109,10 @@ mod tests {
     }
 
     #[test]
-    fn what_nests_lies_below_and_what_overlaps_beside() {
+    fn nested_slices_go_below_and_overlaps_to_extra_rows() {
         assert_eq!(rows(&[(0, 10), (1, 3), (2, 1), (5, 5), (10, 1)], true), [0, 1, 2, 1, 0]);
         assert_eq!(rows(&[(0, 10), (5, 10), (6, 2), (12, 3)], true), [0, BESIDE, 1, 0]);
-        // moments hold nothing
+        // instants contain nothing
         assert_eq!(rows(&[(0, 10), (3, 0), (3, 0), (4, 1)], true), [0, 1, 1, 1]);
         assert_eq!(rows(&[(0, 10), (1, 3), (2, 1), (4, 5)], false), [0, 1, 2, 1]);
     }

@@ -1,4 +1,4 @@
-//! Arrows and ancestors against what random traces were made of.
+//! Arrows and ancestors, compared with the flows from which random traces were generated.
 
 use crate::support::{Opened, open, open_indexed};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use tracemill_testkit::{Rng, seeds};
 /// A slice: thread, row, start and end in µs.
 type Slice = (u64, u64, u64, u64);
 
-/// Threads of slices with one inside each, far enough apart that each has moments of its own.
+/// Generates slices, some with one nested slice, spaced so that every slice has its own time.
 fn slices(rng: &mut Rng) -> Vec<Slice> {
     let mut all = Vec::new();
     for tid in 1..=rng.range(1, 4) {
@@ -35,7 +35,7 @@ fn lanes(opened: &Opened) -> BTreeMap<u64, u64> {
 }
 
 #[test]
-fn arrows_join_what_flows_join() {
+fn arrows_connect_the_slices_of_each_flow() {
     for seed in seeds(0, 40) {
         let mut rng = Rng::new(seed);
         let all = slices(&mut rng);
@@ -46,13 +46,13 @@ fn arrows_join_what_flows_join() {
             })
             .collect();
         let mut wanted: BTreeSet<Arrow> = BTreeSet::new();
-        // of flows without steps
+        // arrows of flows without steps
         let mut whole = wanted.clone();
         for id in 0..rng.range(0, 9) {
             let mut points: Vec<(u64, Slice)> = (0..rng.range(2, 5))
                 .map(|at| {
                     let own = all[rng.below(all.len() as u64) as usize];
-                    // no two of a flow at one time; where the row below has nothing
+                    // distinct times within a flow, where the row below is empty
                     (own.2 + 1 + at, own)
                 })
                 .collect();
@@ -79,16 +79,16 @@ fn arrows_join_what_flows_join() {
         let text = format!("[{}]", lines.join(",\n"));
         let what = format!("seed {seed}");
         assert_eq!(arrows(&open(text.as_bytes()), &all, &what), wanted, "{what}");
-        // an index knows where flows begin and end, however far away
+        // an index lists begins and ends of flows at any distance
         let found = arrows(&open_indexed(text.as_bytes()), &all, &what);
         assert!(found.is_subset(&wanted) && whole.is_subset(&found), "{what}: {found:?}");
     }
 }
 
-/// An arrow: two slices, each with the time of its point.
+/// An arrow between two slices, each with the time of its flow event.
 type Arrow = (Slice, u64, Slice, u64);
 
-/// All arrows from and to slices; what holds each is compared, too.
+/// Returns the arrows of all slices, and checks their ancestors.
 fn arrows(opened: &Opened, all: &[Slice], what: &str) -> BTreeSet<Arrow> {
     let (lanes, start) = (lanes(opened), 10);
     let mut found = BTreeSet::new();
@@ -118,7 +118,7 @@ fn arrows(opened: &Opened, all: &[Slice], what: &str) -> BTreeSet<Arrow> {
 }
 
 #[test]
-fn flows_bind_to_what_comes_next_and_by_bind_id() {
+fn flows_bind_to_next_slice_or_by_bind_id() {
     let opened = open(
         br#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":10,"bind_id":"0x5","flow_out":true},
         {"ph":"s","name":"n","cat":"c","id":1,"pid":1,"tid":1,"ts":5},

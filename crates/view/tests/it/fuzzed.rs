@@ -1,4 +1,4 @@
-//! Any bytes as requests, and any as a trace: each request has an answer, and memory does not change it.
+//! Fuzz target: arbitrary requests about arbitrary traces get replies that do not depend on memory.
 
 use std::path::Path;
 use tracemill_join::config::Config;
@@ -9,16 +9,14 @@ use tracemill_trace::run::limits::{Cancel, Shares};
 use tracemill_view::{Ask, Content, Site};
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
-/// Requests of a run.
 const MOST: usize = 4;
 
-/// What a site says to requests, one after the other.
 fn answers(path: &Path, config: Config, asked: &[&str]) -> Vec<(u16, Vec<u8>)> {
     let source = Source::Path(path.to_owned());
     let site = Site::new(vec![source], config, TOKEN.into(), 80);
     let read = site.read().is_ok();
     let answer = |route: &&str| {
-        // one that says so has no token
+        // requests that start with `!` have no token
         let known = route.strip_prefix('!').is_none();
         let target = if known { format!("/{TOKEN}/{route}") } else { (*route).to_owned() };
         let (host, method) = (Some("127.0.0.1"), "GET");
@@ -39,14 +37,14 @@ fn answers(path: &Path, config: Config, asked: &[&str]) -> Vec<(u16, Vec<u8>)> {
             return (status, body);
         }
         let mut value: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
-        // which depends on memory
+        // the only value that depends on memory
         value.as_object_mut().and_then(|all| all.remove("on_disk"));
         (status, value.to_string().into_bytes())
     };
     asked.iter().map(answer).collect()
 }
 
-/// The law: lines of requests, a NUL byte, a trace; the last two bytes are the knobs.
+/// Checks an input: lines of requests, a NUL byte, a trace; the last two bytes are knobs.
 pub(crate) fn requests(input: &[u8]) {
     let (input, knobs) = input.split_at(input.len().saturating_sub(2));
     let at = input.iter().position(|&byte| byte == 0).unwrap_or(input.len());
@@ -85,12 +83,12 @@ const ROUTES: [&str; 10] = [
 ];
 
 #[test]
-fn kept_requests_have_one_answer() {
+fn stored_requests_have_one_answer() {
     replay(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/requests"), requests, 100);
 }
 
 #[test]
-fn changed_requests_and_traces_have_one_answer() {
+fn mutated_requests_and_traces_have_one_answer() {
     for seed in seeds(0, 150) {
         let mut rng = Rng::new(seed);
         let routes: Vec<&str> = (0..MOST).map(|_| rng.pick(&ROUTES)).collect();

@@ -1,4 +1,5 @@
-//! Traces by their indexes: at random windows what is shown is what is shown of the trace that was read, to the last interval.
+//! Traces shown by their indexes: random windows equal those of the fully read trace, to the last
+//! interval.
 
 use crate::support::{Opened, config, open, open_indexed, with};
 use crate::tiles::{compare_exactly, generate, parse};
@@ -7,7 +8,6 @@ use std::collections::BTreeMap;
 use tracemill_join::config::{Config, IndexUse};
 use tracemill_testkit::{Rng, seeds};
 
-/// The site of a trace whose index is not asked.
 fn open_read(text: &[u8]) -> Opened {
     let config = Config { index: IndexUse::Never, ..config() };
     let opened = with(text, config);
@@ -18,7 +18,7 @@ fn open_read(text: &[u8]) -> Opened {
 /// An interval of a tile: start, duration, name, flags.
 type Shown = (u64, u64, String, u8);
 
-/// Lanes of a trace by what they are called, with their numbers.
+/// Returns the lane numbers of a trace by process, kind and name.
 pub(crate) fn lanes(trace: &Value) -> BTreeMap<String, u32> {
     let mut all = BTreeMap::new();
     for process in trace["processes"].as_array().unwrap() {
@@ -38,7 +38,6 @@ fn names(opened: &Opened) -> Vec<String> {
     names.iter().map(|name| name["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// What stands in a window, by lane.
 fn shown(opened: &Opened, route: &str) -> BTreeMap<String, Vec<Shown>> {
     let tile = parse(&opened.bytes(route));
     let (lanes, names) = (lanes(&opened.json("api/trace")), names(opened));
@@ -58,7 +57,7 @@ fn shown(opened: &Opened, route: &str) -> BTreeMap<String, Vec<Shown>> {
     lanes.into_iter().map(|(name, number)| (name, of(number))).collect()
 }
 
-/// Events of every kind that is drawn, in no order.
+/// Generates events of all drawn kinds, in random order.
 pub(crate) fn mixed(rng: &mut Rng) -> String {
     let range = rng.pick(&[&3_000_u64, &300_000, &90_000_000]).to_owned();
     let crosses = rng.chance(50);
@@ -66,7 +65,7 @@ pub(crate) fn mixed(rng: &mut Rng) -> String {
     for number in 0..rng.range(3000, 9000) {
         let (pid, tid, name) = (rng.below(3), rng.below(4), rng.below(40));
         let at = rng.below(range);
-        // most are short, some last
+        // most are short, a few are long
         let most = if rng.chance(5) { range / 3 } else { range / 2000 };
         let end = at + rng.below(most + 2);
         let (ts, fine) = (at, rng.below(1000));
@@ -78,7 +77,7 @@ pub(crate) fn mixed(rng: &mut Rng) -> String {
         };
         match rng.below(12) {
             0..=4 => lines.push(format!(r#"{{"ph":"X",{head},"dur":{}.25}}"#, end - at)),
-            // on a few threads, or on many
+            // on a few threads or on many
             5 | 6 => {
                 let own = if crosses { tid } else { 100 + number % 60 };
                 lines.push(format!(
@@ -107,7 +106,7 @@ pub(crate) fn mixed(rng: &mut Rng) -> String {
             _ => lines.push(format!(r#"{{"ph":"n","cat":"c{}","id":{number},{head}}}"#, name % 5)),
         }
     }
-    // what never ends, and what nothing begins
+    // a begin without an end, and events without a begin
     lines.push(format!(r#"{{"ph":"B","name":"open","pid":1,"tid":77,"ts":{}}}"#, range / 2));
     lines.push(r#"{"ph":"M","name":"process_name","pid":1,"args":{"name":"one"}}"#.to_owned());
     lines.push(format!(
@@ -123,7 +122,7 @@ pub(crate) fn mixed(rng: &mut Rng) -> String {
 }
 
 #[test]
-fn windows_of_an_index_show_what_there_is_in_its_rows() {
+fn indexed_windows_show_the_generated_slices() {
     for seed in seeds(0, 4) {
         let mut rng = Rng::new(seed);
         let size = rng.range(2000, 6000);
@@ -135,7 +134,7 @@ fn windows_of_an_index_show_what_there_is_in_its_rows() {
 }
 
 #[test]
-fn windows_of_an_index_are_those_of_the_trace() {
+fn indexed_windows_equal_fully_read_windows() {
     for seed in seeds(0, 12) {
         let mut rng = Rng::new(seed);
         let text = mixed(&mut rng);
@@ -164,7 +163,7 @@ fn windows_of_an_index_are_those_of_the_trace() {
 }
 
 #[test]
-fn about_all_of_it_is_counted() {
+fn bins_count_all_events_approximately() {
     let mut rng = Rng::new(1);
     let (text, known) = generate(&mut rng, 5000);
     let opened = open_indexed(text.as_bytes());
@@ -174,7 +173,7 @@ fn about_all_of_it_is_counted() {
         lane.spans.len() as u64 + lane.columns.iter().map(|column| u64::from(column.1)).sum::<u64>()
     };
     let all: u64 = tile.values().map(count).sum();
-    // parts of bins are rounded down
+    // fractions of bins are rounded down
     assert!(all <= known.len() as u64 + 1 && all * 100 >= known.len() as u64 * 99, "{all}");
     assert!(tile.values().any(|lane| lane.state == 2));
     opened.bytes("api/overview?px=100");
@@ -194,7 +193,7 @@ fn events_are_found_by_name_in_both_directions() {
             for key in ["start", "dur", "place", "name"] {
                 assert_eq!(own[key], other[key], "{route}");
             }
-            // and on from there
+            // continue from the found event
             let Some(place) = own["place"].as_u64() else { continue };
             let start = own["start"].as_f64().unwrap();
             let route = format!("api/find?name=n{name}&at={start}&after={place}{dir}");
@@ -209,7 +208,7 @@ fn events_are_found_by_name_in_both_directions() {
 }
 
 #[test]
-fn sums_and_surroundings_are_those_of_the_trace() {
+fn indexed_sums_and_ancestors_equal_fully_read_ones() {
     let mut rng = Rng::new(3);
     let (text, known) = generate(&mut rng, 4000);
     let (by_index, by_scan) = (open_indexed(text.as_bytes()), open(text.as_bytes()));
@@ -241,7 +240,7 @@ fn sums_and_surroundings_are_those_of_the_trace() {
 }
 
 #[test]
-fn a_trace_that_changes_is_refused_not_shown_wrong() {
+fn modified_trace_is_rejected() {
     let mut rng = Rng::new(4);
     let (text, known) = generate(&mut rng, 3000);
     let opened = open_indexed(text.as_bytes());
@@ -256,7 +255,7 @@ fn a_trace_that_changes_is_refused_not_shown_wrong() {
     assert_eq!(opened.get(&format!("api/tile?from=0&to={}&px=500", end / 4)).status, 409);
 }
 
-/// The same lanes with the same intervals at some windows, whether the index is asked or not.
+/// Checks that lanes and intervals in several windows do not depend on the use of an index.
 pub(crate) fn are_same(rng: &mut Rng, (by_index, by_scan): (&Opened, &Opened), what: &str) {
     let (trace, whole) = (by_index.json("api/trace"), by_scan.json("api/trace"));
     assert_eq!(trace["by_index"], true, "{what}");
@@ -285,7 +284,7 @@ pub(crate) fn are_same(rng: &mut Rng, (by_index, by_scan): (&Opened, &Opened), w
 }
 
 #[test]
-fn calls_of_profiles_come_to_the_rest_and_are_those_of_the_trace() {
+fn calls_are_added_later_and_equal_fully_read_ones() {
     let data = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata");
     for (seed, name) in ["node/trace.json", "node/trace-2.json"].iter().enumerate() {
         let text = std::fs::read(format!("{data}/{name}")).unwrap();
@@ -300,7 +299,7 @@ fn calls_of_profiles_come_to_the_rest_and_are_those_of_the_trace() {
         assert_eq!(after["calls"], false);
         assert!(kinds(&after) > 0, "{name}");
         are_same(&mut Rng::new(seed as u64), (&by_index, &by_scan), name);
-        // and by name
+        // also by name
         for name in ["(anonymous)", "wrapModuleLoad"] {
             let count = |opened: &Opened| {
                 opened.json(&format!("api/names?q={name}"))["names"][0]["count"].clone()
@@ -316,7 +315,7 @@ fn calls_of_profiles_come_to_the_rest_and_are_those_of_the_trace() {
 }
 
 #[test]
-fn damaged_traces_are_shown_by_their_indexes_too() {
+fn damaged_traces_are_shown_by_their_indexes() {
     let mut by_indexes = 0;
     for seed in seeds(0, 24) {
         let mut rng = Rng::new(seed);

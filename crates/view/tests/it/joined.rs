@@ -1,4 +1,4 @@
-//! Several inputs as one trace: what is shown, and handed on, is what `merge` makes of them.
+//! Several inputs shown as one trace: the page and its slices equal the output of `merge`.
 
 use crate::support::{Opened, config, open, open_all};
 use crate::tiles::parse;
@@ -12,7 +12,7 @@ use tracemill_testkit::{Rng, seeds};
 use tracemill_trace::Source;
 use tracemill_trace::output::target::OutputConfig;
 
-/// A trace of a process, with so many threads, from a time on.
+/// Creates a trace of one process that starts at a time in µs.
 fn process(pid: u32, name: &str, from: u32) -> String {
     let mut text = format!(
         r#"[{{"ph":"M","name":"process_name","pid":{pid},"tid":0,"args":{{"name":"{name}"}}}}"#
@@ -24,7 +24,6 @@ fn process(pid: u32, name: &str, from: u32) -> String {
     text + "]"
 }
 
-/// What `merge` writes of the inputs of a site.
 fn merged(opened: &Opened, count: usize) -> Vec<u8> {
     let folder = opened.path.parent().unwrap();
     let sources: Vec<Source> =
@@ -37,7 +36,7 @@ fn merged(opened: &Opened, count: usize) -> Vec<u8> {
     std::mem::take(&mut written.lock().unwrap())
 }
 
-/// Of each lane, by process, kind and name: start, duration, name, row of all that lies in it.
+/// Intervals (start, duration, name, row) by process, lane kind and lane name.
 type Shown = BTreeMap<(String, String, String, String), Vec<(u64, u64, String, u16)>>;
 
 fn shown(opened: &Opened) -> Shown {
@@ -54,7 +53,7 @@ fn shown(opened: &Opened) -> Shown {
             let key = (key.0, key.1, key.2, text(&lane["name"]));
             let span = &tiles[&(lane["id"].as_u64().unwrap() as u32)].spans;
             let spans = span.iter().map(|&(start, dur, name, row)| {
-                // of counters these are values
+                // durations of counter samples are values
                 let name = text(&names["names"][name as usize]["name"]);
                 (start.to_bits(), dur.to_bits(), name, row)
             });
@@ -64,7 +63,8 @@ fn shown(opened: &Opened) -> Shown {
     all
 }
 
-/// Events at times that nothing else has: of threads, operations, counters; or of a clock of its own.
+/// Generates events of threads, operations and counters at unique times, optionally with separate
+/// pids.
 fn input(rng: &mut Rng, number: u64, is_apart: bool) -> String {
     let own = if is_apart { number * 100 } else { 0 };
     let mut lines = Vec::new();
@@ -100,7 +100,7 @@ fn input(rng: &mut Rng, number: u64, is_apart: bool) -> String {
 }
 
 #[test]
-fn inputs_are_shown_as_their_merge_is() {
+fn several_inputs_are_shown_like_their_merge() {
     let (mut same, mut moved) = (0, 0);
     for seed in seeds(0, 60) {
         let mut rng = Rng::new(seed);
@@ -121,7 +121,7 @@ fn inputs_are_shown_as_their_merge_is() {
         assert_eq!(is_merged, own["joined"].is_string(), "seed {seed}");
         (same, moved) = (same + u32::from(!is_merged), moved + u32::from(is_merged));
         if is_merged {
-            // what is handed on is a slice of that merge
+            // slices equal slices of that merge
             let route = "slice.ndjson?from=1000&to=900000";
             assert!(opened.bytes(route) == one.bytes(route), "seed {seed}");
             assert!(opened.bytes(route) == one.bytes(route), "seed {seed}: again");
@@ -131,7 +131,7 @@ fn inputs_are_shown_as_their_merge_is() {
 }
 
 #[test]
-fn what_is_shown_other_than_it_is_written_is_said() {
+fn changes_by_a_merge_are_reported() {
     let opened = open_all(&[&process(7, "a", 0), &process(7, "b", 5), &process(8, "c", 0)]);
     let said = opened.site.joined().expect("pid 7 is two processes");
     assert!(
@@ -144,7 +144,7 @@ fn what_is_shown_other_than_it_is_written_is_said() {
     let processes: Vec<_> = trace["processes"].as_array().unwrap().iter().map(of).collect();
     let wanted = [("7", 0), ("10000007", 1), ("8", 2)];
     assert_eq!(processes, wanted.map(|(pid, input)| (pid.into(), vec![input].into())));
-    // each event belongs to the input in which it stands
+    // each event belongs to the input that contains it
     let found = opened.json("api/find?name=b%203&at=0");
     let at = |input: usize| trace["inputs"][input]["at"].as_f64().unwrap();
     let place = found["place"].as_f64().unwrap();
@@ -152,7 +152,7 @@ fn what_is_shown_other_than_it_is_written_is_said() {
 }
 
 #[test]
-fn what_a_merge_leaves_as_it_is_needs_no_word() {
+fn unchanged_inputs_need_no_report() {
     let one = open_all(&[&process(7, "a", 0)]);
     assert_eq!((one.site.joined(), &one.json("api/trace")["joined"]), (None, &Value::Null));
     let two = open_all(&[&process(7, "a", 0), &process(8, "b", 5)]);
@@ -160,7 +160,7 @@ fn what_a_merge_leaves_as_it_is_needs_no_word() {
 }
 
 #[test]
-fn clocks_are_one() {
+fn clocks_of_inputs_are_aligned() {
     let of = |base: u64, pid| {
         format!(r#"{{"baseTimeNanoseconds":{base},"traceEvents":{}}}"#, process(pid, "a", 1000))
     };

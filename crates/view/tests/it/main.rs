@@ -1,4 +1,4 @@
-//! The server from outside: as a function of requests, and over a socket.
+//! Integration tests of the server: as a function of requests, and over sockets.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod flows;

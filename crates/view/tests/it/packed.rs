@@ -1,4 +1,5 @@
-//! Packed traces by their indexes: what is shown is what is shown of the trace that was read, and only parts of it are unpacked.
+//! Packed traces shown by their indexes: windows equal those of the fully read trace, and only
+//! parts are decompressed.
 
 use crate::indexed::{are_same, lanes, mixed};
 use crate::support::{Opened, body, config, named, open_indexed_as};
@@ -7,13 +8,13 @@ use tracemill_join::config::{Config, IndexUse};
 use tracemill_testkit::packing::{gz, zst};
 use tracemill_testkit::{Rng, seeds};
 
-/// The same events in a text of at least so many bytes.
+/// Pads a text with blanks to at least `bytes` bytes.
 pub(crate) fn padded(text: &str, bytes: usize) -> String {
     let lines = text.matches(",\n").count();
     text.replace(",\n", &format!(",\n{}", " ".repeat(bytes / lines + 1)))
 }
 
-/// The site of a packed trace by its index, and that of the trace when all of it was read.
+/// Opens a packed trace by its index, and fully read.
 fn opened(name: &str, packed: &[u8]) -> (Opened, Opened) {
     let by_scan = named(name, packed, Config { index: IndexUse::Never, ..config() });
     by_scan.site.read().unwrap();
@@ -34,14 +35,14 @@ fn same_searches(rng: &mut Rng, (by_index, by_scan): (&Opened, &Opened), what: &
             assert_eq!(by_index.bytes(&route), by_scan.bytes(&route), "{what} {route}");
         }
     }
-    // no event begins there
+    // no event begins at these offsets
     for place in [0, u64::MAX, u64::from(u32::MAX)] {
         assert_eq!(by_index.get(&format!("api/event?place={place}")).status, 404, "{what}");
     }
 }
 
 #[test]
-fn windows_of_packed_traces_are_those_of_the_trace() {
+fn packed_windows_equal_fully_read_windows() {
     for seed in seeds(0, 9) {
         let mut rng = Rng::new(seed);
         let text = mixed(&mut rng);
@@ -68,14 +69,14 @@ fn packed_profiles_are_shown_with_their_calls() {
 }
 
 #[test]
-fn what_can_only_be_unpacked_as_a_whole_is_read_as_a_whole() {
+fn unseekable_packed_traces_are_read_completely() {
     let text = mixed(&mut Rng::new(7));
     let opened = named("a.json.zst", &zst(text.as_bytes(), usize::MAX), config());
     opened.site.read().unwrap();
     assert_eq!(opened.json("api/trace")["by_index"], false);
 }
 
-/// Two frames: one of a few events, and one that has more text than is unpacked at a time.
+/// Creates two frames: a small one, and one with more text than is decompressed at once.
 fn with_a_large_frame() -> Vec<u8> {
     const BLANKS: usize = 513 << 20;
     let event = |name: &str, at: u32| {
@@ -89,7 +90,7 @@ fn with_a_large_frame() -> Vec<u8> {
     let (late, last) = (events("late", 10_000), format!(",\n{}]", events("last", 90_000)));
     let mut packed = zstd::bulk::compress(first.as_bytes(), 1).unwrap();
     let mut frame = zstd::stream::Encoder::new(Vec::new(), 1).unwrap();
-    // where frames end is known from their heads alone
+    // the ends of frames are known from their headers
     frame.set_pledged_src_size(Some((late.len() + BLANKS + last.len()) as u64)).unwrap();
     frame.write_all(late.as_bytes()).unwrap();
     let blanks = vec![b' '; 1 << 20];
@@ -100,11 +101,11 @@ fn with_a_large_frame() -> Vec<u8> {
 }
 
 #[test]
-fn what_is_too_large_to_be_unpacked_is_said() {
+fn oversized_frames_are_reported() {
     let opened = open_indexed_as("a.json.zst", &with_a_large_frame());
     assert_eq!(opened.json("api/trace")["by_index"], true);
     assert_eq!(opened.json("api/find?name=early&at=0")["start"], 0.0);
-    // a frame is unpacked as far as what is wanted reaches
+    // a frame is decompressed only as far as needed
     for name in ["early", "late"] {
         let place =
             opened.json(&format!("api/find?name={name}&at=5000"))["place"].as_f64().unwrap();

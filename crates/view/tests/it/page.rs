@@ -1,13 +1,13 @@
-//! The page that is embedded is the one that its sources make.
+//! The embedded page equals a build of its sources.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Bytes of script, style and frame together.
+/// Maximum bytes of script, style and HTML together.
 const MOST: u64 = 120 << 10;
 
 #[test]
-fn the_page_is_small_and_asks_nobody_else() {
+fn page_is_small_and_contacts_no_other_host() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
     let mut bytes = 0;
     for name in ["index.html", "dist/app.js", "dist/app.css"] {
@@ -24,17 +24,17 @@ fn the_page_is_small_and_asks_nobody_else() {
         ] {
             assert!(!text.contains(word), "{name}: {word}");
         }
-        // the two that a click opens
+        // the two links that a click opens
         let others = text.matches("https://").count();
         assert_eq!(others, if name == "dist/app.js" { 2 } else { 0 }, "{name}");
     }
     assert!(bytes < MOST, "{bytes}");
 }
 
-/// Needs Node and npm, and a registry; where one is missing it says so and tests nothing.
+/// Needs Node, npm and a registry; prints a message and passes if one is missing.
 #[test]
 #[expect(clippy::print_stderr, reason = "whoever runs the tests should know what was not tested")]
-fn the_page_is_that_of_its_sources() {
+fn embedded_page_matches_its_sources() {
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("page");
     let folder = tempfile::tempdir().unwrap();
     let tests = "test/page.test.mjs";

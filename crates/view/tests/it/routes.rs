@@ -1,4 +1,4 @@
-//! Who is answered at all, and what is said of what is wrong.
+//! Access control of requests, replies of all routes, and error messages.
 
 use crate::support::{HOST, Opened, TOKEN, body, open, open_all, unread};
 use serde_json::Value;
@@ -20,7 +20,7 @@ fn status(opened: &Opened, method: &str, target: &str, host: Option<&str>) -> u1
 }
 
 #[test]
-fn only_who_knows_the_address_is_answered() {
+fn requests_need_host_name_and_token() {
     let opened = open(TRACE);
     let own = format!("/{TOKEN}/api/trace");
     for host in [HOST, "localhost:8123", "[::1]:8123"] {
@@ -61,13 +61,13 @@ fn only_who_knows_the_address_is_answered() {
         assert_eq!(reply.status, 405, "{method}");
         assert_eq!(reply.headers, [("allow", "GET".to_owned())]);
     }
-    // the name of the server comes first, then the token: who guesses learns nothing
+    // the host name is checked before the token, so guessing reveals nothing
     assert_eq!(status(&opened, "POST", "/x/api/trace", Some(HOST)), 404);
     assert_eq!(status(&opened, "POST", "/x/api/trace", Some("evil.test")), 421);
 }
 
 #[test]
-fn other_pages_are_not_answered() {
+fn requests_of_other_origins_are_rejected() {
     let opened = open(TRACE);
     let target = format!("/{TOKEN}/api/trace");
     let of = |origin| {
@@ -88,9 +88,9 @@ fn other_pages_are_not_answered() {
     }
 }
 
-/// Any bytes as a request: an answer, never a panic, and nothing of the trace without the token.
+/// Arbitrary requests never cause a panic, and never reveal the trace without the token.
 #[test]
-fn any_request_has_an_answer() {
+fn every_request_gets_a_reply() {
     let opened = open(TRACE);
     let routes = [
         "api/tile?from=0&to=5000000&px=700&lanes=0-3&exact=0",
@@ -121,7 +121,7 @@ fn any_request_has_an_answer() {
 }
 
 #[test]
-fn the_page_is_there_before_the_trace_is_read() {
+fn page_is_served_before_the_trace_is_read() {
     let opened = unread(TRACE);
     for (route, kind) in [
         ("", "text/html"),
@@ -145,7 +145,7 @@ fn the_page_is_there_before_the_trace_is_read() {
 }
 
 #[test]
-fn what_is_asked_wrongly_is_said() {
+fn invalid_requests_get_error_messages() {
     let opened = open(TRACE);
     let wrong = [
         "api/tile",
@@ -178,7 +178,7 @@ fn what_is_asked_wrongly_is_said() {
 }
 
 #[test]
-fn the_trace_is_described() {
+fn trace_route_describes_the_trace() {
     let opened = open(TRACE);
     let trace = opened.json("api/trace");
     assert_eq!(trace["start"], "1000125");
@@ -188,7 +188,7 @@ fn the_trace_is_described() {
         (&10.into(), &0.into(), &0.into())
     );
     let processes = trace["processes"].as_array().unwrap();
-    // text is text: the page never makes elements of it
+    // markup in names stays text
     assert_eq!(processes[0]["name"], "<img src=x onerror=alert(1)>");
     let lanes: Vec<(&str, &str)> = processes
         .iter()
@@ -208,7 +208,7 @@ fn the_trace_is_described() {
 }
 
 #[test]
-fn events_are_shown_to_the_byte() {
+fn event_route_returns_exact_text() {
     let opened = open(TRACE);
     let found = opened.json("api/find?name=A&at=0");
     assert_eq!(
@@ -218,7 +218,7 @@ fn events_are_shown_to_the_byte() {
     let text = opened.bytes(&format!("api/event?place={}", found["place"].as_f64().unwrap()));
     assert!(TRACE.windows(text.len()).any(|part| part == text));
     assert!(String::from_utf8(text).unwrap().contains("12345678901234567890"));
-    // the only other name with that letter
+    // the only other name that contains the letter
     let next =
         opened.json(&format!("api/find?name=a&at=0&after={}", found["place"].as_f64().unwrap()));
     assert_eq!(next["name"], "mark");
@@ -228,7 +228,7 @@ fn events_are_shown_to_the_byte() {
 }
 
 #[test]
-fn a_file_that_is_another_one_is_not_taken_for_it() {
+fn replaced_file_is_rejected() {
     let opened = open(TRACE);
     let place = opened.json("api/find?name=a&at=0")["place"].as_f64().unwrap();
     fs::write(&opened.path, b"[]").unwrap();
@@ -239,12 +239,12 @@ fn a_file_that_is_another_one_is_not_taken_for_it() {
     assert!(opened.json("api/trace")["changed"].is_string());
     fs::remove_file(&opened.path).unwrap();
     assert_eq!(opened.get("slice.json?from=0&to=9").status, 409);
-    // what was made of it is still drawn
+    // rows that were read earlier are still drawn
     assert_eq!(opened.get("api/tile?from=0&to=9&px=5").status, 200);
 }
 
 #[test]
-fn traces_of_nothing_and_of_next_to_nothing_are_shown() {
+fn empty_and_tiny_traces_are_shown() {
     for (text, events) in [
         ("[]", 0),
         ("{\"traceEvents\":[]}", 0),
@@ -265,7 +265,7 @@ fn traces_of_nothing_and_of_next_to_nothing_are_shown() {
 }
 
 #[test]
-fn names_without_end_are_cut_and_their_events_are_not() {
+fn long_names_are_truncated_but_event_texts_are_not() {
     let long = "é\\u202e".repeat(200_000);
     let opened = open(format!(r#"[{{"ph":"X","ts":1,"dur":5,"name":"{long}"}}]"#).as_bytes());
     let names = opened.json("api/names?q=");
@@ -278,7 +278,7 @@ fn names_without_end_are_cut_and_their_events_are_not() {
 }
 
 #[test]
-fn sums_are_those_of_the_window() {
+fn statistics_cover_only_the_window() {
     let opened = open(br#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":10},{"ph":"X","name":"b","pid":1,"tid":1,"ts":2,"dur":4},
         {"ph":"X","name":"b","pid":1,"tid":1,"ts":7,"dur":1},{"ph":"X","name":"a","pid":1,"tid":2,"ts":20,"dur":2}]"#);
     let of = |from: u32, to: u32| {
@@ -304,10 +304,10 @@ fn sums_are_those_of_the_window() {
 }
 
 #[test]
-fn damage_is_told_with_its_time() {
+fn damage_is_reported_with_its_time() {
     let event =
         |ts: u32| format!(r#"{{"ph":"X","name":"e","pid":1,"tid":{},"ts":{ts},"dur":3}}"#, ts % 3);
-    // bytes between 20 and 30, and an end within an event
+    // garbage between 20 and 30, and a truncated last event
     let text = format!("[{},\n?!?{},\n{},{{\"ph\":\"X\",\"na", event(10), event(20), event(60));
     let bad = text.find("?!?").unwrap();
     let opened = open(text.as_bytes());
@@ -333,14 +333,14 @@ fn damage_is_told_with_its_time() {
         ("truncated", text.rfind('{').unwrap() as u64, Some(50_000.0))
     );
     assert!(open(TRACE).json("api/trace")["damage"].as_array().unwrap().is_empty());
-    // before the first event the time is that of the first
+    // before the first event, the time of the first event counts
     let first = open(format!("[?!?{},{}]", event(10), event(20)).as_bytes());
     assert_eq!(first.json("api/trace")["damage"][0]["at"], 0.0);
-    // nothing is known of a trace without events
+    // without events there is no time
     let none = open(b"[{\"ph\":\"X\",\"ts\":1,\"na");
     let damage = &none.json("api/trace")["damage"][0];
     assert!(damage["at"].is_null() && damage["kind"] == "truncated", "{damage}");
-    // each input has its own
+    // each input has its own damage
     let whole = format!("[{}]", event(1000));
     let cut = format!("[{},{{\"ph\"", event(40));
     let both = open_all(&[&cut, &whole, &cut]).json("api/trace");
@@ -353,14 +353,14 @@ fn damage_is_told_with_its_time() {
     assert_eq!(told.len(), 2, "{both}");
     assert!(told[0].0.ends_with("0.json") && told[1].0.ends_with("2.json"), "{told:?}");
     assert_eq!([told[0].1, told[1].1], [Some(0.0), Some(0.0)]);
-    // and no time of the one before or behind it
+    // the times of neighboring inputs do not count
     let begun = format!("[?!?{}]", event(40));
     assert_eq!(open_all(&[&whole, &begun]).json("api/trace")["damage"][0]["at"], 0.0);
     let nothing = open_all(&["[{\"ph\":\"X\",\"ts\":7,\"na", &whole]).json("api/trace");
     assert!(nothing["damage"][0]["at"].is_null(), "{nothing}");
 }
 
-/// Events are found by the name that the trace has for them and by that of DevTools.
+/// Search finds events by their name in the trace and by DevTools' title.
 #[test]
 fn both_names_of_an_event_are_found() {
     let trace = br#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":1000,"dur":50},

@@ -1,4 +1,4 @@
-//! What is handed on is what `slice` writes.
+//! Downloaded slices equal the output of `slice`.
 
 use crate::support::{config, open};
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use tracemill_trace::output::target::{Format, OutputConfig};
 use tracemill_trace::time::windows::{Edges, Moment, TimeWindow};
 
 #[test]
-fn slices_are_those_of_the_verb() {
+fn downloaded_slices_equal_slice_output() {
     let event = |at: u32| {
         format!(r#"{{"ph":"X","name":"n{}","cat":"c","pid":1,"tid":1,"ts":{at},"dur":3}}"#, at % 7)
     };
@@ -41,7 +41,7 @@ fn slices_are_those_of_the_verb() {
         packed.headers,
         [("content-disposition", "attachment; filename=\"trace.slice.json.gz\"".to_owned())]
     );
-    // one at a time: the first is not sent yet
+    // one slice at a time; the first is still being sent
     assert_eq!(opened.get("slice.json?from=0&to=1000").status, 429);
     drop(packed);
     assert_eq!(opened.get("slice.json?from=0&to=1000").status, 200);

@@ -1,4 +1,4 @@
-//! The same over a socket: headers, many clients, clients that go.
+//! Tests over sockets: headers, many clients, disconnecting clients.
 
 use crate::support::TOKEN;
 use std::io::{ErrorKind, Read, Write};
@@ -21,7 +21,7 @@ fn ask(port: u16, host: &str, route: &str) -> String {
 }
 
 #[test]
-fn sockets_are_answered_until_nobody_asks() {
+fn server_answers_until_idle() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.json");
     let event = |at: u32| format!(r#"{{"ph":"X","name":"n","pid":1,"tid":1,"ts":{at},"dur":1}}"#);
@@ -61,7 +61,7 @@ fn sockets_are_answered_until_nobody_asks() {
     assert!(!answer.to_lowercase().contains("access-control-allow"), "{answer}");
     assert!(ask(port, "evil.test", "api/trace").starts_with("HTTP/1.1 421"));
 
-    // those who go before they are answered leave nothing at work
+    // clients that disconnect early leave no work behind
     for _ in 0..200 {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         write!(
@@ -82,9 +82,9 @@ fn sockets_are_answered_until_nobody_asks() {
     server.join().unwrap().unwrap();
 }
 
-/// Connections that ask for nothing give way to those that do.
+/// Idle connections are closed in favor of active ones.
 #[test]
-fn heads_that_never_end_hold_up_nobody() {
+fn unfinished_request_heads_block_nobody() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("trace.json");
     std::fs::write(&path, r#"[{"ph":"X","name":"n","pid":1,"tid":1,"ts":1,"dur":1}]"#).unwrap();
@@ -94,7 +94,7 @@ fn heads_that_never_end_hold_up_nobody() {
     let site = Arc::new(Site::new(vec![Source::Path(path)], config, TOKEN.into(), port));
     site.read().unwrap();
     let served = Arc::clone(&site);
-    // it ends with the test's process
+    // the thread ends with the test process
     std::thread::spawn(move || bound.serve(&served, None));
     let mut idle = Vec::new();
     for _ in 0..600 {

@@ -1,4 +1,4 @@
-//! A site of a trace, and what it answers.
+//! Opens sites for tests.
 
 use serde_json::Value;
 use std::path::PathBuf;
@@ -12,7 +12,6 @@ use tracemill_view::{Ask, Content, Reply, Site};
 pub(crate) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 pub(crate) const HOST: &str = "127.0.0.1:8123";
 
-/// A site, and the folder in which its trace stands.
 pub(crate) struct Opened {
     pub(crate) site: Site,
     pub(crate) path: PathBuf,
@@ -23,7 +22,6 @@ pub(crate) fn config() -> Config {
     Config::new(2, 64 << 20, std::env::temp_dir())
 }
 
-/// The site of a trace that is not read yet.
 pub(crate) fn unread(text: &[u8]) -> Opened {
     with(text, config())
 }
@@ -32,7 +30,6 @@ pub(crate) fn with(text: &[u8], config: Config) -> Opened {
     named("trace.json", text, config)
 }
 
-/// The same as a file of this name.
 pub(crate) fn named(name: &str, text: &[u8], config: Config) -> Opened {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
@@ -41,7 +38,7 @@ pub(crate) fn named(name: &str, text: &[u8], config: Config) -> Opened {
     Opened { site, path, _folder: folder }
 }
 
-/// The site of several traces, read, as `0.json`, `1.json` …
+/// Opens several traces, named `0.json`, `1.json` …
 pub(crate) fn open_all(texts: &[&str]) -> Opened {
     let folder = tempfile::tempdir().unwrap();
     let path = |at: usize| folder.path().join(format!("{at}.json"));
@@ -60,12 +57,10 @@ pub(crate) fn open(text: &[u8]) -> Opened {
     opened
 }
 
-/// The site of a trace whose index is asked.
 pub(crate) fn open_indexed(text: &[u8]) -> Opened {
     open_indexed_as("trace.json", text)
 }
 
-/// The same as a file of this name.
 pub(crate) fn open_indexed_as(name: &str, text: &[u8]) -> Opened {
     let opened = named(name, text, Config { index: IndexUse::Auto, ..config() });
     let sources = [Source::Path(opened.path.clone())];
@@ -76,7 +71,6 @@ pub(crate) fn open_indexed_as(name: &str, text: &[u8]) -> Opened {
 }
 
 impl Opened {
-    /// What is below the token.
     pub(crate) fn get(&self, route: &str) -> Reply {
         self.ask("GET", &format!("/{TOKEN}/{route}"), Some(HOST))
     }
@@ -102,7 +96,6 @@ impl Opened {
     }
 }
 
-/// All that an answer holds.
 pub(crate) fn body(reply: Reply) -> Vec<u8> {
     match reply.content {
         Content::Whole(bytes) => bytes,

@@ -1,4 +1,4 @@
-//! Tiles of random traces against what the traces were made of.
+//! Tiles of random traces, compared with the slices from which the traces were generated.
 
 use crate::support::{Opened, body, config, open, unread, with};
 use serde_json::Value;
@@ -10,7 +10,6 @@ use tracemill_trace::run::limits::Shares;
 /// An interval: thread, start and duration in ns, name, row.
 pub(crate) type Known = (u64, u64, u64, String, u16);
 
-/// What a tile says of a lane.
 #[derive(Debug, Default)]
 pub(crate) struct Lane {
     is_exact: bool,
@@ -20,7 +19,6 @@ pub(crate) struct Lane {
     pub(crate) columns: Vec<(u32, u32, u16, u8)>,
 }
 
-/// Reads a tile as its documentation has it.
 pub(crate) fn parse(bytes: &[u8]) -> BTreeMap<u32, Lane> {
     struct Reader<'a>(&'a [u8], usize);
     impl Reader<'_> {
@@ -61,7 +59,7 @@ pub(crate) fn parse(bytes: &[u8]) -> BTreeMap<u32, Lane> {
     lanes
 }
 
-/// Events that nest, as X or as B with E, and the rows that they must get.
+/// Generates nested slices, as X or as B and E, with their expected rows.
 pub(crate) fn generate(rng: &mut Rng, size: u64) -> (String, Vec<Known>) {
     let (mut lines, mut known) = (Vec::new(), Vec::new());
     for tid in 1..=rng.range(1, 4) {
@@ -73,7 +71,7 @@ pub(crate) fn generate(rng: &mut Rng, size: u64) -> (String, Vec<Known>) {
         }
     }
     rng.shuffle(&mut lines);
-    // B and E meet in the order of time, and at one time in that of the file: E first
+    // B and E are sorted by time, then by file order: E first
     lines.sort_by_key(|line| u8::from(!line.contains("\"E\"")));
     (
         format!(
@@ -101,7 +99,7 @@ fn nest(
     } else {
         lines.push(format!(r#"{{"ph":"X",{head},"ts":{from},"dur":{}}}"#, to - from));
     }
-    // strictly inside, so that there is one way to nest
+    // strictly inside, so that the nesting is unambiguous
     let mut at = from + 1 + rng.below(5);
     while at + 1 < to && depth < 6 {
         let end = (at + 1 + rng.below(to - at)).min(to - 1);
@@ -113,7 +111,7 @@ fn nest(
     }
 }
 
-/// Threads by lane, and names by number.
+/// Returns lanes by thread, and names by number.
 fn tables(opened: &Opened) -> (BTreeMap<u64, u32>, Vec<String>) {
     let trace = opened.json("api/trace");
     let lanes = trace["processes"][0]["lanes"].as_array().unwrap().clone();
@@ -131,12 +129,11 @@ fn tables(opened: &Opened) -> (BTreeMap<u64, u32>, Vec<String>) {
     (lanes.iter().map(thread).collect(), names.collect())
 }
 
-/// Looks at windows at random, each as it is and as density.
+/// Compares random windows, drawn exactly and as density.
 fn compare(rng: &mut Rng, opened: &Opened, known: &[Known]) {
     compare_as(rng, opened, known, &["", "&exact=0"]);
 }
 
-/// Looks at windows at random, each as it is.
 pub(crate) fn compare_exactly(rng: &mut Rng, opened: &Opened, known: &[Known]) {
     compare_as(rng, opened, known, &[""]);
 }
@@ -173,7 +170,7 @@ fn compare_as(rng: &mut Rng, opened: &Opened, known: &[Known], forms: &[&str]) {
                 wanted.sort_unstable();
                 drawn.sort_unstable();
                 assert_eq!(drawn, wanted, "{route} thread {tid}");
-                // each is drawn once, as it is or in a column
+                // each interval is drawn once, individually or in a column
                 let counted: u32 = own.columns.iter().map(|column| column.1).sum();
                 assert_eq!(own.spans.len() + counted as usize, all, "{route} thread {tid}");
                 check_columns(own, known, tid, (from, to, px));
@@ -182,7 +179,7 @@ fn compare_as(rng: &mut Rng, opened: &Opened, known: &[Known], forms: &[&str]) {
     }
 }
 
-/// Each short interval is counted in the column in which it begins, in its row.
+/// Checks that each short interval is counted in the column where it begins, in its row.
 fn check_columns(lane: &Lane, known: &[Known], tid: u64, (from, to, px): (u64, u64, u32)) {
     let width = (to - from) as f64 / f64::from(px);
     let mut wanted: BTreeMap<(u32, u16), u32> = BTreeMap::new();
@@ -202,7 +199,7 @@ fn check_columns(lane: &Lane, known: &[Known], tid: u64, (from, to, px): (u64, u
 }
 
 #[test]
-fn tiles_show_what_there_is() {
+fn tiles_show_the_generated_slices() {
     for seed in seeds(0, 30) {
         let mut rng = Rng::new(seed);
         let size = rng.range(1, 400);
@@ -212,11 +209,11 @@ fn tiles_show_what_there_is() {
 }
 
 #[test]
-fn memory_changes_nothing() {
+fn tiles_do_not_depend_on_memory() {
     let mut rng = Rng::new(5);
     let (text, known) = generate(&mut rng, 3000);
     let mut config = config();
-    // everything goes to disk after a few events
+    // everything spills to disk after a few events
     config.limits.shares = Some(Shares { payload: 0, index: 4096, chunk: 4096, segment: 4096 });
     let opened = with(text.as_bytes(), config);
     opened.site.read().unwrap();
@@ -229,7 +226,7 @@ fn memory_changes_nothing() {
 }
 
 #[test]
-fn what_overlaps_lies_below_what_nests() {
+fn overlapping_slices_go_below_nested_ones() {
     let opened = open(br#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":10},{"ph":"X","name":"b","pid":1,"tid":1,"ts":2,"dur":4},
         {"ph":"X","name":"late","pid":1,"tid":1,"ts":5,"dur":10},{"ph":"B","name":"open","pid":1,"tid":2,"ts":3},
         {"ph":"E","pid":1,"tid":3,"ts":4}]"#);
@@ -246,7 +243,7 @@ fn what_overlaps_lies_below_what_nests() {
 }
 
 #[test]
-fn a_hundred_thousand_threads_are_lanes_or_too_many_for_the_budget() {
+fn many_threads_are_shown_or_exceed_the_budget() {
     let count = 100_000;
     let event = |at: u32| {
         format!(r#"{{"ph":"X","name":"n","pid":{},"tid":{at},"ts":{at},"dur":1}}"#, at % 7)
@@ -259,7 +256,7 @@ fn a_hundred_thousand_threads_are_lanes_or_too_many_for_the_budget() {
     let of = |process: &Value| process["lanes"].as_array().unwrap().len();
     let lanes: usize = trace["processes"].as_array().unwrap().iter().map(of).sum();
     assert_eq!(lanes, count as usize);
-    // the page asks for those that are seen
+    // the page requests only visible lanes
     let last = parse(&opened.bytes("api/tile?from=0&to=100001000&px=1000&lanes=0,99998,99999"));
     assert_eq!(last.len(), 3);
     assert_eq!(last.values().map(|lane| lane.spans.len() + lane.columns.len()).sum::<usize>(), 3);
@@ -271,9 +268,9 @@ fn a_hundred_thousand_threads_are_lanes_or_too_many_for_the_budget() {
 }
 
 #[test]
-fn a_very_dense_lane_is_counted_where_it_is_not_drawn() {
+fn dense_lanes_are_counted_in_columns() {
     let count = 60_000;
-    // moments at one nanosecond, and events shorter than any pixel
+    // instants at one nanosecond, and slices shorter than any pixel
     let event = |at: u32| match at % 2 {
         0 => r#"{"ph":"i","s":"t","name":"m","pid":1,"tid":1,"ts":500}"#.to_owned(),
         _ => format!(r#"{{"ph":"X","name":"x","pid":1,"tid":1,"ts":{at}.001,"dur":0.002}}"#),

@@ -1,4 +1,4 @@
-//! What the page tells of how the inputs were read.
+//! Messages of the page about how the inputs were read.
 
 use crate::indexed::mixed;
 use crate::packed::padded;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use tracemill_join::config::{Config, IndexUse};
 use tracemill_testkit::Rng;
 
-/// Bytes of text that take some time to read.
+/// Size of a trace that is worth an index, in bytes.
 const LARGE: usize = 33 << 20;
 
 fn told(opened: &Opened) -> (Vec<String>, Option<String>) {
@@ -20,12 +20,12 @@ fn told(opened: &Opened) -> (Vec<String>, Option<String>) {
 }
 
 #[test]
-fn an_index_that_cannot_be_kept_serves_nevertheless_and_is_told() {
+fn unsaved_index_is_used_and_reported() {
     let text = padded(&mixed(&mut Rng::new(3)), LARGE);
     let opened = named("a.json", text.as_bytes(), Config { index: IndexUse::Auto, ..config() });
     let beside = opened.path.with_file_name("a.json.tmi");
     for is_file in [true, false] {
-        // nothing of somebody else's is replaced
+        // files of others are not replaced
         match is_file {
             true => std::fs::write(&beside, "notes").unwrap(),
             false => {
@@ -48,7 +48,7 @@ fn an_index_that_cannot_be_kept_serves_nevertheless_and_is_told() {
 }
 
 #[test]
-fn what_is_read_as_a_whole_is_told_with_the_reason() {
+fn complete_reads_are_reported_with_their_reason() {
     let text = padded(&mixed(&mut Rng::new(4)), LARGE);
     let never = named("a.json", text.as_bytes(), Config { index: IndexUse::Never, ..config() });
     never.site.read().unwrap();
@@ -61,14 +61,14 @@ fn what_is_read_as_a_whole_is_told_with_the_reason() {
         "{:?}",
         told(&one)
     );
-    // small ones are read as soon as an index would be
+    // small traces are read without an index
     let small = unread(b"[{\"ph\":\"i\",\"ts\":1}]");
     small.site.read().unwrap();
     assert_eq!(told(&small), (Vec::new(), None));
 }
 
 #[test]
-fn several_inputs_are_told_to_be_read_as_a_whole() {
+fn complete_read_of_several_inputs_is_reported() {
     let texts = [5, 6].map(|seed| padded(&mixed(&mut Rng::new(seed)), LARGE / 2));
     let opened = open_all(&[&*texts[0], &*texts[1]]);
     let (_, whole) = told(&opened);
@@ -78,7 +78,8 @@ fn several_inputs_are_told_to_be_read_as_a_whole() {
     );
 }
 
-/// Of each process how many events begin in each of so many equal parts of the time, by a look at every event.
+/// Counts, by a pass over all events, how many events of each process begin in each of `parts`
+/// equal time ranges.
 fn begins(text: &str, parts: usize) -> (u64, Vec<Vec<u64>>) {
     let events: Vec<Value> = serde_json::from_str(text).unwrap();
     let number = |event: &Value, key: &str| event[key].as_f64();
@@ -91,7 +92,7 @@ fn begins(text: &str, parts: usize) -> (u64, Vec<Vec<u64>>) {
         times.fold((f64::MAX, f64::MIN), |all, own| (all.0.min(own.0), all.1.max(own.1)));
     let (mut count, mut processes) = (0, BTreeMap::new());
     let drawn = timed.filter(|event| "XiRIBbSn".contains(event["ph"].as_str().unwrap()));
-    // such events are read by themselves
+    // these events are stored separately in the index
     for event in drawn.filter(|event| event["name"] != "CommitLoad") {
         let all = processes.entry(event["pid"].as_u64().unwrap()).or_insert_with(|| vec![0; parts]);
         let at = (number(event, "ts").unwrap() - start) / (end - start) * parts as f64;
@@ -102,7 +103,7 @@ fn begins(text: &str, parts: usize) -> (u64, Vec<Vec<u64>>) {
 }
 
 #[test]
-fn what_was_read_so_far_is_shown_while_the_index_is_made() {
+fn events_read_so_far_are_shown_while_the_index_is_built() {
     const PARTS: usize = 16;
     let own = mixed(&mut Rng::new(7));
     let text = padded(&own, LARGE);
@@ -123,7 +124,7 @@ fn what_was_read_so_far_is_shown_while_the_index_is_made() {
     assert_eq!(seen["events"], count);
     let trace = opened.json("api/trace");
     assert_eq!((&seen["start"], &seen["duration"]), (&trace["start"], &trace["duration"]));
-    // they come in the order in which the processes did, in parts of the most
+    // processes come in order of appearance, as fractions of the maximum
     let most = expected.iter().flatten().max().copied().unwrap() as f64;
     let shares = seen["processes"].as_array().unwrap().iter().map(|all| {
         let all = all.as_array().unwrap().iter();
@@ -132,7 +133,7 @@ fn what_was_read_so_far_is_shown_while_the_index_is_made() {
     let shares: Vec<Vec<f64>> = shares.collect();
     assert_eq!(shares.len(), expected.len());
     for own in shares {
-        // stretches do not end where parts do
+        // blocks do not end at the same times as parts
         let is_like = |all: &Vec<u64>| {
             all.iter().zip(&own).all(|(a, b)| (*a as f64 - b).abs() < most / 20.0 + 2.0)
         };

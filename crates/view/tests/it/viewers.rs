@@ -1,4 +1,4 @@
-//! Viewers beside the page: who may ask for slices, what is served of a folder, who else is let in.
+//! Other viewers: access to slices, files of a viewer's folder, and access from other machines.
 
 use crate::support::{HOST, Opened, TOKEN, body, config, open};
 use std::fs;
@@ -24,7 +24,7 @@ fn with(opened: &Opened, change: impl FnOnce(Site) -> Site) -> Site {
 }
 
 #[test]
-fn devtools_of_our_own_gets_slices_and_nothing_else() {
+fn own_devtools_may_request_only_slices() {
     let opened = open(TRACE);
     let slice = "slice.json.gz?from=0&to=5000&for=devtools";
     assert_eq!(asked(&opened.site, "GET", slice, Some(DEVTOOLS), false).status, 403);
@@ -49,7 +49,7 @@ fn devtools_of_our_own_gets_slices_and_nothing_else() {
 }
 
 #[test]
-fn only_the_page_opens_a_browser() {
+fn only_the_page_may_open_a_browser() {
     let opened = open(TRACE);
     let own = with(&opened, |site| site.with_devtools("/nowhere/chromium".into()));
     let route = "open?from=0&to=5000";
@@ -69,9 +69,9 @@ fn only_the_page_opens_a_browser() {
     }
     assert_eq!(asked(&own, "POST", "api/trace", Some(OWN), true).status, 405);
     assert_eq!(asked(&own, "POST", "open?from=5&to=1", Some(OWN), true).status, 400);
-    // without --devtools there is nothing to open
+    // without --devtools nothing can be opened
     assert_eq!(asked(&opened.site, "POST", route, Some(OWN), true).status, 404);
-    // one that cannot be started is said
+    // a browser that fails to start is reported
     let reply = asked(&own, "POST", route, Some(OWN), true);
     assert_eq!(reply.status, 503);
     assert!(String::from_utf8(body(reply)).unwrap().contains("Save the slice"));
@@ -89,7 +89,7 @@ fn viewer(folder: &Path) -> Viewers {
 }
 
 #[test]
-fn of_a_viewer_nothing_but_its_files_is_served() {
+fn only_files_of_the_viewer_are_served() {
     let opened = open(TRACE);
     let folder = tempfile::tempdir().unwrap();
     assert!(Viewers::new(folder.path()).is_err(), "there is none");
@@ -142,7 +142,7 @@ fn of_a_viewer_nothing_but_its_files_is_served() {
 }
 
 #[test]
-fn other_machines_are_let_in_by_numbers_only() {
+fn other_machines_need_a_numeric_host() {
     let opened = open(TRACE);
     let of = |site: &Site, host: &str| {
         let target = format!("/{TOKEN}/api/trace");
