@@ -1,50 +1,51 @@
-//! A program that calls verbs, and what it is handed instead of what the command prints.
+//! Calls of verbs by other programs: what they pass in, and the output that they get back.
 
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tracemill_trace::run::error::ErrorClass;
 use tracemill_trace::run::limits::{Cancel, Progress};
 
-/// A program's call of a verb; each call has one of its own.
+/// The handle of one call of a verb by another program; do not reuse it for a second call.
 #[derive(Clone, Debug, Default)]
 pub struct Caller {
-    /// Ends the call.
+    /// Cancels the call.
     pub cancel: Cancel,
-    /// What it has done so far.
+    /// Counters of the work done so far.
     pub progress: Arc<Progress>,
     handed: CallerOutput,
 }
 
-/// What was handed over so far.
+/// JSON and messages collected during a call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallerOutput(Arc<Mutex<(Vec<u8>, Vec<CallerMessage>)>>);
 
-/// A message.
+/// A warning or note of a verb.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallerMessage {
-    /// Whether it is a warning; else it tells what was done without being asked for.
+    /// Whether the message is a warning; otherwise it reports a change made without being
+    /// requested.
     pub is_warning: bool,
-    /// Lines, without the program's name.
+    /// Text of one or more lines, without the program's name.
     pub text: String,
 }
 
-/// What a verb answers.
+/// The result of a verb.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The JSON that was asked for (`docs/json.md`); empty if none was.
+    /// JSON of `--json` or `--report -` (`docs/json.md`); empty if not requested.
     pub json: String,
-    /// What was said, in order.
+    /// Messages, in order.
     pub said: Vec<CallerMessage>,
-    /// The status that the command ends with: 0, or 1 if something was lost, or nothing found that was asked for.
+    /// Exit status of the command: 0, or 1 if something was lost or nothing was found.
     pub status: u8,
 }
 
-/// Why a verb could not finish.
+/// An error that ended a call.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// Whether the user, the input or the system is at fault.
+    /// Cause of the error: usage, input or system.
     pub class: ErrorClass,
-    /// What the command would have said, with the place in the input, without the program's name.
+    /// Error message with the position in the input, without the program's name.
     pub text: String,
 }
 
@@ -53,7 +54,7 @@ impl Caller {
         &self.handed
     }
 
-    /// What was handed over, at the end of the call.
+    /// Returns the collected JSON and messages at the end of the call.
     pub(crate) fn answer(&self, status: u8) -> Answer {
         let (json, said) = mem::take(&mut *self.handed.lock());
         Answer { json: String::from_utf8_lossy(&json).into_owned(), said, status }
@@ -62,16 +63,14 @@ impl Caller {
 
 impl CallerOutput {
     fn lock(&self) -> MutexGuard<'_, (Vec<u8>, Vec<CallerMessage>)> {
-        // whoever panicked meanwhile left at most a message unsaid
+        // a thread that panicked while locking lost at most one message
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands over the JSON, in place of what there is.
     pub(crate) fn json(&self, bytes: Vec<u8>) {
         self.lock().0 = bytes;
     }
 
-    /// Hands over a message.
     pub(crate) fn say(&self, is_warning: bool, text: String) {
         self.lock().1.push(CallerMessage { is_warning, text });
     }

@@ -1,5 +1,5 @@
-//! A catalogue of the messages, with sample values, to be read as a whole. `UPDATE_GOLDEN=1 cargo test`
-//! writes it.
+//! A catalogue of all messages with sample values, for review as a whole. `UPDATE_GOLDEN=1 cargo
+//! test` rewrites it.
 
 use crate::remedies;
 use std::fmt::Write;

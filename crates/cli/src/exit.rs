@@ -1,4 +1,4 @@
-//! How a run ends: the one table of exit codes, and the failures they are made from.
+//! Exit codes, and the failures that they are derived from.
 
 use crate::remedies;
 use std::{fmt, io};
@@ -7,34 +7,32 @@ use tracemill_trace::run::around::Around;
 use tracemill_trace::run::error::ErrorClass;
 use tracemill_trace::run::losses::InputReport;
 
-/// The status a run ends with.
+/// Exit status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Everything was done and nothing lost, or the reader of the output wanted no more.
+    /// Everything was written, or the reader of the output closed the pipe.
     Complete,
-    /// Finished, but something was lost, or written that is not JSON, or nothing was found that was asked for.
+    /// The run finished, but something was lost, the output is not valid JSON, or nothing matched.
     Lossy,
-    /// Called wrongly; nothing was read or written.
+    /// Invalid command line; nothing was read or written.
     Usage,
-    /// An input cannot be used, or `--strict` met a defect.
+    /// An input cannot be used, or `--strict` found a defect.
     Input,
-    /// The system failed, or the memory budget is impossible.
+    /// A system call failed, or the memory budget is impossible.
     System,
     /// A limit of `--fail-on` is broken.
     Broken,
-    /// SIGINT.
     Interrupted,
-    /// SIGTERM.
     Terminated,
-    /// What a program that was recorded ended with.
+    /// Exit status of the program run by `record`.
     Program(u8),
 }
 
 impl Exit {
-    /// The status of a run that failed.
+    /// Returns the status of a run that failed.
     pub(crate) fn of(failure: &Failure) -> Exit {
         match failure {
-            // as shells have it
+            // shells use 127 and 126 too
             Failure::Start { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Exit::Program(127)
             }
@@ -43,29 +41,29 @@ impl Exit {
                 ErrorClass::Usage => Exit::Usage,
                 ErrorClass::Input => Exit::Input,
                 ErrorClass::System => Exit::System,
-                // who closed the pipe has what it wanted
+                // the reader that closed the pipe has all it needs
                 ErrorClass::BrokenPipe => Exit::Complete,
                 ErrorClass::Cancelled => Exit::Interrupted,
             },
         }
     }
 
-    /// The status of a run that finished, having lost `lost` pieces.
+    /// Returns the status of a run that finished with `lost` lost pieces.
     pub(crate) fn finished(lost: u64) -> Exit {
         if lost == 0 { Exit::Complete } else { Exit::Lossy }
     }
 
-    /// This status, but 1 instead of 0 if nothing was found that was asked for.
+    /// Turns status 0 into 1 if `is_empty`, that is, if nothing was found.
     pub(crate) fn unless_empty(self, is_empty: bool) -> Exit {
         if self == Exit::Complete && is_empty { Exit::Lossy } else { self }
     }
 
-    /// The status of a run that wrote a trace of `inputs`, having lost `lost` pieces: complete says that it is JSON.
+    /// Returns the status of a run that wrote a trace: complete only if `lost` is 0 and all events
+    /// of `inputs` are valid JSON.
     pub(crate) fn written(lost: u64, inputs: &[InputReport]) -> Exit {
         Exit::finished(lost + inputs.iter().map(|input| input.lapses.kept()).sum::<u64>())
     }
 
-    /// The number that the shell sees.
     pub(crate) fn code(self) -> u8 {
         match self {
             Exit::Complete => 0,
@@ -81,43 +79,33 @@ impl Exit {
     }
 }
 
-/// Why a run could not finish.
+/// An error that ended a run.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Called wrongly.
     Usage(String),
-    /// The list of `--files-from` cannot be read.
     List {
-        /// Its name.
         path: String,
-        /// What the system said.
         source: io::Error,
     },
     /// A report, or the text of `info`, cannot be written.
     Write {
-        /// Its name.
         path: String,
-        /// What the system said.
         source: io::Error,
     },
-    /// A program cannot be started.
     Start {
-        /// Its name.
         program: String,
-        /// What the system said.
         source: io::Error,
     },
-    /// The pipeline failed.
+    /// Reading or writing traces failed.
     Run(Error),
 }
 
 impl Failure {
-    /// Called wrongly.
     pub(crate) fn usage(text: impl Into<String>) -> Self {
         Failure::Usage(text.into())
     }
 
-    /// Whether the user, the input or the system is at fault.
+    /// Returns the cause of the failure: usage, input or system.
     pub(crate) fn class(&self) -> ErrorClass {
         match self {
             Failure::Usage(_) => ErrorClass::Usage,
@@ -130,7 +118,7 @@ impl Failure {
         }
     }
 
-    /// The bytes around the place that it is about.
+    /// Returns the bytes around the position of the error, if known.
     pub(crate) fn around(&self) -> Option<&Around> {
         match self {
             Failure::Run(error) => error.around(),
@@ -175,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_those_of_the_contract() {
+    fn exit_codes_match_the_documented_numbers() {
         let all = [
             (Exit::Complete, 0),
             (Exit::Lossy, 1),
@@ -192,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn every_failure_has_its_status() {
+    fn every_failure_maps_to_its_exit_code() {
         let path = || "a.json".to_owned();
         let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
         assert_eq!(run(ErrorKind::OutputExists { path: path() }), Exit::Usage);
@@ -212,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn losses_show_in_the_status() {
+    fn losses_set_exit_code_1() {
         assert_eq!(Exit::finished(0), Exit::Complete);
         assert_eq!(Exit::finished(3), Exit::Lossy);
         assert_eq!(Exit::finished(0).unless_empty(true), Exit::Lossy);

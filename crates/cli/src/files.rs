@@ -1,7 +1,9 @@
-//! The files that a run reads and those that it writes: no output replaces another one, or what is read, or lies where the next run would read it.
+//! Checks the paths of a run before anything is read: no output may replace an input or another
+//! output, or lie in an input folder.
 //!
-//! [`ROLES`] says what each flag that names a file is; a test fails for one that is missing. What only the run finds out is checked
-//! where it is known: names in a list on standard input or in a manifest, parts of a split.
+//! [`ROLES`] gives the role of each flag that names a file; a test fails if one is missing. Paths
+//! known only later are checked elsewhere: names from a list on standard input or from a manifest,
+//! and output files of `split`.
 
 use crate::exit::Failure;
 use crate::inputs::listed;
@@ -12,22 +14,22 @@ use std::path::{Path, PathBuf};
 use tracemill_index::index_path;
 use tracemill_write::file_names::resolved_path;
 
-/// What a run does with the file that a flag names.
+/// Role of the file that a flag names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FileRole {
-    /// Reads it, or the files in it.
+    /// An input file, or a folder of input files.
     Input,
-    /// Reads it.
+    /// A file that is read but is no input.
     Reads,
-    /// Writes it.
+    /// A file that is written.
     Writes,
-    /// Writes files in it.
+    /// A folder in which files are written.
     WritesIn,
-    /// Neither, or it is not a file of the user's.
+    /// Neither read nor written, or not a file of the user.
     Neither,
 }
 
-/// Flags by verb, where one name has several meanings, and id.
+/// Roles by verb and flag id; the verb is empty unless the role depends on it.
 const ROLES: [(&str, &str, FileRole); 21] = [
     ("split", "manifest", FileRole::Writes),
     ("", "inputs", FileRole::Input),
@@ -58,21 +60,20 @@ fn role(verb: &str, id: &str) -> Option<FileRole> {
     ROLES.iter().find(of).map(|(_, _, role)| *role)
 }
 
-/// A file that a flag names.
+/// A path with its flag and role.
 #[derive(Clone, Debug)]
 struct NamedFile {
-    /// As messages call it: `the output`, `--report`.
+    /// Name in messages: `the output`, `--report`.
     flag: String,
     path: PathBuf,
     role: FileRole,
 }
 
-/// The files of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunFiles(Vec<NamedFile>);
 
 impl RunFiles {
-    /// Those that the words of a command line name, by its flags.
+    /// Collects the paths from the flags of a parsed command line.
     pub(crate) fn of(matches: &ArgMatches) -> Self {
         let mut files = Vec::new();
         let (mut verb, mut flags) = ("", matches);
@@ -81,7 +82,7 @@ impl RunFiles {
         }
         for id in flags.ids() {
             let Some(role) = role(verb, id.as_str()) else { continue };
-            // groups of flags are ids too
+            // groups of flags have ids too
             let Ok(Some(values)) = flags.try_get_raw(id.as_str()) else { continue };
             let flag = match id.as_str() {
                 "output" => "the output".to_owned(),
@@ -108,7 +109,7 @@ impl RunFiles {
             role: FileRole::Writes,
         }));
         for list in files.clone().iter().filter(|file| file.flag == "--files-from") {
-            // one that comes by a pipe can be read once only
+            // a pipe can be read only once
             let is_file = fs::metadata(&list.path).is_ok_and(|known| known.is_file());
             let names = is_file.then(|| fs::read(&list.path).ok()).flatten().unwrap_or_default();
             let input =
@@ -119,10 +120,11 @@ impl RunFiles {
         RunFiles(files)
     }
 
-    /// Refuses outputs that would replace each other or what is read, and those in a folder whose files are inputs. Links do not matter; outputs are compared
-    /// by their paths too, after their folders are resolved, since they need not exist yet.
+    /// Returns a usage error if two outputs are the same file, an output is an input, or an output
+    /// lies in an input folder.
     ///
-    /// Cost: a look at each file that is named if there is an output, else nothing.
+    /// Links are followed. Outputs that do not exist yet are compared by resolved path. Without an
+    /// output no file is looked at; with one, each named file is looked at once.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let outputs: Vec<Output<'_>> = self.0.iter().filter_map(Output::of).collect();
         if outputs.is_empty() {
@@ -140,23 +142,21 @@ impl RunFiles {
     }
 }
 
-/// Whether `split` and `profile extract` write to this and not to the current folder.
+/// Whether the output of `split` or `profile extract` goes to this path, not to the current folder.
 fn writes_elsewhere(file: &NamedFile) -> bool {
     file.role == FileRole::WritesIn || file.flag == "the output"
 }
 
-/// A file, or a folder of files, that is written.
+/// A file or folder that is written.
 struct Output<'f> {
     file: &'f NamedFile,
-    /// Its path, resolved.
     path: PathBuf,
-    /// Which file or folder is there now.
+    /// Id of the file or folder that exists now.
     now: Option<Id>,
-    /// Which folders it lies in, those above them too, and is if it is one.
+    /// Ids of all folders above the path, including the path itself if files are written in it.
     folders: Vec<Id>,
 }
 
-/// Device and inode.
 type Id = (u64, u64);
 
 fn id(of: &Metadata) -> Id {
@@ -164,7 +164,7 @@ fn id(of: &Metadata) -> Id {
 }
 
 impl<'f> Output<'f> {
-    /// Looks at it; `None` if it is no output, or a device, which nothing is lost of.
+    /// Looks up an output; returns `None` for inputs and for devices, which lose no data.
     fn of(file: &'f NamedFile) -> Option<Self> {
         let writes_in = match file.role {
             FileRole::Writes => false,
@@ -181,7 +181,7 @@ impl<'f> Output<'f> {
         Some(Output { file, path, now: now.as_ref().map(id), folders })
     }
 
-    /// Refuses it if one of the others is the same file.
+    /// Returns a usage error if one of `others` is the same file.
     fn check_others(&self, others: &[Output<'_>]) -> Result<(), Failure> {
         let is_same = |other: &&Output<'_>| {
             self.path == other.path || self.now.is_some() && self.now == other.now
@@ -197,10 +197,10 @@ impl<'f> Output<'f> {
         }
     }
 
-    /// Refuses it if it is read, or lies in a folder whose files are.
+    /// Returns a usage error if the output is an input or lies in an input folder.
     fn check_reads(&self, reads: &[(&NamedFile, Metadata)]) -> Result<(), Failure> {
         let (flag, name) = (&self.file.flag, self.file.path.display());
-        // an index lies beside what it is of and is no input
+        // an index is written next to its trace and is not read as an input
         let is_index = self.file.path.extension().is_some_and(|end| end == "tmi");
         for (read, of) in reads {
             let is_folder = read.role == FileRole::Input && of.is_dir();

@@ -1,10 +1,10 @@
-//! What people mean who use the words of other tools: verbs and flags by meaning, where spelling does not tell.
+//! Hints for users of other tools: translates their verbs and flags where spelling does not help.
 
 use crate::args;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 
-/// Flags of other tools, and ours; the first that the verb has counts.
+/// Flags of other tools and their equivalents here; the first one that the verb has is suggested.
 const FLAGS: [(&[&str], &[&str]); 22] = [
     (&["--start", "--begin", "--since", "--after"], &["--from"]),
     (&["--end", "--stop", "--until", "--before"], &["--to"]),
@@ -30,27 +30,27 @@ const FLAGS: [(&[&str], &[&str]); 22] = [
     (&["--user", "--secret", "--mask"], &["--also"]),
 ];
 
-/// Flags of other tools that nobody needs here, and of other verbs, and why.
+/// Flags that are not needed here, with the reason.
 const NEEDLESS: [(&[&str], &str); 3] = [
     (&["--async"], "async operations have a table, and no other form: tracemill top --async"),
     (&["--input", "--in", "--file", "--infile"], "inputs need no flag: name them behind the verb"),
     (&["--sort", "--sorted"], "tracemill merge sorts by itself"),
 ];
 
-/// Programs by the viewer that they have.
+/// Names of programs and the viewer that each contains.
 const VIEWERS: [(&[&str], &str); 2] = [
     (&["chrome", "chromium", "edge", "node", "v8"], "devtools"),
     (&["ui", "trace_processor", "android", "ui.perfetto.dev"], "perfetto"),
 ];
 
-/// How to look at a trace.
+/// Advice on how to look at a trace.
 const LOOK: &str = if cfg!(feature = "view") {
     "tracemill view TRACE shows it in a browser; for another viewer write it and load that: tracemill merge TRACE --for devtools -o OUT.json.gz"
 } else {
     "to look at a trace, write it for a viewer and load that: tracemill merge TRACE --for devtools -o OUT.json.gz"
 };
 
-/// Verbs of other tools, and what to do here.
+/// Verbs of other tools, with the advice to print.
 const VERBS: [(&[&str], &str); 13] = [
     (&["open", "show", "ui", "serve"], LOOK),
     (&["summary", "summarize", "describe", "ls", "list", "stat"], "tracemill info does that"),
@@ -84,7 +84,7 @@ const VERBS: [(&[&str], &str); 13] = [
 
 /// Returns the message of a usage error, with a hint if there is one.
 pub(crate) fn message(error: &clap::Error, words: &[OsString]) -> String {
-    // it begins with "error: "
+    // the text begins with "error: "
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
     match of(error, words) {
@@ -98,7 +98,7 @@ pub(crate) fn message(error: &clap::Error, words: &[OsString]) -> String {
     }
 }
 
-/// The hint for `words` (program, verb, …) that are wrong, if it has a word of another tool.
+/// Returns the hint for the command line `words`, if the unknown word belongs to another tool.
 fn of(error: &clap::Error, words: &[OsString]) -> Option<String> {
     let word = |kind| match error.get(kind) {
         Some(ContextValue::String(word)) => Some(word.clone()),
@@ -132,14 +132,14 @@ fn of(error: &clap::Error, words: &[OsString]) -> Option<String> {
     }
 }
 
-/// Whether a name of ours is what somebody meant who wrote `word`, by spelling: a letter or two differ, more in long words, or it goes on.
+/// Whether `word` is a misspelling or a prefix of `name`; longer words may differ in more letters.
 fn is_near(word: &str, name: &str) -> bool {
     let [word, name] = [word, name].map(|own| own.trim_start_matches('-'));
     let allowed = 1 + word.chars().count() / 4;
     strsim::osa_distance(word, name) <= allowed || word.len() > 2 && name.starts_with(word)
 }
 
-/// Whether a tip names what somebody meant who wrote what the error is about.
+/// Whether a tip of clap is a likely correction of the word that the error names.
 fn is_meant(error: &clap::Error, tip: &str) -> bool {
     let kinds =
         [ContextKind::InvalidArg, ContextKind::InvalidSubcommand, ContextKind::InvalidValue];
@@ -147,12 +147,12 @@ fn is_meant(error: &clap::Error, tip: &str) -> bool {
         Some(ContextValue::String(word)) => Some(word.as_str()),
         _ => None,
     });
-    // what is suggested stands in quotes
+    // suggestions are quoted
     let mut names = tip.split('\'').skip(1).step_by(2);
     wrong.next().is_none_or(|word| names.any(|name| is_near(word, name)))
 }
 
-/// What to say of a file where a verb is expected.
+/// Returns the advice for a file name in the position of a verb.
 fn file_meant(word: &str) -> Option<String> {
     if let Some(text) = crate::inputs::address_text(word) {
         return Some(text);
@@ -161,7 +161,7 @@ fn file_meant(word: &str) -> Option<String> {
     is_name.then(|| format!("no verb and no file is called so; tracemill VERB {word} reads a file, tracemill --help lists the verbs"))
 }
 
-/// The flag of `verb` that means the same.
+/// Returns the flag of `verb` that corresponds to `flag`.
 fn flag_meant(verb: &str, flag: &str) -> Option<&'static str> {
     let command = args::command();
     let verb = command.find_subcommand(verb)?;
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_are_those_that_the_verb_has() {
+    fn suggests_only_flags_of_the_verb() {
         assert_eq!(flag_meant("slice", "--start"), Some("--from"));
         assert_eq!(flag_meant("cut", "--end"), Some("--to"));
         assert_eq!(flag_meant("filter", "--size"), Some("--shrink-to"));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn tips_by_spelling_are_near() {
+    fn keeps_only_tips_with_similar_spelling() {
         for (word, name) in [
             ("--nmae", "--name"),
             ("--outptu", "--output"),
@@ -209,9 +209,9 @@ mod tests {
         }
     }
 
-    /// Whatever is suggested exists, for some verb at least; whatever is taken for a word of others is none of ours.
+    /// Every suggested flag and verb exists, and no word listed as foreign is a verb here.
     #[test]
-    fn the_tables_are_about_this_command() {
+    fn hint_tables_match_the_verbs_and_flags() {
         let command = args::command();
         let verbs = || command.get_subcommands();
         for (theirs, ours) in FLAGS {
@@ -227,7 +227,6 @@ mod tests {
             assert!(!theirs.is_empty());
         }
         for (_, hint) in VERBS.iter().chain(&NEEDLESS) {
-            // the verbs that hints name exist
             for (_, rest) in hint.split("tracemill ").skip(1).map(|rest| ((), rest)) {
                 let verb = rest.split(|c: char| !c.is_ascii_lowercase()).next().unwrap_or_default();
                 assert!(command.find_subcommand(verb).is_some(), "{hint}");
@@ -235,7 +234,7 @@ mod tests {
         }
         for (theirs, _) in VERBS {
             for verb in theirs {
-                // a verb that comes later takes its word back
+                // a new verb must be removed from the table
                 assert!(command.find_subcommand(verb).is_none(), "{verb}");
             }
         }

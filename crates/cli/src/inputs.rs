@@ -1,4 +1,4 @@
-//! Names on the command line, and lists of names, to sources.
+//! Turns the input names of the command line and of `--files-from` into sources.
 
 use crate::exit::Failure;
 use std::ffi::OsString;
@@ -7,7 +7,8 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use tracemill_trace::Source;
 
-/// All inputs of a run, in order: the names given, then those of the list; standard input if there is neither.
+/// Returns all inputs of a run: the names, then those of the list; standard input if there are
+/// none.
 pub(crate) fn sources(names: &[PathBuf], list: Option<&Path>) -> Result<Vec<Source>, Failure> {
     let mut sources: Vec<Source> =
         names.iter().map(|name| source(name.clone(), Source::Path)).collect();
@@ -48,7 +49,7 @@ pub(crate) fn sources(names: &[PathBuf], list: Option<&Path>) -> Result<Vec<Sour
     Ok(sources)
 }
 
-/// What to say of an input that is an address, which is not opened.
+/// Returns the message for an input that is a URL, if it is one.
 pub(crate) fn address_text(name: &str) -> Option<String> {
     let (scheme, _) = name.split_once("://")?;
     let get = match scheme {
@@ -62,7 +63,7 @@ pub(crate) fn address_text(name: &str) -> Option<String> {
     ))
 }
 
-/// `-` is standard input; a file of that name is `./-`.
+/// Creates a source; `-` is standard input, and a file of that name is `./-`.
 fn source(name: PathBuf, file: fn(PathBuf) -> Source) -> Source {
     if name == Path::new("-") { Source::Stdin } else { file(name) }
 }
@@ -78,11 +79,12 @@ fn read_list(list: &Path) -> Result<Vec<u8>, Failure> {
     read.map_err(|source| Failure::List { path: name, source })
 }
 
-/// One name a line, or between NULs if there is any (as `find -print0` writes them); empty names are skipped.
+/// Splits a list into names: NUL-separated if it contains a NUL (`find -print0`), otherwise one per
+/// line. Empty names are skipped.
 pub(crate) fn listed(bytes: &[u8]) -> Vec<PathBuf> {
     let nul = bytes.contains(&0);
     let names = bytes.split(|&byte| byte == if nul { 0 } else { b'\n' });
-    // lists made on Windows; a name that really ends so can be told in a list with NULs
+    // lists made on Windows; names that end in \r can be given in a list with NULs
     let names = names.map(|name| if nul { name } else { name.strip_suffix(b"\r").unwrap_or(name) });
     let names = names.filter(|name| !name.is_empty());
     names.map(|name| PathBuf::from(OsString::from_vec(name.to_vec()))).collect()
@@ -97,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_have_lines_or_nuls() {
+    fn lists_are_split_at_newlines_or_nuls() {
         assert_eq!(names(b""), [""; 0]);
         assert_eq!(names(b"\n\n"), [""; 0]);
         assert_eq!(names(b"a.json\nb c.json"), ["a.json", "b c.json"]);
@@ -107,13 +109,13 @@ mod tests {
     }
 
     #[test]
-    fn names_need_not_be_utf8() {
+    fn names_may_be_invalid_utf8() {
         let paths = listed(b"\xff.json\n");
         assert_eq!(paths[0].as_os_str().as_encoded_bytes(), b"\xff.json");
     }
 
     #[test]
-    fn the_list_comes_behind_the_names() {
+    fn names_of_the_list_follow_the_arguments() {
         let folder = tempfile::tempdir().unwrap();
         let list = folder.path().join("list");
         std::fs::write(&list, "b\n-\n").unwrap();
@@ -127,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn standard_input_is_read_once() {
+    fn standard_input_cannot_be_input_and_list() {
         assert!(refusal(&["-", "-"], None).contains("given twice"));
         assert!(refusal(&["-"], Some(Path::new("-"))).contains("both an input and the list"));
         let names = [PathBuf::from("./-"), PathBuf::from("-")];
@@ -135,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_must_be_there_and_name_something() {
+    fn missing_or_empty_lists_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let list = folder.path().join("list");
         assert!(refusal(&[], Some(&list)).starts_with("cannot read the list of files"));

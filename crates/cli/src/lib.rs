@@ -1,14 +1,14 @@
-//! The command `tracemill`: flags, messages, reports, exit codes and signals around `tracemill-pipeline`.
+//! The command `tracemill`: flags, messages, reports, exit codes and signals.
 //!
 //! ```text
 //!   args ─> inputs, output, limits ─> commands/* ─> pipeline ─> report ─> messages, JSON ─> exit code
 //! ```
 //!
-//! stdout carries data only, stderr all talk. This is the only crate that prints, exits, or reads the environment; it
-//! knows nothing of the bytes of a trace.
+//! Standard output carries data only, standard error messages. This is the only crate that prints,
+//! exits, or reads the environment; it does not parse traces itself.
 //!
-//! [`main()`] is the program. [`call`] is for programs that offer its verbs as functions, as the Python package does: what the
-//! command would print is handed to the caller.
+//! [`main()`] is the program. [`call`] runs a verb for another program, such as the Python package,
+//! and returns what the command would print.
 //!
 //! ```
 //! # let folder = tempfile::tempdir()?;
@@ -66,13 +66,15 @@ use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::time::windows::TimeWindow;
 use tracemill_trace::{Error, Limits, Source};
 
-/// The flags of all verbs, for what is made of them: documentation, functions of other languages.
+/// Returns the clap command with all verbs and flags, to generate documentation or bindings from.
 pub fn flags() -> clap::Command {
     args::command()
 }
 
-/// Runs the program with these words, the first of which is its name; gives the status to end with. It prints, and watches for
-/// signals, which may end the process.
+/// Runs the program with a command line, whose first word is the program's name.
+///
+/// Prints to standard output and standard error, installs signal handlers, and returns the exit
+/// status.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
     let command = match parse(&words) {
@@ -83,7 +85,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
     silence_lost_temporary();
     let messages = Messages::new(command.verb.messages());
     if let Err(error) = signal::watch() {
-        // temporary files without a name vanish all the same
+        // temporary files without a name are removed all the same
         messages.warning(&format!("cannot watch for signals: {error}"));
     }
     let exit = match run(&command, &messages) {
@@ -99,7 +101,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
     exit.code()
 }
 
-/// A command line: what to do, and the files that it names.
+/// A parsed command line and the files that it names.
 struct ParsedCommand {
     verb: Verb,
     files: RunFiles,
@@ -107,7 +109,7 @@ struct ParsedCommand {
 
 fn parse(words: &[OsString]) -> Result<ParsedCommand, clap::Error> {
     let mut words = words.to_vec();
-    // a file alone is asked what it is
+    // a file name without a verb means `info`
     if words.get(1).is_some_and(is_input) {
         words.insert(1, "info".into());
     }
@@ -118,14 +120,15 @@ fn parse(words: &[OsString]) -> Result<ParsedCommand, clap::Error> {
     Ok(ParsedCommand { verb, files })
 }
 
-/// Whether a word is a file, and no verb.
+/// Whether a word names an existing file and is not a verb.
 fn is_input(word: &OsString) -> bool {
     let is_verb =
         || word.to_str().is_some_and(|word| args::command().find_subcommand(word).is_some());
     std::path::Path::new(word).exists() && !is_verb()
 }
 
-/// Runs a verb. Whatever it ends with, a result or an error that blames an input or a panic, comes of zeros if a temporary file is lost: then only that is told.
+/// Runs a verb. If a temporary file was lost, its data reads as zeros, so only that loss is
+/// reported, whatever the result, error or panic.
 fn run(command: &ParsedCommand, messages: &Messages) -> Result<Exit, Failure> {
     command.files.check()?;
     let ended = catch_unwind(AssertUnwindSafe(|| commands::run(&command.verb, messages)));
@@ -133,7 +136,7 @@ fn run(command: &ParsedCommand, messages: &Messages) -> Result<Exit, Failure> {
     ended.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Has panics that come of a lost temporary file say nothing: [`run`] tells why.
+/// Suppresses panic messages caused by a lost temporary file; [`run`] reports that loss.
 fn silence_lost_temporary() {
     let say = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -143,14 +146,15 @@ fn silence_lost_temporary() {
     }));
 }
 
-/// Runs a verb with these words, the first of which is the verb, on the threads of this process.
+/// Runs a verb in this process. The first word is the verb.
 ///
-/// What would go to standard output as JSON (`--json`, `--report -`) is in the answer, what would be said is with it, and nothing is
-/// printed; text for people and traces are for standard output all the same, unless `-o` names a file. No handler of a signal is
-/// installed but that for pages of mapped files that vanish, without which a file cut short ends the process.
+/// JSON of `--json` and `--report -` and all messages are returned in the answer. Traces and text
+/// for people still go to standard output unless `-o` names a file. Of the signal handlers, only
+/// the one for lost pages of mapped files is installed; without it a truncated file would end the
+/// process.
 ///
 /// # Errors
-/// What the command would have said, and the class that its status tells.
+/// Returns the message that the command would print, with its error class.
 pub fn call(words: impl IntoIterator<Item = OsString>, caller: &Caller) -> Result<Answer, Refusal> {
     let command = command(words)?;
     tracemill_tokenizer::survive_lost_pages();
@@ -158,26 +162,29 @@ pub fn call(words: impl IntoIterator<Item = OsString>, caller: &Caller) -> Resul
     Ok(caller.answer(exit.code()))
 }
 
-/// What a program reads by itself, which has a use for events that no verb has.
+/// Inputs and limits for a program that reads the events of a trace itself.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// The inputs, or the one trace that a merge makes of several.
+    /// Inputs, or the single merged trace of several inputs.
     pub sources: Vec<Source>,
-    /// What it may take; its progress and its end are the caller's.
+    /// Limits of the run, with the progress counters and cancellation of the caller.
     pub limits: Limits,
-    /// What `.cpuprofile` inputs become.
+    /// Conversion of `.cpuprofile` inputs.
     pub profiles: ProfileInputs,
-    /// The windows that were asked for.
+    /// Requested time windows.
     pub windows: Vec<TimeWindow>,
-    /// What was said, in order: what the merge changed, and what was lost before.
+    /// Messages, in order: changes made by the merge, and earlier losses.
     pub said: Vec<CallerMessage>,
 }
 
-/// What words of a `merge`, as for [`call`], say of inputs and limits, and `windows` as `slice` takes them. Several inputs are merged
-/// by its flags, unless these leave all names and times as they are written; with a `refusal` that is an error.
+/// Determines inputs and limits from the words of a `merge` command, and parses `windows` like
+/// `slice`.
+///
+/// Several inputs are merged according to the flags, unless the flags keep all names and times. If
+/// `refusal` is given, inputs that need a merge are an error.
 ///
 /// # Errors
-/// What the command would have said, and `refusal`.
+/// Returns the message that the command would print, or `refusal`.
 pub fn reading(
     words: impl IntoIterator<Item = OsString>,
     windows: &[String],
@@ -198,17 +205,17 @@ pub fn reading(
     Ok(Reading { sources, limits: config.limits, profiles: config.profiles, windows, said })
 }
 
-/// What is said of inputs that lost something.
+/// Returns one message per input and kind of loss.
 pub fn losses(inputs: &[InputReport]) -> Vec<String> {
     messages::loss_texts(inputs)
 }
 
-/// A command line that begins with its verb.
+/// Parses a command line that begins with its verb.
 fn command(words: impl IntoIterator<Item = OsString>) -> Result<ParsedCommand, Refusal> {
     let words: Vec<OsString> = [OsString::from("tracemill")].into_iter().chain(words).collect();
     parse(&words).map_err(|error| {
         let text = hints::message(&error, &words);
-        // a function has no --help
+        // functions have no --help
         let lines = text.lines().take_while(|line| !line.starts_with("For more information"));
         let text = lines.collect::<Vec<_>>().join("\n").trim_end().to_owned();
         Refusal { class: ErrorClass::Usage, text }

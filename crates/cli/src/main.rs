@@ -1,4 +1,4 @@
-//! The program; all of it is in the library, which other programs call.
+//! The program `tracemill`; all code is in the library so that other programs can call it.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

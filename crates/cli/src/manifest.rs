@@ -1,4 +1,5 @@
-//! The manifest of a merge: its inputs, what they are called, their clocks and new pids, to be edited and merged by again.
+//! The manifest of a merge, which can be edited and passed to a later merge: its inputs with their
+//! labels, clocks and new pids.
 //!
 //! ```text
 //! {"version", "inputs": [{
@@ -25,19 +26,17 @@ use tracemill_tokenizer::Cursor;
 use tracemill_trace::time::factor::Factor;
 use tracemill_trace::time::parse_time;
 
-/// A manifest that was read.
 #[derive(Debug, Default)]
 pub(crate) struct Manifest {
-    /// The inputs, in order.
     pub(crate) inputs: Vec<PathBuf>,
     pub(crate) labels: Vec<(PathBuf, String)>,
     pub(crate) stated: Vec<StatedInput>,
-    /// Nanoseconds.
+    /// Clock offsets in nanoseconds.
     pub(crate) offsets: Vec<(PathBuf, i64)>,
     pub(crate) scales: Vec<(PathBuf, Factor)>,
 }
 
-/// Reads a manifest.
+/// Reads a manifest; returns a usage error if it cannot be read or used.
 pub(crate) fn read(path: &Path) -> Result<Manifest, Failure> {
     let wrong = |problem: String| {
         Failure::usage(format!("the manifest {} cannot be used: {problem}", path.display()))
@@ -90,9 +89,9 @@ impl Manifest {
     }
 }
 
-/// A pid as JSON has it: a number or a string with its quotes.
+/// Checks that a pid is a JSON number or a quoted JSON string.
 fn id(text: &str) -> Result<String, String> {
-    // strings as they may stand in traces, where half a surrogate pair is no error; an open one would take the space
+    // the tokenizer accepts half a surrogate pair; the space detects an unterminated string
     let padded = format!("{text} ");
     let is_text =
         text.starts_with('"') && Cursor::new(padded.as_bytes()).value() == text.as_bytes();
@@ -103,22 +102,22 @@ fn id(text: &str) -> Result<String, String> {
     Err(format!("expected pids as JSON, \"7\" or \"\\\"name\\\"\": {text}"))
 }
 
-/// The manifest of what a merge did.
+/// Builds the manifest of a finished merge.
 pub(crate) fn written<'r>(report: &'r IdentityReport, clocks: &'r [InputClock]) -> Object<'r> {
     let mut all = Object::from([("version", json!(env!("CARGO_PKG_VERSION")))]);
     all.list("inputs", move || inputs_once(report, clocks));
     all
 }
 
-/// Each input once: what is made of CPU profiles in it has its pids already.
+/// Lists each input once: events generated from CPU profiles repeat the entry of their input.
 fn inputs_once(report: &IdentityReport, clocks: &[InputClock]) -> impl Iterator<Item = Value> {
-    // of two of one name the first
+    // of two inputs with the same name the first counts
     let by_name: HashMap<&str, &InputClock> =
         clocks.iter().rev().map(|clock| (&*clock.name, clock)).collect();
     let mut last = None;
     report.inputs.iter().filter_map(move |input| {
         let is_new = last.replace(&input.name) != Some(&input.name);
-        // what was made for a viewer is no input, and has no clock
+        // the input generated for a viewer has no clock
         let clock = by_name.get(&*input.name)?;
         is_new.then(|| {
             json!({
@@ -140,7 +139,7 @@ mod tests {
     use tracemill_join::report::InputIdentity;
 
     #[test]
-    fn what_is_written_can_be_read() {
+    fn written_manifests_can_be_read() {
         let input = InputIdentity {
             name: "a.json".into(),
             label: Some("rank 0".into()),
@@ -169,7 +168,7 @@ mod tests {
         assert_eq!(manifest.scales, [("a.json".into(), "1.5".parse().unwrap())]);
     }
 
-    /// Found by the soak: merging again by the manifest of a merge failed.
+    /// Regression test: the manifest of a merge could not be read for such pids.
     #[test]
     fn half_a_surrogate_pair_is_a_pid() {
         let pid = r#""\uDE00""#;
@@ -177,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn invalid_manifests_are_refused_with_the_reason() {
         for (input, problem) in [
             (json!({}), "called path"),
             (json!({"path": "a", "offsets": 1}), "unknown key offsets"),

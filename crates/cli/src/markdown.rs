@@ -1,11 +1,12 @@
-//! Texts of traces in Markdown: names of functions, threads and files may look like anything.
+//! Escapes texts from traces for Markdown: names of functions, threads and files may hold any
+//! character.
 
 use crate::messages::plain;
 
-/// A text from a trace as code, so that nothing in it is taken for Markdown, a mention or a link.
+/// Formats a text as code, so that Markdown finds no markup, mention or link in it.
 ///
-/// Backticks and bars cannot stand in a code span of a table in every place: then all that may mean something is written
-/// as an entity.
+/// A code span in a table cannot contain backticks or bars, so such texts are written as HTML with
+/// all punctuation as entities.
 pub(crate) fn code(text: &str) -> String {
     let text = plain(text);
     if text.is_empty() || text.trim() == text && !text.contains(['`', '|']) {
@@ -22,21 +23,23 @@ pub(crate) fn code(text: &str) -> String {
     html + "</code>"
 }
 
-/// A cell of a table: as code if something in it would be taken for more than text, behind the branch of a tree that it may begin with.
+/// Formats a table cell. Text that would be taken for markup becomes code; tree lines in front of
+/// it are kept.
 pub(crate) fn cell(text: &str) -> String {
     let text = plain(text);
     let label = text.trim_start_matches([' ', '│', '├', '└', '─']);
-    // spaces at the begin of a cell are not shown
+    // leading spaces of a cell are not shown
     let branch = text[..text.len() - label.len()].replace(' ', "\u{a0}");
     if means_more(label) { branch + &code(label) } else { branch + label }
 }
 
-/// A command in a cell of a table, to be copied: a bar in it does not end the cell.
+/// Formats a command to copy in a table cell; bars in it are escaped.
 pub(crate) fn command(text: &str) -> String {
     if text.contains('`') { code(text) } else { format!("`{}`", text.replace('|', "\\|")) }
 }
 
-/// Whether Markdown, or who shows it, takes something for a mark: `<int>` would not be seen, `__init__` be bold, and `@angular` be called.
+/// Whether Markdown would take part of the text for markup, such as `<int>`, `__init__` or
+/// `@angular`.
 fn means_more(text: &str) -> bool {
     let mut before = None;
     let mut rest = text.chars().peekable();
@@ -65,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_do_not_become_markdown() {
+    fn names_are_escaped_in_code() {
         assert_eq!(code("@a <b> *c* #1"), "`@a <b> *c* #1`");
         assert_eq!(code("a|b`@c"), "<code>a&#124;b&#96;&#64;c</code>");
         assert_eq!(code("a\\|b"), "<code>a&#92;&#124;b</code>");
@@ -78,13 +81,13 @@ mod tests {
     }
 
     #[test]
-    fn commands_can_be_copied() {
+    fn commands_in_cells_keep_their_text() {
         assert_eq!(command("filter --name 'a|b'"), r"`filter --name 'a\|b'`");
         assert!(!command("filter --name '`'")[1..].contains('`'));
     }
 
     #[test]
-    fn cells_are_code_only_where_they_must_be() {
+    fn cells_are_code_only_if_they_contain_markup() {
         for text in [
             "",
             "Layout",

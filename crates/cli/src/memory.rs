@@ -1,19 +1,19 @@
-//! How much memory there is: the default of `-m`.
+//! Computes the default of `-m`, the memory budget.
 //!
-//! A quarter of the least of the machine's memory, the limits of the control groups, and those of the process (RLIMIT_AS, RLIMIT_DATA); 256 MiB
-//! at least, but an eighth of that memory is left over for what is not counted. Where none of them can be read, 1 GiB.
+//! The budget is a quarter of the available memory but at least 256 MiB, and leaves an eighth of
+//! the memory unused. The available memory is the least of the machine's memory, the cgroup limits,
+//! and the process limits (RLIMIT_AS, RLIMIT_DATA). If none can be read, the budget is 1 GiB.
 
 use rustix::process::{Resource, getrlimit};
 use std::fs;
 use std::path::Path;
 use tracemill_trace::Limits;
 
-/// The smallest default, in bytes.
+/// Minimum of the default budget, in bytes.
 const LEAST: u64 = 256 << 20;
-/// The default where nothing is known, in bytes.
+/// Default budget in bytes if the available memory is unknown.
 const UNKNOWN: u64 = 1 << 30;
 
-/// The default budget, in bytes.
 pub(crate) fn default_budget() -> u64 {
     let total = fs::read_to_string("/proc/meminfo").ok().and_then(|text| total(&text));
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -23,23 +23,24 @@ pub(crate) fn default_budget() -> u64 {
     budget(all.flatten().min())
 }
 
-/// The budget where there is so much memory; the least that everything works within at least.
+/// Computes the budget from the available memory, both in bytes.
 fn budget(memory: Option<u64>) -> u64 {
     let Some(memory) = memory else { return UNKNOWN };
     (memory / 4).max(LEAST).min(memory - memory / 8).max(Limits::MEMORY_MIN)
 }
 
-/// `MemTotal` of `/proc/meminfo`, in bytes.
+/// Parses `MemTotal` of `/proc/meminfo`, in bytes.
 fn total(meminfo: &str) -> Option<u64> {
     let rest = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kib: u64 = rest.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
 }
 
-/// The least limit of the control groups that this process is in, in bytes; `groups` is `/proc/self/cgroup`.
+/// Returns the lowest memory limit of the cgroups of this process, in bytes; `groups` is
+/// `/proc/self/cgroup`.
 ///
-/// A group is bound by the limits of all groups above it. Inside a container the path is often that of the host, which
-/// cannot be seen, but the root then is the container's own.
+/// The limits of all parent groups apply too. Inside a container the path is often that of the host
+/// and invisible, but then the root is the container's own group.
 fn group_limit(groups: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
     let mut least = None;
     for line in groups.lines() {
@@ -58,7 +59,7 @@ fn group_limit(groups: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u
         };
         for above in Path::new(path).ancestors() {
             let folder = Path::new(root).join(above.strip_prefix("/").unwrap_or(above));
-            // "max" is no number, and no limit
+            // "max" means no limit
             let limit = read(&folder.join(file)).and_then(|text| text.trim().parse::<u64>().ok());
             least = least.into_iter().chain(limit).min();
         }
@@ -71,14 +72,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn meminfo_is_read() {
+    fn mem_total_is_parsed() {
         assert_eq!(total("MemFree: 1 kB\nMemTotal:       24000000 kB\n"), Some(24_576_000_000));
         assert_eq!(total("MemFree: 1 kB\n"), None);
         assert_eq!(total("MemTotal: much\n"), None);
     }
 
     #[test]
-    fn the_smallest_limit_counts() {
+    fn the_smallest_cgroup_limit_wins() {
         let files = |path: &Path| match path.to_str()? {
             "/sys/fs/cgroup/a/b/memory.max" => Some("max\n".to_owned()),
             "/sys/fs/cgroup/a/memory.max" => Some("4000\n".to_owned()),
@@ -96,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quarter_but_not_too_little() {
+    fn budget_is_a_quarter_with_a_minimum() {
         assert_eq!(budget(Some(16 << 30)), 4 << 30);
         assert_eq!(budget(Some(512 << 20)), 256 << 20);
         assert_eq!(budget(Some(128 << 20)), 112 << 20);
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_has_some() {
+    fn the_default_budget_reaches_the_minimum() {
         assert!(default_budget() >= Limits::MEMORY_MIN);
     }
 }

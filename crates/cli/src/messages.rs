@@ -1,6 +1,7 @@
-//! Everything said on standard error: one line a fact, each with the program's name in front.
+//! Messages on standard error: one line per fact, each with the program's name in front.
 //!
-//! Errors and broken limits are always said. `-q` silences the rest; the summary shows on a terminal or with `-v`.
+//! Errors and broken limits are always printed. `-q` suppresses everything else. The summary is
+//! printed on a terminal or with `-v`.
 
 use crate::args::{MessageArgs, TerminalChoice};
 use crate::caller::Caller;
@@ -20,10 +21,10 @@ use tracemill_tokenizer::DamageKind;
 use tracemill_trace::run::flaws::{Flaw, FlawKind};
 use tracemill_trace::run::{around::Around, losses::InputReport, words::plural};
 
-/// Inputs whose losses are listed; the rest is counted.
+/// Maximum number of inputs whose losses are listed; further inputs are counted.
 const INPUTS: usize = 50;
 
-/// How a line begins.
+/// Kind of a message, which determines the start of its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
     Error,
@@ -32,22 +33,21 @@ enum Level {
     Note,
 }
 
-/// Speaks to the user.
+/// Prints messages, or passes them to the calling program.
 #[derive(Clone, Debug)]
 pub(crate) struct Messages {
     quiet: bool,
     verbose: bool,
-    /// Whether `-v` alone shows what was done unasked.
+    /// Whether unrequested changes are reported only with `-v`.
     terse: bool,
-    /// Whether standard error is a terminal.
     terminal: bool,
     color: bool,
-    /// The program that is told instead of standard error.
+    /// The calling program, which receives the messages instead of standard error.
     caller: Option<Caller>,
 }
 
 impl Messages {
-    /// As the flags have it, if the verb has any.
+    /// Creates messages as the flags require; without flags the defaults apply.
     pub(crate) fn new(args: Option<&MessageArgs>) -> Self {
         let terminal = io::stderr().is_terminal();
         let color = is_colored(args.map_or(TerminalChoice::Auto, |args| args.color), terminal);
@@ -55,7 +55,6 @@ impl Messages {
         Messages { quiet, verbose, terse: false, terminal, color, caller: None }
     }
 
-    /// To a program that called.
     pub(crate) fn to(caller: &Caller) -> Self {
         let caller = Some(caller.clone());
         Messages {
@@ -68,17 +67,17 @@ impl Messages {
         }
     }
 
-    /// Returns the same, but changes made without being requested show only with `-v`.
+    /// Returns a copy that reports unrequested changes only with `-v`.
     pub(crate) fn terse(&self) -> Self {
         Messages { terse: true, ..self.clone() }
     }
 
-    /// The program that called, if one did.
     pub(crate) fn caller(&self) -> Option<&Caller> {
         self.caller.as_ref()
     }
 
-    /// Where a small output goes: to the program that called, if one did, in place of standard output.
+    /// Returns the destination of a small output; standard output is replaced by the calling
+    /// program.
     pub(crate) fn place(&self, path: &Path) -> OutputPlace {
         match (OutputPlace::of(path), &self.caller) {
             (OutputPlace::Stdout, Some(caller)) => OutputPlace::Caller(caller.handed().clone()),
@@ -89,7 +88,7 @@ impl Messages {
     fn tell(&self, level: Level, text: &str) {
         match &self.caller {
             Some(caller) => {
-                // a warning to who calls: its first word tells it from others
+                // callers recognise a broken limit by its first word
                 let word = if level == Level::Failed { FAILED } else { "" };
                 caller.handed().say(level != Level::Note, word.to_owned() + &plain_lines(text));
             }
@@ -97,7 +96,7 @@ impl Messages {
         }
     }
 
-    /// Why the run failed, and where in the text if that is known.
+    /// Prints why the run failed, with the position in the text if it is known.
     pub(crate) fn failure(&self, failure: &Failure) {
         let mut text = lines(Level::Error, &failure.to_string(), self.color);
         if let Some(around) = failure.around() {
@@ -106,23 +105,23 @@ impl Messages {
         say(&text);
     }
 
-    /// That a limit is broken, also with `-q`.
+    /// Reports a broken limit, even with `-q`.
     pub(crate) fn failed(&self, text: &str) {
         self.tell(Level::Failed, text);
     }
 
-    /// What the user should know.
     pub(crate) fn warning(&self, text: &str) {
         if !self.quiet {
             self.tell(Level::Warning, text);
         }
     }
 
-    /// Warnings, those that differ in inputs and numbers only as one with a count.
+    /// Prints warnings; those that differ only in input name and numbers are printed once, with
+    /// their count.
     pub(crate) fn warnings(&self, texts: &[String]) {
         let mut folded: Vec<(String, &str, u64)> = Vec::new();
         for text in texts {
-            // what stands in front may be the name of an input
+            // the text before the first colon may be the name of an input
             let (name, rest) = text.split_once(": ").unwrap_or(("", text));
             let rest = if name.contains(['.', '/']) { rest } else { text };
             let key = rest.replace(|c: char| c.is_ascii_digit(), "");
@@ -146,21 +145,20 @@ impl Messages {
         }
     }
 
-    /// A decision, for `-v`.
+    /// Reports a decision, with `-v` only.
     pub(crate) fn note(&self, text: &str) {
         if self.verbose {
             self.tell(Level::Note, text);
         }
     }
 
-    /// The one line at the end.
     pub(crate) fn summary(&self, summary: &Summary) {
         if self.verbose || self.terminal && !self.quiet {
             self.tell(Level::Note, &summary.text());
         }
     }
 
-    /// What each input lost, and what is not JSON in it.
+    /// Warns about what each input lost, and about text that is not valid JSON.
     pub(crate) fn losses(&self, inputs: &[InputReport]) {
         loss_texts(inputs).iter().for_each(|text| self.warning(text));
         for (mended, text) in lapse_texts(inputs) {
@@ -168,7 +166,7 @@ impl Messages {
         }
     }
 
-    /// What each input is, for `-v`.
+    /// Describes each input, with `-v` only.
     pub(crate) fn inputs(&self, inputs: &[InputReport]) {
         for input in inputs.iter().filter(|input| is_given(input)) {
             input_texts(input).iter().for_each(|text| self.note(text));
@@ -176,7 +174,7 @@ impl Messages {
     }
 }
 
-/// Says why a command line is no good, or shows the help that was asked for.
+/// Prints the error of an invalid command line, or the requested help.
 pub(crate) fn usage(error: &clap::Error, words: &[OsString]) -> Exit {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -204,7 +202,7 @@ pub(crate) fn usage(error: &clap::Error, words: &[OsString]) -> Exit {
     }
 }
 
-/// Why a run failed, and where in the text if that is known.
+/// Returns the message of a failed run, with the position in the text if it is known.
 pub(crate) fn failure_text(failure: &Failure) -> String {
     let mut text = plain_lines(&failure.to_string());
     if let Some(around) = failure.around() {
@@ -214,12 +212,12 @@ pub(crate) fn failure_text(failure: &Failure) -> String {
     text
 }
 
-/// Whether what is printed for people to standard output, or to a file, is coloured.
+/// Whether text for people, on standard output or in a file, is coloured.
 pub(crate) fn has_colors(when: TerminalChoice, is_stdout: bool) -> bool {
     is_colored(when, is_stdout && io::stdout().is_terminal())
 }
 
-/// Follows the conventions of <https://no-color.org>, and spares terminals that cannot.
+/// Whether to use colours, by the conventions of <https://no-color.org>; never for `TERM=dumb`.
 fn is_colored(when: TerminalChoice, is_terminal: bool) -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     match when {
@@ -233,17 +231,16 @@ fn is_colored(when: TerminalChoice, is_terminal: bool) -> bool {
 }
 
 fn say(text: &str) {
-    // standard error is closed: nobody listens
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// What every message begins with.
+/// Start of every message.
 const NAME: &str = "tracemill: ";
 
-/// The word before a limit that is broken.
+/// Word before the message of a broken limit.
 const FAILED: &str = "FAILED ";
 
-/// `text` as lines to print; only the first is an error, the others belong to it.
+/// Formats `text` as lines to print; only the first line shows its kind.
 fn lines(level: Level, text: &str, color: bool) -> String {
     let (style, word) = match level {
         Level::Error => (AnsiColor::Red.on_default().bold(), "error: "),
@@ -265,7 +262,7 @@ fn lines(level: Level, text: &str, color: bool) -> String {
     all
 }
 
-/// A line of an input with a caret below the place.
+/// Formats an excerpt of an input with a caret under the error.
 fn pointer_lines(around: &Around, color: bool) -> String {
     let room = columns_of_messages().map(|columns| columns.saturating_sub(NAME.len() + 2));
     let [text, caret] = pointed(around, room);
@@ -273,14 +270,15 @@ fn pointer_lines(around: &Around, color: bool) -> String {
     format!("tracemill:   {text}\ntracemill:   {style}{caret}{style:#}\n")
 }
 
-/// Lines without what a terminal would obey.
+/// Escapes control characters in each line, as [`plain`] does.
 fn plain_lines(text: &str) -> String {
     text.lines().map(plain).collect::<Vec<_>>().join("\n")
 }
 
-/// `text` without what a terminal would obey: names in traces, and of files, may hold anything.
+/// Escapes characters that would control a terminal; names of files and in traces may contain any.
 ///
-/// What turns the direction of writing would turn the rest of the line too, figures and all, so it is written out like control characters.
+/// Bidirectional control characters are escaped too, because they would reverse the rest of the
+/// line.
 pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
@@ -293,7 +291,7 @@ pub(crate) fn plain(text: &str) -> String {
     plain
 }
 
-/// One sentence per input and kind of loss.
+/// Returns one message per input and kind of loss.
 pub(crate) fn loss_texts(inputs: &[InputReport]) -> Vec<String> {
     let damaged = inputs.iter().filter(|input| input.losses.count() > 0 || !input.flaws.is_empty());
     let mut texts = Vec::new();
@@ -329,7 +327,7 @@ pub(crate) fn loss_texts(inputs: &[InputReport]) -> Vec<String> {
     texts
 }
 
-/// What is wrong with a CPU profile, how often, and where first.
+/// Describes one kind of problem in a CPU profile, with its count and first offset.
 pub(crate) fn flaw_text(kind: FlawKind, flaw: &Flaw) -> String {
     let times = match flaw.count {
         1 => "once".to_owned(),
@@ -343,7 +341,7 @@ pub(crate) fn flaw_text(kind: FlawKind, flaw: &Flaw) -> String {
     format!("{sentence} ({name}, {times}); first at byte {offset}{input}")
 }
 
-/// One sentence per input and kind of lapse, and whether they were mended.
+/// Returns one message per input and kind of invalid JSON, with whether it was repaired.
 fn lapse_texts(inputs: &[InputReport]) -> Vec<(bool, String)> {
     let lapsed = inputs.iter().filter(|input| input.lapses.count() > 0);
     let mut texts = Vec::new();
@@ -378,7 +376,7 @@ fn lapse_texts(inputs: &[InputReport]) -> Vec<(bool, String)> {
     texts
 }
 
-/// What was found out about an input.
+/// Describes an input: events, bytes, encoding, and unusual syntax that loses nothing.
 fn input_texts(input: &InputReport) -> Vec<String> {
     let name = &input.name;
     let encoding = input.encoding.map_or(String::new(), |encoding| format!(", {encoding}"));
@@ -414,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_have_the_name_in_front() {
+    fn every_line_begins_with_the_program_name() {
         assert_eq!(lines(Level::Error, "no", false), "tracemill: error: no\n");
         assert_eq!(
             lines(Level::Warning, "a\n\n b\n", false),
@@ -426,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn carets_stand_below_what_is_meant() {
+    fn the_caret_is_under_the_error() {
         let around =
             Around { bytes: b"[nul]".to_vec(), at: 1, more_before: true, more_behind: false };
         let plain = "tracemill:   …[nul]\ntracemill:     ^\n";
@@ -436,13 +434,13 @@ mod tests {
     }
 
     #[test]
-    fn terminals_are_not_obeyed() {
+    fn terminal_control_characters_are_escaped() {
         assert_eq!(plain("a\u{1b}[31mb\t×"), "a\\u{1b}[31mb\\t×");
         assert_eq!(plain("a\u{202E}cba\u{2069}é"), "a\\u{202e}cba\\u{2069}é");
     }
 
     #[test]
-    fn losses_are_summed_up_by_input_and_kind() {
+    fn losses_are_summed_by_input_and_kind() {
         let inputs = [
             damaged("good.json", &[]),
             damaged(
@@ -479,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn inputs_are_described() {
+    fn inputs_are_described_with_size_and_encoding() {
         let input = InputReport {
             name: "a".into(),
             bytes: 2048,

@@ -1,33 +1,34 @@
-//! Points at a place in text that may hold anything: a line of it, and below it a caret.
+//! Shows a position in arbitrary text: one line of the text, and a caret under it.
 //!
 //! ```text
 //!   …"ts":12,"dur":3,"name":"caf\xe9","args":{}…
 //!                               ^
 //! ```
 //!
-//! Only the line that holds the place is shown, and of that what fits. Control characters, invalid UTF-8, and whatever
-//! else a terminal might obey or hide, stand there as escapes.
+//! Only the line with the position is shown, cut to the given width. Control characters, invalid
+//! UTF-8 and invisible characters are escaped.
 
 use std::ops::Range;
 use tracemill_trace::run::around::Around;
 use unicode_width::UnicodeWidthChar;
 
-/// Columns shown before the place.
+/// Columns shown before the position.
 const BEFORE: usize = 40;
-/// Columns shown from the place on.
+/// Columns shown from the position on.
 const BEHIND: usize = 36;
 
-/// A character, or a byte that is none, as it is shown.
+/// A character or an invalid byte, as it is displayed.
 struct Cell {
     text: String,
     columns: usize,
-    /// Where it stands among the bytes.
+    /// Byte range of the character in the text.
     bytes: Range<usize>,
 }
 
-/// The line, and the one with the caret; neither has more than `room` columns, if that is given and 12 at least.
+/// Returns the line and the line with the caret, each at most `room` columns wide; `room` below 12
+/// counts as 12.
 pub(crate) fn pointed(around: &Around, room: Option<usize>) -> [String; 2] {
-    // two are for dots
+    // two columns are for ellipses
     let room = room.map_or(BEFORE + BEHIND, |room| room.max(12) - 2).min(BEFORE + BEHIND);
     let before = room * BEFORE / (BEFORE + BEHIND);
     let at = place_in(around);
@@ -46,7 +47,7 @@ pub(crate) fn pointed(around: &Around, room: Option<usize>) -> [String; 2] {
     [text, caret]
 }
 
-/// The place; where the input ends, the end of its text.
+/// Returns the offset to point at; at the end of the input, the end of its text.
 fn place_in(around: &Around) -> usize {
     if around.at < around.bytes.len() {
         return around.at;
@@ -54,7 +55,7 @@ fn place_in(around: &Around) -> usize {
     around.bytes.trim_ascii_end().len()
 }
 
-/// The line that holds the byte `at`, without its end.
+/// Returns the range of the line that contains the byte `at`, without its newline.
 fn line_of(bytes: &[u8], at: usize) -> Range<usize> {
     let (before, behind) = bytes.split_at(at);
     let start = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
@@ -62,7 +63,7 @@ fn line_of(bytes: &[u8], at: usize) -> Range<usize> {
     start..at + end
 }
 
-/// How many of `cells` fit into a number of columns.
+/// Returns how many of `cells` fit into `columns`.
 fn fitting<'c>(cells: impl Iterator<Item = &'c Cell>, columns: usize) -> usize {
     let ends = cells.scan(0, |end, cell| {
         *end += cell.columns;
@@ -92,7 +93,7 @@ fn cells(bytes: &[u8], range: Range<usize>) -> Vec<Cell> {
     cells
 }
 
-/// A character and its columns, or its escape if it is none to be seen.
+/// Returns a character as displayed, escaped if it is invisible, with its width in columns.
 fn shown(c: char) -> (String, usize) {
     let is_plain = matches!(c, '"' | '\'' | '\\') || c.escape_debug().len() == 1;
     match c.width().filter(|&columns| columns > 0 && is_plain) {
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn the_caret_stands_below_the_byte() {
+    fn the_caret_is_under_the_byte() {
         check(b"{\"a\" 1}", 5, "{\"a\" 1}", "     ^");
         check(b"x", 0, "x", "^");
         check(b"[1", 2, "[1", "  ^");
@@ -132,18 +133,18 @@ mod tests {
     }
 
     #[test]
-    fn only_the_line_is_shown() {
+    fn only_the_line_of_the_position_is_shown() {
         check(b"[\n{\"b\":tru},\n{}]", 7, "{\"b\":tru},", "     ^");
         check(b"[\n\n]", 2, "", "^");
         check(b"ab\ncd", 2, "ab", "  ^");
-        // an input that ends too early ends with its text
+        // an input that ends too early: the caret is after its last text
         check(b"[1\n \n", 5, "[1", "  ^");
     }
 
     #[test]
-    fn what_a_terminal_would_obey_is_escaped() {
+    fn control_and_invisible_characters_are_escaped() {
         check(b"a\x1b[31m\tb", 7, "a\\u{1b}[31m\\tb", "             ^");
-        // turns the direction of what follows, and one of no width
+        // reverses the text after it; a character of width zero
         check("\u{202e}\u{ad}x".as_bytes(), 5, "\\u{202e}\\u{ad}x", "              ^");
         check(b"\"caf\xe9\"", 4, "\"caf\\xe9\"", "    ^");
         check(b"C:\\x'", 4, "C:\\x'", "    ^");
@@ -152,12 +153,11 @@ mod tests {
     #[test]
     fn wide_characters_take_two_columns() {
         check("日本x".as_bytes(), 6, "日本x", "    ^");
-        // a place within a character is that of the character
         check("é日x".as_bytes(), 3, "é日x", " ^");
     }
 
     #[test]
-    fn lines_are_as_wide_as_there_is_room() {
+    fn lines_use_the_given_width() {
         let around =
             Around { bytes: vec![b'x'; 500], at: 250, more_before: true, more_behind: true };
         for room in [12, 20, 69, 78, 500] {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_are_cut_around_the_place() {
+    fn long_lines_are_cut_around_the_position() {
         let [text, caret] = whole(&[b'x'; 500], 250);
         assert_eq!(text.chars().count(), 1 + BEFORE + BEHIND + 1);
         assert!(text.starts_with("…x") && text.ends_with("x…"));
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn any_bytes_make_two_lines_of_the_width_of_a_terminal() {
+    fn any_bytes_make_two_lines_that_fit_a_terminal() {
         let mut state = 1_u32;
         for len in 0..400 {
             let bytes: Vec<u8> = (0..len)

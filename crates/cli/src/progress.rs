@@ -1,7 +1,8 @@
-//! The progress bar: watches the pipeline's counters and draws on standard error, which is cleared at the end.
+//! The progress bar: reads the progress counters and draws on standard error; the bar is erased at
+//! the end.
 //!
-//! Nothing is drawn in the first second: most runs are over by then. Where standard error is no terminal (and progress
-//! is asked for all the same) a line a second is written instead.
+//! Nothing is drawn in the first second, because most runs end before. If standard error is no
+//! terminal but progress is requested, one line per second is written instead.
 
 use crate::args::{MessageArgs, TerminalChoice};
 use crate::size::human;
@@ -15,20 +16,20 @@ use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 use tracemill_trace::run::limits::Progress;
 
-/// Time between two looks at the counters.
+/// Interval between reads of the counters.
 const TICK: Duration = Duration::from_millis(100);
-/// Time before anything is drawn.
+/// Delay before anything is drawn.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A thread that shows progress for as long as this lives.
+/// A thread that shows progress until this value is dropped.
 pub(crate) struct Watch {
-    /// Dropped to stop the thread.
+    /// Channel whose closing stops the thread.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Watch {
-    /// Starts the thread, if progress is wanted.
+    /// Starts the thread if the flags enable progress.
     pub(crate) fn start(args: &MessageArgs, progress: &Arc<Progress>) -> Option<Watch> {
         let terminal = io::stderr().is_terminal();
         let wanted = match args.progress {
@@ -44,7 +45,7 @@ impl Watch {
         let watch = move || {
             if terminal { draw(&progress, &stopped) } else { write(&progress, &stopped) }
         };
-        // without a thread there is no progress to see: no reason to fail
+        // if no thread can be started, the run continues without progress
         let thread = Builder::new().name("progress".into()).spawn(watch).ok()?;
         Some(Watch { stop: Some(stop), thread: Some(thread) })
     }
@@ -54,41 +55,41 @@ impl Drop for Watch {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // it only draws
+            // a panic of the thread only affects the drawing
             let _ = thread.join();
         }
     }
 }
 
-/// Whether a bar may stand on the terminal.
+/// Whether a bar may be on the terminal.
 static DRAWN: AtomicBool = AtomicBool::new(false);
 
-/// Takes the bar off the terminal: the process is about to end.
+/// Erases the bar before the process exits.
 pub(crate) fn clear() {
     if DRAWN.load(Ordering::Relaxed) {
-        // back to the start of the line, and the line away; standard error is closed: nobody looks
+        // returns to the start of the line and erases it; standard error may be closed
         let _ = io::stderr().lock().write_all(b"\r\x1b[2K");
     }
 }
 
-/// Whether the run goes on after `pause`.
+/// Waits for `pause`; returns whether the run still continues.
 fn goes_on(stopped: &Receiver<()>, pause: Duration) -> bool {
     stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout)
 }
 
-/// What a run is doing.
+/// The current stage of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// `reading`, `writing`
+    /// `reading` or `writing`.
     pub verb: &'static str,
-    /// Bytes of it that are done.
+    /// Bytes done in this stage.
     pub done: u64,
-    /// Bytes there will be, where that is known.
+    /// Total bytes of this stage, if known.
     pub total: Option<u64>,
 }
 
 impl Stage {
-    /// What the counters say.
+    /// Determines the stage from the counters.
     pub fn of(progress: &Progress) -> Stage {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let stage = |verb, done, total| Stage {
@@ -98,7 +99,7 @@ impl Stage {
         };
         let (written, to_write) = (get(&progress.bytes_written), get(&progress.bytes_to_write));
         let (scanned, expected) = (get(&progress.bytes_scanned), get(&progress.bytes_expected));
-        // what is written while files are still read says nothing of the time that is left
+        // while files are still read, the bytes written do not show how much is left
         if (written > 0 || to_write > 0) && scanned >= expected {
             return stage("writing", written, to_write);
         }
@@ -114,8 +115,8 @@ fn draw(progress: &Progress, stopped: &Receiver<()>) {
         let stage = Stage::of(progress);
         let kind = (stage.verb, stage.total.is_some());
         if shown != Some(kind) {
-            // each stage has its own speed; the bar learns it from the first look on, shown or not, and what was done before that
-            // look was not done in no time
+            // each stage has its own speed: the bar measures it from the first look on, hidden or
+            // not
             bar.finish_and_clear();
             bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
             bar = bar.with_position(stage.done);
@@ -140,12 +141,11 @@ fn draw(progress: &Progress, stopped: &Receiver<()>) {
 }
 
 fn style(total_is_known: bool) -> ProgressStyle {
-    // a test holds that they parse
     let style = ProgressStyle::with_template(template(total_is_known, columns_of_bar()));
     style.unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// What a terminal of so many columns has room for, with a bar that still shows something: a line that wraps is not erased.
+/// Returns the most detailed template that fits `columns`; a line that wraps could not be erased.
 fn template(total_is_known: bool, columns: Option<usize>) -> &'static str {
     match (total_is_known, columns.unwrap_or(usize::MAX)) {
         (true, 76..) => {
@@ -168,7 +168,7 @@ fn write(progress: &Progress, stopped: &Receiver<()>) {
             (bytes as f64 / at.elapsed().as_secs_f64()) as u64
         });
         last = Some((stage, Instant::now()));
-        // standard error is closed: nobody looks
+        // standard error may be closed
         let _ = writeln!(io::stderr().lock(), "tracemill: {}", line(stage, rate));
     }
 }
@@ -188,7 +188,7 @@ fn line(stage: Stage, rate: Option<u64>) -> String {
     text
 }
 
-/// Seconds for a reader: `7s`, `2m 05s`, `1h 02m`.
+/// Formats seconds: `7s`, `2m 05s`, `1h 02m`.
 fn span(seconds: u64) -> String {
     match seconds {
         0..60 => format!("{seconds}s"),
@@ -212,14 +212,14 @@ mod tests {
     }
 
     #[test]
-    fn reading_comes_before_writing() {
+    fn stage_is_reading_until_all_is_scanned() {
         let stage = |progress: Progress| {
             let stage = Stage::of(&progress);
             (stage.verb, stage.done, stage.total)
         };
         assert_eq!(stage(progress(0, 0, 0, 0)), ("reading", 0, None));
         assert_eq!(stage(progress(10, 5, 0, 0)), ("reading", 5, Some(10)));
-        // files and pipes together: the pipes were not expected
+        // bytes read from pipes are not expected in advance
         assert_eq!(stage(progress(10, 15, 0, 0)), ("reading", 15, None));
         assert_eq!(stage(progress(10, 10, 20, 0)), ("writing", 0, Some(20)));
         assert_eq!(stage(progress(10, 10, 0, 7)), ("writing", 7, None));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_say_what_is_known() {
+    fn lines_show_total_and_rate_if_known() {
         let stage = Stage { verb: "reading", done: 1 << 20, total: Some(4 << 20) };
         assert_eq!(line(stage, None), "reading 1.0 MiB of 4.0 MiB (25 %)");
         let known = "reading 1.0 MiB of 4.0 MiB (25 %), 512.0 KiB/s, 6s left";
@@ -240,14 +240,14 @@ mod tests {
     }
 
     #[test]
-    fn time_left_is_said_in_two_units_at_most() {
+    fn time_left_has_at_most_two_units() {
         for (seconds, text) in [(0, "0s"), (59, "59s"), (125, "2m 05s"), (3725, "1h 02m")] {
             assert_eq!(span(seconds), text);
         }
     }
 
     #[test]
-    fn templates_are_sound() {
+    fn templates_parse() {
         for (known, columns) in [true, false].into_iter().flat_map(|known| {
             [None, Some(20), Some(50), Some(60), Some(100)].map(|columns| (known, columns))
         }) {
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_no_wider_than_the_terminal() {
+    fn bar_fits_the_terminal_width() {
         let longest = [
             ("{msg}", "reading"),
             ("{wide_bar}", "███"),
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_run_draws_nothing_and_ends_at_once() {
+    fn short_runs_draw_nothing_and_stop_at_once() {
         let start = Instant::now();
         let (stop, stopped) = mpsc::channel();
         drop(stop);

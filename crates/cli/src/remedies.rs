@@ -1,12 +1,12 @@
-//! What can be done about errors, warnings and findings: the words, which name verbs and flags.
+//! Suggestions for errors, warnings and findings, worded with verbs and flags.
 
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::run::remedy::Remedy;
 
-/// What to do about a compressed trace that is not seekable.
+/// Suggestion for a compressed trace that is not seekable.
 const PACK_IN_PARTS: &str = "; tracemill convert -z zst makes it seekable";
 
-/// What to do, to follow a sentence that says what is wrong.
+/// Returns a suggestion to append to the message of an error.
 pub(crate) fn of(remedy: Remedy) -> String {
     let fixed = match remedy {
         Remedy::Lenient => "; leave out --strict to save the rest",
@@ -39,7 +39,7 @@ pub(crate) fn of(remedy: Remedy) -> String {
     fixed.to_owned()
 }
 
-/// A warning with what can be done about it.
+/// Formats a warning with its suggestion.
 pub(crate) fn warning(warning: &Warning) -> String {
     match warning {
         Warning::InPart(file, one) => format!("{}: {}", file.display(), self::warning(one)),
@@ -61,12 +61,11 @@ pub(crate) fn warning(warning: &Warning) -> String {
     }
 }
 
-/// Warnings with what can be done about them.
 pub(crate) fn warnings(warnings: &[Warning]) -> Vec<String> {
     warnings.iter().map(warning).collect()
 }
 
-/// What to do about each kind of finding, by its name.
+/// Suggestions by the name of a `check` rule.
 const ROWS: [(&str, &str); 82] = [
     ("utf8", "tracemill merge --repair replaces it"),
     ("nan", "tracemill merge --repair writes null"),
@@ -194,9 +193,9 @@ const ROWS: [(&str, &str); 82] = [
     ("unordered-profile", "a file of the recording may be missing: merge all of them"),
 ];
 
-/// What to do about what `check` finds under a name.
+/// Returns the suggestion for a finding of `check`.
 pub(crate) fn of_finding(name: &str) -> &'static str {
-    // findings in CPU profiles have no row
+    // findings in CPU profiles are not listed
     row(name).unwrap_or("tracemill profile extract saves what can be saved")
 }
 
@@ -210,7 +209,7 @@ mod tests {
     use tracemill_inspect::check::check_rules;
 
     #[test]
-    fn every_rule_has_a_remedy() {
+    fn every_check_rule_has_a_suggestion() {
         for (name, _) in check_rules() {
             assert!(row(name).is_some_and(|text| !text.is_empty()), "{name}");
         }
@@ -219,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_cut_to_a_window_that_fits() {
+    fn oversized_output_suggests_a_window_that_fits() {
         let large = Warning::TooLarge { bytes: 1 << 30, lasts: Some(6_000_000_000) };
         let text = warning(&large);
         assert!(text.contains("slice --from 0 --duration 2000ms (about 400 MiB)"), "{text}");
@@ -228,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn warnings_name_what_to_do() {
+    fn warnings_include_their_suggestion() {
         let keys = Warning::KeysLost(vec!["\"a\"".into()]);
         let text = "an array cannot hold keys outside the events; left out: \"a\" (--format object keeps them)";
         assert_eq!(warning(&keys), text);

@@ -1,6 +1,8 @@
-//! SIGINT and SIGTERM: take away what is unfinished, then end with the status that shells expect; while a program runs under this
-//! one they are that program's. SIGXFSZ: nothing, so that a file which may not become that large is an error of the write, like a full
-//! disk, and no sudden end.
+//! Signal handling.
+//!
+//! * SIGINT, SIGTERM: remove unfinished output and exit with the status that shells expect. While a
+//!   recorded program runs, the signals are left to that program.
+//! * SIGXFSZ: ignored, so that exceeding the file size limit is a write error, like a full disk.
 
 use crate::exit::Exit;
 use rustix::process::{Pid, Signal, kill_process};
@@ -12,25 +14,27 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::{fs, io, process};
 
-/// The program that signals are for; 0 if there is none.
+/// Process id of the recorded program; 0 if none runs.
 static PROGRAM: AtomicI32 = AtomicI32::new(0);
 
-/// Files and folders that go with this process.
+/// Files and folders to remove if a signal ends this process.
 static SCRATCH: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Starts the thread that waits for signals. It does its work as ordinary code: nothing runs inside a handler.
+/// Starts the thread that waits for signals. It runs ordinary code; nothing runs inside a signal
+/// handler.
 ///
 /// # Errors
-/// If the system takes no handler or no thread; signals then end the process as they do by default.
+/// Returns an error if the handlers or the thread cannot be created; signals then end the process
+/// as they do by default.
 pub(crate) fn watch() -> io::Result<()> {
     flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
-    // handlers that nobody listens to would leave signals without any effect: first the thread, then the handlers
+    // handlers without a listener would disable the signals, so the thread starts first
     let (hand_over, handed) = mpsc::channel::<Signals>();
     let wait = move || {
         let Ok(mut signals) = handed.recv() else { return };
         for signal in signals.forever() {
             if let Some(program) = Pid::from_raw(PROGRAM.load(Ordering::Relaxed)) {
-                // what Ctrl-C sends the terminal has sent to the program too
+                // the terminal sent Ctrl-C to the program too
                 if signal == SIGTERM {
                     let _ended = kill_process(program, Signal::TERM);
                 }
@@ -45,20 +49,20 @@ pub(crate) fn watch() -> io::Result<()> {
         }
     };
     std::thread::Builder::new().name("signals".into()).spawn(wait)?;
-    // the thread waits for them
     let _ = hand_over.send(Signals::new([SIGINT, SIGTERM])?);
     Ok(())
 }
 
-/// A file or folder that is removed if a signal ends this process.
+/// Registers a file or folder to be removed if a signal ends this process.
 pub(crate) fn remove_at_end(path: &Path) {
     SCRATCH.lock().unwrap_or_else(|e| e.into_inner()).push(path.to_owned());
 }
 
-/// While this lives a program runs that signals are for.
+/// Guard that leaves signals to a recorded program until it is dropped.
 pub(crate) struct SignalForwarding;
 
-/// From now on SIGINT is no end, since the terminal sends it to the program too, and SIGTERM is passed on.
+/// Leaves signals to `program`: SIGINT is ignored, because the terminal sends it to the program
+/// too, and SIGTERM is passed on.
 pub(crate) fn pass_to(program: u32) -> SignalForwarding {
     PROGRAM.store(program.cast_signed(), Ordering::Relaxed);
     SignalForwarding
@@ -79,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signals_have_their_status() {
+    fn signals_map_to_their_exit_codes() {
         assert_eq!(exit(SIGINT).code(), 130);
         assert_eq!(exit(SIGTERM).code(), 143);
     }

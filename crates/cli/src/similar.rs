@@ -1,14 +1,14 @@
-//! "Did you mean": the name that a misspelled one is most like, for values that clap does not know.
+//! "Did you mean" suggestions for values that clap does not know.
 
 use std::collections::HashSet;
 
-/// From here on two names are alike, as clap has it for verbs and flags.
+/// Minimum similarity of two names; clap uses the same for verbs and flags.
 const ALIKE: f64 = 0.7;
 
-/// What to add to a message about `word`, which is none of `names`; empty if it is like none.
+/// Returns ": did you mean NAME?" for the name most similar to `word`, or an empty string.
 pub(crate) fn suggestion<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     let plain = plain(word);
-    // of names that differ in case only the first wins
+    // if names differ only in case, the first wins
     let mut best: Option<(f64, &str)> = None;
     for name in names {
         let score = likeness(&plain, &name.to_lowercase());
@@ -19,10 +19,11 @@ pub(crate) fn suggestion<'n>(word: &str, names: impl IntoIterator<Item = &'n str
     best.map_or(String::new(), |(_, name)| format!(": did you mean {name}?"))
 }
 
-/// Names that a sentence lists.
+/// Maximum number of names listed in a message.
 const LISTED: usize = 8;
 
-/// What to add to a message about words that are none of `names`: for each word the name that it is most like, and what names there are.
+/// Returns the suffix of a message about unknown `words`: the most similar names, and the names
+/// that exist.
 pub(crate) fn instead<'n>(words: &[&str], names: impl Iterator<Item = &'n str>) -> String {
     let mut seen = HashSet::new();
     let names: Vec<&str> = names.filter(|name| !name.is_empty() && seen.insert(*name)).collect();
@@ -37,12 +38,12 @@ pub(crate) fn instead<'n>(words: &[&str], names: impl Iterator<Item = &'n str>) 
     }
 }
 
-/// A word in lower case, without the anchors of a regular expression.
+/// Lower-cases a word and strips the anchors of a regular expression.
 fn plain(word: &str) -> String {
     word.trim_start_matches('^').trim_end_matches('$').to_lowercase()
 }
 
-/// From 0 to 1; a name that contains the word is more like it than one that only looks like it.
+/// Returns a similarity from 0 to 1.1; names that contain the word score higher than similar ones.
 fn likeness(word: &str, name: &str) -> f64 {
     let like = strsim::jaro(word, name);
     if word.len() > 2 && name.contains(word) { like.max(0.9) + 0.1 } else { like }
@@ -53,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_most_alike_is_named_or_none() {
+    fn suggests_the_most_similar_name_or_none() {
         let names = ["auto", "none", "start", "base-time", "clock-sync"];
         assert_eq!(suggestion("base-tiem", names), ": did you mean base-time?");
         assert_eq!(suggestion("clocksync", names), ": did you mean clock-sync?");

@@ -1,11 +1,11 @@
-//! Numbers of bytes, as users write and read them: K, M, G and T are powers of 1024.
-
-/// Suffixes in steps of 1024.
+//! Parses and formats numbers of bytes; K, M, G and T are powers of 1024.
+/// Unit prefixes, each 1024 times the one before.
 const UNITS: [char; 4] = ['K', 'M', 'G', 'T'];
 
-/// Reads `64M`, `1.5G`, `512KiB`, `100000`: decimals, then a unit in either case, then `B` or `iB` if you like.
+/// Parses `64M`, `1.5G`, `512KiB` or `100000`: a decimal number, an optional unit in either case,
+/// and an optional `B` or `iB`.
 ///
-/// Exact: no float on the way. What is left of a byte is cut off.
+/// The arithmetic is exact, and fractions of a byte are truncated.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let wrong = || format!("expected a size such as 512M or 1.5G, got {text}");
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -17,7 +17,7 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let scale = scale(unit).ok_or_else(wrong)?;
     let too_large = || format!("more bytes than there can be: {text}");
     let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| too_large())? };
-    // 18 digits are finer than a byte of any unit and fit 128 bits with it
+    // 18 digits are finer than a byte in any unit, and the product fits 128 bits
     let fraction = &fraction[..fraction.len().min(18)];
     let (part, parts) = match fraction {
         "" => (0, 1),
@@ -27,7 +27,7 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
     u64::try_from(bytes).map_err(|_| too_large())
 }
 
-/// Bytes in a unit: `""`, `B`, `k`, `MB`, `GiB`, ….
+/// Returns the bytes of a unit such as `""`, `B`, `k`, `MB` or `GiB`.
 fn scale(unit: &str) -> Option<u128> {
     let mut letters = unit.chars();
     let Some(first) = letters.next() else { return Some(1) };
@@ -41,12 +41,12 @@ fn scale(unit: &str) -> Option<u128> {
     fits.then(|| 1 << (10 * (power + 1)))
 }
 
-/// `1.5 GiB`: three figures for a reader.
+/// Formats bytes with one decimal: `1.5 GiB`.
 pub(crate) fn human(bytes: u64) -> String {
     let mut tenths = u128::from(bytes) * 10;
     let mut unit = None;
     for next in UNITS {
-        // from 1023.95 on it would round to 1024.0
+        // values from 1023.95 on would round to 1024.0
         if tenths < 10_235 {
             break;
         }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_read() {
+    fn sizes_are_parsed() {
         let cases = [
             ("0", 0),
             ("100", 100),
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_refused() {
+    fn invalid_sizes_are_refused() {
         for text in ["", ".", "M", "1X", "1.2.3M", "-1M", "1 M", "1MM", "1iB", "1Mi", "+5", "1e3"] {
             assert!(parse(text).is_err(), "{text}");
         }
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_written() {
+    fn sizes_are_formatted() {
         let cases = [
             (0, "0 B"),
             (1023, "1023 B"),

@@ -1,16 +1,18 @@
-//! The one line at the end of a run: how much, how fast.
+//! The summary line at the end of a run: counts and speed.
 
 use crate::size::human;
 use std::time::Duration;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::run::words::{grouped, plural};
 
-/// Whether it was given: what a run makes for a viewer is read like an input, and is called like the flag.
+/// Whether the user named the input; the other inputs are generated for a viewer and named after
+/// the flag.
 pub(crate) fn is_given(input: &InputReport) -> bool {
     input.name != "--for devtools"
 }
 
-/// What inputs hold: tables read CPU profiles as they are, verbs that write traces as the events that they become.
+/// Describes the contents of inputs, such as "3 events". CPU profiles are counted only where they
+/// were not converted to events.
 pub(crate) fn contents(events: u64, profiles: u64) -> String {
     match (events, profiles) {
         (0, 1..) => plural(profiles, "CPU profile"),
@@ -18,29 +20,23 @@ pub(crate) fn contents(events: u64, profiles: u64) -> String {
     }
 }
 
-/// Counts of a run.
+/// Counts for the summary line.
 #[derive(Clone, Debug)]
 pub(crate) struct Summary {
-    /// The verb.
     pub(crate) verb: &'static str,
-    /// Inputs read.
     pub(crate) inputs: u64,
-    /// Events and bytes read.
+    /// Number of events and bytes read.
     pub(crate) input: (u64, u64),
-    /// CPU profiles read.
     pub(crate) profiles: u64,
-    /// Events and bytes written, where the output is a trace.
+    /// Number of events and bytes written, if the output is a trace.
     pub(crate) output: Option<(u64, u64)>,
-    /// Events left out because they were copies of others.
+    /// Number of duplicate events left out.
     pub(crate) copies: u64,
-    /// Pieces lost.
     pub(crate) lost: u64,
-    /// How long it took.
     pub(crate) elapsed: Duration,
 }
 
 impl Summary {
-    /// Counts what was read.
     pub(crate) fn new(
         verb: &'static str,
         inputs: &[InputReport],
@@ -54,7 +50,6 @@ impl Summary {
         Summary { verb, inputs, input, profiles, output: None, copies: 0, lost, elapsed }
     }
 
-    /// The line.
     pub(crate) fn text(&self) -> String {
         let stage = |(events, bytes)| format!("{} ({})", plural(events, "event"), human(bytes));
         let seconds = self.elapsed.as_secs_f64();
@@ -82,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn profiles_are_told_where_there_are_no_events() {
+    fn profiles_are_counted_if_there_are_no_events() {
         let told = |events, profiles| {
             let input = InputReport { events, profiles, ..InputReport::default() };
             Summary::new("top", &[input], 0, Duration::from_secs(1)).text()
@@ -92,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn the_summary_is_one_line() {
+    fn the_summary_has_counts_and_speed() {
         let input = InputReport { bytes: 1 << 20, events: 3000, ..InputReport::default() };
         let mut summary =
             Summary::new("merge", &[input.clone(), input], 1, Duration::from_millis(500));

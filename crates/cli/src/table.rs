@@ -1,37 +1,35 @@
-//! Tables of text: figures to the right, texts to the left. On a terminal texts are shortened in the middle, and columns that
-//! say least are left out, until no line is wider than it.
+//! Text tables: numbers right-aligned, texts left-aligned. On a terminal, texts are shortened in
+//! the middle and the least important columns left out until every line fits.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns of the screen between two columns of a table.
+/// Screen columns between two table columns.
 const GAP: usize = 2;
-/// A text is not made shorter than this as long as a column can be left out instead.
+/// Width that texts keep as long as a column can be left out instead.
 const WORTH: usize = 18;
-/// A text is not made shorter than this.
+/// Minimum width of a shortened text.
 const LEAST: usize = 6;
 
-/// How a column of a table is set.
+/// Alignment of a table column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ColumnAlignment {
-    /// A figure, which stays whole.
+    /// Right-aligned number, never shortened.
     Right,
-    /// A text, which may be shortened.
+    /// Left-aligned text, may be shortened.
     Left,
-    /// A text that means nothing unless it is whole, such as a command.
+    /// Left-aligned text that is useless if shortened, such as a command.
     Whole,
 }
 
-/// How a table is set.
 pub(crate) struct TableLayout<'a> {
-    /// One for each column.
     pub(crate) set: &'a [ColumnAlignment],
-    /// Columns that may be left out where there is no room, by number, those first that say least.
+    /// Indexes of columns that may be left out, least important first.
     pub(crate) spare: &'a [usize],
-    /// Columns of the screen that a line may have; no limit if `None`.
     pub(crate) columns: Option<usize>,
 }
 
-/// The lines of `rows`, the first of which is the head. Blanks at the end are left out; where columns are, a line says which.
+/// Formats `rows`, of which the first is the header, without trailing blanks. If columns are left
+/// out, a last line names them.
 pub(crate) fn lines(rows: &[Vec<String>], layout: &TableLayout<'_>) -> Vec<String> {
     let mut widths = Widths::of(layout);
     rows.iter().for_each(|row| widths.add(row));
@@ -41,7 +39,7 @@ pub(crate) fn lines(rows: &[Vec<String>], layout: &TableLayout<'_>) -> Vec<Strin
     lines
 }
 
-/// How wide the columns of a table are, for tables too long to be held: all rows are added, then set one by one.
+/// Column widths of a table too long for memory: add all rows first, then format them one by one.
 pub(crate) struct Widths(Vec<usize>);
 
 impl Widths {
@@ -55,7 +53,7 @@ impl Widths {
         }
     }
 
-    /// Which columns are shown, and how wide.
+    /// Decides which columns are shown, and their widths.
     pub(crate) fn fitted<'l>(self, layout: &'l TableLayout<'l>) -> Fitted<'l> {
         let Widths(mut widths) = self;
         let mut shown: Vec<usize> = (0..widths.len()).collect();
@@ -72,7 +70,7 @@ impl Widths {
     }
 }
 
-/// A table whose columns are measured.
+/// A table with fixed column widths.
 pub(crate) struct Fitted<'l> {
     widths: Vec<usize>,
     shown: Vec<usize>,
@@ -80,12 +78,12 @@ pub(crate) struct Fitted<'l> {
 }
 
 impl Fitted<'_> {
-    /// The line of a row.
+    /// Formats a row.
     pub(crate) fn line(&self, row: &[String]) -> String {
         line(row, &self.shown, &self.widths, self.layout)
     }
 
-    /// The line that says which columns are left out, if any are.
+    /// Returns the line that names the columns left out, if any.
     pub(crate) fn hidden(&self, head: &[String]) -> Option<String> {
         let hidden = (0..self.widths.len()).filter(|column| !self.shown.contains(column));
         let hidden: Vec<&str> = hidden.map(|column| &*head[column]).collect();
@@ -93,7 +91,7 @@ impl Fitted<'_> {
     }
 }
 
-/// Whether lines fit if no text is made shorter than `least`.
+/// Whether lines fit if texts are shortened to `least` columns.
 fn fits(
     shown: &[usize],
     widths: &[usize],
@@ -108,7 +106,7 @@ fn fits(
     shown.iter().map(own).sum::<usize>() + GAP * shown.len().saturating_sub(1) <= columns
 }
 
-/// Makes the widest texts as narrow as each other until all fits.
+/// Narrows the widest text columns until the line fits.
 fn shorten_texts(shown: &[usize], widths: &mut [usize], set: &[ColumnAlignment], columns: usize) {
     loop {
         let all = shown.iter().map(|&column| widths[column]).sum::<usize>();
@@ -139,8 +137,8 @@ fn line(row: &[String], shown: &[usize], widths: &[usize], layout: &TableLayout<
     line.trim_end().to_owned()
 }
 
-/// A text in at most so many columns: an ellipsis stands for its middle. Blanks and lines of a tree in front of it stay as long as
-/// they leave room for a few letters.
+/// Shortens a text to `columns` by replacing its middle with an ellipsis. Leading blanks and tree
+/// lines are kept while they leave space for a few letters.
 pub(crate) fn shortened(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
@@ -157,7 +155,7 @@ pub(crate) fn shortened(text: &str, columns: usize) -> String {
     format!("{branch}{head}…{tail}")
 }
 
-/// The first characters, in at most so many columns.
+/// Returns the longest prefix that fits in `columns`.
 fn prefix(text: impl Iterator<Item = char>, columns: usize) -> String {
     let mut used = 0;
     let fits = |c: &char| {
@@ -192,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_limit_nothing_is_shortened() {
+    fn nothing_is_shortened_without_a_limit() {
         let expected = [
             "  ms  activity                    location                      count",
             " 1.5  ├─ aVeryLongNameOfAFunction  somewhere/in/a/file.js:12:3  12,345",
@@ -207,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn no_line_is_wider_than_asked_for_and_figures_stay() {
+    fn lines_fit_the_limit_and_numbers_stay_whole() {
         for columns in 24..90 {
             let lines = set(Some(columns));
             assert!(lines.iter().all(|line| line.width() <= columns), "{columns}: {lines:#?}");
@@ -218,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_goes_first_and_branches_stay() {
+    fn texts_lose_their_middle_and_keep_tree_lines() {
         assert_eq!(shortened("abcdefghij", 10), "abcdefghij");
         assert_eq!(shortened("abcdefghij", 7), "abc…hij");
         assert_eq!(shortened("│  └─ abcdefghij", 13), "│  └─ abc…hij");
@@ -227,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_say_least_are_left_out_by_name() {
+    fn columns_left_out_are_named() {
         let lines = set(Some(40));
         assert!(lines.iter().all(|line| !line.contains("file.js")), "{lines:#?}");
         assert_eq!(lines[3], "… no room for: location");

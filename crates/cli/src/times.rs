@@ -4,7 +4,7 @@ use std::str::FromStr;
 use tracemill_trace::time::parse_time;
 use tracemill_trace::time::windows::{Moment, TimeWindow};
 
-/// A moment, and whether it was written without a unit.
+/// A time, and whether it was written without a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GivenMoment {
     pub(crate) moment: Moment,
@@ -27,7 +27,6 @@ pub(super) fn positive(text: &str) -> Result<i64, String> {
     }
 }
 
-/// `A..B` or `A-B`
 pub(crate) fn window(text: &str) -> Result<TimeWindow, String> {
     let wrong = || {
         format!("expected two times with .. or - between them, such as 1s..1.5s or 1s-1.5s: {text}")

@@ -1,6 +1,5 @@
-//! Small files that appear whole or not at all: `--report`, and `info -o`.
-//!
-//! They are written when the run is over, as the pipeline writes traces.
+//! Small outputs that are written completely or not at all, such as `--report` and `info -o`; they
+//! are written at the end of the run.
 
 use crate::caller::CallerOutput;
 use crate::exit::Failure;
@@ -11,19 +10,17 @@ use std::path::{Path, PathBuf};
 use tracemill_trace::output::check_not_input;
 use tracemill_trace::{ErrorKind, Source};
 
-/// Where a small output goes.
+/// Destination of a small output.
 #[derive(Clone, Debug)]
 pub(crate) enum OutputPlace {
-    /// Standard output.
     Stdout,
-    /// A file.
     File(PathBuf),
-    /// The program that called, which wants JSON: text for people goes nowhere.
+    /// The calling program, which takes JSON only; text for people is discarded.
     Caller(CallerOutput),
 }
 
 impl OutputPlace {
-    /// `-` is standard output.
+    /// Parses a path; `-` is standard output.
     pub(crate) fn of(path: &Path) -> OutputPlace {
         if path == Path::new("-") {
             OutputPlace::Stdout
@@ -32,12 +29,11 @@ impl OutputPlace {
         }
     }
 
-    /// Whether it is standard output.
     pub(crate) fn is_stdout(&self) -> bool {
         matches!(self, OutputPlace::Stdout)
     }
 
-    /// Refuses, before anything is read, a file that is an input or may not be replaced.
+    /// Returns an error, before anything is read, if the file is an input or may not be replaced.
     pub(crate) fn check(&self, flag: &str, sources: &[Source], force: bool) -> Result<(), Failure> {
         let OutputPlace::File(path) = self else { return Ok(()) };
         let Ok(existing) = fs::metadata(path) else { return Ok(()) };
@@ -62,12 +58,11 @@ impl OutputPlace {
         Ok(())
     }
 
-    /// Writes `bytes` there.
     pub(crate) fn write(&self, bytes: &[u8]) -> Result<(), Failure> {
         self.write_by(|out| out.write_all(bytes))
     }
 
-    /// Writes there what `write` writes, a bit at a time.
+    /// Writes the output of `write` through a buffer.
     pub(crate) fn write_lines(
         &self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -79,7 +74,6 @@ impl OutputPlace {
         })
     }
 
-    /// Writes JSON there, indented.
     pub(crate) fn write_json(&self, value: &impl Serialize) -> Result<(), Failure> {
         if let OutputPlace::Caller(handed) = self {
             let bytes = serde_json::to_vec(value).map_err(io::Error::from);
@@ -125,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_made_and_replaced() {
+    fn files_are_created_and_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("report.json");
         let place = OutputPlace::of(&path);
@@ -137,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_stays_a_link() {
+    fn links_are_kept() {
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
         fs::write(&file, "old").unwrap();
@@ -164,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_folder_is_named() {
+    fn missing_folders_are_named_in_the_error() {
         let failure = OutputPlace::of(Path::new("/nowhere/at/all")).write(b"").unwrap_err();
         assert!(failure.to_string().starts_with("cannot write /nowhere/at/all: "));
     }

@@ -1,29 +1,29 @@
-//! Lines on a terminal: broken between words, what follows indented, so that labels stand alone.
+//! Wraps lines for terminals: breaks between words, and indents continuation lines below the label.
 
 use crate::whole_file::OutputPlace;
 use std::io;
 use terminal_size::{Height, Width, terminal_size_of};
 use unicode_width::UnicodeWidthChar;
 
-/// Fewer columns than this are not worth indenting in.
+/// Minimum terminal width at which lines are wrapped.
 const LEAST: usize = 40;
 
-/// How many columns the terminal on standard output has; `None` if it is none.
+/// Returns the width of the terminal on standard output, if it is one.
 fn columns() -> Option<usize> {
     worth(terminal_size_of(io::stdout()))
 }
 
-/// The columns of the terminal that standard error goes to; `None` if there is none.
+/// Returns the width of the terminal on standard error, if it is at least [`LEAST`].
 pub(crate) fn columns_of_messages() -> Option<usize> {
     worth(terminal_size_of(io::stderr()))
 }
 
-/// All columns of standard error, however few.
+/// Returns the width of the terminal on standard error, however small.
 pub(crate) fn columns_of_bar() -> Option<usize> {
     terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0))
 }
 
-/// The columns of a terminal that is written to; `None` if that is a file, or standard output is no terminal.
+/// Returns the width of the terminal that the output goes to; `None` for a file.
 pub(crate) fn columns_of(place: &OutputPlace) -> Option<usize> {
     if place.is_stdout() { columns() } else { None }
 }
@@ -32,14 +32,14 @@ fn worth(size: Option<(Width, Height)>) -> Option<usize> {
     size.map(|(width, _)| usize::from(width.0)).filter(|&columns| columns >= LEAST)
 }
 
-/// Appends a line; one that is wider than the terminal goes on below, behind `indent` columns. A word that is wider still stays
-/// whole.
+/// Appends a line, wrapped at `columns` with `indent` columns before each continuation line. Words
+/// wider than a line stay whole.
 pub(crate) fn push_line(out: &mut String, line: &str, indent: usize, columns: Option<usize>) {
     let Some(columns) = columns.filter(|&columns| width(line) > columns) else {
         out.push_str(line);
         return out.push('\n');
     };
-    // what stands before the text is no place to break
+    // the label is never broken
     let (head, text) = line.split_at(head_len(line, indent));
     out.push_str(head);
     let mut at = indent;
@@ -60,13 +60,13 @@ pub(crate) fn push_line(out: &mut String, line: &str, indent: usize, columns: Op
     out.push('\n');
 }
 
-/// Units stay with the number before them.
+/// Units that stay on the line of the number before them.
 const UNITS: [&str; 14] =
     ["ns", "µs", "ms", "s", "min", "h", "d", "%", "B", "KiB", "MiB", "GiB", "KiB/s", "MiB/s"];
-/// These stay with the number behind them.
+/// Words that stay on the line of the number after them.
 const LABELS: [&str; 4] = ["pid", "tid", "id", "byte"];
 
-/// The words of a text; a number and what it counts are one.
+/// Splits a text into words; a number and its unit or label form one word.
 fn unbroken(text: &str) -> impl Iterator<Item = &str> {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -88,7 +88,7 @@ fn unbroken(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Bytes of a line in its first `indent` columns, with what colours them.
+/// Returns how many bytes the first `indent` columns of a line take, including colour sequences.
 fn head_len(line: &str, indent: usize) -> usize {
     let mut at = 0;
     for (offset, glyph) in glyphs(line) {
@@ -100,12 +100,11 @@ fn head_len(line: &str, indent: usize) -> usize {
     line.len()
 }
 
-/// Columns of a text.
 fn width(text: &str) -> usize {
     glyphs(text).map(|(_, glyph)| glyph).sum()
 }
 
-/// Characters with where they begin and how many columns they take: none if they are of a sequence that colours.
+/// Yields the offset and width of each character; characters of colour sequences have width 0.
 fn glyphs(text: &str) -> impl Iterator<Item = (usize, usize)> {
     let mut in_sequence = false;
     text.char_indices().map(move |(offset, c)| {
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lines_go_on_behind_their_label() {
+    fn long_lines_continue_below_the_text() {
         let line = "name     one two  three /a/very/long/path four";
         assert_eq!(lines(line, 9, 80), format!("{line}\n"));
         let expected = "\
@@ -137,14 +136,14 @@ name     one two
          four
 ";
         assert_eq!(lines(line, 9, 20), expected);
-        // what colours takes no column, and é takes one
+        // colour sequences take no column, and é takes one
         let line = "\u{1b}[1mname     \u{1b}[0méééé éé é";
         assert_eq!(lines(line, 9, 18), format!("{line}\n"));
         assert_eq!(lines(line, 9, 17), "\u{1b}[1mname     \u{1b}[0méééé éé\n         é\n");
     }
 
     #[test]
-    fn numbers_stay_with_what_they_count() {
+    fn numbers_stay_with_their_units() {
         let line = "at 3.60 s (byte 1,810), 57 MiB/s, pid 7 tid  8 s";
         let words: Vec<&str> = unbroken(line).collect();
         assert_eq!(
@@ -158,7 +157,7 @@ name     one two
     }
 
     #[test]
-    fn no_line_is_wider_than_the_terminal_and_no_word_is_lost() {
+    fn wrapped_lines_fit_and_keep_every_word() {
         let words: Vec<String> = (0..60).map(|n| "abcdefghij"[..n % 9 + 1].to_owned()).collect();
         let line = format!("label: {}", words.join(" "));
         for columns in 17..200 {

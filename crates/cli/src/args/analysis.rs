@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use tracemill_analysis::{GroupBy, Matcher, Per, RowOrder, RowThreshold};
 use tracemill_export::ExportForm;
 
-/// The form of the result.
+/// Output format of tables.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct FormArgs {
@@ -25,7 +25,7 @@ pub(crate) struct FormArgs {
     pub(crate) markdown: bool,
 }
 
-/// The form of a result, once it is decided.
+/// Output format, after the flags are evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultForm {
     Text { markdown: bool },
@@ -34,7 +34,7 @@ pub(crate) enum ResultForm {
 }
 
 impl ResultForm {
-    /// Whether programs read it, which need all rows.
+    /// Whether programs read the output, and so need all rows.
     pub(crate) fn is_data(self) -> bool {
         !matches!(self, ResultForm::Text { .. })
     }
@@ -50,7 +50,7 @@ impl FormArgs {
     }
 }
 
-/// How to write names in CSV.
+/// Treatment of names in CSV.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CsvForm {
     /// Unchanged, for programs
@@ -59,7 +59,7 @@ pub(crate) enum CsvForm {
     Safe,
 }
 
-/// The form of a tree in JSON.
+/// JSON layout of trees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum JsonForm {
     /// A list of rows, each with the index of its parent
@@ -68,7 +68,7 @@ pub(crate) enum JsonForm {
     Nested,
 }
 
-/// The form of a tree.
+/// Output format of trees.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct TreeFormArgs {
@@ -95,7 +95,7 @@ impl TreeFormArgs {
     }
 }
 
-/// Flags on the events, calls and rows of trees.
+/// Flags that `--async` excludes, because they select events, calls or rows of trees.
 const OF_TREES: [&str; 31] = [
     "pid",
     "tid",
@@ -247,7 +247,7 @@ impl TreeArgs {
         peek.or(through.map(|own| ("--heaviest", AskedRows::Matching(own))))
     }
 
-    /// Returns the requested format of another program; refuses flags that do not fit it.
+    /// Returns the requested format of another program, or an error if other flags do not fit it.
     pub(crate) fn export(&self) -> Result<Option<Export>, Failure> {
         let export = Export::of(self.format, &self.output);
         let other = self.form.form() != ResultForm::Text { markdown: false }
@@ -270,7 +270,7 @@ impl TreeArgs {
 }
 
 impl TopArgs {
-    /// Refuses a file name that means a call tree.
+    /// Returns an error if the output name means a call tree format.
     pub(crate) fn refuse_export(&self) -> Result<(), Failure> {
         match Export::of(None, &self.output) {
             Some(export) => Err(Failure::usage(format!(

@@ -9,7 +9,7 @@ use tracemill_join::config::{Align, ClockRules};
 use tracemill_trace::time::factor::Factor;
 use tracemill_trace::time::parse_time;
 
-/// How the clocks of several inputs are aligned.
+/// Flags for aligning the clocks of several inputs.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Clocks")]
 pub(crate) struct ClockArgs {
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_and_times() {
+    fn offsets_and_scales_are_parsed() {
         for (text, file, ns) in [
             ("a.json=+1.5ms", "a.json", 1_500_000),
             ("d/a=b.json=-20us", "d/a=b.json", -20_000),
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_one_offset() {
+    fn each_file_has_at_most_one_offset() {
         let file = (PathBuf::from("a"), 1);
         let args =
             ClockArgs { align: Align::Auto, offset: vec![file.clone(), file], scale: vec![] };

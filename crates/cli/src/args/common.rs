@@ -47,7 +47,7 @@ pub(crate) struct InputArgs {
     pub(crate) is_found: bool,
 }
 
-/// `FILE=PID:TID`
+/// Parses `FILE=PID:TID`.
 pub(super) fn pid_tid(text: &str) -> Result<(PathBuf, u64, u64), String> {
     let parts = text.rsplit_once('=').and_then(|(file, ids)| {
         let (pid, tid) = ids.split_once(':')?;
@@ -130,7 +130,7 @@ pub(crate) struct CommonArgs {
     pub(crate) messages: MessageArgs,
 }
 
-/// When to use features of a terminal.
+/// Condition for progress or colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TerminalChoice {
     /// On a terminal only
@@ -181,7 +181,7 @@ impl LimitArgs {
     }
 }
 
-/// Returns the folder for indexes that cannot be written next to their traces (XDG base directories).
+/// Returns the folder for indexes that cannot be written next to their traces (XDG).
 fn index_cache() -> Option<PathBuf> {
     let folder =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

@@ -98,7 +98,7 @@ pub(crate) struct DiffArgs {
     pub(crate) common: CommonArgs,
 }
 
-/// Which differing functions count as the same.
+/// Values of `--match`.
 const MATCHES: [(&str, MatchBy, &str); 3] = [
     ("exact", MatchBy::Exact, "None: name, URL and line must be equal"),
     ("line", MatchBy::Line, "Functions with the same name and URL, if unique on each side"),

@@ -8,7 +8,7 @@ use tracemill_export::ExportForm;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Export {
     pub(crate) form: ExportForm,
-    /// Whether gzip compresses it.
+    /// Whether the output is compressed with gzip.
     pub(crate) packed: bool,
 }
 
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_the_form() {
+    fn file_names_determine_the_export_format() {
         let of = |name: &str| {
             Export::of(None, &OutputArgs { output: Some(name.into()), force: false })
                 .map(|own| (own.form, own.packed))

@@ -83,7 +83,7 @@ pub(crate) struct FilterArgs {
     pub(crate) common: CommonArgs,
 }
 
-/// Which events stay.
+/// Criteria for events to keep.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Criteria")]
 pub(crate) struct CriteriaArgs {

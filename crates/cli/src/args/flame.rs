@@ -143,7 +143,7 @@ impl FlameArgs {
         PictureRules { order: self.order, up: self.up, most: self.max_frames as usize, depth }
     }
 
-    /// Returns the rules of colours for differences.
+    /// Returns the rules for colouring differences.
     pub(crate) fn change(&self) -> Result<ChangeRules, Failure> {
         let RowThreshold::Percent(least) = self.min_delta else {
             return Err(Failure::usage("--min-delta is a share of the picture: 1%"));
@@ -151,7 +151,7 @@ impl FlameArgs {
         Ok(ChangeRules { total: self.total, least, normalize: self.normalize })
     }
 
-    /// Returns which threads are drawn as one.
+    /// Returns the unit whose threads are drawn as one graph.
     pub(crate) fn per(&self) -> Result<Per, Failure> {
         let by_time = self.order == Order::Time;
         if by_time && (self.peek.is_some() || self.diff.is_some() || self.group_by != GroupBy::None)

@@ -15,11 +15,11 @@ pub(super) enum Unit {
 /// A figure that a limit can refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Figure {
-    /// Figures of a row: self time, total time, count.
+    // figures of a row
     Own,
     Total,
     Count,
-    /// Figures of the whole report.
+    // figures of the whole report
     Busy,
     Gc,
     Tasks,
@@ -32,7 +32,7 @@ pub(crate) enum Figure {
     Inp,
     Cls,
     Requests,
-    /// Figures of devices.
+    // figures of devices
     GpuIdle,
     GpuOverlap,
 }
@@ -73,9 +73,9 @@ impl Figure {
 /// The side on which a limit is broken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
-    /// `>`: what is more breaks it; of a change, what grows by more.
+    /// `>`: broken by larger values, or by larger increases.
     Above,
-    /// `<`: what is less; of a change, what falls by more.
+    /// `<`: broken by smaller values, or by larger decreases.
     Below,
 }
 
@@ -105,10 +105,10 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// Reads the terms of a limit; `has_base` says whether it may be a share of a base, as in `diff`.
+    /// Parses a limit; `has_base` allows percentages of a base, as in `diff`.
     ///
     /// # Errors
-    /// Returns what is expected instead.
+    /// Returns a description of the expected syntax.
     pub(super) fn parse(text: &str, has_base: bool) -> Result<Self, String> {
         let all: Vec<Term> =
             text.split('&').map(|text| term(text, has_base)).collect::<Result<_, _>>()?;
@@ -200,8 +200,7 @@ impl Terms {
         (!is_named).then(|| format!("{}: no row has this name{there}", self.text))
     }
 
-    /// Returns the message of a broken limit on the whole, if all conditions are broken or cannot be
-    /// computed.
+    /// Returns the message if all conditions on the whole are broken or cannot be computed.
     pub(super) fn of_whole(
         &self,
         broken: impl Fn(&Term) -> Result<Option<String>, String>,

@@ -33,9 +33,9 @@ impl DiffGate {
         metrics.filter(|metric| !metric.is_of_rows() && *metric != Figure::Busy)
     }
 
-    /// Returns the message if the limit is broken: by a change that is more than chance or cannot be
-    /// tested (`any`: by any change), by a missing row, or by a side without rows. `figure` returns
-    /// both sides of a figure, or the reason for its absence.
+    /// Returns the message if the limit is broken: by a change that is more than chance or untested
+    /// (`any`: by any change), by a missing row, or by a side without rows. `figure` returns both
+    /// sides of a figure, or the reason for its absence.
     pub(crate) fn broken(
         &self,
         comparison: &Comparison,
@@ -95,7 +95,7 @@ mod tests {
     use tracemill_report::{CompareRules, Run, compare_runs};
 
     #[test]
-    fn limits_are_read() {
+    fn limits_are_parsed() {
         let of = |text: &str| text.parse::<DiffGate>().map(|gate| gate.0.all);
         let terms = of("self>5%&self>2ms").expect("sound");
         assert_eq!((terms[0].metric, terms[0].value), (Figure::Own, GateValue::Percent(5.0)));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_on_runs_are_sure_or_not_or_cannot_be_told() {
+    fn limits_on_runs_depend_on_the_certainty() {
         let row = TreeRow { own: 1.0, total: 1.0, count: 1, ..TreeRow::default() };
         let run = || [Run::new(1.0, [&row], true)];
         let comparison = compare_runs(&run(), &run(), &CompareRules::default());
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_new_is_more_than_any_percent() {
+    fn new_rows_exceed_any_percentage() {
         let term = &"self>1000%".parse::<DiffGate>().expect("sound").0.all[0];
         assert!(exceeds(term, Pair { base: 0.0, new: 0.1, ..Pair::default() }));
         assert!(!exceeds(term, Pair::default()));

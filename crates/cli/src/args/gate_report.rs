@@ -14,7 +14,7 @@ impl std::str::FromStr for ReportGate {
     }
 }
 
-/// A row: its name, the name of its events in the trace, self and total time in milliseconds, count.
+/// A row of functions or events; times are in milliseconds.
 pub(crate) struct ReportRow {
     pub(crate) name: String,
     pub(crate) trace_name: String,
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_are_of_one_row_or_of_the_report() {
+    fn limits_apply_to_one_row_or_the_report() {
         for (gate, said) in [
             ("self>50ms", Some("self of alloc 60.00 ms, limit 50 ms")),
             ("self:^run$>50ms", None),
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_on_what_is_missing_are_broken() {
+    fn limits_on_missing_rows_are_broken() {
         for name in ["^FunctionCall$", "^Function call$"] {
             assert_eq!(broken(&format!("self:{name}>1s")), None, "{name}");
         }
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_that_mean_nothing_are_refused() {
+    fn meaningless_limits_are_refused() {
         for wrong in
             ["self>5%", "tasks>50ms", "blocking>5", "tasks:x>1", "self>1ms&tasks>1", "lcp", "lcp>2"]
         {

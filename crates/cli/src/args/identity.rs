@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use tracemill_join::config::pattern::Pattern;
 use tracemill_join::config::{IdPolicy, IdentityRules, PidPolicy};
 
-/// Which processes and ids of several inputs are the same.
+/// Flags about equal pids and ids in several inputs.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Identity")]
 pub(crate) struct IdentityArgs {
@@ -56,7 +56,7 @@ pub(crate) struct IdentityArgs {
     pub(crate) write_manifest: Option<PathBuf>,
 }
 
-/// Which processes are the same.
+/// Values of `--pid`.
 const PIDS: [(&str, PidPolicy, &str); 4] = [
     (
         "auto",
@@ -76,7 +76,7 @@ const PIDS: [(&str, PidPolicy, &str); 4] = [
     ),
 ];
 
-/// Which ids are the same.
+/// Values of `--ids`.
 const IDS: [(&str, IdPolicy, &str); 2] = [
     (
         "auto",

@@ -73,7 +73,7 @@ impl IndexArgs {
     }
 }
 
-/// Whether to use the index of a trace.
+/// The flag `--index`.
 #[derive(Debug, Args)]
 pub(crate) struct IndexFlag {
     /// Use the index of the trace: auto (if it is current), never, or FILE

@@ -284,12 +284,12 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_flags_is_sound() {
+    fn clap_definitions_are_valid() {
         Cli::command().debug_assert();
     }
 
     #[test]
-    fn short_flags_are_those_of_the_design() {
+    fn short_flags_are_parsed() {
         let args = merge("a - -o x -f -@ 3 -m 64M -T /t -z zst -v --strict").unwrap();
         assert_eq!(args.input.inputs, [PathBuf::from("a"), PathBuf::from("-")]);
         assert_eq!(args.output.target(), Target::File { path: "x".into(), replace: true });
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn packing_is_told_by_the_name_unless_asked_for() {
+    fn compression_follows_the_file_name_unless_given() {
         let compression = |flags: &str| output(flags).map(|config| config.compression);
         assert_eq!(compression("-o a.json"), Ok(Compression::None));
         assert_eq!(compression(""), Ok(Compression::None));
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn packed_bytes_do_not_go_to_a_terminal() {
+    fn compressed_output_to_a_terminal_is_refused() {
         let config = |flags: &str| {
             let args = merge(flags).unwrap();
             args.trace.config(&args.output, true)
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn profiles_are_given_processes() {
+    fn identity_flags_are_parsed() {
         let args = merge("--pid-tid a=b.cpuprofile=7:8 --pid one --for devtools").unwrap();
         let config = args.config().unwrap();
         assert_eq!(config.profiles.pid_tid, [("a=b.cpuprofile".into(), 7, 8)]);
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_checked() {
+    fn invalid_values_are_refused() {
         for flags in ["-@ 0", "-@ x", "-m lots", "--format xml", "-z rar", "-q -v", "--tier mmx"] {
             assert!(merge(flags).is_err(), "{flags}");
         }

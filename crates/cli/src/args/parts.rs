@@ -1,4 +1,5 @@
-//! Flags of `top`, `tree`, `flame`, `diff`, `report` and `calls`: which threads and window, which tables.
+//! Flags of `top`, `tree`, `flame`, `diff`, `report` and `calls` that select threads, window and
+//! tables.
 
 use super::choices::choices;
 use crate::exit::Failure;
@@ -13,7 +14,7 @@ use tracemill_join::config::id_set::IdSet;
 use tracemill_join::config::pattern::Pattern;
 use tracemill_trace::time::windows::Moment;
 
-/// Which threads, window and events of the inputs.
+/// Flags that select threads, window and events.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which part")]
 pub(crate) struct PartArgs {
@@ -85,7 +86,7 @@ pub(crate) struct PartArgs {
     no_source_maps: bool,
 }
 
-/// Parses an ignore list: one pattern, or `@FILE` with one per line; empty lines and `#` are comments.
+/// Parses an ignore list: a pattern, or `@FILE` with one per line and `#` comments.
 fn listed(text: &str) -> Result<Matcher, String> {
     let Some(path) = text.strip_prefix('@') else { return text.parse() };
     let lines =
@@ -106,7 +107,7 @@ pub(crate) enum Viewer {
     Panel,
 }
 
-/// How times are computed.
+/// The flag `--times`.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What counts")]
 pub(crate) struct TimesFlag {
@@ -133,8 +134,8 @@ impl TimesFlag {
     }
 }
 
-/// The start of a trace in milliseconds on its clock, the first and last microsecond that DevTools' rules count, and how many
-/// nanoseconds after that of the trace's text the clock begins.
+/// Time range of a trace: start in milliseconds on its clock, first and last time in microseconds
+/// by DevTools' rules, and zero of the clock in nanoseconds of the timestamps.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TraceTimes {
     start: f64,
@@ -143,7 +144,7 @@ pub(crate) struct TraceTimes {
 }
 
 impl TraceTimes {
-    /// That of a trace that was read.
+    /// Returns the time range of a trace.
     pub(crate) fn of(trace: &Trace) -> Self {
         let (start, origin) = (trace.start_ms(), trace.origin().unwrap_or(0));
         TraceTimes { start, bounds: trace.bounds, origin }
@@ -168,7 +169,7 @@ const TIMES: [(&str, Times, &str); 3] = [
     ),
 ];
 
-/// Groups of rows.
+/// Values of `--group-by`.
 pub(super) const GROUPS: [(&str, GroupBy, &str); 12] = [
     ("none", GroupBy::None, "Do not group"),
     ("activity", GroupBy::Activity, "By DevTools' name of the event"),
@@ -188,7 +189,7 @@ pub(super) const GROUPS: [(&str, GroupBy, &str); 12] = [
     ("thread", GroupBy::Thread, "By thread"),
 ];
 
-/// Which threads share a table.
+/// Values of `--per`.
 pub(super) const UNITS: [(&str, Per, &str); 4] = [
     ("thread", Per::Thread, "One table per thread"),
     ("process", Per::Process, "One table per process"),
@@ -204,7 +205,7 @@ pub(crate) fn flag_words(flag: &str, value: &str) -> Vec<String> {
     }
 }
 
-/// The selected threads: every criterion must match, with one entry of its list.
+/// Thread criteria as written; a thread must match one entry of each list that is not empty.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChosenThreads<'a> {
     pub(crate) pid: &'a [IdSet],
@@ -218,7 +219,7 @@ impl PartArgs {
         self.like == Some(Viewer::Panel)
     }
 
-    /// How inputs are read.
+    /// Returns the rules for reading inputs.
     pub(crate) fn read_rules(&self, by: GroupBy) -> ReadRules {
         use GroupBy::{Domain, File, Package, Subdomain, ThirdParty, Url};
         let urls = matches!(by, Domain | Subdomain | Url | ThirdParty | File | Package);
@@ -228,7 +229,7 @@ impl PartArgs {
         ReadRules { wanted, fold_numbers, as_devtools: self.as_panel(), ..ReadRules::default() }
     }
 
-    /// Which events count.
+    /// Returns the rules for which events count.
     pub(crate) fn table_rules(&self) -> TableRules {
         let entries = match (self.as_panel(), self.all_events) {
             (true, _) => Entries::Panel,
@@ -251,7 +252,7 @@ impl PartArgs {
         ChosenThreads { pid, tid, process, thread }
     }
 
-    /// Words of a command line that asks for the same threads and events.
+    /// Returns command-line words that select the same threads and events.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         let mut add = |flag: &str, value: &str| words.extend(flag_words(flag, value));
@@ -264,7 +265,7 @@ impl PartArgs {
         words
     }
 
-    /// The same for what counts as an event.
+    /// Returns command-line words for the same event rules.
     pub(crate) fn rule_words(&self) -> Vec<String> {
         let ignored = self.ignore_list.as_ref().map(|list| match list {
             Some(list) => format!("--ignore-list={}", list.as_str()),
@@ -281,7 +282,7 @@ impl PartArgs {
         ignored.into_iter().chain(flags).chain(entities).collect()
     }
 
-    /// Which threads.
+    /// Returns the thread criteria.
     pub(crate) fn choice(&self) -> ThreadChoice {
         let united = |sets: &[IdSet]| {
             let mut all = sets.first()?.clone();
@@ -298,7 +299,7 @@ impl PartArgs {
         }
     }
 
-    /// Where source maps are looked for.
+    /// Returns the paths of source maps, or an error if one does not exist.
     pub(crate) fn source_maps(&self) -> Result<SourceMaps, Failure> {
         for path in &self.source_maps {
             path.metadata().map_err(|why| {
@@ -308,7 +309,7 @@ impl PartArgs {
         Ok(SourceMaps { paths: self.source_maps.clone(), of_traces: !self.no_source_maps })
     }
 
-    /// Companies by their domains.
+    /// Reads the map of domains to companies.
     pub(crate) fn entities(&self) -> Result<Entities, Failure> {
         let Some(path) = &self.entities else { return Ok(Entities::default()) };
         let shown = path.display();
@@ -318,12 +319,12 @@ impl PartArgs {
             .map_err(|why| Failure::usage(format!("cannot use --entities {shown}: {why}")))
     }
 
-    /// Which URLs are on the ignore list, if not those of DevTools.
+    /// Returns the ignore list, unless it is that of DevTools.
     pub(crate) fn ignore_list(&self) -> Option<Matcher> {
         self.ignore_list.clone().flatten()
     }
 
-    /// Which time, in milliseconds on the trace's clock; `None` for all.
+    /// Returns the window in milliseconds on the clock of the trace; `None` for the whole trace.
     pub(crate) fn window(&self, span: TraceTimes) -> Result<Option<Window>, Failure> {
         if let Some(head) = self.head {
             return window_between(span, None, Some(Moment::FromStart(head))).map(Some);
@@ -343,7 +344,7 @@ impl PartArgs {
     }
 }
 
-/// Milliseconds on the clock of a trace.
+/// Converts a time to milliseconds on the clock of the trace.
 fn moment(TraceTimes { start, bounds, origin }: TraceTimes, moment: Moment) -> f64 {
     let ms = |nanos: i64| nanos as f64 / 1e6;
     match moment {
@@ -353,7 +354,7 @@ fn moment(TraceTimes { start, bounds, origin }: TraceTimes, moment: Moment) -> f
     }
 }
 
-/// The window between two moments; without one it begins or ends with the trace.
+/// Returns the window between two times, which default to the bounds of the trace.
 pub(super) fn window_between(
     span: TraceTimes,
     from: Option<Moment>,
@@ -365,14 +366,15 @@ pub(super) fn window_between(
         return Err(Failure::usage("the window ends before it begins: --to is before --from"));
     }
     let from = first.unwrap_or(begins);
-    // after the trace nothing is found
+    // a window after the trace is empty
     let to = last.unwrap_or_else(|| ends.max(from));
     within(span, Window { from, to })
 }
 
-/// Refuses a window from before the trace: nothing is in it, and DevTools takes one that ends at 0 for one without an end.
+/// Returns an error for a window before the trace: it is empty, and DevTools treats an end of 0 as
+/// no end.
 fn within(span: TraceTimes, window: Window) -> Result<Window, Failure> {
-    // a trace without times begins nowhere
+    // a trace without times has no start
     if span.start.is_finite() && window.to < span.start {
         let why = "the window ends before the trace begins: expected a later one";
         return Err(Failure::usage(why));

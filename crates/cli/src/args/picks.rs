@@ -1,4 +1,4 @@
-//! Flags of `top`, `tree`, `flame` and `diff`: which events and times count.
+//! Flags of `top`, `tree`, `flame` and `diff` that select events and times.
 
 use super::choices::choices;
 use super::parts::{PartArgs, TraceTimes, window_between};
@@ -10,7 +10,7 @@ use tracemill_analysis::{
 };
 use tracemill_trace::time::windows::TimeWindow;
 
-/// Which events, calls and times count.
+/// Flags that select events, calls and times.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "What counts")]
 pub(crate) struct PickArgs {
@@ -57,7 +57,7 @@ pub(crate) struct PickArgs {
 enum TimeStretch {
     /// Between two times.
     Between(TimeWindow),
-    /// The one that the panel of DevTools opens with.
+    /// The window that DevTools opens with.
     Panel,
     /// The whole trace.
     Full,
@@ -71,7 +71,7 @@ fn stretch(text: &str) -> Result<TimeStretch, String> {
     }
 }
 
-/// Keys of rows.
+/// Values of `--key`.
 const KEYS: [(&str, RowKey, &str); 5] = [
     ("devtools", RowKey::Devtools, "DevTools' id of the row: function, script, line and column"),
     ("place", RowKey::Place, "Function, URL, line and column"),
@@ -80,14 +80,14 @@ const KEYS: [(&str, RowKey, &str); 5] = [
     ("url", RowKey::Url, "The URL: one row per file"),
 ];
 
-/// How long a sample counts.
+/// Values of `--weights`.
 const WEIGHTS: [(&str, Weights, &str); 3] = [
     ("next", Weights::Next, "Until the next sample, as in DevTools"),
     ("delta", Weights::Delta, "Since the sample before, as in bun, deno and most scripts"),
     ("hits", Weights::Hits, "All samples the same, like hit counts"),
 ];
 
-/// How a flag names rows.
+/// Rows named by a flag: by name, pattern or key.
 #[derive(Clone, Debug)]
 pub(crate) enum AskedRows {
     Name(String),
@@ -105,7 +105,7 @@ impl AskedRows {
     }
 }
 
-/// The requested table.
+/// Shape, grouping and scope of the requested table.
 pub(crate) struct RequestedTable {
     pub(crate) shape: Shape,
     pub(crate) by: GroupBy,
@@ -126,7 +126,7 @@ impl PickArgs {
             || self.ignore.is_some()
     }
 
-    /// Returns the row names without which the result is empty.
+    /// Returns the row names that must exist, or the result is empty.
     pub(crate) fn asked_rows(&self) -> Vec<(&'static str, AskedRows)> {
         let matchers = [
             ("--during", &self.during),
@@ -167,7 +167,7 @@ impl PickArgs {
         part.window(span)?.into_iter().map(Ok).chain(stretches).collect()
     }
 
-    /// Returns the indexes of the threads, and the query.
+    /// Returns the indexes of the selected threads, and the query.
     pub(crate) fn query(
         &self,
         part: &PartArgs,

@@ -53,7 +53,7 @@ pub(crate) struct ExtractArgs {
     pub(crate) common: CommonArgs,
 }
 
-/// Which profiles to process.
+/// Criteria for profiles to process.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Choice")]
 pub(crate) struct ChoiceArgs {
@@ -68,7 +68,7 @@ pub(crate) struct ChoiceArgs {
     pub(crate) id: Vec<IdSet>,
 }
 
-/// Where to write profiles.
+/// Output flags of `profile extract`.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ExtractOutputArgs {
@@ -107,7 +107,7 @@ impl ChoiceArgs {
 }
 
 impl ExtractOutputArgs {
-    /// Returns the target; no profile replaces the report.
+    /// Returns the output target; profiles may not overwrite the report.
     pub(crate) fn target(&self, report: Option<&PathBuf>) -> ProfileTarget {
         let replace = self.force;
         match &self.output {

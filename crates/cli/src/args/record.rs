@@ -29,7 +29,7 @@ Examples:
     tracemill record -o build.json.gz -- npx webpack
     tracemill top build.json.gz";
 
-/// The default categories of Node and V8: work that takes time, without single promises.
+/// Default categories: slices of Node and V8, without events per promise.
 const CATEGORIES: &str =
     "v8,node.environment,node.bootstrap,node.perf,node.console,node.fs.sync,node.vm.script";
 

@@ -69,7 +69,7 @@ impl RedactArgs {
         let secrets = if self.what.is_empty() { Secret::ALL.to_vec() } else { self.what.clone() };
         let key = match &self.key {
             Some(key) => key.clone().into_bytes(),
-            // each has keys of 128 bits that the system gave
+            // each state has 128 random bits
             None => [RandomState::new(), RandomState::new()]
                 .iter()
                 .flat_map(|state| (0..2u8).flat_map(|half| state.hash_one(half).to_le_bytes()))

@@ -95,7 +95,7 @@ pub(crate) struct ReportArgs {
     pub(crate) common: CommonArgs,
 }
 
-/// The form of the report.
+/// Output format of the report.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ReportFormArgs {

@@ -1,4 +1,4 @@
-//! Short help: `-h` of a verb fits one screen, with three examples at the top and the flags people use.
+//! Short help: `-h` of a verb fits one screen, with three examples and the most used flags.
 //!
 //! `--help` lists these flags first, and all others below their headings.
 
@@ -79,7 +79,7 @@ pub(super) fn add_short_help(verb: Command) -> Command {
     .after_help(format!("All options: tracemill {words} --help"))
 }
 
-/// Returns the first examples of the help of a verb that fit a narrow terminal. Empty lines separate
+/// Returns the first examples of a verb's help that fit a narrow terminal. Empty lines separate
 /// examples.
 fn first_examples(text: &str) -> String {
     let (heading, examples) = text.split_once('\n').unwrap_or_default();
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn usual_flags_exist() {
+    fn flags_of_short_help_exist() {
         let root = crate::args::command();
         for (verb, flags) in USUAL {
             let in_profile = ["list", "extract"].contains(&verb);

@@ -133,7 +133,7 @@ pub(crate) struct WindowArgs {
     pub(crate) edges: Edges,
 }
 
-/// How to handle events that cross an edge of the window.
+/// Values of `--edges`.
 const EDGES: [(&str, Edges, &str); 3] = [
     ("clip", Edges::Clip, "Cut them there: close or open them"),
     ("keep", Edges::Keep, "Keep them whole and unchanged"),
@@ -183,8 +183,8 @@ impl WindowArgs {
         Ok(windows)
     }
 
-    /// What to say of times without a unit in a trace that lasts so many nanoseconds: they are microseconds, and the first of them
-    /// would lie in the trace as seconds, or milliseconds, too.
+    /// Returns a hint that bare numbers are microseconds, if as seconds or milliseconds they would
+    /// lie in a trace of `lasts` nanoseconds.
     pub(crate) fn unit_hint(&self, lasts: u64) -> Option<String> {
         let mut all = Vec::new();
         for (flag, given) in [("--from", self.from), ("--to", self.to)] {
@@ -203,7 +203,7 @@ impl WindowArgs {
             () if is_within(1_000) => ("milliseconds", "ms"),
             () => return None,
         };
-        // microseconds are whole to the nanosecond
+        // exact to the nanosecond
         let number = format!("{}.{:03}", ns / 1000, ns % 1000);
         let number = number.trim_end_matches('0').trim_end_matches('.');
         Some(format!("{flag} {number} is {number} µs; for {units} write {flag} {number}{unit}"))

@@ -34,7 +34,7 @@ pub(crate) struct SplitArgs {
     pub(crate) common: CommonArgs,
 }
 
-/// Where to write the parts.
+/// Output flags of `split`.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct SplitOutputArgs {
@@ -52,7 +52,7 @@ pub(crate) struct SplitOutputArgs {
     pub(crate) manifest: Option<PathBuf>,
 }
 
-/// `pid`, `tid`, `pid,tid`, `cat`, `time=DUR`, `size=BYTES`, `events=N`.
+/// Parses `pid`, `tid`, `pid,tid`, `cat`, `time=DUR`, `size=BYTES` or `events=N`.
 fn by(text: &str) -> Result<SplitBy, String> {
     let (what, value) = match text.split_once('=') {
         Some((what, value)) => (what, Some(value)),
@@ -96,7 +96,7 @@ impl SplitArgs {
         if self.max_size == Some(0) {
             return Err(Failure::usage("--max-size is at least 1"));
         }
-        // how to pack is told by the ending of the template, as it is by that of an output
+        // the extension of the template determines the compression, as for other outputs
         let named = OutputArgs {
             output: Some(self.output.template.as_deref().unwrap_or(".").into()),
             force: self.output.force,
@@ -121,9 +121,9 @@ impl SplitArgs {
         })
     }
 
-    /// The same flags as those of other verbs, for what concerns the report.
+    /// Returns the output as other verbs represent it.
     pub(crate) fn plain(&self) -> OutputArgs {
-        // parts leave standard output free, unless their list goes there
+        // parts do not use standard output, but the manifest may
         let output = match (&self.output.manifest, self.dry_run) {
             (Some(manifest), _) => manifest.clone(),
             (None, true) => PathBuf::from("-"),
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_told_by_a_word() {
+    fn split_keys_are_parsed() {
         for (text, expected) in [
             ("pid", SplitBy::Pid),
             ("tid", SplitBy::Tid),

@@ -1,4 +1,4 @@
-//! Format and compression of a written trace. Both follow from the file name.
+//! Flags for the format and compression of a trace; the defaults follow from the file name.
 
 use super::OutputArgs;
 use super::export::named;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use tracemill_export::ExportForm;
 use tracemill_trace::output::target::{Compression, Format, OutputConfig};
 
-/// File extensions of other programs, and the alternative to each.
+/// File extensions that trace outputs refuse, with the alternative for each.
 const ELSEWHERE: [(&str, &str); 8] = [
     ("pftrace", PFTRACE),
     ("perfetto-trace", PFTRACE),
@@ -107,7 +107,7 @@ fn forms(hidden: bool) -> impl TypedValueParser<Value = OutputForm> {
 }
 
 impl TraceArgs {
-    /// What the pipeline takes; `terminal` says whether standard output is one.
+    /// Returns the output configuration; `terminal` tells whether standard output is a terminal.
     pub(crate) fn config(
         &self,
         output: &OutputArgs,
@@ -169,13 +169,13 @@ impl TraceArgs {
     }
 }
 
-/// The name of a file without what says how it is packed.
+/// Removes the extension of a compression format.
 fn unpacked(path: &Path) -> PathBuf {
     let packed = path.extension().is_some_and(|end| end == "gz" || end == "zst");
     if packed { path.with_extension("") } else { path.to_owned() }
 }
 
-/// The form that the ending of a name stands for.
+/// Returns the format that a file extension means.
 fn format_of(path: &Path) -> Option<Format> {
     match unpacked(path).extension()?.to_str()? {
         "ndjson" | "jsonl" => Some(Format::Ndjson),
@@ -183,7 +183,7 @@ fn format_of(path: &Path) -> Option<Format> {
     }
 }
 
-/// A name that promises what is not written would only be found out by the next program.
+/// Returns an error if the file name suggests a format that is not written.
 fn refuse_elsewhere(path: &Path) -> Result<(), Failure> {
     let plain = unpacked(path);
     if let Some(form) = named(path) {
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_form_follows_the_name() {
+    fn the_file_name_determines_the_format() {
         for (name, format) in [
             ("a.ndjson", Some(Format::Ndjson)),
             ("a.jsonl.gz", Some(Format::Ndjson)),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_other_formats_are_refused_with_what_is_possible() {
+    fn names_of_other_formats_are_refused_with_an_alternative() {
         for (name, instead) in [
             ("a.pftrace", "tracemill convert"),
             ("a.folded", "tracemill tree"),

@@ -22,7 +22,7 @@ pub(crate) struct ViewerArgs {
     overlaps: Option<Overlaps>,
 }
 
-/// Programs that show traces.
+/// Values of `--for`.
 const VIEWERS: [(&str, CheckFor, &str); 2] = [
     (
         "devtools",
@@ -38,7 +38,7 @@ const VIEWERS: [(&str, CheckFor, &str); 2] = [
     ),
 ];
 
-/// How to handle slices that overlap.
+/// Values of `--overlaps`.
 const OVERLAPS: [(&str, Overlaps, &str); 3] = [
     ("keep", Overlaps::Keep, "Keep them: viewers drop them, or draw them over each other"),
     ("spill", Overlaps::Spill, "Move them to another track with the name of the thread"),
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn each_viewer_has_its_rule_for_overlaps() {
+    fn overlaps_default_to_the_rule_of_the_viewer() {
         let of = |viewer, overlaps| Some(ViewerRules { viewer: Some(viewer), overlaps });
         assert_eq!(rules(""), Some(ViewerRules::default()));
         assert_eq!(rules("--for devtools"), of(CheckFor::Devtools, Overlaps::Keep));

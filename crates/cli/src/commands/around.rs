@@ -1,4 +1,4 @@
-//! What all verbs do around their work: what is refused before it, and what is told with `-v`.
+//! Checks before a run, and `-v` messages, that several verbs share.
 
 use crate::args::{LimitArgs, MessageArgs, OutputArgs, TraceArgs};
 use crate::exit::Failure;
@@ -15,7 +15,7 @@ use tracemill_trace::output::target::{Compression, Format};
 use tracemill_trace::run::memory::{Leased, MemoryBudget};
 use tracemill_trace::run::words::plural;
 
-/// What the run may take, and who decided it, for `-v`.
+/// Reports the limits of the run and where each comes from (`-v`).
 pub(super) fn note_limits(args: &LimitArgs, config: &Config, messages: &Messages) {
     let by =
         |given: bool, flag: &'static str, usual: &'static str| if given { flag } else { usual };
@@ -32,7 +32,7 @@ pub(super) fn note_limits(args: &LimitArgs, config: &Config, messages: &Messages
     ));
 }
 
-/// What had which memory, for `-v -v`.
+/// Reports the peak of each memory lease (`-vv`).
 pub(super) fn note_leases(budget: &MemoryBudget, messages: &Messages) {
     for Leased { name, most, short } in budget.report() {
         let short = match short {
@@ -44,7 +44,7 @@ pub(super) fn note_leases(budget: &MemoryBudget, messages: &Messages) {
     messages.note(&format!("memory at one time: {} MiB", budget.most().div_ceil(1 << 20)));
 }
 
-/// The form of the output and how it is packed, and who decided it, for `-v`.
+/// Reports the format and compression of the output and where each comes from (`-v`).
 pub(super) fn note_form(
     args: &TraceArgs,
     format: Format,
@@ -65,10 +65,10 @@ pub(super) fn note_form(
     messages.note(&format!("written as {} ({form}){packed}", format.name()));
 }
 
-/// More than this is not looked at on a terminal.
+/// Maximum input size, in bytes, for an output to a terminal.
 pub(super) const POURED_MAX: u64 = 1 << 20;
 
-/// A large trace on a terminal is a mistake, unless standard output was asked for by name.
+/// Returns an error if a large trace would go to a terminal; `-o -` allows it.
 pub(super) fn refuse_pouring(output: &OutputArgs, sources: &[Source]) -> Result<(), Failure> {
     if output.output.is_some() || !io::stdout().is_terminal() {
         return Ok(());
@@ -85,7 +85,7 @@ pub(super) fn refuse_pouring(output: &OutputArgs, sources: &[Source]) -> Result<
     }
 }
 
-/// Files that are given more than once, under whatever names: their events are in the output as often.
+/// Warns about files given more than once, because their events are duplicated in the output.
 pub(super) fn note_repeated(sources: &[Source], messages: &Messages) {
     let mut seen = HashMap::new();
     for path in sources.iter().filter_map(Source::file) {
@@ -103,7 +103,8 @@ pub(super) fn note_repeated(sources: &[Source], messages: &Messages) {
     }
 }
 
-/// Where the report goes, if one is wanted; refused before anything is read if it would spoil something.
+/// Returns the destination of `--report`; refuses an input, or standard output if the trace goes
+/// there.
 pub(super) fn report_place(
     args: &MessageArgs,
     messages: &Messages,
@@ -121,7 +122,8 @@ pub(super) fn report_place(
     Ok(Some(place))
 }
 
-/// What went to disk besides the output, for `-v`: what had no room in memory, and so many bytes of inputs.
+/// Returns messages about data in temporary files (`-v`): data that exceeded the memory budget, and
+/// `spooled` bytes of inputs.
 pub(super) fn on_disk(config: &Config, spilled: Option<String>, spooled: u64) -> Vec<String> {
     let tmp_dir = config.limits.tmp_dir.display();
     let full = |what| format!("{what} went to {tmp_dir}, because the memory budget (-m) was full");
@@ -129,7 +131,7 @@ pub(super) fn on_disk(config: &Config, spilled: Option<String>, spooled: u64) ->
     spilled.map(full).into_iter().chain((spooled > 0).then(of_inputs)).collect()
 }
 
-/// That chunks were delayed, for `-v`.
+/// Returns a message about delayed chunks of CPU profiles, if any (`-v`).
 pub(super) fn delayed(chunks: u64) -> Option<String> {
     let text = "of CPU profiles came before the nodes they use and were moved after them";
     (chunks > 0).then(|| format!("{} {text}", plural(chunks, "chunk")))

@@ -1,4 +1,4 @@
-//! `tracemill check`: the findings as text for people, or as JSON.
+//! `tracemill check`: prints the findings as text or JSON.
 
 use super::info::{duration_text, short};
 use super::reporting::Reporting;
@@ -17,7 +17,6 @@ use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::run::words::{grouped, plural};
 use unicode_width::UnicodeWidthStr;
 
-/// Reads, then says what is wrong.
 pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure> {
     let CheckArgs { input, common, .. } = args;
     let flags = Flags { verb: "check", input, common };
@@ -29,7 +28,7 @@ pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure
     let report = running.watch(|sources, config| check(sources, viewers, config))?;
 
     let json = report::check(&report, viewers, &running.described());
-    // -q leaves the status to say it all, unless a file was asked for
+    // with -q only the status tells the result, unless a file is given
     if !common.messages.quiet || !output.is_stdout() {
         match args.json {
             true => output.write_json(&json)?,
@@ -46,7 +45,7 @@ pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure
     Ok(if report.is_clean() { Exit::Complete } else { Exit::Lossy })
 }
 
-/// The findings, the worst first, and how many there are.
+/// Formats the findings, the worst first, and a line of totals.
 fn text(report: &CheckReport, viewers: &[CheckFor], color: bool, columns: Option<usize>) -> String {
     let names = report.findings.iter().map(|finding| finding.kind.chars().count()).max();
     let counts: Vec<String> =
@@ -97,7 +96,8 @@ fn style_of(severity: Severity, color: bool) -> Style {
     }
 }
 
-/// Whether it opens, and is shown right; if not, in which viewer, and by what. Without `viewers` all of them count.
+/// Says whether the trace opens and is drawn correctly, and if not, in which viewer and why.
+/// Without `viewers` all are considered.
 fn verdict(report: &CheckReport, viewers: &[CheckFor]) -> String {
     let asked = names_of(viewers.iter().copied());
     let worst = report.findings.first().filter(|finding| finding.severity != Severity::Note);
@@ -134,7 +134,7 @@ fn details(finding: &Finding, report: &CheckReport, columns: Option<usize>, text
                 let (front, behind) =
                     (plain(&(input + &front)), format!("{behind} (byte {offset})"));
                 let around = 9 + front.width() + behind.width();
-                // a name gives way before the line is broken, as long as it says something
+                // the name is shortened before the line is wrapped, but not below SAYING columns
                 let room =
                     columns.map_or(usize::MAX, |column| column.saturating_sub(around).max(SAYING));
                 format!("{front}{}{behind}", shortened(&name, room))
@@ -151,11 +151,11 @@ fn details(finding: &Finding, report: &CheckReport, columns: Option<usize>, text
     push_line(text, &format!("         -> {remedy}"), 12, columns);
 }
 
-/// Columns of a name that still say which it is.
+/// Minimum width of a shortened name.
 const SAYING: usize = 20;
 
-/// An event as people know it: `X "RunTask" pid 1 tid 2 at 1.20 s`, counted from the start of the trace; what stands before the
-/// name, the name, and what stands behind it.
+/// Describes an event: `X "RunTask" pid 1 tid 2 at 1.20 s`, relative to the trace start. Returns
+/// the text before the name, the name, and the text after it.
 fn known_as(event: &FoundEvent, start_ns: Option<i64>) -> (String, String, String) {
     let name = match &event.name {
         Some(name) => format!("\"{}\"", short(Some(name))),
@@ -172,7 +172,8 @@ fn known_as(event: &FoundEvent, start_ns: Option<i64>) -> (String, String, Strin
     (format!("{} ", event.phase), plain(&name), plain(&behind))
 }
 
-/// What is said of a place behind its offset: what there is, unless a caret below points at it.
+/// Returns the text after an offset: the excerpt, or the expected token if a caret points at the
+/// text.
 fn said(place: &FoundAt) -> String {
     let noticed = place.noticed.filter(|&noticed| noticed != place.offset);
     match (&place.around, place.expected, noticed) {
@@ -190,7 +191,7 @@ mod tests {
     use tracemill_trace::run::around::Around;
 
     #[test]
-    fn the_text_is_aligned_and_says_what_to_do() {
+    fn findings_are_aligned_with_suggestions() {
         let place = |around| FoundAt {
             input: "a".into(),
             offset: 7,
@@ -247,7 +248,7 @@ verdict: does not open in DevTools and Perfetto, or is shown wrong: it is so
         );
     }
     #[test]
-    fn events_are_shown_as_people_know_them() {
+    fn events_are_described_by_phase_name_thread_and_time() {
         let event = FoundEvent {
             phase: "X".into(),
             name: Some("RunTask".into()),
@@ -265,7 +266,7 @@ verdict: does not open in DevTools and Perfetto, or is shown wrong: it is so
     }
 
     #[test]
-    fn the_verdict_is_about_the_viewers_that_mind() {
+    fn the_verdict_names_the_affected_viewers() {
         let report = |kind: &str, severity| {
             let (kind, sentence, places) = (kind.into(), "it is so".into(), Vec::new());
             let finding = Finding { kind, severity, count: 1, sentence, places };

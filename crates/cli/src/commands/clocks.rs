@@ -1,14 +1,14 @@
-//! What was done to the clocks of inputs, in words.
+//! Messages about the clocks of inputs.
 
 use tracemill_join::report::{ClockMethod, InputClock};
 use tracemill_trace::run::words::plural;
 
-/// Inputs that are named.
+/// Maximum number of inputs named in a sentence.
 const NAMED: usize = 3;
-/// Inputs that are described with `-v`.
+/// Maximum number of inputs described with `-v`.
 const DESCRIBED: usize = 50;
 
-/// Which inputs were moved, as one sentence, if any were.
+/// Names the inputs whose times were moved, in one sentence, if any were.
 pub(super) fn moved(clocks: &[InputClock]) -> Option<String> {
     let moved = |clock: &&InputClock| clock.offset_ns != 0 || clock.scale.is_some();
     let moved: Vec<&InputClock> = clocks.iter().filter(moved).collect();
@@ -31,7 +31,7 @@ fn one(clock: &InputClock) -> String {
     format!("{}{rest}{}", clock.name, method.collect::<String>())
 }
 
-/// What is known of each clock, for `-v`.
+/// Describes how each clock was aligned (`-v`).
 pub(super) fn details(clocks: &[InputClock]) -> Vec<String> {
     let known: Vec<&InputClock> = clocks.iter().filter(|clock| clock.method.is_some()).collect();
     let mut texts: Vec<String> = known.iter().take(DESCRIBED).map(|clock| detail(clock)).collect();
@@ -64,13 +64,13 @@ fn detail(clock: &InputClock) -> String {
     text
 }
 
-/// A length with its sign and a unit in which it is exact.
+/// Formats a duration exactly, with its sign.
 pub(super) fn signed(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "+" };
     format!("{sign}{}", length(ns).trim_start_matches('-'))
 }
 
-/// Exactly, in the unit that fits, as flags take it.
+/// Formats a duration exactly, in the largest unit that fits, as flags accept it.
 fn length(ns: i64) -> String {
     let magnitude = ns.unsigned_abs();
     let units = [("s", 9), ("ms", 6), ("µs", 3), ("ns", 0)];
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_exact_and_can_be_read_again() {
+    fn durations_are_exact_and_parse_back() {
         for (ns, text) in [
             (0, "+0ns"),
             (7, "+7ns"),
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_moved_is_one_line() {
+    fn moved_inputs_are_one_line() {
         assert_eq!(moved(&[clock("a", Some(ClockMethod::Start), 0)]), None);
         let scaled =
             InputClock { scale: Some("1.5".into()), ..clock("e", Some(ClockMethod::Given), 1) };
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn how_well_it_fits_is_said() {
+    fn details_include_the_quality_of_the_fit() {
         let fitted = InputClock {
             matches: 12,
             residual_ns: Some(1_500),

@@ -9,7 +9,6 @@ use crate::messages::Messages;
 use crate::report;
 use tracemill_pipeline::convert;
 
-/// Converts, then says how it went.
 pub(super) fn run(args: &ConvertArgs, messages: &Messages) -> Result<Exit, Failure> {
     if let Some(export) = args.export() {
         return analysis::convert(args, export, messages);

@@ -15,7 +15,6 @@ use tracemill_pipeline::filter;
 use tracemill_trace::run::words::plural;
 use tracemill_trace::time::TimePoint;
 
-/// Filters, then says how it went.
 pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failure> {
     let FilterArgs { input, criteria, output, trace, viewer, common, .. } = args;
     let flags = Flags { verb: "filter", input, common };
@@ -27,7 +26,7 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
         let Running { sources, config, .. } = &writing.running;
         let EventTime { pid, tid, from, to, .. } = event_window(sources, key, config)?;
         (wanted.pid, wanted.tid) = (Some(pid), Some(tid));
-        // what begins at the end is behind it
+        // a window excludes its end
         let times = [from, to.saturating_add(1)].map(TimePoint::Absolute);
         [wanted.from, wanted.to] = times.map(Some);
     }
@@ -47,7 +46,7 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
     Ok(exit?.unless_empty(report.is_empty()))
 }
 
-/// What went, for `-v`.
+/// Describes the events that were dropped (`-v`).
 fn dropped(report: &FilterReport) -> Vec<String> {
     let by_reason = report.dropped.iter().map(|dropped| {
         let (events, bytes) = (plural(dropped.events, "event"), human(dropped.bytes));

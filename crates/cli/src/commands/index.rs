@@ -12,7 +12,6 @@ use tracemill_index::{IndexReport, index};
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::run::words::{grouped, plural};
 
-/// Makes indexes, and says what became of each.
 pub(super) fn run(args: &IndexArgs, messages: &Messages) -> Result<Exit, Failure> {
     let IndexArgs { input, common, .. } = args;
     let flags = Flags { verb: "index", input, common };
@@ -42,7 +41,7 @@ pub(super) fn run(args: &IndexArgs, messages: &Messages) -> Result<Exit, Failure
     running.end(&running.summary(&inputs, lost), place.as_ref(), |run| {
         report::index(&reports, &inputs, run)
     })?;
-    // what is no trace has no path
+    // inputs that are no traces have no path
     let is_empty = reports.iter().all(|report| report.path.as_os_str().is_empty());
     if is_empty {
         messages.warning(
@@ -52,7 +51,7 @@ pub(super) fn run(args: &IndexArgs, messages: &Messages) -> Result<Exit, Failure
     Ok(if differs { Exit::Input } else { Exit::finished(lost).unless_empty(is_empty) })
 }
 
-/// Says what became of an index.
+/// Reports the result for one index.
 pub(super) fn say(report: &IndexReport, messages: &Messages) {
     let path = report.path.display();
     match report.is_same {
@@ -82,7 +81,7 @@ pub(super) fn say(report: &IndexReport, messages: &Messages) {
     }
 }
 
-/// What is in an index, for people.
+/// Formats the contents of an index for people.
 fn print(report: &IndexReport) -> String {
     let path = plain(&report.path.display().to_string());
     let mut text = format!("{path}: {}\n", human(report.bytes));
@@ -95,7 +94,8 @@ fn print(report: &IndexReport) -> String {
         text.push_str(&format!(
             "  a window of a hundredth of its time reads {median} of the trace (median of 64), at worst {worst}\n"
         ));
-        // packed inputs have more text than bytes; what counts is whether much of it is touched
+        // the text of compressed inputs is longer than their bytes, but only the share that is read
+        // matters
         if reach.median > report.input.bytes / 4 && report.input.bytes > 1 << 20 {
             let (one, name) = (plural(1, "window"), plain(&report.input.name));
             text.push_str(&format!(

@@ -1,4 +1,4 @@
-//! Several inputs of a verb that reads one trace: they are merged before it begins.
+//! Merges several inputs for a verb that reads a single trace.
 
 use super::clocks;
 use super::merge_told::{KEEP, renamed};
@@ -11,15 +11,15 @@ use tracemill_pipeline::{JoinedInputs, ProfilesReport, join};
 use tracemill_trace::output::target::OutputConfig;
 use tracemill_trace::run::losses::InputReport;
 
-/// The inputs of a verb that reads one trace, where they were several.
+/// Result of merging the inputs; empty if there was only one.
 pub(super) struct Joined {
     inputs: Option<JoinedInputs>,
     index_unused: Option<&'static str>,
 }
 
 impl Joined {
-    /// Merges several inputs, so that the verb reads one trace, and reports what the merge changed. `output` is the one
-    /// output of the verb.
+    /// Merges several inputs into one trace for the verb, with the rules of `merge`, and reports
+    /// what the merge changed. `output` is the only output of the verb, if it has one.
     pub(super) fn of(
         running: &mut Running<'_>,
         output: Option<&OutputConfig>,
@@ -31,7 +31,8 @@ impl Joined {
         joined
     }
 
-    /// The same by the rules of the run, where it has flags for them; `keep` is how to keep the names.
+    /// Like [`Joined::of`], but with the rules of the run; `keep` names the flags that keep pids
+    /// and ids.
     pub(super) fn by_rules(
         running: &mut Running<'_>,
         output: Option<&OutputConfig>,
@@ -60,14 +61,14 @@ impl Joined {
         self.index_unused
     }
 
-    /// Completes the report of the verb: its inputs are those of the command line.
+    /// Replaces the inputs in the report of the verb by those of the merge, and adds its warnings.
     pub(super) fn complete(self, run: &mut RunReport) {
         if let Some(joined) = self.inputs {
             joined.complete(run);
         }
     }
 
-    /// Completes the inputs and warnings of a verb that does not write a trace.
+    /// Like [`Joined::complete`], for a verb that does not write a trace.
     pub(super) fn complete_inputs(
         self,
         inputs: &mut Vec<InputReport>,
@@ -78,7 +79,7 @@ impl Joined {
         }
     }
 
-    /// Completes a report of CPU profiles likewise.
+    /// Like [`Joined::complete`], for a report of CPU profiles.
     pub(super) fn complete_profiles(self, report: &mut ProfilesReport) {
         report.index_unused = report.index_unused.or(self.index_unused);
         if let Some(joined) = self.inputs {

@@ -12,7 +12,6 @@ use crate::{manifest, report};
 use tracemill_pipeline::merge;
 use tracemill_trace::Source;
 
-/// Merges, then says how it went.
 pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure> {
     if args.dry_run {
         return merge_dry::run(args, messages);
@@ -43,7 +42,8 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     Ok(exit?.unless_empty(is_unused))
 }
 
-/// Where the manifest goes, if one is wanted; refused before anything is read if it would spoil something.
+/// Returns the destination of the manifest; refuses an input, or standard output if the trace goes
+/// there.
 fn manifest_place(args: &MergeArgs, sources: &[Source]) -> Result<Option<OutputPlace>, Failure> {
     let Some(path) = &args.identity.write_manifest else { return Ok(None) };
     let place = OutputPlace::of(path);

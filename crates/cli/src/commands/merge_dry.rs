@@ -15,14 +15,13 @@ use std::path::Path;
 use tracemill_join::report::{InputClock, MergeReport};
 use tracemill_pipeline::plan_merge;
 
-/// Decides, and says what a merge would do; only the manifest is written, if one is wanted.
+/// Reports what a merge would do; writes nothing but the manifest, if requested.
 pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure> {
     let MergeArgs { input, viewer, identity, output, trace, common, .. } = args;
     let stated = identity.manifest()?;
     let flags = Flags { verb: "merge", input, common };
     let listed = stated.as_ref().map_or(&[][..], |manifest| &manifest.inputs);
     let mut running = Running::new(flags, listed, messages)?;
-    // what is packed goes nowhere
     let output = trace.config(output, false)?;
     running.config.viewer = viewer.rules(output.format)?;
     args.set_rules(&mut running.config, stated.as_ref())?;
@@ -48,7 +47,8 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     Ok(exit?.unless_empty(is_unused))
 }
 
-/// Where the report and the manifest go, if they are wanted; refused before anything is read if they would spoil something.
+/// Returns the destinations of the report and the manifest, or an error if they would overwrite an
+/// input.
 fn places(
     args: &MergeArgs,
     messages: &Messages,
@@ -56,7 +56,7 @@ fn places(
 ) -> Result<(Option<OutputPlace>, Option<OutputPlace>), Failure> {
     let (sources, force) = (&running.sources, args.output.force);
     let manifest = args.identity.write_manifest.as_deref();
-    // what is said, or the manifest, goes to standard output
+    // the table or the manifest goes to standard output
     let stdout = OutputArgs { output: None, force };
     let report = report_place(&args.common.messages, messages, &stdout, sources)?;
     let manifest = manifest.map(OutputPlace::of);
@@ -66,7 +66,7 @@ fn places(
     Ok((report, manifest))
 }
 
-/// One line an input: recording, what is added to its times, new pids, whether ids change, name.
+/// Formats a table with one line per input: recording, offset, new pids, whether ids change, name.
 fn table(report: &MergeReport) -> String {
     let by_name: HashMap<&str, &InputClock> =
         report.clocks.iter().rev().map(|clock| (&*clock.name, clock)).collect();
@@ -77,7 +77,7 @@ fn table(report: &MergeReport) -> String {
     let mut last = None;
     for input in &report.identity.inputs {
         let Some(clock) = by_name.get(&*input.name) else { continue };
-        // what is made of CPU profiles in an input has its pids already
+        // events generated from CPU profiles repeat the entry of their input
         if last.replace(&input.name) == Some(&input.name) {
             continue;
         }

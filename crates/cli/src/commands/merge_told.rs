@@ -1,4 +1,4 @@
-//! What a merge has to say of names, in words.
+//! Messages of a merge about ids, labels and decisions.
 
 use super::around::{delayed, on_disk};
 use super::running::Running;
@@ -11,7 +11,7 @@ use tracemill_join::report::warning::Warning;
 use tracemill_join::report::{IdentityReport, InputIdentity, MergeReport};
 use tracemill_trace::run::words::plural;
 
-/// Warns of labels and keys that match nothing. Returns whether any label does not.
+/// Warns about labels and args keys that match nothing; returns whether a label is unused.
 pub(super) fn warn_unused(
     args: &MergeArgs,
     report: &mut MergeReport,
@@ -25,11 +25,11 @@ pub(super) fn warn_unused(
     is_unused
 }
 
-/// The options of a merge that leave pids and ids as they are.
+/// Flags of `merge` that keep pids and ids.
 pub(super) const KEEP: &str = "--pid keep --ids keep";
 
-/// Returns which ids of which inputs were renumbered, as one sentence, if any were. `keep` names the
-/// flags that prevent it.
+/// Describes which ids of which inputs were renumbered, if any. `keep` names the flags that prevent
+/// it.
 pub(super) fn renamed(identity: &IdentityReport, keep: &str) -> Option<String> {
     let is_changed = |input: &&InputIdentity| !input.pids.is_empty() || !input.ids.is_empty();
     let changed: Vec<&InputIdentity> = identity.inputs.iter().filter(is_changed).collect();
@@ -57,7 +57,7 @@ pub(super) fn renamed(identity: &IdentityReport, keep: &str) -> Option<String> {
     ))
 }
 
-/// Labels that were given for files which are no inputs, and a pattern for labels that matches none.
+/// Returns messages about `--label` options that match no input.
 fn unused_labels(args: &MergeArgs, identity: &IdentityReport) -> Vec<String> {
     let inputs = || identity.inputs.iter().filter(|input| input.name != "--for devtools");
     let names: Vec<&str> = inputs().map(|input| input.name.as_str()).collect();
@@ -85,7 +85,7 @@ fn unused_labels(args: &MergeArgs, identity: &IdentityReport) -> Vec<String> {
     texts
 }
 
-/// What the run decided, for `-v`.
+/// Describes the decisions of the run (`-v`).
 pub(super) fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
     let mut texts = Vec::new();
     let given = report.identity.inputs.iter().filter(|input| input.name != "--for devtools");
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decisions_are_said_where_there_were_any() {
+    fn decisions_are_reported_if_any_were_made() {
         let config = crate::args::test_config();
         let mut report = MergeReport::new(&config.limits);
         assert_eq!(decisions(&report, &config), [""; 0]);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_renamed_is_one_line() {
+    fn renumbered_ids_are_one_line() {
         assert_eq!(renamed(&IdentityReport::default(), KEEP), None);
         let input = |name: &str, pids: usize, ids: &[&str]| InputIdentity {
             name: name.into(),

@@ -1,4 +1,4 @@
-//! One file per verb, and what all of them do around their work.
+//! One module per verb, and the code that they share.
 
 mod analysis;
 mod around;
@@ -35,7 +35,7 @@ pub(crate) use reading::read;
 /// Runs a verb.
 ///
 /// # Errors
-/// Why it could not finish.
+/// Returns the failure that ended the verb.
 pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
     match verb {
         Verb::Merge(args) => merge::run(args, messages),

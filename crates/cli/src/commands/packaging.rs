@@ -1,4 +1,4 @@
-//! `tracemill completions` and `tracemill man`: made of the same table of flags as the help.
+//! `tracemill completions` and `tracemill man`, generated from the clap command.
 
 use crate::args::{self, Cli, CompletionsArgs, ManArgs};
 use crate::exit::{Exit, Failure};
@@ -9,10 +9,10 @@ use clap_mangen::roff::{Roff, roman};
 use std::io;
 use std::path::Path;
 
-/// What cannot fail, since it is written to memory.
+/// Reason why writing to memory cannot fail.
 const TO_MEMORY: &str = "memory takes all bytes";
 
-/// Writes the script for a shell.
+/// Prints the completion script for a shell.
 pub(super) fn completions(args: &CompletionsArgs) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     let mut command = shown(&args::command());
@@ -21,7 +21,7 @@ pub(super) fn completions(args: &CompletionsArgs) -> Result<Exit, Failure> {
     Ok(Exit::Complete)
 }
 
-/// A command without the flags that its help hides: scripts would offer them.
+/// Copies a command without its hidden flags, which completion scripts would offer.
 fn shown(command: &Command) -> Command {
     let name = command.get_name().to_owned();
     let about = command.get_about().cloned().unwrap_or_default();
@@ -33,7 +33,7 @@ fn shown(command: &Command) -> Command {
         .subcommands(command.get_subcommands().map(shown))
 }
 
-/// Writes a page, or all.
+/// Prints one man page, or writes all of them to a folder.
 pub(super) fn man(args: &ManArgs) -> Result<Exit, Failure> {
     let mut root = Cli::command().disable_help_subcommand(true);
     root.build();
@@ -58,7 +58,7 @@ fn make(dir: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(dir).map_err(failed)
 }
 
-/// The command of a verb, such as `profile list`.
+/// Finds the command of a verb, such as `profile list`.
 fn verb<'c>(root: &'c Command, words: &[String]) -> Result<&'c Command, Failure> {
     words.iter().try_fold(root, |command, word| {
         command.find_subcommand(word).ok_or_else(|| {
@@ -69,7 +69,7 @@ fn verb<'c>(root: &'c Command, words: &[String]) -> Result<&'c Command, Failure>
     })
 }
 
-/// All pages by name, that of the command itself first.
+/// Returns all man pages by name; the page of `tracemill` is first.
 fn pages(command: &Command) -> Vec<(String, Vec<u8>)> {
     let name = command.get_display_name().unwrap_or(command.get_name());
     let mut all = vec![(name.to_owned(), page(command))];
@@ -77,11 +77,11 @@ fn pages(command: &Command) -> Vec<(String, Vec<u8>)> {
     all
 }
 
-/// The page of a command, without a date: it is the same whenever it is built.
+/// Renders the man page of a command, without a date, so that builds are reproducible.
 fn page(command: &Command) -> Vec<u8> {
     let man = Man::new(command.clone());
     let name = command.get_display_name().unwrap_or(command.get_name());
-    // the title that the library writes loses an empty date
+    // `Man::render_title` would drop an empty date
     let title = concat!(" 1 \"\" \"tracemill ", env!("CARGO_PKG_VERSION"), "\" tracemill\n");
     let mut text = format!(".TH {name}{title}").into_bytes();
     let written = man
@@ -99,7 +99,7 @@ fn page(command: &Command) -> Vec<u8> {
     text
 }
 
-/// What stands behind the flags in the help, line by line: each line at the margin that ends with a colon is a heading.
+/// Formats the help text after the flags; an unindented line that ends with a colon is a heading.
 fn sections(text: &str) -> Roff {
     let mut roff = Roff::new();
     for line in text.lines() {
@@ -122,12 +122,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headings_are_sections_and_lines_stay_lines() {
+    fn headings_become_sections_and_line_breaks_stay() {
         let roff = sections("Examples:\n  First:\n    tracemill -h\n\n.x").to_roff();
         assert!(roff.contains(".SH EXAMPLES\n.nf\n"), "{roff}");
         assert!(roff.contains("  First:\n"), "{roff}");
         assert!(roff.contains("    tracemill \\-h\n"), "{roff}");
-        // a line that begins like a request is text
+        // a line that begins like a roff request is text
         assert!(!roff.contains("\n.x"), "{roff}");
     }
 

@@ -17,7 +17,6 @@ use tracemill_join::config::Config;
 use tracemill_pipeline::{ProfileInfo, ProfilesReport};
 use tracemill_trace::run::words::{grouped, plural};
 
-/// Runs one of the two.
 pub(super) fn run(verb: &ProfileVerb, messages: &Messages) -> Result<Exit, Failure> {
     match verb {
         ProfileVerb::List(args) => list(args, messages),
@@ -79,7 +78,7 @@ fn extract(args: &ExtractArgs, messages: &Messages) -> Result<Exit, Failure> {
     Ok(Exit::finished(report.lost()))
 }
 
-/// How the chunks of a profile were put together, for `-v`.
+/// Describes the order in which the chunks of a profile were assembled (`-v`).
 fn chosen(order: ChunkOrder) -> &'static str {
     match order {
         ChunkOrder::Both => "chunks in time order, as they stand",
@@ -93,7 +92,7 @@ fn chosen(order: ChunkOrder) -> &'static str {
     }
 }
 
-/// Warnings, losses of the inputs, and what is wrong with each profile.
+/// Reports warnings, losses of the inputs, and problems of each profile.
 fn say(report: &ProfilesReport, config: &Config, messages: &Messages) {
     messages.inputs(&report.inputs);
     let by_index = of_index(report.index.as_ref(), report.index_unused, &report.inputs);
@@ -121,7 +120,6 @@ fn say(report: &ProfilesReport, config: &Config, messages: &Messages) {
     }
 }
 
-/// The profiles as a table, numbers to the right.
 fn table_of(profiles: &[ProfileInfo], columns: Option<usize>) -> String {
     const TITLES: [&str; 12] = [
         "pid",
@@ -148,7 +146,7 @@ fn table_of(profiles: &[ProfileInfo], columns: Option<usize>) -> String {
         );
         set
     };
-    // chunks, order, source, nodes and the start say least
+    // the least important columns: chunks, order, source, nodes, start
     const SPARE: [usize; 5] = [9, 10, 4, 8, 5];
     let mut rows = vec![TITLES.iter().map(|title| (*title).to_owned()).collect::<Vec<_>>()];
     rows.extend(profiles.iter().map(row));
@@ -187,7 +185,7 @@ mod tests {
     use tracemill_trace::run::flaws::Flaws;
 
     #[test]
-    fn the_table_is_aligned() {
+    fn profiles_are_an_aligned_table() {
         let profile = |pid: &str, source, samples| ProfileInfo {
             pid: pid.into(),
             tid: "\"a\\u{1b}\"".into(),

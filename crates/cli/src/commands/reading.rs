@@ -1,4 +1,4 @@
-//! What a program reads by itself, by the flags of `merge`.
+//! Prepares inputs for a program that reads events itself, with the flags of `merge`.
 
 use super::joining::Joined;
 use super::merge_told::KEEP;
@@ -10,8 +10,10 @@ use crate::remedies;
 use tracemill_join::config::Config;
 use tracemill_trace::Source;
 
-/// Returns what to read: the inputs, or the one trace that this merge makes of several. Reports what the merge changed, and what it
-/// lost; `refusal` is why it may change nothing.
+/// Returns the inputs, or the merged trace of several inputs, and reports what the merge changed
+/// and lost.
+///
+/// If `refusal` is given, inputs that need a merge are an error with this text.
 pub(crate) fn read(
     args: &MergeArgs,
     refusal: Option<String>,

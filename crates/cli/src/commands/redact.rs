@@ -9,7 +9,6 @@ use crate::report;
 use tracemill_pipeline::{RedactReport, redact};
 use tracemill_trace::run::words::{grouped, plural};
 
-/// Redacts, then says how often what was replaced.
 pub(super) fn run(args: &RedactArgs, messages: &Messages) -> Result<Exit, Failure> {
     let RedactArgs { input, output, trace, common, .. } = args;
     let flags = Flags { verb: "redact", input, common };
@@ -31,7 +30,7 @@ pub(super) fn run(args: &RedactArgs, messages: &Messages) -> Result<Exit, Failur
     writing.finish(run, run.lost(), 0, |run| report::redact(&report, &output, run))
 }
 
-/// What was replaced, as one sentence.
+/// Describes how many texts of each kind were replaced, in one sentence.
 fn replaced(report: &RedactReport) -> String {
     let each = report.replaced.iter().map(|&(name, count)| match name {
         "url" => plural(count, "address"),

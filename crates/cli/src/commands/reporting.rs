@@ -1,4 +1,4 @@
-//! The frame of verbs that report on traces: text or JSON to standard output or a file.
+//! Shared parts of verbs that report on traces as text or JSON, to standard output or a file.
 
 use super::around::report_place;
 use super::running::{Flags, Running};
@@ -12,17 +12,16 @@ use std::path::Path;
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::run::losses::InputReport;
 
-/// A run of a verb that reports.
+/// A run of a verb that reports on traces.
 pub(super) struct Reporting<'a> {
     pub(super) running: Running<'a>,
-    /// Where the text goes.
+    /// Destination of the text.
     pub(super) output: OutputPlace,
-    /// Where `--report` goes.
     report: Option<OutputPlace>,
 }
 
 impl<'a> Reporting<'a> {
-    /// Refuses outputs that would spoil something.
+    /// Starts a run; returns an error if an output may not be written.
     pub(super) fn new(
         flags: Flags<'a>,
         output: &OutputArgs,
@@ -35,14 +34,14 @@ impl<'a> Reporting<'a> {
         Ok(Reporting { running, output: place, report })
     }
 
-    /// What the inputs are, for `-v`, and warnings.
+    /// Describes the inputs (`-v`), and prints warnings.
     pub(super) fn tell(&self, inputs: &[InputReport], warnings: &[Warning]) {
         let messages = self.running.messages;
         messages.inputs(inputs);
         messages.warnings(&remedies::warnings(warnings));
     }
 
-    /// Says how it went, and writes the report, if one is wanted.
+    /// Prints the summary and writes the report, if requested.
     pub(super) fn end<'r>(
         &self,
         inputs: &[InputReport],

@@ -1,4 +1,4 @@
-//! What every verb does around its work: its limits, what watches it, and how it ends.
+//! Shared parts of every verb: limits, progress, summary and report.
 
 use super::around::{note_leases, note_limits, note_repeated};
 use crate::args::{CommonArgs, InputArgs};
@@ -15,16 +15,15 @@ use tracemill_join::config::Config;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::{Error, Source};
 
-/// Flags that every verb has which reads traces.
+/// Flags of every verb that reads traces.
 #[derive(Clone, Copy)]
 pub(super) struct Flags<'a> {
-    /// The verb, as reports and the summary call it.
+    /// Name of the verb in reports and the summary.
     pub(super) verb: &'static str,
     pub(super) input: &'a InputArgs,
     pub(super) common: &'a CommonArgs,
 }
 
-/// A run of a verb.
 pub(super) struct Running<'a> {
     pub(super) flags: Flags<'a>,
     pub(super) messages: &'a Messages,
@@ -34,7 +33,7 @@ pub(super) struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    /// Begins to measure the time; `listed` are inputs beside those on the command line.
+    /// Starts a run and its clock; `listed` are additional inputs, not on the command line.
     pub(super) fn new(
         flags: Flags<'a>,
         listed: &[PathBuf],
@@ -48,13 +47,13 @@ impl<'a> Running<'a> {
         Ok(Running { flags, messages, config, sources, start })
     }
 
-    /// Says, before anything is read, what the run may take, and what is strange about its inputs.
+    /// Reports the limits of the run, and files given twice, before anything is read.
     pub(super) fn announce(&self) {
         note_repeated(&self.sources, self.messages);
         note_limits(&self.flags.common.limits, &self.config, self.messages);
     }
 
-    /// Does the work, and shows its progress.
+    /// Runs `work` and shows its progress.
     pub(super) fn watch<T>(
         &self,
         work: impl FnOnce(&[Source], &Config) -> Result<T, Error>,
@@ -68,17 +67,17 @@ impl<'a> Running<'a> {
         Ok(done?)
     }
 
-    /// What reports say of the run, which has taken so long by now.
+    /// Returns the run as reports describe it, with the time elapsed so far.
     pub(super) fn described(&self) -> Run<'_> {
         Run { config: &self.config, elapsed: self.start.elapsed() }
     }
 
-    /// The summary of a run that read `inputs`, having lost `lost` pieces.
+    /// Returns the summary of a run that read `inputs` and lost `lost` pieces.
     pub(super) fn summary(&self, inputs: &[InputReport], lost: u64) -> Summary {
         Summary::new(self.flags.verb, inputs, lost, self.start.elapsed())
     }
 
-    /// Says how it went, and writes the report, if one is wanted.
+    /// Prints the summary and writes the report, if requested.
     pub(super) fn end<'r>(
         &self,
         summary: &Summary,
@@ -96,7 +95,7 @@ impl<'a> Running<'a> {
     }
 }
 
-/// What was read of inputs by an index, or why one that is there was not used; for `-v`.
+/// Describes how much was read with an index, or why an existing index was not used (`-v`).
 pub(super) fn of_index(
     used: Option<&(PathBuf, u64)>,
     unused: Option<&str>,

@@ -22,7 +22,6 @@ use tracemill_trace::Source;
 use tracemill_trace::run::words::{grouped, plural};
 use tracemill_trace::time::windows::{Moment, TimeWindow};
 
-/// Slices, then says how it went.
 pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure> {
     let SliceArgs { input, window, output, trace, viewer, common, .. } = args;
     let mut windows = window.windows()?;
@@ -31,7 +30,7 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
     let (mut writing, output) = Writing::one(flags, given, &[], messages)?;
     writing.running.config.index = args.index.index.clone();
     writing.running.announce();
-    // keys are those of the inputs as they are, names those of what is sliced
+    // event keys refer to the inputs, names to the merged trace
     let event = around_event(window, &writing.running)?;
     let joined = writing.join(Some(&output))?;
     let running = &writing.running;
@@ -56,10 +55,10 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
     Ok(exit?.unless_empty(report.is_empty))
 }
 
-/// Time around an event of `--around`, unless `--margin` has another.
+/// Default of `--margin`, in nanoseconds.
 const MARGIN: i64 = 5_000_000;
 
-/// The window of `--event`, and what it is around.
+/// Returns the window of `--event`, and a message about the event.
 fn around_event(
     args: &WindowArgs,
     running: &Running<'_>,
@@ -71,7 +70,7 @@ fn around_event(
     Ok(Some((widened(found.from, found.to, args.margin), text)))
 }
 
-/// The window of `--around`, and what it is around.
+/// Returns the window of `--around`, and a message about the event.
 fn around(
     args: &WindowArgs,
     sources: &[Source],
@@ -110,16 +109,16 @@ fn around(
     Ok(Some((widened(from, to, args.margin), said)))
 }
 
-/// The window around a time.
+/// Returns the window from `from` to `to`, widened by a margin on both sides.
 fn widened(from: i64, to: i64, margin: Option<i64>) -> TimeWindow {
     let margin = margin.unwrap_or(MARGIN);
-    // a window ends before its end
+    // the end of a window is exclusive
     let end = to.saturating_add(margin).saturating_add(1);
     let [from, to] = [from.saturating_sub(margin), end].map(|time| Some(Moment::At(time)));
     TimeWindow { from, to }
 }
 
-/// A name that finds events by what DevTools calls them too.
+/// Extends a name to match events by their DevTools names too.
 fn both_names(name: &EventName) -> Result<EventName, Failure> {
     let (pattern, names) = match name {
         EventName::Exactly(exact) => {
@@ -127,7 +126,6 @@ fn both_names(name: &EventName) -> Result<EventName, Failure> {
             if names.is_empty() {
                 return Ok(name.clone());
             }
-            // matches nothing but the names
             let none: Pattern = "[^\\s\\S]".parse().map_err(Failure::Usage)?;
             (none, [names, vec![exact]].concat())
         }
@@ -138,7 +136,7 @@ fn both_names(name: &EventName) -> Result<EventName, Failure> {
     pattern.or(&names).map(EventName::Matching).map_err(Failure::Usage)
 }
 
-/// What the run decided and did, for `-v`.
+/// Describes the decisions and counts of the run (`-v`).
 fn decisions(report: &SliceReport, config: &Config) -> Vec<String> {
     let mut texts = Vec::new();
     for (count, noun, what) in [

@@ -15,7 +15,6 @@ use tracemill_pipeline::{SplitReport, split};
 use tracemill_trace::Source;
 use tracemill_trace::run::words::{grouped, plural};
 
-/// Splits, then says how it went.
 pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure> {
     let SplitArgs { input, trace, viewer, common, .. } = args;
     let mut parts = args.config()?;
@@ -33,7 +32,7 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
     let joined = writing.join(None)?;
     let running = &writing.running;
     if inputs != running.sources {
-        // the split reads what was merged of them
+        // the split reads the merged trace, so it does not know these paths
         parts.reserved.extend(inputs.iter().filter_map(Source::file).map(Path::to_path_buf));
     }
     let mut report = running.watch(|sources, config| split(sources, &parts, config))?;
@@ -52,7 +51,8 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
     writing.finish(&report.run, lost, 0, |run| report::split(&report, args.dry_run, run))
 }
 
-/// Writes the table of the parts of a dry run, unless their list goes there; else names them, for `-v`.
+/// Prints the table of parts in a dry run, unless the manifest goes to standard output; otherwise
+/// names the parts (`-v`).
 fn tell_parts(
     report: &SplitReport,
     dry_run: bool,
@@ -72,7 +72,7 @@ fn tell_parts(
     Ok(())
 }
 
-/// What the run decided, for `-v`.
+/// Describes the decisions of the run (`-v`).
 fn decisions(report: &SplitReport, config: &Config) -> Vec<String> {
     let mut texts = vec![plural(report.parts.len() as u64, "part")];
     let tmp_dir = config.limits.tmp_dir.display();
@@ -87,7 +87,7 @@ fn decisions(report: &SplitReport, config: &Config) -> Vec<String> {
     texts
 }
 
-/// One line a part: events, bytes, name.
+/// Formats a table with one line per part: events, bytes, name.
 fn table(report: &SplitReport) -> String {
     let mut text = format!("{:>14}  {:>10}  file\n", "events", "size");
     for part in &report.parts {

@@ -1,4 +1,4 @@
-//! What was asked for and nothing is: which of it, and what there is instead.
+//! Messages about criteria that match nothing, with the names that exist.
 
 use crate::args::{AskedRows as Asked, ChosenThreads, CriteriaArgs, PartArgs};
 use crate::similar::instead;
@@ -12,13 +12,14 @@ use tracemill_join::report::FilterReport;
 use tracemill_trace::Source;
 use tracemill_trace::run::words::plural;
 
-/// Names of each kind that are looked at: what is rarer is not suggested.
+/// Number of the largest names of each kind that suggestions are taken from.
 pub(super) const NAMES: usize = 1000;
 
-/// A sentence for each flag of which something matches nothing; one if each matches something, but no event all.
+/// Returns one sentence per criterion that matches nothing, or one if only their combination
+/// matches no event.
 ///
-/// What there is instead of processes and threads the scan knows. Names, categories and phases are read from the inputs once more, if
-/// these are files.
+/// Existing pids, tids and thread names come from the report. For names, categories and phases the
+/// inputs are read once more, if they are files.
 pub(super) fn sentences(
     report: &FilterReport,
     args: &CriteriaArgs,
@@ -54,7 +55,7 @@ pub(super) fn sentences(
     flags.into_iter().map(sentence).collect()
 }
 
-/// What there is in the inputs of the kind that a flag asks for, each once.
+/// Lists the distinct values in the inputs for the kind of criterion.
 fn there<'r>(report: &'r InfoReport, flag: &str) -> Vec<&'r str> {
     let rows = |list: &'r TopList| list.by_bytes.iter().filter_map(|row| row.name.as_deref());
     match flag {
@@ -62,14 +63,14 @@ fn there<'r>(report: &'r InfoReport, flag: &str) -> Vec<&'r str> {
         "--cat" => {
             rows(&report.categories).flat_map(|list| list.split(',')).map(str::trim).collect()
         }
-        // of values in args there is no list
+        // values of args are not counted
         "--args" => Vec::new(),
         "--args-key" => report.args.iter().flat_map(rows).collect(),
         _ => rows(&report.names).flat_map(|name| [title_of(name), Some(name)]).flatten().collect(),
     }
 }
 
-/// A sentence for each flag that names rows of which a trace that has been read has none.
+/// Returns one sentence per flag that names rows which do not exist in the trace.
 pub(super) fn of_rows(asked: &[(&'static str, Asked)], trace: &Trace) -> Vec<String> {
     if asked.is_empty() {
         return Vec::new();
@@ -87,7 +88,7 @@ pub(super) fn of_rows(asked: &[(&'static str, Asked)], trace: &Trace) -> Vec<Str
     asked.iter().filter(|(_, asked)| is_missing(asked)).map(sentence).collect()
 }
 
-/// A sentence for each flag that chooses threads by something that matches none, in a trace that has been read.
+/// Returns one sentence per flag that selects no thread of the trace.
 pub(super) fn of_threads(part: &PartArgs, trace: &Trace) -> Vec<String> {
     let by_name = |flag, patterns: &[Pattern], names: Vec<String>| {
         let is_there = |own: &&Pattern| names.iter().any(|name| own.is_match(name));
@@ -108,7 +109,7 @@ pub(super) fn of_threads(part: &PartArgs, trace: &Trace) -> Vec<String> {
     let threads = || trace.threads.iter();
     let id = |id: &[u8]| String::from_utf8_lossy(id).into_owned();
     let ChosenThreads { pid, tid, process, thread } = part.chosen();
-    // there may be as many threads as events
+    // not for all traces: there may be as many threads as events
     if pid.is_empty() && tid.is_empty() && process.is_empty() && thread.is_empty() {
         return Vec::new();
     }
@@ -127,7 +128,7 @@ pub(super) fn of_threads(part: &PartArgs, trace: &Trace) -> Vec<String> {
     .collect()
 }
 
-/// What events are that no thread's tree can hold, by their phases.
+/// Phases of events that have no place in the call tree of a thread, with a noun for each.
 const UNFILED: [(&str, &[u8]); 9] = [
     ("async operation", b"bS"),
     ("async end", b"eF"),
@@ -140,7 +141,7 @@ const UNFILED: [(&str, &[u8]); 9] = [
     ("metadata event", b"M"),
 ];
 
-/// Returns a sentence about what a trace holds if no thread has anything that trees are made of.
+/// Describes the contents of a trace in which no thread has slices or samples.
 pub(super) fn without_threads(trace: &Trace) -> Option<String> {
     if !trace.choose(&ThreadChoice::default()).is_empty() {
         return None;
@@ -160,12 +161,12 @@ pub(super) fn without_threads(trace: &Trace) -> Option<String> {
     ))
 }
 
-/// By which ids are sorted: those that are no numbers stand last.
+/// Returns the sort key of an id; ids that are not numbers sort last.
 fn number_of(id: &str) -> i64 {
     id.parse().unwrap_or(i64::MAX)
 }
 
-/// That nothing matches what was asked for with a flag, what there is, and what was meant perhaps.
+/// Formats "nothing matches FLAG VALUE", with the names that exist and a suggestion.
 fn said(flag: &str, asked: &[&str], there: Option<Vec<&str>>) -> String {
     let separator = if matches!(flag, "--pid" | "--tid") { "," } else { ", " };
     let given = asked.join(separator);
@@ -173,7 +174,7 @@ fn said(flag: &str, asked: &[&str], there: Option<Vec<&str>>) -> String {
     format!("nothing matches {flag} {given}{there}")
 }
 
-/// Keys of args that no input has, as one sentence.
+/// Returns a sentence about args keys that no input has.
 pub(super) fn args_keys(keys: &[String], sources: &[Source], config: &Config) -> Option<String> {
     if keys.is_empty() {
         return None;

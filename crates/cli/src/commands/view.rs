@@ -17,17 +17,17 @@ use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::{Error, Source};
 use tracemill_view::{Bound, Site, Viewers, find_chromium, token};
 
-/// How long the page has to hear that the inputs cannot be shown.
+/// Time for the page to receive the error before the process ends.
 const LAST_WORD: Duration = Duration::from_millis(700);
 
-/// Serves the page until it is interrupted, or nobody asks any more.
+/// Serves the page until the run is interrupted or requests stop.
 pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure> {
     let ViewArgs { input, common, .. } = args;
     let mut running = Running::new(Flags { verb: "view", input, common }, &[], messages)?;
     running.config.index = args.index.index.clone();
     let sources = &running.sources;
     check(sources)?;
-    // the address has standard output
+    // the address is printed to standard output
     let place = report_place(
         &common.messages,
         messages,
@@ -63,7 +63,6 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
     }
     let read = running.watch(|_, _| site.read());
     if read.is_err() {
-        // the page says why
         std::thread::sleep(LAST_WORD);
     }
     read?;
@@ -91,8 +90,8 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
     }
 }
 
-/// Inputs are read again whenever a window is handed on, so they are no pipes. What cannot be read at all is told before anybody gets an
-/// address.
+/// Checks that the inputs are readable files or folders. Pipes are refused, because inputs are read
+/// again for each exported window.
 fn check(sources: &[Source]) -> Result<(), Failure> {
     for source in sources {
         let again = match source.file() {
@@ -109,19 +108,20 @@ fn check(sources: &[Source]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether it is a file or a folder; an error if that cannot be read.
+/// Whether the path is a file or folder; returns an error if it cannot be read.
 fn is_readable(path: &Path) -> io::Result<bool> {
     let known = std::fs::metadata(path)?;
     match known.is_dir() {
         true => std::fs::read_dir(path).map(drop)?,
-        // to open a pipe waits for who writes to it
+        // opening a pipe would wait for its writer
         false if known.is_file() => File::open(path).map(drop)?,
         false => return Ok(false),
     }
     Ok(true)
 }
 
-/// The part of the page's address that shows an event with as much time before and after it, and has it selected.
+/// Returns the fragment of the page's address that selects an event, with its duration as margin on
+/// both sides.
 fn part_of(key: &str, running: &Running<'_>) -> Result<String, Failure> {
     let EventTime { from, to, start, .. } = event_window(&running.sources, key, &running.config)?;
     let [from, to] = [from, to].map(|time| time.saturating_sub(start).max(0));
@@ -129,7 +129,7 @@ fn part_of(key: &str, running: &Running<'_>) -> Result<String, Failure> {
     Ok(format!("#v={}-{}&s={from}-{to}", (from - around).max(0), to + around))
 }
 
-/// Opens the page in the user's browser, at a part of it.
+/// Opens the page in the user's browser, at the given fragment.
 fn open_browser(site: &Site, part: &str) -> io::Result<()> {
     let page = site.redirect(part)?;
     signal::remove_at_end(&page);
@@ -149,7 +149,7 @@ fn not_bound(host: IpAddr, port: u16, error: &io::Error) -> Failure {
     }
 }
 
-/// Others are not let in by chance.
+/// Returns the error for `--host` without `--allow-remote`.
 fn remote(args: &ViewArgs) -> Failure {
     let port = if args.port == 0 { 8080 } else { args.port };
     Failure::usage(format!(
@@ -158,7 +158,7 @@ fn remote(args: &ViewArgs) -> Failure {
     ))
 }
 
-/// The viewers that flags name.
+/// Adds the viewers that the flags name to the site.
 fn with_viewers(mut site: Site, args: &ViewArgs) -> Result<Site, Failure> {
     if let Some(program) = &args.devtools {
         let named = Some(program.clone()).filter(|program| !program.as_os_str().is_empty());

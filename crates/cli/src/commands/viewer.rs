@@ -1,9 +1,9 @@
-//! What verbs say that write for a viewer.
+//! Messages of verbs that write for a viewer.
 
 use tracemill_join::report::ViewerReport;
 use tracemill_trace::run::words::grouped;
 
-/// What was changed for a viewer, as one sentence, if anything was.
+/// Describes the changes made for a viewer in one sentence, if there are any.
 pub(super) fn changed(report: &ViewerReport) -> Option<String> {
     let viewer = report.viewer.filter(|_| !report.changes.is_empty())?;
     let changes = report.changes.iter();
@@ -11,7 +11,7 @@ pub(super) fn changed(report: &ViewerReport) -> Option<String> {
     Some(format!("changed for {}: {}", viewer.name(), all.join("; ")))
 }
 
-/// A number in front of a sentence that begins with a plural.
+/// Prepends a count to a sentence, with its leading plural in the singular if the count is 1.
 fn counted(count: u64, sentence: &str) -> String {
     const PLURALS: [(&str, &str); 16] = [
         ("empty events", "empty event"),
@@ -46,7 +46,7 @@ mod tests {
     use tracemill_join::config::CheckFor;
 
     #[test]
-    fn what_is_changed_for_a_viewer_is_one_line() {
+    fn viewer_changes_are_one_line() {
         assert_eq!(changed(&ViewerReport::default()), None);
         let viewer = Some(CheckFor::Devtools);
         assert_eq!(changed(&ViewerReport { viewer, changes: Vec::new() }), None);

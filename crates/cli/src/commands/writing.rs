@@ -1,4 +1,4 @@
-//! The frame of verbs that write traces: what is refused before anything is read, and what is told behind it.
+//! Shared parts of verbs that write traces: checks before the run, and messages after it.
 
 use super::around::{note_form, on_disk, refuse_pouring, report_place};
 use super::index::say;
@@ -19,12 +19,12 @@ use tracemill_join::report::RunReport;
 use tracemill_trace::Source;
 use tracemill_trace::output::target::{Compression, OutputConfig};
 
-/// Flags on the trace that is written.
+/// Flags about the output trace.
 #[derive(Clone, Copy)]
 pub(super) struct TraceFlags<'a> {
     pub(super) output: &'a OutputArgs,
     pub(super) trace: &'a TraceArgs,
-    /// The viewer flags; only of verbs that write for viewers.
+    /// Viewer flags of verbs that have them.
     pub(super) viewer: Option<&'a ViewerArgs>,
 }
 
@@ -34,12 +34,12 @@ pub(super) struct Writing<'a> {
     trace: &'a TraceArgs,
     compression: Compression,
     report: Option<OutputPlace>,
-    /// Traces that get an index when they are written.
+    /// Paths of output traces to index.
     pub(super) indexed: Vec<PathBuf>,
 }
 
 impl<'a> Writing<'a> {
-    /// Begins a run with one output; `listed` are inputs beside those on the command line.
+    /// Starts a run with one output; `listed` are additional inputs, not on the command line.
     pub(super) fn one(
         flags: Flags<'a>,
         given: TraceFlags<'a>,
@@ -60,7 +60,7 @@ impl<'a> Writing<'a> {
         Ok((writing, output))
     }
 
-    /// Begins a run with any number of outputs, whose places and packing the verb has chosen already.
+    /// Starts a run with any number of outputs, whose paths and compression are already decided.
     pub(super) fn of(
         mut running: Running<'a>,
         trace: &'a TraceArgs,
@@ -76,7 +76,7 @@ impl<'a> Writing<'a> {
         Joined::of(&mut self.running, output)
     }
 
-    /// What the inputs are and what was decided, for `-v`.
+    /// Describes the inputs and the decisions (`-v`).
     pub(super) fn tell_decisions(&self, run: &RunReport, decisions: &[String]) {
         let messages = self.running.messages;
         messages.inputs(&run.inputs);
@@ -84,28 +84,30 @@ impl<'a> Writing<'a> {
         decisions.iter().for_each(|text| messages.note(text));
     }
 
-    /// What went to disk, of verbs that keep the order of their input, for `-v`.
+    /// Reports data written to temporary files, for verbs that keep the input order (`-v`).
     pub(super) fn tell_disk(&self, spilled: u64, run: &RunReport) {
         let Running { messages, config, .. } = &self.running;
         let events = (spilled > 0).then(|| format!("{} of sorted events", human(spilled)));
         on_disk(config, events, run.spooled_bytes).iter().for_each(|text| messages.note(text));
     }
 
-    /// Warnings, `done` (what was done without being asked for), and losses.
+    /// Prints warnings, `done` (unrequested changes), viewer changes and losses.
     pub(super) fn tell_outcome(&self, run: &RunReport, done: &[String]) {
         let messages = self.running.messages;
         messages.warnings(&remedies::warnings(&run.warnings));
         done.iter().for_each(|text| messages.say(text));
         changed(&run.viewer).iter().for_each(|text| messages.say(text));
         messages.losses(&run.inputs);
-        // of a selection the verb says why nothing matches
+        // if a selection matches nothing, the verb has explained it
         if run.warnings.is_empty() && run.inputs.iter().all(|input| input.events == 0) {
             messages.warning("the input has no events, so the output has none either");
         }
     }
 
-    /// Makes the indexes that are wanted, says how it went, writes the report, if one is wanted, and gives the status. `lost` pieces were lost, and `copies`
-    /// left out.
+    /// Finishes a run: writes requested indexes, the summary and the report, and returns the exit
+    /// status.
+    ///
+    /// `lost` pieces were lost and `copies` duplicates left out.
     pub(super) fn finish<'r>(
         &self,
         run: &RunReport,
@@ -114,7 +116,7 @@ impl<'a> Writing<'a> {
         report: impl FnOnce(&Run<'_>) -> Object<'r>,
     ) -> Result<Exit, Failure> {
         for path in &self.indexed {
-            // what stands there is that of what was replaced
+            // an existing index belongs to the trace that was replaced
             let anew = IndexConfig { replace: true, ..IndexConfig::default() };
             let sources = [Source::Path(path.clone())];
             let made = self.running.watch(|_, config| index(&sources, &anew, config))?;
@@ -127,7 +129,7 @@ impl<'a> Writing<'a> {
         Ok(Exit::written(lost, &run.inputs))
     }
 
-    /// The same of a run that has not made what it would write.
+    /// Like [`Writing::finish`], but for a run that wrote no trace.
     pub(super) fn finish_dry<'r>(
         &self,
         run: &RunReport,
@@ -140,7 +142,8 @@ impl<'a> Writing<'a> {
     }
 }
 
-/// The one output, if it is to have an index.
+/// Returns the output path if `--write-index` is given, or an error if the index may not be
+/// written.
 fn to_index(given: TraceFlags<'_>, sources: &[Source]) -> Result<Vec<PathBuf>, Failure> {
     if !given.trace.write_index {
         return Ok(Vec::new());

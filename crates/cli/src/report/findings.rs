@@ -1,4 +1,4 @@
-//! What verbs say that judge or list: `check`, `profile list` and `profile extract`.
+//! Reports of verbs that check or list: `check`, `profile list` and `profile extract`.
 
 use super::head::{Run, base};
 use super::object::Object;
@@ -9,7 +9,6 @@ use tracemill_join::config::CheckFor;
 use tracemill_pipeline::{ProfileInfo, ProfilesReport};
 use tracemill_trace::run::losses::InputReport;
 
-/// The report of `check`.
 pub(crate) fn check<'r>(
     report: &'r CheckReport,
     viewers: &[CheckFor],
@@ -27,14 +26,13 @@ pub(crate) fn check<'r>(
     all
 }
 
-/// A finding, with what to do about it.
+/// Returns a finding as JSON, with its suggestion.
 fn finding(finding: &Finding) -> Value {
     let mut all = json!(finding);
     all["remedy"] = json!(remedies::of_finding(&finding.kind));
     all
 }
 
-/// The report of `profile list` and `profile extract`.
 pub(crate) fn profiles<'r>(verb: &str, report: &'r ProfilesReport, run: &Run<'_>) -> Object<'r> {
     let decisions = [("spills", json!(report.spills))];
     let mut all = base(verb, &report.inputs, report.lost(), run, decisions);
@@ -43,7 +41,7 @@ pub(crate) fn profiles<'r>(verb: &str, report: &'r ProfilesReport, run: &Run<'_>
     all
 }
 
-/// A profile, and how long it lasts.
+/// Returns a CPU profile as JSON, with its duration.
 fn profile(profile: &ProfileInfo) -> Value {
     let mut all = json!(profile);
     all["duration_ns"] = json!(profile.end_ns.abs_diff(profile.start_ns));

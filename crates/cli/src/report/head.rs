@@ -1,4 +1,4 @@
-//! What all reports begin with.
+//! Keys that all reports have.
 
 use super::object::Object;
 use serde_json::{Map, Value, json};
@@ -8,18 +8,17 @@ use tracemill_join::report::rows::WrittenId;
 use tracemill_tokenizer::Tier;
 use tracemill_trace::run::losses::InputReport;
 
-/// Number of the form of reports: a key that goes or changes its meaning counts it up, a new one does not.
+/// Version of the report format; raised when a key is removed or changes its meaning, not when one
+/// is added.
 pub(crate) const SCHEMA: u32 = 1;
 
-/// What a report says of the run itself.
+/// Properties of a run that its report contains.
 pub(crate) struct Run<'r> {
-    /// Its knobs.
     pub(crate) config: &'r Config,
-    /// How long it took.
     pub(crate) elapsed: Duration,
 }
 
-/// What all reports begin with; `decisions` are those of the verb.
+/// Builds the keys common to all reports; `decisions` are those of the verb.
 pub(crate) fn base<'r>(
     verb: &str,
     inputs: &'r [InputReport],
@@ -49,12 +48,12 @@ pub(crate) fn base<'r>(
     report
 }
 
-/// An id as it was written, if JSON can carry it exactly.
+/// Returns an id as JSON, as written if JSON can represent it exactly.
 pub(crate) fn id(written: &str) -> Value {
     json!(WrittenId(written))
 }
 
-/// Pairs as an object.
+/// Converts pairs to a JSON object.
 pub(crate) fn map(pairs: &[(String, String)]) -> Value {
     let members = pairs.iter().map(|(key, value)| (key.clone(), json!(value)));
     Value::Object(members.collect::<Map<_, _>>())

@@ -1,4 +1,4 @@
-//! What `index` made.
+//! The report of `index`.
 
 use super::head::{Run, base};
 use super::object::Object;
@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use tracemill_index::IndexReport;
 use tracemill_trace::run::losses::InputReport;
 
-/// The report of `index`; inputs are those of the reports.
 pub(crate) fn index<'r>(
     reports: &'r [IndexReport],
     inputs: &'r [InputReport],

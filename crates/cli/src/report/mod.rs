@@ -1,6 +1,6 @@
-//! Reports as JSON: `--report`, and `info --json`. Keys are added over time, never renamed.
+//! JSON reports of `--report` and `info --json`. Keys are added over time but never renamed.
 //!
-//! The page `docs/json.md` has all keys; a test holds it to what is written.
+//! `docs/json.md` lists all keys; a test checks that the list is complete.
 
 mod findings;
 mod head;

@@ -1,32 +1,30 @@
-//! JSON objects whose long lists are made while they are written.
-//!
-//! As one tree of values, what is said of 7,000 parts took 13 MiB beside the 21 that split itself needed.
+//! JSON objects whose long lists are generated while they are serialized, to save memory.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// An object; its keys are written in order.
+/// An object whose keys are written in sorted order.
 #[derive(Default)]
 pub(crate) struct Object<'r>(BTreeMap<&'static str, JsonNode<'r>>);
 
-/// What stands behind a key, or in a list.
+/// Value of a key or list item.
 pub(crate) enum JsonNode<'r> {
     Value(Value),
     Object(Object<'r>),
-    /// Makes its items, one after the other, whenever they are written.
+    /// Generates the items each time the list is written.
     List(Box<dyn Fn() -> Items<'r> + 'r>),
 }
 
 type Items<'r> = Box<dyn Iterator<Item = JsonNode<'r>> + 'r>;
 
 impl<'r> Object<'r> {
-    /// Puts a value behind a key, in place of what is there.
+    /// Sets a key, replacing any value before.
     pub(crate) fn set(&mut self, key: &'static str, value: impl Into<JsonNode<'r>>) {
         self.0.insert(key, value.into());
     }
 
-    /// Puts a list behind a key: `items` begins it anew.
+    /// Sets a key to a list; each call of `items` starts from the first item.
     pub(crate) fn list<I>(&mut self, key: &'static str, items: impl Fn() -> I + 'r)
     where
         I: Iterator<Item: Into<JsonNode<'r>>> + 'r,
@@ -35,7 +33,7 @@ impl<'r> Object<'r> {
         self.0.insert(key, JsonNode::List(Box::new(list)));
     }
 
-    /// Appends members, in place of those of the same keys.
+    /// Adds members, replacing those with the same keys.
     pub(crate) fn extend(&mut self, members: impl IntoIterator<Item = (&'static str, Value)>) {
         self.0.extend(members.into_iter().map(|(key, value)| (key, JsonNode::Value(value))));
     }
@@ -85,7 +83,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_is_made_late_stands_as_if_made_at_once() {
+    fn lazy_lists_serialize_like_eager_ones() {
         let numbers = [1, 2];
         let mut object = Object::from([("b", json!(null)), ("a", json!({"x": 1}))]);
         object.list("c", || numbers.iter().map(|number| json!(number)));

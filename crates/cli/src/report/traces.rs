@@ -1,4 +1,4 @@
-//! What verbs say that write traces: `merge`, `slice`, `filter`, `convert`, `split`.
+//! Reports of verbs that write traces: `merge`, `slice`, `filter`, `convert`, `redact`, `split`.
 
 use super::head::{Run, base, id};
 use super::object::Object;
@@ -9,7 +9,7 @@ use tracemill_pipeline::{RedactReport, SliceReport, SplitPart, SplitReport};
 use tracemill_trace::output::target::{Compression, OutputConfig, Target};
 use tracemill_trace::time::windows::TimeSpan;
 
-/// The report of `merge`; of a dry run without an output.
+/// Builds the report of `merge`; without `output`, that of a dry run.
 pub(crate) fn merge<'r>(
     report: &'r MergeReport,
     output: Option<&OutputConfig>,
@@ -35,7 +35,7 @@ fn merged<'r>(report: &'r MergeReport, output: Option<&OutputConfig>, run: &Run<
     all
 }
 
-/// What the reports of all verbs that write traces begin with.
+/// Builds the keys common to the reports of all verbs that write traces.
 fn of_run<'r, const N: usize>(
     verb: &str,
     run_report: &'r RunReport,
@@ -61,7 +61,7 @@ fn identity(identity: &IdentityReport) -> Object<'_> {
     all
 }
 
-/// Where a trace was written, and what.
+/// Describes an output: name, format, compression, events and bytes.
 fn written(output: &OutputConfig, run: &RunReport) -> Value {
     json!({
         "name": match &output.target {
@@ -75,7 +75,6 @@ fn written(output: &OutputConfig, run: &RunReport) -> Value {
     })
 }
 
-/// The report of `convert`.
 pub(crate) fn convert<'r>(
     report: &'r ConvertReport,
     output: &OutputConfig,
@@ -89,7 +88,6 @@ pub(crate) fn convert<'r>(
     all
 }
 
-/// The report of `redact`.
 pub(crate) fn redact<'r>(
     report: &'r RedactReport,
     output: &OutputConfig,
@@ -102,7 +100,6 @@ pub(crate) fn redact<'r>(
     all
 }
 
-/// The report of `filter`.
 pub(crate) fn filter<'r>(
     report: &'r FilterReport,
     output: &OutputConfig,
@@ -120,7 +117,6 @@ pub(crate) fn filter<'r>(
     all
 }
 
-/// The report of `slice`.
 pub(crate) fn slice<'r>(
     report: &'r SliceReport,
     output: &OutputConfig,
@@ -151,7 +147,6 @@ pub(crate) fn slice<'r>(
     all
 }
 
-/// The report of `split`.
 pub(crate) fn split<'r>(report: &'r SplitReport, dry_run: bool, run: &Run<'_>) -> Object<'r> {
     let decisions =
         [("spills", json!(report.spills)), ("delayed_chunks", json!(report.delayed_chunks))];
@@ -162,7 +157,7 @@ pub(crate) fn split<'r>(report: &'r SplitReport, dry_run: bool, run: &Run<'_>) -
     all
 }
 
-/// The list of parts that `split` writes.
+/// Builds the manifest that lists the parts of a `split`.
 pub(crate) fn manifest(report: &SplitReport) -> Object<'_> {
     let mut all = Object::from([
         ("schema", json!(super::head::SCHEMA)),

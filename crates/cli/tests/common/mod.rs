@@ -1,8 +1,7 @@
-//! The built command, for the harnesses that are test programs of their own.
+//! Path of the built command, shared by the test programs.
 
 use std::path::Path;
 
-/// The built command.
 pub(crate) fn binary() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_tracemill"))
 }

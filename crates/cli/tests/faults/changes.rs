@@ -9,18 +9,16 @@ use std::process::Child;
 use std::time::{Duration, SystemTime};
 use tracemill_testkit::Rng;
 
-/// What somebody does to an input.
 #[derive(Clone, Copy, Debug)]
 enum Change {
-    /// Cuts it to this length.
+    /// Truncate to this length.
     Cut(u64),
-    /// Writes the same length of other bytes over it.
+    /// Overwrite with other bytes of the same length.
     Overwrite,
-    /// Writes more behind it.
+    /// Append bytes.
     Grow,
-    /// Gives its name to another file.
+    /// Replace by another file of the same name.
     Replace,
-    /// Takes its name away.
     Remove,
 }
 
@@ -30,7 +28,7 @@ impl Change {
         match rng.below(9) {
             0 => Change::Cut(0),
             1..4 => Change::Cut(rng.below(len)),
-            // within the last page no page goes away
+            // within the last page no page is lost
             4 => Change::Cut(len - 1),
             5 => Change::Overwrite,
             6 => Change::Grow,
@@ -39,12 +37,12 @@ impl Change {
         }
     }
 
-    /// Whether the old bytes are still behind the map.
+    /// Whether the map still shows the old bytes.
     fn keeps_the_old(self) -> bool {
         matches!(self, Change::Replace | Change::Remove)
     }
 
-    /// Another trace of the same length.
+    /// Returns another trace of the same length.
     fn other() -> Vec<u8> {
         let (_, b) = inputs().nth(1).expect("there are three");
         let mut other = b.to_vec();
@@ -62,7 +60,8 @@ impl Change {
             Change::Overwrite => {
                 let mut file = open(File::options().write(true));
                 file.write_all(&Self::other()).expect("a file takes bytes");
-                // as if the writer went on: who opens a file in the middle of one write sees no later time
+                // sets a later time, as a continuing writer would: the file may be opened during
+                // one write
                 file.set_modified(SystemTime::now()).expect("the file is ours");
             }
             Change::Grow => {
@@ -78,11 +77,10 @@ impl Change {
     }
 }
 
-/// A run may have seen the file before, after, or both: then it says so.
+/// Asserts that the run used the file before the change, or after it, or reported the change.
 fn judge(world: &World, job: usize, run: &Run, wholes: &[&Whole], change: Change, fault: &str) {
     let or = |run: &Run| {
         run.failed(4, &["a.json became", "a.json was written to", "a.json lost bytes"])
-            // there is nothing in the new file
             || wholes.iter().any(|whole| whole.code >= 3 && run.failed(whole.code, &["a.json"]))
     };
     let verdict = Verdict { wholes, or: &or, may_leave: false };
@@ -98,7 +96,7 @@ fn judge(world: &World, job: usize, run: &Run, wholes: &[&Whole], change: Change
 }
 
 #[test]
-fn at_a_random_moment() {
+fn changes_at_random_times_are_noticed_or_harmless() {
     let rng = &mut Rng::new(7);
     let mut noticed = 0;
     for (number, job) in JOBS.iter().enumerate().filter(|(_, job)| !job.is_index()) {
@@ -118,7 +116,6 @@ fn at_a_random_moment() {
             if run.code == Some(old.code) && outputs == old.files {
                 continue;
             }
-            // what the new file gives is looked at only if it matters
             let kept = World::new();
             change.make(&kept);
             let new = kept.whole(job, job.words);
@@ -128,9 +125,8 @@ fn at_a_random_moment() {
     assert!(noticed > 0, "no run was disturbed: the test tests nothing");
 }
 
-/// An index of a trace that changes meanwhile is not made, or is that of the trace as it is now, or is refused.
 #[test]
-fn while_it_is_indexed() {
+fn changes_during_indexing_give_no_wrong_index() {
     let rng = &mut Rng::new(11);
     let job = JOBS.iter().find(|job| job.is_index()).expect("there is one");
     let world = World::new();
@@ -169,12 +165,12 @@ fn while_it_is_indexed() {
     assert!(noticed > 0 && refused > 0, "{noticed} and {refused}: the test tests too little");
 }
 
-/// The job with a pipe behind `a.json`, which is read when all of that was.
+/// Adds a pipe after `a.json`, so that the run waits after reading that file.
 fn with_pipe(words: &str) -> String {
     words.replacen("a.json", "a.json pipe", 1)
 }
 
-/// Opens the pipe when the child does.
+/// Opens the pipe once the child has opened it.
 fn open_for(world: &World, child: &mut Child) -> File {
     let flags = OFlags::NONBLOCK.bits() as i32;
     for _ in 0..30_000 {
@@ -188,9 +184,8 @@ fn open_for(world: &World, child: &mut Child) -> File {
     panic!("the command does not open the pipe");
 }
 
-/// The first input was read and is not yet written: the change is always noticed, unless the old bytes are still there.
 #[test]
-fn between_reading_and_writing() {
+fn changes_between_reading_and_writing_are_reported() {
     let changes = [Change::Cut(0), Change::Cut(5000), Change::Overwrite, Change::Grow];
     let len = first().len() as u64;
     let jobs = JOBS.iter().enumerate();

@@ -1,10 +1,10 @@
-//! Disks that are full, and files that may not become as large as they must.
+//! Full disks and file size limits.
 
 use crate::world::{JOBS, Job, Run, Verdict, Whole, World, runs};
 use std::fs;
 use tracemill_testkit::Rng;
 
-/// Whether a run failed for want of room, for its output or for what is temporary.
+/// Returns a check that a run failed for lack of disk space, for its output or its temporary files.
 fn failed(job: &Job) -> impl Fn(&Run) -> bool {
     let output = format!("cannot write {}", job.output);
     move |run| {
@@ -18,9 +18,9 @@ fn largest(whole: &Whole) -> usize {
     whole.files.values().map(|&(len, _)| len).max().unwrap_or(0)
 }
 
-/// RLIMIT_FSIZE, in KiB. What is temporary is a file too.
+/// Limits file sizes by RLIMIT_FSIZE, in KiB, including temporary files.
 #[test]
-fn files_may_not_grow() {
+fn file_size_limits_are_reported() {
     let rng = &mut Rng::new(1);
     let world = World::new();
     for job in &JOBS {
@@ -39,7 +39,8 @@ fn files_may_not_grow() {
     }
 }
 
-/// Runs a job with a file system of some KiB in the place of a folder; what it held before and after is copied.
+/// Runs a job with a small tmpfs mounted over a folder; copies the folder's files in before and out
+/// after.
 fn on_small(world: &World, job: &Job, folder: &str, kib: usize) -> Run {
     let line = format!(
         "unshare -rm bash -c 'set -e; cp -a {folder}/. kept; mount -t tmpfs -o size={kib}k none {folder}; \
@@ -57,7 +58,7 @@ fn on_small(world: &World, job: &Job, folder: &str, kib: usize) -> Run {
 }
 
 #[test]
-fn the_disk_of_the_outputs_is_full() {
+fn a_full_output_disk_is_reported() {
     let world = World::new();
     if !world.may_mount() {
         return;
@@ -81,7 +82,7 @@ fn the_disk_of_the_outputs_is_full() {
 }
 
 #[test]
-fn the_disk_of_temporary_files_is_full() {
+fn a_full_temporary_disk_is_reported() {
     let world = World::new();
     if !world.may_mount() {
         return;

@@ -1,10 +1,10 @@
-//! SIGKILL, SIGINT and SIGTERM at random moments.
+//! SIGKILL, SIGINT and SIGTERM at random times.
 
 use crate::world::{JOBS, Run, Verdict, World, moment, runs};
 use rustix::process::{Pid, Signal, kill_process};
 use tracemill_testkit::Rng;
 
-/// Kills each job, at moments spread over its time.
+/// Kills each job at random times of its run.
 fn kill_all(signal: Signal, code: Option<i32>, usual: usize) {
     let world = World::new();
     let rng = &mut Rng::new(signal.as_raw() as u64);
@@ -15,12 +15,12 @@ fn kill_all(signal: Signal, code: Option<i32>, usual: usize) {
             let wait = moment(rng, whole.time);
             let child = world.command(job.words).spawn().expect("the command starts");
             std::thread::sleep(wait);
-            // its number is not given away before it was waited for
+            // the pid is not reused before the wait
             kill_process(Pid::from_child(&child), signal).expect("it is our child");
             let ended = Run::of(child.wait_with_output().expect("it ends"));
             let verdict = Verdict {
                 wholes: &[&whole],
-                // before the signals are watched they end the process as they do by default
+                // before the handlers are installed, signals end the process directly
                 or: &|run| run.code.is_none() || run.code == code,
                 may_leave: signal == Signal::KILL,
             };
@@ -32,16 +32,16 @@ fn kill_all(signal: Signal, code: Option<i32>, usual: usize) {
 }
 
 #[test]
-fn killed() {
+fn sigkill_leaves_no_partial_output() {
     kill_all(Signal::KILL, None, 4);
 }
 
 #[test]
-fn interrupted() {
+fn sigint_leaves_no_partial_output() {
     kill_all(Signal::INT, Some(130), 3);
 }
 
 #[test]
-fn terminated() {
+fn sigterm_leaves_no_partial_output() {
     kill_all(Signal::TERM, Some(143), 3);
 }

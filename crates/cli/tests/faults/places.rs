@@ -1,4 +1,4 @@
-//! Folders that vanish or cannot be written to, and no descriptors left.
+//! Missing or read-only folders, and a lack of file descriptors.
 
 use crate::world::{JOBS, Job, Run, Verdict, World, inputs};
 use std::fs;
@@ -6,7 +6,7 @@ use std::io::Write;
 use std::process::Stdio;
 
 #[test]
-fn the_folder_of_temporary_files_is_not_there() {
+fn a_missing_temporary_folder_is_reported() {
     let world = World::new();
     for job in &JOBS {
         let whole = world.whole(job, job.words);
@@ -14,7 +14,7 @@ fn the_folder_of_temporary_files_is_not_there() {
         let run = Run::of(world.command(job.words).output().expect("it runs"));
         fs::create_dir(world.path("tmp")).expect("the folder is ours");
         let needed = job.words.contains("packed");
-        // some look for it before they know whether they need it
+        // some verbs open it before they know whether they need it
         let or = |run: &Run| run.failed(4, &["cannot keep temporary files in tmp: No such"]);
         let verdict = Verdict { wholes: &[&whole], or: &or, may_leave: false };
         let peace = world.judge(job, &run, &verdict, "no folder for temporary files");
@@ -22,13 +22,12 @@ fn the_folder_of_temporary_files_is_not_there() {
     }
 }
 
-/// Ten MiB come through a pipe, and the folder goes when the first of them have come.
 #[test]
-fn the_folder_of_temporary_files_vanishes() {
+fn a_removed_temporary_folder_is_reported() {
     let world = World::new();
     let mut trace = inputs().nth(1).expect("there are three").1.to_vec();
     trace.resize(10 << 20, b' ');
-    // a strict run begins its temporary file at once, and needs the folder no more
+    // strict runs create their temporary file at once and do not need the folder later
     let spools = |job: &&Job| job.words.starts_with("merge") && !job.words.contains("--strict");
     for job in JOBS.iter().filter(spools) {
         let words = job.words.replacen("a.json", "-", 1);
@@ -38,7 +37,7 @@ fn the_folder_of_temporary_files_vanishes() {
         let mut stdin = child.stdin.take().expect("it is a pipe");
         stdin.write_all(&trace[..2 << 20]).expect("the command reads");
         fs::remove_dir(world.path("tmp")).expect("nothing is in it");
-        // it may fail before all was read
+        // the run may fail before it has read everything
         let _ = stdin.write_all(&trace[2 << 20..]);
         drop(stdin);
         let run = Run::of(child.wait_with_output().expect("it ends"));
@@ -49,14 +48,14 @@ fn the_folder_of_temporary_files_vanishes() {
     }
 }
 
-/// Outputs where root may not write either: below a file, in a folder that is none or that the kernel makes.
+/// Uses paths where even root cannot write: below a file, in missing folders, in kernel file
+/// systems.
 #[test]
-fn outputs_that_cannot_be_made() {
+fn impossible_outputs_are_reported() {
     let world = World::new();
     for job in &JOBS {
         for folder in ["a.json", "gone/deep", "/proc", "/proc/self/fd", "/sys/kernel"] {
             let is_folder = job.output == "out";
-            // folders are made
             if is_folder && folder == "gone/deep" {
                 continue;
             }
@@ -64,7 +63,6 @@ fn outputs_that_cannot_be_made() {
             let words = job.words.replace("out", folder);
             let run = Run::of(world.command(&words).output().expect("the command runs"));
             let or = |run: &Run| run.failed(4, &[&format!("cannot write {folder}")]);
-            // what was there stays
             let untouched = world.files("out");
             let verdict = Verdict { wholes: &[], or: &or, may_leave: false };
             world.judge(&Job { words: "", ..*job }, &run, &verdict, &words);
@@ -74,7 +72,7 @@ fn outputs_that_cannot_be_made() {
 }
 
 #[test]
-fn a_file_system_that_is_read_only() {
+fn read_only_file_systems_are_reported() {
     let world = World::new();
     let line = "unshare -rm bash -c 'mount --bind out out && mount -o remount,ro,bind out && exec \"$0\" \"$@\"' \
                 \"$0\" \"$@\"";
@@ -91,9 +89,9 @@ fn a_file_system_that_is_read_only() {
     }
 }
 
-/// Files get their names through /proc where it is there.
+/// Files normally get their names through /proc.
 #[test]
-fn without_proc() {
+fn outputs_are_written_without_proc() {
     let world = World::new();
     let line =
         "unshare -rm bash -c 'mount -t tmpfs none /proc && exec \"$0\" \"$@\"' \"$0\" \"$@\"";
@@ -108,9 +106,9 @@ fn without_proc() {
     }
 }
 
-/// From too few to open an input up to enough.
+/// Tries limits from too few descriptors for one input up to enough.
 #[test]
-fn no_descriptors_left() {
+fn a_lack_of_descriptors_is_reported() {
     let world = World::new();
     for job in &JOBS {
         let whole = world.whole(job, job.words);
@@ -120,7 +118,7 @@ fn no_descriptors_left() {
             let line = format!("ulimit -n {most}; exec \"$0\" \"$@\"");
             let run = world.bash(&line, job.words);
             codes.push(run.code);
-            // with three not even the command can be loaded
+            // with three descriptors the loader fails
             let loaded = run.code != Some(127);
             let or = |run: &Run| {
                 run.failed(3, &["cannot read "]) && run.stderr.contains("Too many open files")

@@ -1,4 +1,4 @@
-//! Standard input that comes in pieces, ends early or fails; standard output whose reader goes, or that is full.
+//! Standard input that is slow, ends early or fails; standard output that is closed or full.
 
 use crate::world::{JOBS, Job, Run, Verdict, Whole, World, first, runs};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
@@ -9,7 +9,7 @@ use std::time::Duration;
 use tracemill_testkit::Rng;
 use tracemill_tokenizer::Mapped;
 
-/// Verbs that write to standard output.
+/// Command lines that write to standard output.
 const STREAMS: [&str; 9] = [
     "merge a.json",
     "merge a.json -z gz",
@@ -21,10 +21,10 @@ const STREAMS: [&str; 9] = [
     "check a.json",
     "profile list a.json",
 ];
-/// What they write to `out`.
+/// A job without output files.
 const NOTHING: Job = Job { words: "", old: None, output: "" };
 
-/// The job with standard input in the place of its file.
+/// Replaces the input file by standard input.
 fn piped(words: &str) -> String {
     words.replacen("a.json", "-", 1)
 }
@@ -34,7 +34,7 @@ fn whole_of_file(world: &World, job: &Job, name: &str) -> Whole {
     world.whole_with(job, &piped(job.words), || File::open(&path).expect("it is there").into())
 }
 
-/// Runs a job with a standard input that `feed` writes, on a thread of its own.
+/// Runs a job whose standard input is written by `feed` on another thread.
 fn fed(world: &World, words: &str, feed: impl FnOnce(ChildStdin) + Send) -> Run {
     let mut command = world.command(words);
     let mut child = command.stdin(Stdio::piped()).spawn().expect("the command starts");
@@ -45,13 +45,13 @@ fn fed(world: &World, words: &str, feed: impl FnOnce(ChildStdin) + Send) -> Run 
     })
 }
 
-/// Writes `bytes` in pieces of random lengths, some of them late.
+/// Writes `bytes` in chunks of random length, some of them delayed.
 fn in_pieces(rng: &mut Rng, bytes: &[u8], mut pipe: impl Write) {
     let mut rest = bytes;
     while !rest.is_empty() {
         let most = [1, 100, 70_000, 1 << 20][rng.index(4)];
         let (piece, later) = rest.split_at((1 + rng.index(most)).min(rest.len()));
-        // whoever has failed reads no more: that shows in how it ended
+        // a failed run stops reading, which its status shows
         if pipe.write_all(piece).is_err() {
             return;
         }
@@ -63,7 +63,7 @@ fn in_pieces(rng: &mut Rng, bytes: &[u8], mut pipe: impl Write) {
 }
 
 #[test]
-fn input_comes_in_pieces_and_ends_early() {
+fn slow_pipes_give_the_same_result_as_files() {
     let rng = &mut Rng::new(3);
     let world = World::new();
     for job in &JOBS {
@@ -83,7 +83,8 @@ fn input_comes_in_pieces_and_ends_early() {
     }
 }
 
-/// The memory of this process, which fails to be read where a mapped file has become shorter: a stream with `EIO` in it.
+/// Returns a file that fails with `EIO` from offset `end` on: the memory of this process, with a
+/// map of a truncated file.
 #[expect(unsafe_code, reason = "a map of a file that is cut on purpose")]
 fn failing_at(world: &World, bytes: &[u8], end: usize) -> (Mapped, File) {
     world.write("mapped", bytes);
@@ -98,7 +99,7 @@ fn failing_at(world: &World, bytes: &[u8], end: usize) -> (Mapped, File) {
 }
 
 #[test]
-fn input_that_cannot_be_read_further() {
+fn read_errors_are_reported() {
     const PAGE: usize = 4096;
     let rng = &mut Rng::new(4);
     let world = World::new();
@@ -125,7 +126,7 @@ fn input_that_cannot_be_read_further() {
 }
 
 #[test]
-fn the_reader_of_the_output_goes() {
+fn a_closed_output_ends_the_run_quietly() {
     let rng = &mut Rng::new(5);
     let world = World::new();
     for words in STREAMS {
@@ -146,7 +147,7 @@ fn the_reader_of_the_output_goes() {
 }
 
 #[test]
-fn a_named_pipe_whose_reader_goes() {
+fn a_closed_named_pipe_ends_the_run_quietly() {
     let rng = &mut Rng::new(6);
     let world = World::new();
     let path = world.path("pipe");
@@ -169,7 +170,7 @@ fn a_named_pipe_whose_reader_goes() {
 }
 
 #[test]
-fn standard_output_is_full() {
+fn a_full_standard_output_is_reported() {
     let world = World::new();
     for words in STREAMS {
         let run = world.bash("\"$0\" \"$@\" > /dev/full", words);
@@ -180,7 +181,7 @@ fn standard_output_is_full() {
 }
 
 #[test]
-fn nobody_can_hear_what_is_said() {
+fn closed_standard_error_is_harmless() {
     let world = World::new();
     for job in &JOBS {
         let whole = world.whole(job, job.words);

@@ -10,16 +10,15 @@ use std::time::Duration;
 use tracemill_testkit::Rng;
 use tracemill_testkit::generate::chrome_like;
 
-/// When the temporary files of a run are cut.
+/// Time at which temporary files are truncated.
 #[derive(Clone, Copy, Debug)]
 enum When {
-    /// When all of standard input was read, before its end shows.
+    /// After all of standard input is read, before its end is signalled.
     BeforeEnd,
-    /// After a while.
     After(Duration),
 }
 
-/// The temporary files of a run that have any bytes.
+/// Returns the temporary files of a run that are not empty.
 fn temporary_files(world: &World, pid: u32) -> Vec<File> {
     let Ok(all) = fs::read_dir(format!("/proc/{pid}/fd")) else { return Vec::new() };
     let folder = world.path("tmp").canonicalize().expect("it is there");
@@ -34,7 +33,7 @@ fn length(file: &File) -> u64 {
     file.metadata().expect("it is open").len()
 }
 
-/// Waits until a temporary file has all of standard input, if one ever has.
+/// Waits until a temporary file has all of standard input, for at most a second.
 fn wait_for_all(world: &World, pid: u32, len: u64) {
     for _ in 0..100 {
         if temporary_files(world, pid).iter().any(|file| length(file) == len) {
@@ -44,8 +43,10 @@ fn wait_for_all(world: &World, pid: u32, len: u64) {
     }
 }
 
-/// Runs a job with `bytes` on standard input and cuts its temporary files. `None` if one of them was written to afterwards: what was
-/// cut then reads as zeros without a fault, as it would not if a disk failed.
+/// Runs a job with `bytes` on standard input and truncates its temporary files.
+///
+/// Returns `None` if one was written to afterwards, because its truncated part then reads as zeros
+/// without an error.
 fn run_and_cut(world: &World, words: &str, bytes: &[u8], when: When) -> Option<Run> {
     let mut child = world.command(words).stdin(Stdio::piped()).spawn().expect("it starts");
     let mut stdin = child.stdin.take().expect("it is a pipe");
@@ -59,7 +60,7 @@ fn run_and_cut(world: &World, words: &str, bytes: &[u8], when: When) -> Option<R
     };
     std::thread::scope(|scope| {
         let feeder = scope.spawn(move || {
-            // whoever has failed reads no more: that shows in how it ended
+            // a failed run stops reading, which its status shows
             let _gone = stdin.write_all(bytes);
             matches!(when, When::BeforeEnd).then(|| {
                 wait_for_all(world, id, bytes.len() as u64);
@@ -81,7 +82,7 @@ fn run_and_cut(world: &World, words: &str, bytes: &[u8], when: When) -> Option<R
 }
 
 #[test]
-fn temporary_files_that_cannot_be_read_back() {
+fn unreadable_temporary_files_are_reported() {
     let rng = &mut Rng::new(8);
     let world = World::new();
     let mut bytes = Vec::new();

@@ -1,29 +1,29 @@
-//! No further thread to be had, from any number of them on.
+//! A limit on the number of threads.
 //!
-//! A limit on processes (RLIMIT_NPROC) does not hold for root. Room does: stacks of 1 GiB, in an address space (RLIMIT_AS)
-//! for so many of them.
+//! RLIMIT_NPROC does not apply to root, so the limit is the address space (RLIMIT_AS), with stacks
+//! of 1 GiB.
 
 use crate::world::{JOBS, Job, Run, Verdict, World};
 use tracemill_testkit::generate::chrome_like;
 
-/// Room for the program, its inputs and its heap, but for no stack; KiB.
+/// Address space of the program without stacks, in KiB.
 const PROGRAM: u64 = 768 << 10;
-/// KiB.
+/// Size of a stack, in KiB.
 const STACK: u64 = 1 << 20;
-/// More threads than any job has at a time, with those whose stacks have not been taken away yet.
+/// More threads than any job has at a time, including ended ones whose stacks are still mapped.
 const ENOUGH: u64 = 16;
 
-/// An input that is long enough for its output to be begun while it is read.
+/// A job whose input is long enough that writing begins during reading.
 const LONG: Job = Job { words: "convert long.json -o out/o.json", old: None, output: "out/o.json" };
 
-/// Leaves room for so many threads: for bash.
+/// Returns bash commands that leave address space for this many threads.
 fn limited(threads: u64) -> String {
     let limit = PROGRAM + threads * STACK;
     format!("ulimit -v {limit}; export RUST_MIN_STACK=$(({STACK} * 1024))")
 }
 
 #[test]
-fn the_system_has_no_further_thread() {
+fn a_lack_of_threads_is_reported() {
     let world = World::new();
     let mut long = Vec::new();
     chrome_like(4, 6 << 20, &mut long).expect("memory takes bytes");
@@ -36,7 +36,7 @@ fn the_system_has_no_further_thread() {
             let run = world.bash(&format!("{}; exec \"$0\" \"$@\"", limited(threads)), job.words);
             let told = "cannot watch for signals: Resource temporarily unavailable";
             assert_eq!(run.stderr.contains(told), threads == 0, "{threads}: {run:#?}");
-            // who packs works beside who gathers
+            // compression runs on another thread than gathering
             let output = format!("cannot write {}", job.output);
             let or = |run: &Run| {
                 threads < ENOUGH
@@ -51,9 +51,9 @@ fn the_system_has_no_further_thread() {
     assert!(refused > 0, "nothing was refused: the fault is none");
 }
 
-/// It must not be lost on handlers that no thread listens to.
+/// The signal must not be lost in handlers that no thread serves.
 #[test]
-fn a_signal_ends_a_run_without_a_thread_for_signals() {
+fn signals_end_a_run_without_a_signal_thread() {
     let line = format!(
         "{}; \"$0\" \"$@\" < <(exec sleep 3 2> /dev/null) & sleep 0.5; kill $!; wait $!",
         limited(0)

@@ -1,4 +1,4 @@
-//! A folder with inputs, the jobs that are run in it, and the judge of how they end.
+//! A folder with inputs, the jobs to run in it, and the checks of their results.
 
 use crate::common::binary;
 use std::fs;
@@ -12,13 +12,13 @@ use tracemill_testkit::packing::gz;
 use tracemill_testkit::world::{Files, digest};
 use tracemill_testkit::{Folder, Rng};
 
-/// A verb with its flags. It reads `a.json`, and writes to the folder `out` alone.
+/// A command line that reads `a.json` and writes to the folder `out` only.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Job {
     pub(crate) words: &'static str,
-    /// A file in `out` that is there before.
+    /// A file in `out` that exists before the run.
     pub(crate) old: Option<&'static str>,
-    /// A file that it writes, as it is called in messages.
+    /// The output file as messages name it.
     pub(crate) output: &'static str,
 }
 
@@ -26,7 +26,7 @@ const fn job(words: &'static str, output: &'static str) -> Job {
     Job { words, old: None, output }
 }
 
-/// Every verb, and for some of them more than one way to write.
+/// Every verb, some with several kinds of output.
 pub(crate) const JOBS: [Job; 20] = [
     job("merge a.json b.json -o out/o.json", "out/o.json"),
     Job {
@@ -53,30 +53,31 @@ pub(crate) const JOBS: [Job; 20] = [
     Job { old: Some("o.tmi"), ..job("index -f a.json -o out/o.tmi", "out/o.tmi") },
 ];
 
-/// What runs on every job: a small budget with folders of its own for what is temporary.
+/// Flags of every job: a small budget and a separate temporary folder.
 const LIMITS: [&str; 3] = ["-m32M", "-Ttmp", "-@2"];
-/// What a file holds that is to be replaced.
+/// Contents of an output before it is replaced.
 const OLD: &[u8] = b"old";
 
-/// How often a fault is injected that has a random moment or place: `usual` times, unless the environment says more.
+/// Returns how often to inject a random fault: TRACEMILL_FAULT_RUNS, or `usual`.
 pub(crate) fn runs(usual: usize) -> usize {
     let asked = std::env::var("TRACEMILL_FAULT_RUNS").ok();
     asked.map_or(usual, |runs| runs.parse().expect("TRACEMILL_FAULT_RUNS is a number"))
 }
 
 impl Job {
-    /// Whether it makes an index: of files alone, and with the time of their last change in it.
+    /// Whether the job writes an index, which takes files only and contains their modification
+    /// times.
     pub(crate) fn is_index(&self) -> bool {
         self.words.starts_with("index")
     }
 
-    /// Returns whether it reads several inputs twice, which must be files.
+    /// Whether the job reads several inputs twice, so that they must be files.
     pub(crate) fn reads_twice(&self) -> bool {
         ["info", "check"].iter().any(|verb| self.words.starts_with(verb))
     }
 }
 
-/// What a job does in peace.
+/// Results of a job without a fault.
 #[derive(Clone, Debug)]
 pub(crate) struct Whole {
     pub(crate) code: i32,
@@ -85,13 +86,13 @@ pub(crate) struct Whole {
     pub(crate) time: Duration,
 }
 
-/// How a run may end.
+/// Acceptable ends of a run.
 pub(crate) struct Verdict<'v> {
-    /// As in peace, by any of these.
+    /// Complete results, any of which is acceptable.
     pub(crate) wholes: &'v [&'v Whole],
-    /// A failure.
+    /// Test for an acceptable failure.
     pub(crate) or: &'v dyn Fn(&Run) -> bool,
-    /// Whether a killed run may leave the new file beside the old one: see `output/file.rs`.
+    /// Whether a killed run may leave the new file next to the old one: see `output/file.rs`.
     pub(crate) may_leave: bool,
 }
 
@@ -116,7 +117,7 @@ impl World {
         self.folder.path(name)
     }
 
-    /// Writes a file that looks an hour old, so that any change of it shows.
+    /// Writes a file dated an hour ago, so that any change of it is visible.
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
         let path = self.folder.file(name, bytes);
         let file = fs::File::options().append(true).open(path).expect("it was written");
@@ -124,7 +125,7 @@ impl World {
         file.set_modified(hour_ago).expect("the file is ours");
     }
 
-    /// Empties `out`, but for what is there before the job.
+    /// Empties `out`, except for the file that exists before the job.
     pub(crate) fn clear(&self, job: &Job) {
         fs::remove_dir_all(self.path("out")).expect("the folder is ours");
         self.folder.folder("out");
@@ -133,21 +134,21 @@ impl World {
         }
     }
 
-    /// The command with the words of a job.
+    /// Returns the command for a job.
     pub(crate) fn command(&self, words: &str) -> Command {
         let mut command = self.folder.program(binary(), words);
         command.args(LIMITS);
         command
     }
 
-    /// A line of bash in which `$0` with `$@` is the job: for limits and namespaces.
+    /// Runs a bash script in which `$0` with `$@` is the job.
     pub(crate) fn bash(&self, line: &str, words: &str) -> Run {
         let mut command = self.folder.program("bash", "-c");
         command.arg(line).arg(binary()).args(words.split_whitespace()).args(LIMITS);
         self.folder.run(&mut command)
     }
 
-    /// Whether this user may mount file systems where nobody else sees them.
+    /// Whether this user may mount file systems in a private namespace.
     #[expect(clippy::print_stderr, reason = "a test that does nothing says so")]
     pub(crate) fn may_mount(&self) -> bool {
         let line = "unshare -rm bash -c 'mount -t tmpfs none tmp && mount --bind out out'";
@@ -158,12 +159,12 @@ impl World {
         may
     }
 
-    /// What `words` do in peace; `out` is as the job finds it.
+    /// Runs `words` without a fault, after clearing `out`.
     pub(crate) fn whole(&self, job: &Job, words: &str) -> Whole {
         self.whole_with(job, words, Stdio::null)
     }
 
-    /// The same with a standard input.
+    /// Like [`World::whole`], with a standard input.
     pub(crate) fn whole_with(&self, job: &Job, words: &str, stdin: impl Fn() -> Stdio) -> Whole {
         let mut best: Option<Whole> = None;
         for _ in 0..2 {
@@ -181,12 +182,12 @@ impl World {
         best.expect("it ran")
     }
 
-    /// The files in a folder, hidden ones too; none if it is not there.
+    /// Returns the files in a folder, hidden ones too; empty if the folder is missing.
     pub(crate) fn files(&self, folder: &str) -> Files {
         self.folder.files(folder)
     }
 
-    /// Asserts what holds however a run of `job` ended. True if it ended as in peace.
+    /// Asserts the contract for a run of `job`; returns whether it ended as without the fault.
     #[track_caller]
     pub(crate) fn judge(&self, job: &Job, run: &Run, verdict: &Verdict<'_>, fault: &str) -> bool {
         let outputs = self.files("out");
@@ -199,7 +200,7 @@ impl World {
         }
         let mut outputs_named = outputs.clone();
         if verdict.may_leave {
-            // a name beside the output, under which a report, or what replaces an old file, waits to take its place
+            // the temporary name of a report, or of a file that replaces an old one
             let name = job.output.rsplit('/').next().unwrap_or_default();
             let all =
                 verdict.wholes.iter().flat_map(|whole| whole.files.keys().map(|name| &**name));
@@ -221,7 +222,6 @@ impl World {
     }
 }
 
-/// What the inputs are called, and what they hold.
 pub(crate) fn inputs() -> impl Iterator<Item = (&'static str, &'static [u8])> {
     static INPUTS: OnceLock<[Vec<u8>; 3]> = OnceLock::new();
     let [a, b, packed] = INPUTS.get_or_init(|| {
@@ -230,18 +230,17 @@ pub(crate) fn inputs() -> impl Iterator<Item = (&'static str, &'static [u8])> {
             chrome_like(seed, size, &mut bytes).expect("memory takes bytes");
             bytes
         };
-        // unpacked it is more than the budget keeps of a stream in memory
+        // decompressed, it exceeds what the budget keeps of a stream in memory
         [trace(1, 1 << 20), trace(2, 1 << 20), gz(&trace(3, 10 << 20), usize::MAX)]
     });
     [("a.json", &a[..]), ("b.json", b), ("packed.json.gz", packed)].into_iter()
 }
 
-/// The first input.
 pub(crate) fn first() -> &'static [u8] {
     inputs().next().expect("there are inputs").1
 }
 
-/// A random part of a time, and now and then a little more.
+/// Returns a random time within `time`, or up to 10 % later.
 pub(crate) fn moment(rng: &mut Rng, time: Duration) -> Duration {
     time.mul_f64(rng.below(1100) as f64 / 1000.0)
 }

@@ -1,8 +1,8 @@
-//! What grows, and the verbs that it may be dear for.
+//! Generators of inputs that grow in one dimension, and the verbs to run on them.
 
 use super::Row;
 
-/// Events, or other values, of these numbers with commas between them.
+/// Joins `n` values with commas.
 fn list(n: usize, of: impl Fn(usize) -> String) -> String {
     (0..n).map(of).collect::<Vec<_>>().join(",")
 }
@@ -15,7 +15,6 @@ fn twice(inputs: Vec<String>) -> Vec<String> {
     [inputs.clone(), inputs].concat()
 }
 
-/// A slice of a thread of a process.
 fn slice(pid: usize, tid: usize, ts: usize) -> String {
     format!(
         r#"{{"ph":"X","name":"a","cat":"c","pid":{pid},"tid":{tid},"ts":{ts},"dur":1,"args":{{}}}}"#
@@ -37,12 +36,12 @@ fn open_begins(n: usize) -> Vec<String> {
     array(&list(n, |i| named('B', i, i)))
 }
 
-/// Begins of different names, ended in the order in which they began.
+/// B events of different names, ended in the order in which they began.
 fn crossing(n: usize) -> Vec<String> {
     array(&list(2 * n, |i| named(['B', 'E'][i / n], i % n, i)))
 }
 
-/// X events and pairs that begin at one time and end at others, in each other and across.
+/// X events and pairs with the same start and different ends, nested and overlapping.
 fn mixed(n: usize) -> Vec<String> {
     let event = |i: usize| match i / n {
         0 => format!(r#"{{"ph":"X","name":"a","pid":1,"tid":1,"ts":5,"dur":{}}}"#, i % n + 1),
@@ -61,7 +60,7 @@ fn pids(n: usize) -> Vec<String> {
 }
 
 fn tids(n: usize) -> Vec<String> {
-    // from the last on, so that a sorted list would be filled at its beginning
+    // descending, so that a sorted list would be filled at its front
     twice(array(&list(n, |i| slice(1, n - i, i))))
 }
 
@@ -98,18 +97,17 @@ fn keyed_documents(n: usize) -> Vec<String> {
     vec![(0..n).map(document).collect()]
 }
 
-/// Documents with a key, each with a process of its own.
+/// Documents with a key and a separate process each.
 fn keyed_processes(n: usize) -> Vec<String> {
     let document = |i| format!("{{\"traceEvents\":[{}],\"k\":{i}}}\n", slice(i, 1, i));
     vec![(0..n).map(document).collect()]
 }
 
-/// Files of one pid each: as many processes, since they are of different runs.
+/// Files with the same pid, which are as many processes, because they come from different runs.
 fn files_of_one_pid(n: usize) -> Vec<String> {
     (0..n).map(|i| format!("[{}]", slice(1, i % 5, i))).collect()
 }
 
-/// Breadcrumbs in each other.
 fn breadcrumbs(n: usize) -> Vec<String> {
     let window = |i| format!(r#"{{"min":{i},"max":{0},"range":{0}}}"#, 2 * n);
     let open: String = (0..n).map(|i| format!(r#"{{"window":{},"child":"#, window(i))).collect();
@@ -134,7 +132,6 @@ fn annotations(n: usize) -> Vec<String> {
     modified(&list(n, |i| slice(1, i % 3, i)), "", &labels)
 }
 
-/// Calls of as many threads as there are CPU profiles.
 fn calls(n: usize) -> Vec<String> {
     let profile = |i| {
         let of = format!(r#""ph":"P","id":"{i}","pid":1,"tid":{i},"ts":{i}"#);
@@ -147,7 +144,7 @@ fn calls(n: usize) -> Vec<String> {
     modified(&list(n, profile), &list(n, |i| format!(r#""p-1-{i}-0-1""#)), "")
 }
 
-/// Recordings of one process, one after the other, each with a CPU profile of one id.
+/// Consecutive recordings of one process, each with a CPU profile of the same id.
 fn sessions(n: usize) -> Vec<String> {
     let session = |i| {
         let of = format!(r#""pid":1,"tid":1,"ts":{}"#, 10 * i);
@@ -161,7 +158,7 @@ fn sessions(n: usize) -> Vec<String> {
     (0..n).map(session).collect()
 }
 
-/// Begins and ends, of as many threads as there are parts.
+/// B and E events of as many threads as output files.
 fn halves(n: usize) -> Vec<String> {
     let event = |i| {
         let ph = ['B', 'E'][i / n % 2];
@@ -170,7 +167,7 @@ fn halves(n: usize) -> Vec<String> {
     array(&list(4 * n, event))
 }
 
-/// Threads that live one after the other.
+/// Threads that exist one after the other.
 fn successors(n: usize) -> Vec<String> {
     array(&list(4 * n, |i| slice(1, i / 4, i)))
 }
@@ -186,14 +183,13 @@ fn frames(n: usize, from: usize) -> String {
     list(n, frame)
 }
 
-/// One chain of frames, and events all along it.
+/// One chain of stack frames, with events for all of them.
 fn chain(n: usize) -> Vec<String> {
     let event = |i| format!(r#"{{"ph":"X","name":"a","pid":1,"tid":1,"ts":{i},"dur":1,"sf":{i}}}"#);
     let events = list(n, event);
     vec![format!(r#"{{"traceEvents":[{events}],"stackFrames":{{{}}}}}"#, frames(n, 0))]
 }
 
-/// Frames, and as many threads that have one each.
 fn frames_of_threads(n: usize) -> Vec<String> {
     let event = |i| format!(r#"{{"ph":"X","name":"a","pid":1,"tid":{i},"ts":1,"dur":1,"sf":{i}}}"#);
     let frame = |i| format!(r#""{i}":{{"name":"f","category":"c"}}"#);
@@ -201,7 +197,6 @@ fn frames_of_threads(n: usize) -> Vec<String> {
     vec![format!(r#"{{"traceEvents":[{events}],"stackFrames":{{{frames}}}}}"#)]
 }
 
-/// Frames, and as many events that have one each.
 fn frames_of_events(n: usize) -> Vec<String> {
     let event = |i| format!(r#"{{"ph":"X","name":"a","pid":1,"tid":1,"ts":{i},"dur":1,"sf":{i}}}"#);
     let frame = |i| format!(r#""{i}":{{"name":"f","category":"c"}}"#);
@@ -217,7 +212,7 @@ fn two_chains(n: usize) -> Vec<String> {
     vec![one(0), one(n)]
 }
 
-/// A part and another that repeats all of its events, as `of` has them.
+/// An output file, and another that repeats all of its events.
 fn copies(n: usize, of: impl Fn(usize) -> String) -> Vec<String> {
     let events = list(n, of);
     let marked = events.replace('}', r#","tracemill.repeated":true}"#);
@@ -232,7 +227,7 @@ fn copies_over_time(n: usize) -> Vec<String> {
     copies(n, |i| format!(r#"{{"ph":"B","ts":{i}}}"#))
 }
 
-/// Keys that no CPU profile has.
+/// Unknown keys in a CPU profile.
 fn profile_keys(n: usize) -> Vec<String> {
     let keys = list(n, |i| format!(r#""k{i}":{i}"#));
     let nodes = r#"[{"id":1,"callFrame":{"functionName":"f"}}],"samples":[1],"timeDeltas":[1]"#;
@@ -311,7 +306,7 @@ pub(super) const ROWS: [Row; 63] = rows! {
     "threads with CPU profiles, index" 1_000 calls "index" "-f";
 };
 
-/// Slices in each other.
+/// Nested slices.
 fn stack(n: usize) -> Vec<String> {
     let event = |i| {
         let dur = 2 * (n - i);
@@ -324,7 +319,7 @@ fn two_stacks(n: usize) -> Vec<String> {
     twice(stack(n))
 }
 
-/// What clang writes of as many runs, each with a header and a template of its own beside those that all have.
+/// Output of clang for many runs: some headers and templates are shared, one of each is unique.
 fn builds(n: usize) -> Vec<String> {
     let part = |run: usize, name: &str, detail: &str, (ts, dur): (usize, usize)| {
         let tid = run + 1;
@@ -353,7 +348,7 @@ fn slices(n: usize) -> Vec<String> {
     array(&list(n, |i| slice(1, 1 + i % 2, i)))
 }
 
-/// Slices of few names, of which each is a row of its own in a call tree.
+/// Slices with few names, each in a separate row of a call tree.
 fn paths(n: usize) -> Vec<String> {
     let event = |i: usize| {
         let slice = |name: String, dur: usize| {
@@ -378,12 +373,12 @@ fn two_paths(n: usize) -> Vec<String> {
     twice(paths(n))
 }
 
-/// Begins and ends in turn.
+/// Alternating B and E events.
 fn alternating(n: usize) -> Vec<String> {
     array(&list(2 * n, |i| named(['B', 'E'][i % 2], 1, i)))
 }
 
-/// A thread of a page that calls functions, and what its samples say.
+/// A page thread with function calls and CPU samples.
 fn sampled(n: usize) -> Vec<String> {
     let call = |i: usize| {
         let (ts, dur) = (1_000 + 100 * i, 90);
@@ -420,7 +415,7 @@ fn equal_lines(n: usize) -> Vec<String> {
     vec![format!("{first}\n{}", "{\"a\":1}\n".repeat(n))]
 }
 
-/// Documents whose key is another than the first one's.
+/// Documents with a key that the first one lacks.
 fn other_lines(n: usize) -> Vec<String> {
     vec![format!("[{}]\n{}", slice(1, 1, 1), "{\"a\":1}\n".repeat(n))]
 }
@@ -429,14 +424,12 @@ fn short_documents(n: usize) -> Vec<String> {
     vec!["[{}]".repeat(n)]
 }
 
-/// Flows that never end: each is open to the end of the trace.
 fn open_flows(n: usize) -> Vec<String> {
     let event =
         |i| format!(r#"{{"ph":"s","name":"f","cat":"c","id":{i},"pid":1,"tid":1,"ts":{i}}}"#);
     array(&list(n, event))
 }
 
-/// A CPU profile of a program that runs for long.
 fn long_profile(n: usize) -> Vec<String> {
     let (nodes, samples) = ([frame(1, "(root)"), child(2, 1)].join(","), list(n, |_| "2".into()));
     let deltas = list(n, |i| (9 + i % 3).to_string());
@@ -449,7 +442,6 @@ fn frame(id: usize, name: &str) -> String {
     format!(r#"{{"id":{id},"callFrame":{{"functionName":"{name}","scriptId":{id}}}}}"#)
 }
 
-/// Counters of as many names.
 fn counters(n: usize) -> Vec<String> {
     let event = |i| format!(r#"{{"ph":"C","name":"c{i}","pid":1,"ts":{i},"args":{{"v":{i}}}}}"#);
     array(&list(n, event))
@@ -486,12 +478,12 @@ pub(super) const LARGE: [Row; 28] = rows! {
     "open flows, slice" 600_000 open_flows "slice" "--from" "100ms" "--to" "500ms" "--edges" "keep";
 };
 
-/// Threads of as many processes.
+/// One thread in each of many processes.
 fn processes_once(n: usize) -> Vec<String> {
     array(&list(n, |i| slice(i, 1, i)))
 }
 
-/// Slices of one name in each other.
+/// Nested slices with one name.
 fn nested(n: usize) -> Vec<String> {
     let event = |i| {
         let dur = 2 * (n - i);
@@ -500,18 +492,16 @@ fn nested(n: usize) -> Vec<String> {
     array(&list(n, event))
 }
 
-/// Slices below as many begins as a part repeats.
+/// Slices below as many B events as a part repeats.
 fn below_begins(n: usize) -> Vec<String> {
     array(&[list(1024, |i| named('B', 0, i)), list(n, |i| slice(1, 1, 2000 + i))].join(","))
 }
 
-/// An event with so many keys in its args.
 fn keys_of_args(n: usize) -> Vec<String> {
     let keys = list(n, |i| format!(r#""k{i}":1"#));
     array(&format!(r#"{{"ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1,"args":{{{keys}}}}}"#))
 }
 
-/// An event whose name has so many bytes.
 fn long_name(n: usize) -> Vec<String> {
     array(&format!(r#"{{"ph":"X","name":"{}","pid":1,"tid":1,"ts":1,"dur":1}}"#, "n".repeat(n)))
 }
@@ -520,7 +510,7 @@ fn keys_beside(n: usize) -> Vec<String> {
     keys(n)[..1].to_vec()
 }
 
-/// What cannot be on disk, much more of it than the least budget has room for.
+/// Data that cannot spill to disk, far beyond the smallest budget.
 pub(super) const COUNTED: [Row; 38] = rows! {
     "open begins, check" 1_000_000 open_begins "check";
     "open begins, info" 1_000_000 open_begins "info" "--full";
@@ -571,7 +561,7 @@ fn thread_names(n: usize) -> Vec<String> {
     array(&list(n, event))
 }
 
-/// CPU profiles of a chunk each.
+/// CPU profiles of one chunk each.
 fn profiles(n: usize) -> Vec<String> {
     let event = |i| {
         let nodes = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"f"}}],"samples":[1]}"#;
@@ -582,21 +572,20 @@ fn profiles(n: usize) -> Vec<String> {
     array(&list(n, event))
 }
 
-/// An event with a text of so many bytes.
 fn long_text(n: usize) -> Vec<String> {
     let text = "t".repeat(n);
     let event = r#""ph":"X","name":"a","pid":1,"tid":1,"ts":1,"dur":1"#;
     array(&format!(r#"{{{event},"args":{{"text":"{text}"}}}}"#))
 }
 
-/// Begins of as many ids that nothing ends.
+/// B events of different ids without an end.
 fn open_operations(n: usize) -> Vec<String> {
     let event =
         |i| format!(r#"{{"ph":"b","name":"o","cat":"c","id":{i},"pid":1,"tid":1,"ts":{i}}}"#);
     array(&list(n, event))
 }
 
-/// Begins of one id that nothing ends.
+/// B events of one id without an end.
 fn open_asyncs(n: usize) -> Vec<String> {
     array(&list(n, |i| named('b', i, i)))
 }

@@ -1,52 +1,48 @@
-//! Growth: each dimension of an input that somebody may have much of costs its length, not its square; and what an input has
-//! more of than events does not go beyond the budget.
+//! Checks that the cost of each kind of input grows linearly, and that memory stays within the
+//! budget.
 //!
-//! Every row of the table makes one thing grow and runs a verb on it at `n` and at `4 n`. Two doublings may cost at most
-//! 2.6 times each. What is compared are lengths of one process against each other: nothing here says how many seconds a run
-//! may take, so a slow or busy machine changes no verdict. Instructions would be the exact count, but where tests run nobody
-//! may read the counters; a count of calls or allocations sees no loop that compares. So it is processor time, user and
-//! system together (the kernel counts the sum exactly and shares it out by ticks), of one thread. Others on the machine can
-//! only make a run dearer, so of each length the cheapest of some runs counts, and the row is run again until it keeps the
-//! bound, [`ATTEMPTS`] times at most.
+//! Each row of the table makes one thing grow and runs a verb at `n` and `4 n`, with one thread.
+//! Two doublings may cost at most 2.6 times each, in processor time (user and system). Other
+//! processes can only add cost, so the cheapest run of each length counts, and a row is repeated up
+//! to [`ATTEMPTS`] times until it keeps the bound.
 //!
-//! Of a cost that is linear in instructions, a step may still be dearer than that: what fitted into a cache at `n` does not
-//! at `4 n`. Such a step is taken once. What grows with the square grows the faster the longer it is, at `n` times four and
-//! at `4 n` times four and more. So a row that does not keep the bound has to keep it from `4 n` to `16 n`.
+//! A linear cost may exceed the bound once, when the data no longer fits a cache. So a row that
+//! fails is measured again from `4 n` to `16 n`, where a quadratic cost would fail again.
 
 mod inputs;
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Runs of each length at most.
+/// Maximum number of runs per length.
 const ATTEMPTS: usize = 12;
-/// What two doublings may cost.
+/// Maximum cost factor of two doublings.
 const MOST: f64 = 2.6 * 2.6;
 
-/// Returns the rows to run: those with the text of `TRACEMILL_GROWTH_ROW` in their names, or all.
+/// Returns the rows to run: those whose names contain `TRACEMILL_GROWTH_ROW`, or all.
 fn chosen(rows: &[Row]) -> impl Iterator<Item = &Row> {
     let part = std::env::var("TRACEMILL_GROWTH_ROW").unwrap_or_default();
     rows.iter().filter(move |row| row.name.contains(&part))
 }
 
-/// Returns how many times its length each row of [`inputs::ROWS`] starts at: `TRACEMILL_GROWTH_FACTOR`, or 1.
+/// Returns the factor for all lengths of [`inputs::ROWS`]: `TRACEMILL_GROWTH_FACTOR`, or 1.
 fn factor() -> usize {
     let factor = std::env::var("TRACEMILL_GROWTH_FACTOR");
     factor.map_or(1, |factor| factor.parse().expect("a whole number"))
 }
 
-/// One thing that grows.
+/// A test case that grows in one dimension.
 struct Row {
     name: &'static str,
     /// The shorter length.
     n: usize,
-    /// The inputs of a length.
+    /// Generator of inputs of a length.
     inputs: fn(usize) -> Vec<String>,
-    /// The verb and its flags; inputs stand behind it.
+    /// The verb and its flags, followed by the inputs.
     verb: &'static [&'static str],
 }
 
-/// The command in a shell that says what it took; with one thread.
+/// Returns the command with one thread, run by a shell script.
 fn command(script: &str, row: &Row, files: &[String], folder: &Path) -> Command {
     let mut command = Command::new("bash");
     command
@@ -69,7 +65,7 @@ fn write_inputs(row: &Row, n: usize, folder: &Path) -> Vec<String> {
     (row.inputs)(n).into_iter().enumerate().map(write).collect()
 }
 
-/// Seconds of processor time of a run.
+/// Returns the processor time of a run in seconds.
 fn cost(row: &Row, files: &[String], folder: &Path) -> f64 {
     let script = "TIMEFORMAT='%3U %3S'; time \"$0\" \"$@\" >/dev/null 2>said";
     let output = command(script, row, files, folder).output().expect("bash is there");
@@ -81,7 +77,7 @@ fn cost(row: &Row, files: &[String], folder: &Path) -> f64 {
     times.sum()
 }
 
-/// How much more the longer of two lengths costs; `Ok` if that is no more than it may be.
+/// Returns how much more the longer of two lengths costs, as `Err` if that exceeds the bound.
 fn judge_step(row: &Row, lengths: [usize; 2]) -> Result<f64, f64> {
     let folder = tempfile::tempdir().expect("a folder");
     let inputs = lengths.map(|n| write_inputs(row, n, folder.path()));
@@ -99,7 +95,7 @@ fn judge_step(row: &Row, lengths: [usize; 2]) -> Result<f64, f64> {
     Err(factor)
 }
 
-/// Why a row fails, if it does.
+/// Returns why a row fails, if it does.
 fn judge(row: &Row) -> Result<(), String> {
     let n = row.n * factor();
     let Err(first) = judge_step(row, [n, 4 * n]) else { return Ok(()) };
@@ -114,8 +110,8 @@ fn cost_grows_with_the_length_of_what_grows() {
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 
-/// A run within 64 MiB: RLIMIT_DATA ends who maps more than the budget and 32 MiB for stacks and what the allocator does not
-/// use. Returns its status and what it said.
+/// Runs a row within 64 MiB, enforced by RLIMIT_DATA with 32 MiB more for stacks and allocator
+/// overhead. Returns the status and the messages.
 fn run_within_budget(row: &Row, n: usize, folder: &Path) -> (Option<i32>, String) {
     let files = write_inputs(row, n, folder);
     let script = "ulimit -d 98304 -s 512 && exec \"$0\" \"$@\" -m64M >/dev/null";
@@ -125,7 +121,7 @@ fn run_within_budget(row: &Row, n: usize, folder: &Path) -> (Option<i32>, String
 }
 
 #[test]
-fn what_stands_around_events_stays_within_the_budget() {
+fn data_outside_events_stays_within_the_budget() {
     let folder = tempfile::tempdir().expect("a folder");
     for row in chosen(&inputs::LARGE) {
         let (status, said) = run_within_budget(row, row.n, folder.path());
@@ -133,10 +129,8 @@ fn what_stands_around_events_stays_within_the_budget() {
     }
 }
 
-/// What cannot be on disk is counted: a run that has no room for it says so, and does not grow beyond its budget. A
-/// sixteenth of it has room.
 #[test]
-fn what_must_stay_in_memory_is_refused_where_the_budget_has_no_room() {
+fn unspillable_data_beyond_the_budget_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     for row in chosen(&inputs::COUNTED) {
         let (status, said) = run_within_budget(row, row.n, folder.path());

@@ -1,4 +1,4 @@
-//! `top`, `tree` and `calls` as users run them.
+//! Runs `top`, `tree` and `calls`.
 
 use crate::support::{Folder, STACKS as TRACE};
 use serde_json::Value;
@@ -8,7 +8,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn top_adds_threads_and_says_what_it_counts() {
+fn top_merges_threads_and_prints_a_title() {
     let folder = folder();
     let said = folder.run("top t.json").ends(0).stdout;
     let lines: Vec<&str> = said.lines().collect();
@@ -24,7 +24,7 @@ fn top_adds_threads_and_says_what_it_counts() {
 }
 
 #[test]
-fn trees_have_every_bit_in_json() {
+fn json_trees_are_exact() {
     let folder = folder();
     let said = folder.run("tree --json --tid 1 t.json").ends(0).stdout;
     let tree: Value = serde_json::from_str(&said).expect("JSON");
@@ -40,7 +40,7 @@ fn trees_have_every_bit_in_json() {
 }
 
 #[test]
-fn calls_are_rows_of_the_flame_chart() {
+fn calls_rows_are_the_flame_chart() {
     let folder = folder();
     let said = folder.run("calls --rows --tid 1 t.json").ends(0).stdout;
     let rows: Vec<Value> =
@@ -50,7 +50,7 @@ fn calls_are_rows_of_the_flame_chart() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn empty_selections_are_reported() {
     let folder = folder();
     let run = folder.run("top --tid 9 t.json").ends(1);
     assert!(run.stderr.contains("nothing matches --tid 9 (the trace has 1, 2)"), "{}", run.stderr);
@@ -60,7 +60,7 @@ fn what_is_not_there_is_told() {
         run.stderr
     );
     folder.run("tree --from 8ms --to 3ms t.json").ends(2).says(&["--to is before --from"]);
-    // windows without a length, and beside the trace
+    // windows of zero length, and outside the trace
     let verbs =
         ["top", "tree", "tree --log", "tree --bottom-up", "flame", "report", "calls --rows"];
     for verb in verbs {
@@ -92,7 +92,7 @@ fn what_is_not_there_is_told() {
     }
 }
 
-/// A thread with a profile: `f` for 2 ms, and `g` within it for the second.
+/// A thread with a CPU profile: `f` for 2 ms, with `g` inside for the second.
 const SAMPLED: &str = r#"{"traceEvents":[
 {"ph":"X","name":"FunctionCall","cat":"devtools.timeline","pid":1,"tid":1,"ts":1000,"dur":5000},
 {"ph":"P","name":"Profile","cat":"disabled-by-default-v8.cpu_profiler","id":"0x1","pid":1,"tid":1,"ts":1000,"args":{"data":{"startTime":1000}}},
@@ -100,7 +100,7 @@ const SAMPLED: &str = r#"{"traceEvents":[
 ],"k":1}"#;
 
 #[test]
-fn calls_are_events_of_the_trace() {
+fn calls_are_written_as_events() {
     let folder = Folder::new().with("s.json", SAMPLED);
     folder.run("calls s.json -o c.json").ends(0);
     folder.run("merge s.json -o m.json").ends(0);
@@ -115,7 +115,7 @@ fn calls_are_events_of_the_trace() {
     let call = r#"{"name":"f","cat":"v8.calls","ph":"X","pid":1,"tid":1,"ts":2000.000,"dur":3000.000,"args":{"node":2,"url":"a.js","line":4,"column":5,"sample":0}}"#;
     assert!(with.contains(call), "{with}");
     assert!(with.contains("\"(anonymous)\""), "{with}");
-    // of the samples the same calls are made again; without them the events are the calls
+    // the samples give the same calls; without them, the events are the calls
     let rows = |input: &str| -> Vec<Value> {
         let said = folder.run(&format!("tree --all-events --json {input}")).ends(0).stdout;
         let tree: Value = serde_json::from_str(&said).expect("JSON");
@@ -131,7 +131,7 @@ fn calls_are_events_of_the_trace() {
     assert_eq!(piped, with);
 }
 
-/// Of each call process, thread, name, start and duration in microseconds, in the order of the flame chart.
+/// Parses `calls --rows`: pid, tid, name, start and duration in microseconds, in flame chart order.
 fn calls_in_rows(said: &str) -> Vec<(String, String, String, f64, f64)> {
     let mut thread = (String::new(), String::new());
     let mut calls = Vec::new();
@@ -148,7 +148,7 @@ fn calls_in_rows(said: &str) -> Vec<(String, String, String, f64, f64)> {
     calls
 }
 
-/// The same of the events of a trace.
+/// Parses the same values from the events of a trace.
 fn calls_in_trace(text: &str) -> Vec<(String, String, String, f64, f64)> {
     let trace: Value = serde_json::from_str(text).expect("JSON");
     let events = trace["traceEvents"].as_array().or(trace.as_array()).expect("events");
@@ -161,7 +161,8 @@ fn calls_in_trace(text: &str) -> Vec<(String, String, String, f64, f64)> {
     .collect()
 }
 
-/// What is written is what `--rows` prints, rounded to nanoseconds, and viewers take it.
+/// Asserts that `calls` writes the rows of `calls --rows` rounded to nanoseconds, and that viewers
+/// accept them.
 #[track_caller]
 fn holds_the_flame_chart(folder: &Folder, input: &str) -> usize {
     let rows = folder.run(&format!("calls --rows {input}"));
@@ -178,7 +179,7 @@ fn holds_the_flame_chart(folder: &Folder, input: &str) -> usize {
     assert_eq!(expected.len(), written.len(), "{input}");
     for (a, b) in expected.iter().zip(&written) {
         assert_eq!((&a.0, &a.1, &a.2), (&b.0, &b.1, &b.2), "{input}");
-        // half a nanosecond at the start, one in the duration; and what the doubles of the times have
+        // half a nanosecond of start, one of duration, and the rounding of doubles
         let most = 0.0011 + 4.0 * a.3.abs() * f64::EPSILON;
         assert!((a.3 - b.3).abs() <= most && (a.4 - b.4).abs() <= most, "{a:?} {b:?}");
     }
@@ -191,7 +192,7 @@ fn holds_the_flame_chart(folder: &Folder, input: &str) -> usize {
 }
 
 #[test]
-fn written_calls_are_the_flame_chart_and_viewers_take_them() {
+fn written_calls_equal_the_flame_chart() {
     let profile = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},"children":[2]},
 {"id":2,"callFrame":{"functionName":"f","scriptId":"3","url":"file:///a.js","lineNumber":4,"columnNumber":5}}],
 "startTime":1000,"endTime":9000,"samples":[2,2,1,2],"timeDeltas":[1000,1000,1000,1000]}"#;
@@ -209,7 +210,7 @@ fn written_calls_are_the_flame_chart_and_viewers_take_them() {
 }
 
 #[test]
-fn calls_of_the_corpus_are_the_flame_chart() {
+fn written_calls_of_the_corpus_equal_the_flame_chart() {
     let corpus = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/corpus");
     let folder = Folder::new();
     let mut calls = 0;
@@ -226,7 +227,7 @@ fn calls_of_the_corpus_are_the_flame_chart() {
     assert!(!corpus.is_dir() || calls > 0);
 }
 
-/// `a` 1 to 10 ms around `b` 2 to 5 and `c` 6 to 7, with `d` 3 to 4 in `b`; on thread 2 `b` 0.5 to 2.
+/// Slices `a` 1–10 ms with `b` 2–5 (with `d` 3–4) and `c` 6–7 inside; on thread 2 `b` 0.5–2.
 const NESTED: &str = r#"[
 {"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1000,"dur":9000},
 {"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":2000,"dur":3000},
@@ -235,7 +236,7 @@ const NESTED: &str = r#"[
 {"ph":"M","name":"process_name","pid":1,"tid":1,"args":{"name":"server"}},
 {"ph":"X","name":"b","cat":"c","pid":1,"tid":2,"ts":500,"dur":1500}]"#;
 
-/// Depth, name, self time, total time and count of each row.
+/// Returns depth, name, self time, total time and count of each row.
 #[track_caller]
 fn rows_of(folder: &Folder, words: &str) -> Vec<String> {
     let said = folder.run(&format!("{words} --json")).ends(0).stdout;
@@ -247,12 +248,12 @@ fn rows_of(folder: &Folder, words: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_counts_can_be_picked() {
+fn flags_select_events_and_times() {
     let folder = Folder::new().with("n.json", NESTED);
     let rows = |flags: &str| rows_of(&folder, &format!("tree n.json {flags}"));
     let first = "--tid 1";
     assert_eq!(rows(first), ["0 a 5.0 9.0 1", "1 b 2.0 3.0 1", "2 d 1.0 1.0 1", "1 c 1.0 1.0 1"]);
-    // the time of b, whoever called it
+    // the time of b, whatever called it
     assert_eq!(
         rows(&format!("{first} --focus ^b$")),
         ["0 a 0.0 3.0 1", "1 b 2.0 3.0 1", "2 d 1.0 1.0 1"]
@@ -268,13 +269,13 @@ fn what_counts_can_be_picked() {
         rows_of(&folder, "tree n.json --tid 1 --bottom-up --text d"),
         ["0 d 1.0 1.0 1", "1 b 1.0 1.0 1", "2 a 1.0 1.0 1"]
     );
-    // an event that lies in two windows is one event
+    // an event in two windows counts once
     assert_eq!(
         rows("--tid 1 --window 0..1000 --window 6ms..7.5ms"),
         ["0 a 1.5 2.0 1", "1 c 0.5 0.5 1"]
     );
     assert_eq!(rows("--event r-1 --tid 1"), ["0 a 0.0 3.0 1", "1 b 2.0 3.0 1", "2 d 1.0 1.0 1"]);
-    // b lasts from 0.5 to 5 ms on one thread or the other
+    // b is open from 0.5 to 5 ms on either thread
     assert_eq!(
         rows("--during ^b$ --per all"),
         ["0 a 1.0 4.0 1", "1 b 2.0 3.0 1", "2 d 1.0 1.0 1", "0 b 1.5 1.5 1"]
@@ -319,14 +320,13 @@ fn rows_are_grouped_by_process_thread_file_and_package() {
 }
 
 #[test]
-fn samples_weigh_as_is_asked_for() {
+fn weights_set_the_duration_of_samples() {
     let profile = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},"children":[2,3]},
 {"id":2,"callFrame":{"functionName":"f","scriptId":"3","url":"a.js","lineNumber":4,"columnNumber":5}},
 {"id":3,"callFrame":{"functionName":"g","scriptId":"3","url":"a.js","lineNumber":9,"columnNumber":5}}],
 "startTime":1000,"endTime":9000,"samples":[2,3,2,3],"timeDeltas":[1000,1000,4000,2000]}"#;
     let folder = Folder::new().with("p.cpuprofile", profile);
     let rows = |flags: &str| rows_of(&folder, &format!("top p.cpuprofile {flags}"));
-    // the last sample stands at the end
     assert_eq!(rows(""), ["0 g 4.0 4.0 2", "0 f 3.0 3.0 2"]);
     assert_eq!(rows("--weights delta"), ["0 f 5.0 5.0 2", "0 g 3.0 3.0 2"]);
     assert_eq!(rows("--weights hits"), ["0 f 4.0 4.0 2", "0 g 4.0 4.0 2"]);
@@ -335,7 +335,7 @@ fn samples_weigh_as_is_asked_for() {
 }
 
 #[test]
-fn an_end_without_a_name_ends_the_innermost_begin() {
+fn unnamed_end_events_end_the_innermost_begin() {
     let folder = Folder::new().with(
         "b.json",
         r#"[{"ph":"B","name":"a","cat":"c","pid":1,"tid":1,"ts":1000},
@@ -346,7 +346,7 @@ fn an_end_without_a_name_ends_the_innermost_begin() {
     assert_eq!(rows_of(&folder, "top b.json"), ["0 b 2.0 2.0 1", "0 a 2.0 4.0 1"]);
 }
 
-/// What a tree says of each thread, in the order of ids: rows without keys, which are those of events in their inputs.
+/// Returns the rows of each thread, sorted by ids, without event keys.
 fn threads_in(folder: &Folder, words: &str) -> Vec<String> {
     let said = folder.run(&format!("tree --json {words}")).ends(0).stdout;
     let tree: Value = serde_json::from_str(&said).expect("JSON");
@@ -365,9 +365,8 @@ fn threads_in(folder: &Folder, words: &str) -> Vec<String> {
     parts
 }
 
-/// Processes of one pid in two recordings are two, and clocks are put on one line.
 #[test]
-fn inputs_stand_beside_each_other_as_merge_has_them() {
+fn several_inputs_are_read_as_merged() {
     let other = TRACE.replace("\"a\"", "\"z\"").replace("9000", "8000");
     let at = |events: &str, base: u64| {
         format!(r#"{{"traceEvents":{events},"baseTimeNanoseconds":{base}000000000}}"#)
@@ -390,7 +389,7 @@ fn inputs_stand_beside_each_other_as_merge_has_them() {
 }
 
 #[test]
-fn threads_and_times_can_be_chosen() {
+fn flags_select_threads_and_windows() {
     let name = |what: &str, tid: u64, name: &str| {
         format!(r#"{{"ph":"M","name":"{what}","pid":1,"tid":{tid},"args":{{"name":"{name}"}}}},"#)
     };
@@ -410,7 +409,7 @@ fn threads_and_times_can_be_chosen() {
 }
 
 #[test]
-fn rows_can_be_sorted_and_paths_lead_through_a_name() {
+fn rows_are_sorted_and_heaviest_paths_found() {
     let event = |name: &str, ts: u64, dur: u64| {
         format!(r#"{{"ph":"X","name":"{name}","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":{dur}}}"#)
     };
@@ -447,7 +446,7 @@ fn rows_can_be_sorted_and_paths_lead_through_a_name() {
 }
 
 #[test]
-fn numbers_in_names_can_be_folded() {
+fn fold_numbers_joins_names() {
     let event = |at: u64| {
         let name = format!("job {at} of 7");
         format!(r#"{{"ph":"X","name":"{name}","cat":"c","pid":1,"tid":1,"ts":{at}000,"dur":10}}"#)
@@ -462,7 +461,7 @@ fn numbers_in_names_can_be_folded() {
 }
 
 #[test]
-fn calls_of_an_ignore_list_below_each_other_can_be_left_out() {
+fn ignore_list_collapses_nested_calls() {
     let folder = Folder::new()
         .with("s.json", SAMPLED)
         .with("n.json", SAMPLED.replace("a.js", "node:internal/a"));
@@ -492,9 +491,8 @@ fn calls_of_an_ignore_list_below_each_other_can_be_left_out() {
     assert!(listed.contains("; without ") && listed.ends_with(" on the ignore list"), "{listed}");
 }
 
-/// DevTools' reasons not to open a trace, each with one that has it.
 #[test]
-fn what_devtools_refuses_is_analysed_and_told() {
+fn traces_refused_by_devtools_are_analysed_with_a_warning() {
     let x = |more: &str| format!(r#"{{"ph":"X","cat":"c","pid":1,"tid":1,"ts":5,"dur":2{more}}}"#);
     let named = x(r#","name":"a","args":{}"#);
     let web = r#"{"ph":"I","name":"TracingStartedInPage","cat":"c","pid":1,"tid":1,"ts":5,"args":{"data":{}}}"#;
@@ -545,7 +543,6 @@ fn what_devtools_refuses_is_analysed_and_told() {
         let short: String = text.chars().take(200).collect();
         assert_eq!(table["devtools_refuses"], serde_json::json!(expected), "{short}");
     }
-    // said where the numbers are DevTools' own, and in no other table
     let call = x(r#","name":"FunctionCall","args":{}"#);
     let bare = format!("{call},{}", x(""));
     let folder = Folder::new()
@@ -567,10 +564,9 @@ fn what_devtools_refuses_is_analysed_and_told() {
     folder.run("top --times devtools other.json").ends(0).quietly();
 }
 
-/// Whoever asks for a clock has it, and tables say which it is.
 #[test]
-fn times_are_those_that_were_asked_for() {
-    // microseconds since 1970 are doubles with steps of 250 ns
+fn times_flag_selects_the_clock() {
+    // as doubles, microseconds since 1970 have steps of 250 ns
     let event = |name: &str, ts: &str, dur: &str| {
         format!(
             r#"{{"ph":"X","name":"{name}","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":{dur},"args":{{}}}}"#
@@ -599,15 +595,14 @@ fn times_are_those_that_were_asked_for() {
     let (times, none, own) = rows("--times devtools");
     assert_eq!((&*times, none), ("devtools", None));
     assert_ne!(own, exact);
-    // windows at moments of the trace's own clock, to the nanosecond
+    // windows at absolute timestamps, exact to the nanosecond
     let said = rows("--from @1700000000000000.600us --duration 1ns").2;
     assert_eq!(said, [("b".to_owned(), 0.000_001)]);
     folder.run("top --like panel --times exact t.json").ends(2).says(&["leave out --times exact"]);
 }
 
-/// What cannot be on disk ends the run with its reason, in little time and within the budget.
 #[test]
-fn more_names_than_there_is_room_for_end_the_run() {
+fn names_beyond_the_budget_end_the_run() {
     let event = |at: usize| {
         format!(r#"{{"ph":"X","name":"a name of its own {at}","pid":1,"tid":1,"ts":{at},"dur":1}}"#)
     };
@@ -619,7 +614,7 @@ fn more_names_than_there_is_room_for_end_the_run() {
 }
 
 #[test]
-fn calls_can_be_one_row_by_what_they_have_in_common() {
+fn key_flag_joins_calls_into_rows() {
     let same = SAMPLED.replace("\"functionName\":\"\"", "\"functionName\":\"f\"");
     let folder = Folder::new().with("s.json", &same);
     let labels = |key: &str| -> Vec<String> {
@@ -635,7 +630,7 @@ fn calls_can_be_one_row_by_what_they_have_in_common() {
 }
 
 #[test]
-fn files_of_a_folder_that_are_no_traces_are_left_out_wherever_they_are() {
+fn other_files_in_folders_are_skipped() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("in")).expect("a folder");
     let folder = folder
@@ -654,9 +649,8 @@ fn files_of_a_folder_that_are_no_traces_are_left_out_wherever_they_are() {
     folder.run("merge in -o all.json").ends(0);
 }
 
-/// A folder is the traces in it and below it, whatever else is there and however they are named: all of it, a list, one by one.
 #[test]
-fn folders_lists_and_names_of_the_same_traces_have_one_answer() {
+fn folders_lists_and_names_give_the_same_result() {
     let folder = Folder::new();
     for path in ["in/deep/er", "in/.git", "elsewhere"] {
         std::fs::create_dir_all(folder.path(path)).expect("a folder");

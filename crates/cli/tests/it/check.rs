@@ -1,10 +1,10 @@
-//! `check`: what it prints, and its status.
+//! Runs `check`.
 
 use crate::support::{Folder, trace, truncated};
 use serde_json::Value;
 
 #[test]
-fn a_sound_trace_is_complete() {
+fn sound_traces_end_with_0() {
     let folder =
         Folder::new().with("a.json", trace([1, 2]).replace("\"ph\"", "\"cat\":\"c\",\"ph\""));
     let run = folder.run("check a.json").ends(0).quietly();
@@ -30,13 +30,13 @@ fn notes_do_not_change_the_status() {
     let folder = Folder::new().with("a.json", &sound);
     let run = folder.run("check a.json").ends(0).quietly();
     assert!(run.stdout.contains("note     missing-cat"), "{}", run.stdout);
-    // what is a note for all is an error for DevTools
+    // a note in general is an error for DevTools
     let run = folder.run("check --for devtools a.json").ends(1).quietly();
     assert!(run.stdout.contains("error    missing-cat"), "{}", run.stdout);
 }
 
 #[test]
-fn a_trace_without_events_is_a_finding_of_check_alone() {
+fn only_check_reports_traces_without_events() {
     for text in ["", "[]", "{\"traceEvents\":[]}"] {
         let folder = Folder::new().with("a.json", text);
         let run = folder.run("check a.json").ends(1);
@@ -52,7 +52,7 @@ fn a_trace_without_events_is_a_finding_of_check_alone() {
 }
 
 #[test]
-fn json_and_report_say_the_same() {
+fn json_and_report_agree() {
     let folder = Folder::new().with("a.json", trace([2, 1]));
     let words = "check --json --for perfetto --for devtools a.json --report r.json";
     let run = folder.run(words).ends(1).quietly();
@@ -75,7 +75,7 @@ fn json_and_report_say_the_same() {
 }
 
 #[test]
-fn pipes_and_files_are_one() {
+fn pipes_and_files_give_the_same_findings() {
     let folder = Folder::new().with("a.json", trace([2, 1]));
     let file = folder.run("check a.json").ends(0).stdout;
     let pipe = folder.pipe("check", trace([2, 1])).ends(0).stdout;
@@ -83,14 +83,14 @@ fn pipes_and_files_are_one() {
 }
 
 #[test]
-fn what_is_no_trace_is_refused() {
+fn other_files_are_refused() {
     let folder = Folder::new().with("a.txt", "once upon a time");
     folder.run("check a.txt").ends(3).points(&["not a trace"]);
     folder.run("check missing.json").ends(3).says(&["No such file"]);
     folder.run("check --for emacs a.txt").ends(2);
 }
 
-/// Events of many lengths, every 41st of them cut off somewhere.
+/// Returns events of many lengths, every 41st of them truncated at random.
 fn damaged() -> String {
     let mut random = 7_u64;
     let mut next = |below: usize| {
@@ -108,9 +108,8 @@ fn damaged() -> String {
     format!("[{}]", (0..300).map(event).collect::<Vec<_>>().join(",\n"))
 }
 
-/// Where a pipe is cut changes neither the findings of `check` nor the excerpts of other verbs.
 #[test]
-fn damage_is_told_alike_however_the_input_is_cut() {
+fn findings_do_not_depend_on_read_boundaries() {
     let damaged = damaged();
     let folder = Folder::new().with("a.json", &damaged);
     let findings = |run: crate::support::Run| {

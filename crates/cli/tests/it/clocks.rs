@@ -1,9 +1,9 @@
-//! Inputs whose clocks differ: what is moved, said, reported, and how it is overruled.
+//! Merges inputs with different clocks.
 
 use crate::support::{Folder, Run};
 use serde_json::{Value, json};
 
-/// A trace of one event, with something beside it.
+/// Returns a trace of one event, with additional top-level keys.
 fn event(name: &str, ts: &str, beside: &str) -> String {
     format!(
         "{{\"traceEvents\":[{{\"ph\":\"X\",\"name\":\"{name}\",\"ts\":{ts},\"pid\":1,\"tid\":1}}]{beside}}}\n"
@@ -24,7 +24,8 @@ fn assert_said(run: &Run, parts: &[&str]) {
     }
 }
 
-/// Names and times, in order: numbers by value, since another crate's features decide how serde_json compares them.
+/// Returns names and times in order; numbers are compared by value, because features of other
+/// crates change how serde_json compares them.
 fn times(trace: &str) -> Vec<(Value, Value)> {
     let value: Value = serde_json::from_str(trace).expect("JSON");
     let events = value["traceEvents"].as_array().expect("events");
@@ -40,7 +41,7 @@ fn time(name: &str, ts: impl Into<Value>) -> (Value, Value) {
 }
 
 #[test]
-fn base_times_are_heeded_and_said() {
+fn base_times_align_clocks_with_a_message() {
     let folder = folder();
     let run =
         folder.run("merge a.json b.json c.json --pid keep --report r.json --provenance").ends(0);
@@ -82,7 +83,7 @@ fn flags_move_single_inputs() {
 }
 
 #[test]
-fn how_well_markers_fit_is_said() {
+fn marker_fit_is_reported() {
     let marks = |offset: u64, drift: u64| {
         let mark = |at: u64| {
             let ts = 1000 * at + at % 3 + offset + drift * at;
@@ -108,7 +109,7 @@ fn how_well_markers_fit_is_said() {
 }
 
 #[test]
-fn a_manifest_repeats_and_overrules_offsets() {
+fn manifests_repeat_offsets_and_can_be_edited() {
     let folder = folder();
     let flags = "--pid keep --offset a.json=1 --scale b.json=3";
     let first = folder.run(&format!("merge a.json b.json {flags} --write-manifest m")).ends(0);
@@ -125,7 +126,7 @@ fn a_manifest_repeats_and_overrules_offsets() {
 }
 
 #[test]
-fn cpu_profiles_move_whole() {
+fn cpu_profiles_are_moved_completely() {
     let profile = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1}}],"startTime":1000.25,"endTime":1004,"samples":[1,1],"timeDeltas":[1,2]}"#;
     let folder = Folder::new()
         .with("CPU.20250510.134625.5.0.001.cpuprofile", profile)
@@ -144,7 +145,7 @@ fn cpu_profiles_move_whole() {
     let is_start = |event: &&Value| event["name"] == "TracingStartedInBrowser";
     let start = events["traceEvents"].as_array().unwrap().iter().find(is_start).unwrap();
     assert_eq!(start["ts"].as_f64(), Some(2000.0), "the earliest of all, after it was moved");
-    // what is made for a viewer is no input
+    // events generated for a viewer are no input
     let flags = "--align start --for devtools --write-manifest m";
     folder.run(&format!("merge a.json CPU.20250510.134625.5.0.001.cpuprofile {flags}")).ends(0);
     let manifest: Value = serde_json::from_str(&folder.read("m")).unwrap();
@@ -152,9 +153,8 @@ fn cpu_profiles_move_whole() {
     folder.run("merge --manifest m").ends(0);
 }
 
-/// A marker that no input has is a typing error.
 #[test]
-fn markers_that_nobody_has() {
+fn unknown_markers_are_refused() {
     let event = |ts: u64| format!(r#"[{{"name":"step 1","ph":"X","ts":{ts},"dur":1,"pid":1}}]"#);
     let folder = Folder::new().with("a.json", event(10)).with("b.json", event(20));
     let run = folder.run("merge a.json b.json --align marker:step -o c.json");

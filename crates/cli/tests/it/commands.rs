@@ -1,4 +1,4 @@
-//! The law of commands: whatever a verb prints as one runs, and answers.
+//! Runs every command that a verb prints as a suggestion, and checks its result.
 
 use crate::remedies::traces;
 use crate::support::{Folder, binary, testdata};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Small traces of the test data and, where they are there, of the corpus and the cases.
+/// Returns small traces of the test data and, if present, of the corpus and the cases.
 fn small_traces() -> Vec<PathBuf> {
     let mut files = Vec::new();
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
@@ -14,14 +14,14 @@ fn small_traces() -> Vec<PathBuf> {
         let mut found = Vec::new();
         traces(&folder, &mut found);
         found.sort();
-        // some of each folder: all take minutes
+        // only some of each folder, because all take minutes
         let step = found.len().div_ceil(60).max(1);
         files.extend(found.into_iter().step_by(step));
     }
     files
 }
 
-/// Runs a line as a shell does, in the folder, with the program on the path.
+/// Runs a shell line in the folder, with the program on the path.
 fn shell(folder: &Folder, line: &str) -> Output {
     let programs = binary().parent().expect("a folder").display().to_string();
     let path = std::env::var("PATH").unwrap_or_default();
@@ -30,7 +30,7 @@ fn shell(folder: &Folder, line: &str) -> Output {
     command.current_dir(folder.path("")).output().expect("a shell")
 }
 
-/// What is wrong with a command, if anything is: it does not run, or has no answer.
+/// Returns why a command is wrong, if it fails or prints nothing.
 fn wrong(folder: &Folder, line: &str, written: Option<&str>) -> Option<String> {
     let output = shell(folder, line);
     let is_answer = match written {
@@ -43,7 +43,7 @@ fn wrong(folder: &Folder, line: &str, written: Option<&str>) -> Option<String> {
     (!is_done || !is_answer).then(|| format!("{line}\n  {status}, answer: {is_answer}, {said}"))
 }
 
-/// The commands of a report, each of which ends a row.
+/// Returns the commands of a report, which end its rows.
 fn commands_of(report: &str) -> Vec<String> {
     let Ok(report) = serde_json::from_str::<Value>(report) else { return Vec::new() };
     let sections = report["sections"].as_array().into_iter().flatten();
@@ -66,7 +66,7 @@ fn every_command_of_a_report_runs() {
     assert!(ran > 200, "{ran}");
 }
 
-/// The flags of a command in prose, from the verb on, as far as they are flags with their values.
+/// Returns the verb and flags of a command in prose.
 fn flags_in(rest: &str) -> Option<(String, Vec<String>)> {
     let ends = |c: char| c.is_whitespace() || ";),:".contains(c);
     let mut words = rest.split(ends).filter(|word| !word.is_empty());
@@ -98,14 +98,12 @@ fn every_command_in_a_message_runs() {
         for verb in ["info", "check", "check --for devtools", "check --for perfetto", "report"] {
             let run = folder.run(&format!("{verb} {file}"));
             texts.push_str(&run.stderr);
-            // of a report the rows have commands of their own
             if !verb.starts_with("report") {
                 texts.push_str(&run.stdout);
             }
         }
         let run = folder.run(&format!("diff {file} {file}"));
         texts.push_str(&(run.stdout + &run.stderr));
-        // lines go on below where they are long
         let texts = texts.split_whitespace().collect::<Vec<_>>().join(" ");
         let mut seen = std::collections::BTreeSet::new();
         seen.extend(texts.split("tracemill ").skip(1).filter_map(flags_in));
@@ -131,9 +129,9 @@ fn every_command_in_a_message_runs() {
     assert!(ran > 100, "{ran}");
 }
 
-/// Commands on a page that names its inputs once read them from the array at its top.
+/// A page with long input names puts them into a shell array that its commands use.
 #[test]
-fn commands_of_many_inputs_share_their_names() {
+fn commands_of_many_inputs_share_an_array() {
     let folder = Folder::new();
     let profiles = std::fs::read_dir(testdata().join("node-cpu-prof")).expect("a folder");
     let mut names: Vec<String> = Vec::new();
@@ -145,7 +143,7 @@ fn commands_of_many_inputs_share_their_names() {
     let inputs = names.join(" ");
     let page = shell(&folder, &format!("tracemill report {inputs}"));
     let page = String::from_utf8_lossy(&page.stdout).into_owned();
-    // rows are labelled by it, without quotes
+    // row labels have the name without quotes
     assert_eq!(page.matches("a profile with blanks 0.cpuprofile'").count(), 1, "{page}");
     let array = page.lines().find(|line| line.starts_with("F=(")).expect("an array");
     let json = shell(&folder, &format!("tracemill report --json {inputs}"));
@@ -161,9 +159,8 @@ fn commands_of_many_inputs_share_their_names() {
     }
 }
 
-/// The key of an event leads from a finding to a file, by every verb that takes one.
 #[test]
-fn keys_of_reports_are_taken_by_verbs() {
+fn keys_printed_by_reports_are_accepted() {
     let path = testdata().join("chromium/trace.json.gz");
     let folder = Folder::new().with("t.json.gz", std::fs::read(path).expect("a trace"));
     let log = folder.run("tree --log --json --times exact -n 400 t.json.gz").ends(0).stdout;
@@ -222,9 +219,8 @@ fn keys_of_reports_are_taken_by_verbs() {
     folder.run("top --event r-99999999 t.json.gz").ends(1);
 }
 
-/// The name of an event in the trace and that in DevTools are one to every flag that takes a name.
 #[test]
-fn both_names_of_an_event_are_one() {
+fn both_names_of_an_event_are_equivalent() {
     let path = testdata().join("chromium/trace.json.gz");
     let folder = Folder::new().with("t.json.gz", std::fs::read(path).expect("a trace"));
     let pairs =
@@ -246,7 +242,6 @@ fn both_names_of_an_event_are_one() {
             "slice --around NAME",
             "slice --around '/^NAME$/' --nth 1",
         ] {
-            // tasks have no rows of their own, as in DevTools
             let is_of_rows =
                 ["--text", "--heaviest", "--peek"].iter().any(|pair| words.contains(pair));
             if is_of_rows && title == "Task" {
@@ -283,9 +278,8 @@ fn both_names_of_an_event_are_one() {
     }
 }
 
-/// Names that would be read as flags, ids that are empty or below zero, ids that look like lists.
 #[test]
-fn commands_name_what_is_called_oddly() {
+fn commands_quote_odd_names() {
     let event = |name: &str, ids: &str, at: u32| {
         format!(r#"{{"ph":"X","name":"{name}","cat":"c",{ids},"ts":{at},"dur":500,"args":{{}}}}"#)
     };

@@ -1,4 +1,4 @@
-//! `convert`: forms and styles, refusals, reports.
+//! Runs `convert`.
 
 use crate::support::{Folder, trace};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 const PRETTY: &str = "{\n  \"metadata\" : {\n    \"a\" : [ 1, 2 ]\n  },\n  \"traceEvents\" : [\n    {\n      \"ph\" : \"X\",\n      \"name\" : \"a  b\"\n    },\n    { \"ph\":\"i\" }\n  ]\n}";
 
 #[test]
-fn forms_and_styles() {
+fn formats_and_styles_are_written() {
     let folder = Folder::new().with("a.json", PRETTY);
     for (flags, expected) in [
         (
@@ -33,10 +33,9 @@ fn forms_and_styles() {
 }
 
 #[test]
-fn order_is_that_of_the_input() {
+fn convert_keeps_the_input_order() {
     let folder = Folder::new().with("a.json", trace([3, 1])).with("b.json", trace([2]));
     assert_eq!(folder.run("convert a.json").ends(0).times(), [3, 1]);
-    // several are merged first
     assert_eq!(folder.run("convert a.json b.json").ends(0).times(), [1, 2, 3]);
     folder.run("convert a.json --format ndjson -o a.ndjson.gz").ends(0);
     assert_eq!(folder.run("convert a.ndjson.gz --format object").ends(0).times(), [3, 1]);
@@ -65,7 +64,7 @@ fn a_json_file_is_never_one_event_per_line() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn conflicting_outputs_are_refused() {
     let folder = Folder::new().with("a.json", trace([1])).with("a.ndjson", "{\"ph\":\"i\"}\n");
     folder.run("convert a.json -f -o a.json").ends(2).says(&["is one of the inputs"]);
     folder.run("convert a.json -o a.ndjson").ends(2).says(&["exists"]);
@@ -73,7 +72,7 @@ fn what_cannot_be_is_refused() {
 }
 
 #[test]
-fn the_report_has_form_and_style() {
+fn reports_have_format_and_style() {
     let folder = Folder::new().with("a.json", trace([1]));
     folder.run("convert a.json --style compact -o b.json --report r.json").ends(0);
     let report: Value = serde_json::from_str(&folder.read("r.json")).unwrap();

@@ -1,10 +1,10 @@
-//! `diff` as users run it: two traces, runs, stored tables, limits.
+//! Runs `diff` on traces, runs and stored tables, with limits.
 
 use crate::support::{Folder, testdata};
 use serde_json::Value;
 use tracemill_testkit::packing;
 
-/// Ten events of `a` and `b` each, of these times in microseconds.
+/// Returns ten events of `a` and ten of `b`, with these durations in microseconds.
 fn events(a: u64, b: u64) -> String {
     let event = |name: &str, at: u64, dur: u64| {
         format!(r#"{{"ph":"X","name":"{name}","cat":"c","pid":1,"tid":1,"ts":{at},"dur":{dur}}}"#)
@@ -42,9 +42,10 @@ fn events_of_two_runs_are_tested() {
     assert!(same.lines().skip(2).all(|line| line.contains('~')), "{same}");
 }
 
-/// Exact times are those of DevTools but for its roundings, and tell apart what doubles since 1970 do not.
+/// Exact times differ from DevTools' by rounding only, and are finer than doubles of times since
+/// 1970.
 #[test]
-fn times_are_those_that_were_asked_for() {
+fn times_flag_selects_the_clock() {
     let folder = folder();
     let json = |words: &str| -> Value {
         let said = folder.run(&format!("diff --json {words}")).ends(0).stdout;
@@ -93,7 +94,7 @@ fn times_are_those_that_were_asked_for() {
 }
 
 #[test]
-fn what_times_are_scaled_by_is_there_or_it_is_told() {
+fn missing_normalize_events_are_reported() {
     let folder = folder().with("c.json", events(1000, 2500).replace("\"a\"", "\"c\""));
     folder.run("diff a.json b.json --normalize event:a").ends(0).quietly();
     let said = ["no run has any function or event \"x\"", "times stay as they are"];
@@ -103,7 +104,7 @@ fn what_times_are_scaled_by_is_there_or_it_is_told() {
 }
 
 #[test]
-fn limits_end_with_five() {
+fn broken_limits_end_with_5() {
     let folder = folder();
     folder
         .run("diff a.json b.json --fail-on self>5%")
@@ -138,9 +139,8 @@ fn limits_end_with_five() {
     assert!(wrong.stderr.contains("expected METRIC"), "{}", wrong.stderr);
 }
 
-/// Each limit is judged by the test of what it is of: counts and totals too.
 #[test]
-fn limits_are_judged_by_what_they_are_of() {
+fn limits_use_the_test_of_their_figure() {
     let equal = |count: u64, dur: u64| {
         let event = |at: u64| {
             let ts = 1000 + 1000 * at;
@@ -173,7 +173,7 @@ fn limits_are_judged_by_what_they_are_of() {
 }
 
 #[test]
-fn stored_tables_stand_for_traces() {
+fn stored_tables_replace_traces() {
     let folder = folder();
     let traces = folder.run("diff --json a.json b.json").ends(0).stdout;
     for verb in ["tree", "top"] {
@@ -185,7 +185,7 @@ fn stored_tables_stand_for_traces() {
         let stored = folder.run("diff --json a.table.json b.table.json").ends(0).stdout;
         let [one, two]: [Value; 2] =
             [&traces, &stored].map(|text| serde_json::from_str(text).expect("JSON"));
-        // sums are made in another order
+        // the sums are added in another order
         let near = |text: &Value| {
             let all = text.as_array().expect("a pair").iter();
             all.map(|own| format!("{:.6}", own.as_f64().expect("a number"))).collect::<Vec<_>>()
@@ -208,14 +208,13 @@ fn stored_tables_stand_for_traces() {
             all
         };
         assert_eq!(sums(&one), sums(&two), "{verb}");
-        // nothing is known of single events, and no limit passes that was not judged
+        // stored tables have no single events, so a change cannot be tested and breaks the limit
         folder
             .run("diff -q a.table.json b.table.json --fail-on self>5%")
             .ends(5)
             .says(&["FAILED self of b 20.05 -> 25.05 ms", "no test tells it from chance"]);
         folder.run("diff a.table.json b.table.json --fail-on self>30%").ends(0).quietly();
     }
-    // doubles of a table are what is written, to the last digit
     for ms in [4084546.0600849204, 11495413.886116741, 1111201.0213007727] {
         let text = folder.read("a.table.json");
         let mut table: Value = serde_json::from_str(&text).expect("JSON");
@@ -232,7 +231,7 @@ fn stored_tables_stand_for_traces() {
 }
 
 #[test]
-fn tables_that_stand_for_no_trace_are_told() {
+fn unusable_tables_are_refused() {
     let folder = folder();
     folder.run("top --json --per all a.json -o a.table.json").ends(0);
     let refused = |name: &str, text: String, parts: &[&str]| {
@@ -266,7 +265,6 @@ fn tables_that_stand_for_no_trace_are_told() {
             .ends(2)
             .says(&["a.table.json is a table of tracemill top --json", "tracemill diff compares"]);
     }
-    // another measure is compared, and told
     let other = table.replace("until the next sample", "all samples alike");
     std::fs::write(folder.path("hits.json"), other).expect("a file");
     folder.run("diff hits.json b.json").ends(0).says(&["not measured alike", "--weights"]);
@@ -304,7 +302,7 @@ fn runs_of_two_folders_are_tested() {
     assert!(few.stdout.contains("too few"), "{}", few.stdout);
 }
 
-/// What each run has of each function stays in memory: it is counted.
+/// The functions of all runs stay in memory and count towards the budget.
 #[test]
 fn runs_beyond_the_budget_are_refused() {
     let event = |i| format!(r#"{{"ph":"X","name":"f{i}","pid":1,"tid":1,"ts":{i},"dur":1}}"#);
@@ -319,7 +317,7 @@ fn runs_beyond_the_budget_are_refused() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_told() {
+fn incomparable_inputs_are_reported() {
     let folder = folder()
         .with("other.json", events(1, 1).replace("\"a\"", "\"x\"").replace("\"b\"", "\"y\""));
     folder.run("diff a.json other.json").ends(0).says(&["no function is on both sides"]);
@@ -328,9 +326,8 @@ fn what_cannot_be_compared_is_told() {
     folder.run("diff a.json b.json --from 1s --to 2s").ends(1).says(&["nothing to compare"]);
 }
 
-/// Profiles of one program, sampled: chance makes differences, and none is told.
 #[test]
-fn samples_of_one_program_differ_by_chance() {
+fn samples_of_one_program_show_no_change() {
     let folder = Folder::new();
     let profiles = testdata().join("node-cpu-prof");
     let mut all: Vec<_> = std::fs::read_dir(profiles)

@@ -1,17 +1,17 @@
-//! Each way to end has its status and its message.
+//! Checks the exit status and message of each kind of failure.
 
 use crate::support::{Folder, Run, testdata, trace, truncated};
 use std::fs;
 
 #[test]
-fn a_whole_trace_is_complete_and_quiet() {
+fn undamaged_traces_end_quietly_with_0() {
     let folder = Folder::new().with("a.json", trace([2, 1]));
     folder.run("merge a.json").ends(0).quietly();
     folder.run("info a.json").ends(0).quietly();
 }
 
 #[test]
-fn damage_is_told_with_its_place() {
+fn damage_is_reported_with_its_offset() {
     let (trace, cut_at) = truncated();
     let folder = Folder::new().with("a.json", trace);
     let place = format!("first at byte {cut_at}: ");
@@ -36,7 +36,7 @@ fn strict_stops_at_damage_and_writes_nothing() {
 }
 
 #[test]
-fn wrong_flags_are_usage() {
+fn wrong_flags_end_with_2() {
     let folder = Folder::new().with("a.json", trace([1]));
     for words in [
         "merge a.json --no-such-flag",
@@ -66,7 +66,7 @@ fn wrong_flags_are_usage() {
 }
 
 #[test]
-fn an_output_that_exists_is_replaced_only_if_asked() {
+fn existing_outputs_are_replaced_only_with_force() {
     let folder = Folder::new().with("a.json", trace([2, 1])).with("b.json", "precious");
     let error = ["tracemill: error: the output b.json exists already", "-f"];
     folder.run("merge a.json -o b.json").ends(2).says(&error);
@@ -80,7 +80,7 @@ fn an_output_that_exists_is_replaced_only_if_asked() {
 }
 
 #[test]
-fn an_output_that_is_an_input_is_refused() {
+fn outputs_that_are_inputs_are_refused() {
     let folder = Folder::new().with("a.json", trace([2, 1])).with("b.json", trace([3]));
     fs::hard_link(folder.path("a.json"), folder.path("c.json")).unwrap();
     for output in ["a.json", "./a.json", "c.json"] {
@@ -91,7 +91,7 @@ fn an_output_that_is_an_input_is_refused() {
 }
 
 #[test]
-fn a_folder_that_does_not_exist_is_told() {
+fn missing_output_folders_are_named() {
     let folder = Folder::new().with("a.json", trace([1]));
     let says = ["cannot write nowhere/", ": its folder does not exist"];
     for words in ["merge a.json -o", "filter a.json -o", "info a.json -o", "tree a.json -o"] {
@@ -101,7 +101,7 @@ fn a_folder_that_does_not_exist_is_told() {
 }
 
 #[test]
-fn inputs_that_cannot_be_used_are_named() {
+fn unusable_inputs_are_named() {
     let folder = Folder::new().with("a.json", trace([1]));
     let missing = ["tracemill: error: ", "missing.json", "No such file"];
     folder.run("merge a.json missing.json -o out.json").ends(3).says(&missing);
@@ -118,7 +118,7 @@ fn other_formats_are_refused() {
         let mut command = folder.command("merge -o out.json");
         let run = Run::of(command.arg(&path).output().unwrap()).ends(3);
         let parts = ["tracemill: error: ", "not a trace", &path.display().to_string()];
-        // where a format is known its name says more than its bytes
+        // a known format is named in the message, others are shown as an excerpt
         if run.stderr.lines().count() == 1 {
             run.says(&parts)
         } else {
@@ -138,7 +138,7 @@ fn an_impossible_budget_is_refused() {
 }
 
 #[test]
-fn outputs_that_cannot_be_written_are_named() {
+fn unwritable_outputs_are_named() {
     let folder = Folder::new().with("a.json", trace([1]));
     let run = folder.run("merge a.json -o no/such/folder.json").ends(4);
     run.says(&["tracemill: error: cannot write no/such/folder.json"]);
@@ -149,13 +149,14 @@ fn outputs_that_cannot_be_written_are_named() {
 }
 
 #[test]
-fn the_quirks_have_their_status() {
+fn quirks_have_their_documented_status() {
     let table = fs::read_to_string(testdata().join("quirks/expected.tsv")).unwrap();
     let wrong: Vec<String> = table.lines().skip(1).filter_map(|line| quirk(line).err()).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Merges the file that a line of the table names; what is not as the table has it is the error.
+/// Merges the file named by a line of the table; returns an error if the result differs from the
+/// line.
 fn quirk(line: &str) -> Result<(), String> {
     let columns: Vec<&str> = line.split('\t').collect();
     let [name, kept, lost, code] = columns[..] else { panic!("four columns: {line}") };
@@ -180,9 +181,8 @@ fn quirk(line: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What is given where a verb is expected, or an input, is told by what it is.
 #[test]
-fn files_and_addresses_are_known_where_verbs_are_expected() {
+fn files_and_urls_are_recognised_in_place_of_verbs() {
     let folder = Folder::new().with("a.json", trace([2, 1])).with("b.json", trace([3]));
     for words in ["a.json", "a.json b.json", "a.json --json"] {
         let ends = folder.run(words).ends(0);
@@ -214,7 +214,6 @@ fn files_and_addresses_are_known_where_verbs_are_expected() {
     assert!(!run.stderr.contains("tip: "), "{}", run.stderr);
 }
 
-/// Warnings that differ in their inputs and in numbers only are one line with a count.
 #[test]
 fn equal_warnings_are_folded() {
     let folder = Folder::new();

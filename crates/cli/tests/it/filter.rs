@@ -1,4 +1,4 @@
-//! `filter`: criteria as written, whole things, what is said of what went, refusals.
+//! Runs `filter`.
 
 use crate::support::{Folder, Run, trace};
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ const TRACE: &str = r#"{"traceEvents":[
 {"ph":"M","name":"thread_name","pid":1,"tid":2,"args":{"name":"ThreadPoolForegroundWorker"}}
 ],"metadata":{"x":1}}"#;
 
-/// What stays, by the numbers of the lines.
+/// Asserts which lines of [`TRACE`] a filter keeps.
 #[track_caller]
 fn check(flags: &str, expected: &[usize]) {
     let folder = Folder::new().with("a.json", TRACE);
@@ -43,7 +43,7 @@ fn check(flags: &str, expected: &[usize]) {
 }
 
 #[test]
-fn every_criterion_and_whole_things() {
+fn criteria_keep_related_events_together() {
     check("", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     check("--pid 2", &[6, 7, 8]);
     check("--pid 1 --tid 1-2", &[1, 2, 3, 4, 5, 7, 8, 9, 10]);
@@ -66,9 +66,8 @@ fn every_criterion_and_whole_things() {
     check("--from 700 --to 0.8ms --cat net", &[7, 8]);
 }
 
-/// Ids are numbers or strings, as they are written or not; presets by event, category, thread and process.
 #[test]
-fn ids_of_every_kind_and_every_preset() {
+fn ids_of_any_type_and_all_presets_match() {
     let events = [
         r#"{"ph":"X","name":"one","pid":"rank 0","tid":"stream 7","ts":1,"dur":1}"#,
         r#"{"ph":"X","name":"two","pid":"12","tid":3,"ts":2,"dur":1}"#,
@@ -102,7 +101,7 @@ fn ids_of_every_kind_and_every_preset() {
 }
 
 #[test]
-fn names_count_wherever_they_stand() {
+fn names_after_the_events_match() {
     let names = "[{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":1,\"args\":{\"name\":\"late\"}}]";
     let folder = Folder::new().with("a.json", [&trace([3, 1]), names].concat());
     let run = folder.run("filter a.json --process late").ends(0);
@@ -111,9 +110,9 @@ fn names_count_wherever_they_stand() {
     assert_eq!(run.stdout.matches("\"ts\":").count(), 0, "{}", run.stdout);
 }
 
-/// Status 1, and what there is instead.
+/// A criterion without a match ends with status 1 and lists the existing values.
 #[test]
-fn criteria_that_match_nothing_are_told() {
+fn unmatched_criteria_are_reported() {
     let folder = Folder::new().with("a.json", TRACE);
     for (flags, said) in [
         (
@@ -137,7 +136,7 @@ fn criteria_that_match_nothing_are_told() {
     ] {
         let run = folder.run(&format!("filter a.json {flags}")).ends(1).says(&[said]);
         assert!(run.stdout.contains("process_name") && !run.stdout.contains("\"ts\""), "{flags}");
-        // of a pipe it is not known which names, categories and phases there are
+        // pipes are not read again to list names, categories and phases
         let is_known = ["--pid ", "--tid ", "--process ", "--thread "];
         let plain = match is_known.iter().any(|flag| flags.starts_with(flag)) {
             true => Some(said),
@@ -148,13 +147,11 @@ fn criteria_that_match_nothing_are_told() {
             .ends(1)
             .says(&plain.into_iter().collect::<Vec<_>>());
     }
-    // an input without events has nothing that could match
     folder.pipe("filter --pid 1", "[]").ends(0).says(&["the input has no events"]);
 }
 
-/// Each by itself, though others of its kind match and there is something to write.
 #[test]
-fn one_of_several_that_matches_nothing_is_told() {
+fn unmatched_values_are_reported_singly() {
     let folder = Folder::new().with("a.json", TRACE);
     for (flags, said) in [
         (
@@ -169,11 +166,8 @@ fn one_of_several_that_matches_nothing_is_told() {
             "--process Renderer --process Browsr",
             &["nothing matches --process Browsr (the trace has"],
         ),
-        // what would have gone stays
         ("--invert --name innner", &["nothing matches --name innner: did you mean inner?"]),
-        // it is there, though not in that process
         ("--pid 1 --tid 1,2,7", &[]),
-        // of that one there is metadata only
         ("--tid 0,1", &[]),
     ] {
         let run = folder.run(&format!("filter a.json {flags} --report r.json -f"));
@@ -189,7 +183,7 @@ fn one_of_several_that_matches_nothing_is_told() {
 }
 
 #[test]
-fn case_is_ignored_on_request() {
+fn ignore_case_applies_to_names() {
     check("-i --process RENDERER", &[1, 2, 3, 4, 5, 7, 8, 9, 10]);
     check("--ignore-case --name runtask", &[5]);
     check("-i --cat V8", &[1, 4, 6]);
@@ -197,7 +191,7 @@ fn case_is_ignored_on_request() {
 }
 
 #[test]
-fn what_went_is_said_by_reason() {
+fn dropped_events_are_counted_by_criterion() {
     let folder = Folder::new().with("a.json", TRACE);
     let words = "filter a.json --tid 1,3 --min-dur 50us -o b.json --report r.json -v";
     let run = folder.run(words).ends(0);
@@ -217,7 +211,7 @@ fn what_went_is_said_by_reason() {
 }
 
 #[test]
-fn shrinking_says_how_far() {
+fn shrink_to_reports_its_threshold() {
     let folder = Folder::new().with("a.json", TRACE);
     let size = TRACE.len() - 300;
     let run = folder.run(&format!("filter a.json --shrink-to {size} -v -o b.json")).ends(0);
@@ -236,7 +230,7 @@ fn shrinking_says_how_far() {
 }
 
 #[test]
-fn flags_that_mean_nothing_are_refused() {
+fn meaningless_flags_are_refused() {
     let folder = Folder::new().with("a.json", TRACE);
     for flags in
         ["--name (", "--min-dur -1", "--from soon", "--drop gpus", "--pid 5-1", "--to 0.0001us"]

@@ -1,4 +1,4 @@
-//! The lines above tables: where DevTools' times begin, and what is not counted.
+//! Checks the notes above tables: DevTools' time 0, and CPU profiles that are not counted.
 
 use crate::support::Folder;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ fn parsed(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
 }
 
-/// A page whose recording starts 820 ms after its first event.
+/// Returns a page trace in which recording starts 820 ms after the first event.
 fn page(name: &str) -> String {
     let event = |name: &str, ts: u64, data: Value| json!({"ph": "X", "name": name, "cat": "devtools.timeline", "pid": 1, "tid": 1, "ts": ts, "dur": 900, "args": {"data": data}});
     let frame = json!({"frame": "F", "url": "https://a.example/", "processId": 1, "isInPrimaryMainFrame": true, "isOutermostMainFrame": true, "name": ""});
@@ -16,7 +16,7 @@ fn page(name: &str) -> String {
         .to_string()
 }
 
-/// A CPU profile of a thread, if it has one, with some samples.
+/// Returns a CPU profile, with its thread if `tid` is given.
 fn profile(id: &str, tid: Option<u64>) -> Vec<Value> {
     let of = |name: &str, tid: u64, data: Value| json!({"ph": "P", "name": name, "cat": "disabled-by-default-v8.cpu_profiler", "id": id, "pid": 1, "tid": tid, "ts": 1_000, "args": {"data": data}});
     let frame = |name: &str| json!({"functionName": name, "scriptId": 1, "url": "a.js"});
@@ -30,7 +30,7 @@ const ALL: [&str; 5] =
     ["top", "tree", "tree --heaviest --pid 1", "report", "tree --bottom-up --markdown"];
 
 #[test]
-fn tables_say_where_devtools_begins_to_count() {
+fn tables_note_devtools_zero() {
     let folder = Folder::new()
         .with("page.json", page("TracingStartedInBrowser"))
         .with("plain.json", page("Other"));
@@ -40,7 +40,7 @@ fn tables_say_where_devtools_begins_to_count() {
         let said = folder.run(&format!("{verb} plain.json")).ends(0).stdout;
         assert!(!said.contains("DevTools' 0"), "{verb}: {said}");
     }
-    // the start of the trace and that of the tables lie apart as the header says
+    // the difference of both starts is that in the note
     let info = parsed(&folder.run("info --json page.json").ends(0).stdout);
     let top = parsed(&folder.run("top --json page.json").ends(0).stdout);
     let start = info["time"]["start_ns"].as_f64().expect("a time") / 1e6;
@@ -49,7 +49,7 @@ fn tables_say_where_devtools_begins_to_count() {
 }
 
 #[test]
-fn profiles_that_are_not_counted_are_told() {
+fn uncounted_profiles_are_noted() {
     let call = json!({"ph": "X", "name": "FunctionCall", "cat": "devtools.timeline", "pid": 1, "tid": 1, "ts": 1_000, "dur": 900, "args": {}});
     let of = |profiles: &[(&str, Option<u64>)]| {
         let profiles = profiles.iter().flat_map(|&(id, tid)| profile(id, tid));
@@ -72,7 +72,7 @@ fn profiles_that_are_not_counted_are_told() {
 }
 
 #[test]
-fn tables_count_from_the_start_of_the_trace() {
+fn table_times_are_relative_to_the_trace_start() {
     let folder = Folder::new().with("page.json", page("TracingStartedInBrowser"));
     let log = parsed(&folder.run("tree --log --json --main page.json").ends(0).stdout);
     let at = |name: &str| {
@@ -84,7 +84,6 @@ fn tables_count_from_the_start_of_the_trace() {
     assert_eq!(call[at("start_ms")].as_f64(), Some(829.0), "{log}");
     let said = folder.run("tree --log page.json").ends(0).stdout;
     assert!(said.contains("829.000"), "{said}");
-    // a window that holds this call, for a table and for a slice
     let window = "--from 829ms --duration 500us page.json";
     let said = folder.run(&format!("top {window}")).ends(0).stdout;
     assert!(

@@ -1,4 +1,4 @@
-//! Tests of the help. `UPDATE_GOLDEN=1 cargo test` writes the golden texts.
+//! Tests the help texts. `UPDATE_GOLDEN=1 cargo test` rewrites the golden files.
 
 use crate::support::Folder;
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ pub(crate) const VERBS: [&str; 21] = [
     "man",
 ];
 
-/// Returns the help that is printed on a terminal of `columns`.
+/// Returns the help as printed on a terminal of `columns`.
 #[track_caller]
 fn help(words: &str, columns: &str) -> String {
     let folder = Folder::new();
@@ -63,7 +63,7 @@ fn help_is_golden() {
 }
 
 #[test]
-fn short_help_fits_a_screen_and_has_examples() {
+fn short_help_fits_one_screen() {
     assert!(help("-h", "80").lines().count() <= 40);
     for verb in VERBS {
         let help = help(&format!("{verb} -h"), "80");
@@ -141,7 +141,7 @@ fn the_version_is_one_line() {
 }
 
 #[test]
-fn without_a_verb_help_is_shown_as_an_error() {
+fn missing_verbs_show_the_help_as_an_error() {
     let run = Folder::new().run("").ends(2);
     assert_eq!(run.stdout, "");
     assert!(run.stderr.contains("Usage: tracemill <VERB>"), "{}", run.stderr);
@@ -161,7 +161,7 @@ fn typos_get_a_suggestion() {
     }
 }
 
-/// Spelling does not tell what `--start` means; words of other tools are answered with ours.
+/// Verbs and flags of other tools, whose spelling gives no suggestion, get a hint.
 #[test]
 fn words_of_other_tools_get_a_hint() {
     for (words, hint) in [

@@ -1,9 +1,9 @@
-//! Inputs with the same pids and ids: what is renamed, said, reported, and how it is overruled.
+//! Merges inputs that use the same pids and ids.
 
 use crate::support::{Folder, Run, trace};
 use serde_json::{Value, json};
 
-/// A trace of one named process.
+/// Returns a trace of one named process.
 fn process(pid: &str, name: &str, ts: u64) -> String {
     format!(
         "{{\"traceEvents\":[\n{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{pid},\"args\":{{\"name\":\"{name}\"}}}},\n\
@@ -20,13 +20,12 @@ fn events(trace: &str) -> Vec<Value> {
     value["traceEvents"].as_array().expect("events").clone()
 }
 
-/// The pids of the events, in order.
 fn pids(trace: &str) -> Vec<Value> {
     events(trace).iter().map(|event| event["pid"].clone()).collect()
 }
 
 #[test]
-fn what_two_inputs_have_is_renamed_and_said() {
+fn clashing_ids_are_renumbered_with_a_message() {
     let folder = folder();
     let run = folder.run("merge a.json b.json --report r.json").ends(0);
     let run = run.says(&[
@@ -43,9 +42,9 @@ fn what_two_inputs_have_is_renamed_and_said() {
     folder.run("merge -q a.json b.json").ends(0).quietly();
 }
 
-/// What is misspelled is said, with what there is; what is there is not.
+/// Misspelled keys get a suggestion; existing keys get no message.
 #[test]
-fn keys_of_args_that_nobody_has_are_told() {
+fn missing_args_keys_are_reported() {
     let one = |pid: u64| {
         format!(
             "[{{\"ph\":\"X\",\"name\":\"n\",\"ts\":1,\"dur\":1,\"pid\":{pid},\"tid\":1,\"args\":{{\"External id\":5}}}}]"
@@ -62,7 +61,7 @@ fn keys_of_args_that_nobody_has_are_told() {
 }
 
 #[test]
-fn verbs_of_several_inputs_read_what_merge_makes_of_them() {
+fn verbs_read_several_inputs_as_merged() {
     let folder = folder();
     let merged = folder.run("merge a.json b.json").ends(0).stdout;
     for verb in ["convert", "filter --ph b", "slice --from 0", "redact", "convert --format ndjson"]
@@ -81,7 +80,6 @@ fn verbs_of_several_inputs_read_what_merge_makes_of_them() {
     folder.run("split --by pid a.json b.json -d parts").ends(0);
     let parts = ["a.7.json", "a.10000007.json"].map(|part| folder.read(&format!("parts/{part}")));
     assert_eq!(parts.map(|part| pids(&part).len()), [2, 2]);
-    // what is merged first may not be replaced either
     folder.run("convert a.json b.json -f -o b.json").ends(2);
     let folder = folder.with("7.json", process("7", "z", 1));
     let run = folder.run("split a.json 7.json --by pid -f -O {pid}.json -d .").ends(2);
@@ -89,7 +87,7 @@ fn verbs_of_several_inputs_read_what_merge_makes_of_them() {
 }
 
 #[test]
-fn info_of_several_inputs_has_the_processes_and_times_of_their_merge() {
+fn info_reads_several_inputs_as_merged() {
     let based = |base: u64| {
         let profile = r#"{"ph":"P","name":"Profile","id":"0x1","ts":3,"pid":7,"tid":1,"args":{}}"#;
         process("7", "x", 5)
@@ -105,7 +103,6 @@ fn info_of_several_inputs_has_the_processes_and_times_of_their_merge() {
         assert!(!own[key].is_null(), "{key}");
         assert_eq!(own[key], one[key], "{key}");
     }
-    // new pids take more bytes
     let rows = |info: &Value, list: &str, columns: [&str; 3]| -> Vec<[Value; 3]> {
         let rows = info[list].as_array().expect("a list").iter();
         rows.map(|row| columns.map(|column| row[column].clone())).collect()
@@ -121,9 +118,8 @@ fn info_of_several_inputs_has_the_processes_and_times_of_their_merge() {
     assert!(run.stderr.contains("name files"), "{}", run.stderr);
 }
 
-/// Slices of different recordings neither overlap nor pair.
 #[test]
-fn check_of_several_inputs_judges_each_recording_by_itself() {
+fn check_keeps_recordings_apart() {
     let slice = |ts: u64| {
         format!(
             "[{{\"ph\":\"X\",\"name\":\"a\",\"cat\":\"c\",\"ts\":{ts},\"dur\":10,\"pid\":1,\"tid\":1,\"args\":{{}}}}]"
@@ -139,9 +135,8 @@ fn check_of_several_inputs_judges_each_recording_by_itself() {
     assert!(!pods.stdout.contains("overlap"), "{}", pods.stdout);
 }
 
-/// Containers have one pid, and often one name.
 #[test]
-fn containers_are_told_apart() {
+fn containers_with_the_same_pid_stay_separate() {
     let folder = Folder::new()
         .with("pod-1.json", process("1", "app", 1))
         .with("pod-2.json", process("1", "app", 500))
@@ -154,14 +149,14 @@ fn containers_are_told_apart() {
 }
 
 #[test]
-fn labels_that_no_name_has_show_in_the_status() {
+fn unmatched_labels_set_exit_code_1() {
     let folder = folder();
     let run = folder.run("merge a.json b.json --label-from-name rank[0-9] -o out.json").ends(1);
     assert!(run.stderr.contains("--label-from-name rank[0-9] matches none"), "{}", run.stderr);
 }
 
 #[test]
-fn rules_overrule() {
+fn identity_flags_override_the_defaults() {
     let folder = folder();
     let kept = folder.run("merge a.json b.json --pid keep").ends(0).quietly();
     assert_eq!(pids(&kept.stdout), [7; 4]);
@@ -172,12 +167,11 @@ fn rules_overrule() {
     assert_eq!(events(&kept.stdout)[3]["id"], "0x1");
     let offset = folder.run("merge a.json b.json --pid offset").ends(0);
     assert_eq!(pids(&offset.stdout), [7, 17, 7, 17]);
-    // alone, an input has nobody to be told apart from
     folder.run("merge a.json --pid offset").ends(0).quietly();
 }
 
 #[test]
-fn parts_of_one_recording_stay() {
+fn parts_of_one_recording_keep_their_pids() {
     let folder = Folder::new()
         .with("1.json", process("7", "x", 1))
         .with("2.json", process("7", "x", 5))
@@ -189,7 +183,7 @@ fn parts_of_one_recording_stay() {
 }
 
 #[test]
-fn types_stay_apart() {
+fn numeric_and_string_pids_stay_separate() {
     let folder = Folder::new()
         .with("a.json", process("10", "x", 1))
         .with("b.json", process("\"10\"", "y", 1))
@@ -213,7 +207,6 @@ fn labels_name_processes_in_order() {
     assert_eq!(last(10_000_007, "process_labels"), Some(json!({"labels": "second"})));
     assert_eq!(last(7, "process_sort_index"), Some(json!({"sort_index": 0})));
     assert_eq!(last(10_000_007, "process_sort_index"), Some(json!({"sort_index": 1})));
-    // metadata events stand first
     assert!(all[..8].iter().all(|event| event["ph"] == "M"), "{all:#?}");
 }
 
@@ -226,7 +219,6 @@ fn equal_metadata_is_written_once() {
     let spilled = folder.run("merge a.1.json a.2.json --dedup-metadata -@1 -m 32M").ends(0).stdout;
     assert_eq!((events(&all).len(), events(&once).len()), (4, 3));
     assert_eq!(once, spilled);
-    // two processes keep a name each
     let folder = folder_of_copies();
     let copies = folder.run("merge -q a.json b.json --dedup-metadata").ends(0).stdout;
     assert_eq!(events(&copies).len(), 4);
@@ -250,7 +242,6 @@ fn provenance_is_in_metadata() {
     assert_eq!(inputs[2]["path"], "b.json");
     assert_eq!(inputs[2]["pids"], json!({"7": "10000007"}));
     assert_eq!(said("a.json")["tracemill"]["inputs"][0]["pids"], json!({}));
-    // an array has no place for it
     let array = Folder::new().with("a.json", "[{\"ph\":\"X\",\"ts\":1,\"pid\":1}]");
     let run = array.run("merge a.json --provenance").ends(0).quietly();
     assert!(run.stdout.starts_with("{\"traceEvents\""), "{}", run.stdout);
@@ -276,7 +267,7 @@ fn a_manifest_repeats_a_merge() {
 }
 
 #[test]
-fn a_thousand_inputs_of_one_pid() {
+fn a_thousand_inputs_with_one_pid_are_merged() {
     let list: String = (0..1000).map(|n| format!("{n:04}.json\n")).collect();
     let folder = Folder::new().with("list", list);
     let folder = (0..1000).fold(folder, |f, n| f.with(&format!("{n:04}.json"), trace([1])));
@@ -292,7 +283,7 @@ fn a_thousand_inputs_of_one_pid() {
 }
 
 #[test]
-fn a_dry_run_decides_and_writes_the_manifest_alone() {
+fn dry_runs_write_only_the_manifest() {
     let folder = folder();
     let plan = "merge a.json b.json --dry-run";
     let told = folder.run("merge a.json b.json --write-manifest m -o out.json").ends(0).stderr;
@@ -305,11 +296,11 @@ fn a_dry_run_decides_and_writes_the_manifest_alone() {
     let report: Value = serde_json::from_str(&folder.read("r.json")).unwrap();
     assert_eq!((&report["dry_run"], &report["output"]), (&json!(true), &Value::Null));
     assert_eq!(report["identity"]["inputs"][1]["pids"], json!({"7": "10000007"}));
-    // the manifest in the place of what is said for people
+    // the manifest replaces the table
     let listed = folder.run(&format!("{plan} -q --write-manifest -")).ends(0).stdout;
     assert_eq!(listed, folder.read("m"));
     assert_eq!(folder.names(), ["a.json", "b.json", "dry", "m", "out.json", "r.json"]);
-    // what has no meaning is left alone; what would be in the way is said
+    // irrelevant flags are ignored, but conflicting outputs are refused
     folder.run(&format!("{plan} -z gz --level 9 --write-index -o new.json.gz")).ends(0);
     folder.run(&format!("{plan} -o out.json")).ends(2).says(&["out.json"]);
     folder.run(&format!("{plan} --report -")).ends(2).says(&["standard output"]);
@@ -318,7 +309,7 @@ fn a_dry_run_decides_and_writes_the_manifest_alone() {
 }
 
 #[test]
-fn a_dry_run_prints_the_manifest_of_the_merge_and_writes_nothing_else() {
+fn dry_runs_print_the_manifest_of_the_merge() {
     let folder = folder();
     let plan = folder.run("merge a.json b.json --dry-run --write-manifest -").ends(0).stdout;
     let files = folder.names();

@@ -1,21 +1,21 @@
-//! `index` as a user runs it, and `info` with what it made.
+//! Runs `index`, and other verbs with the indexes.
 
 use crate::support::{Folder, Run, event, testdata, truncated};
 use serde_json::Value;
 
-/// Two traces: one of a program, one that breaks off.
+/// Returns a folder with a complete and a truncated trace.
 fn folder() -> Folder {
     let node = std::fs::read(testdata().join("node/trace.json")).expect("a trace");
     Folder::new().with("a.json", node).with("cut.json", truncated().0)
 }
 
-/// Whether `info` asks an index.
+/// Whether `info` uses the index.
 fn is_answered(folder: &Folder, flags: &str) -> bool {
     folder.run(&format!("info -v {flags}")).stderr.contains("answered by a.json.tmi")
 }
 
 #[test]
-fn info_says_the_same_at_once() {
+fn info_gives_the_same_result_with_an_index() {
     let folder = folder();
     folder.run("index a.json cut.json").ends(1).says(&["cut.json", "lost"]);
     folder.run("index a.json cut.json").ends(1).says(&["cut.json", "lost"]);
@@ -42,7 +42,7 @@ fn info_says_the_same_at_once() {
 }
 
 #[test]
-fn statuses_say_what_became_of_it() {
+fn exit_codes_show_the_state_of_the_index() {
     let folder = folder();
     folder.run("index a.json").ends(0).quietly();
     folder.run("index --verify a.json").ends(0).says(&["still right"]);
@@ -61,14 +61,13 @@ fn statuses_say_what_became_of_it() {
     folder.pipe("index", event(1)).ends(2).says(&["only a file can have an index"]);
     folder.run("info --index none.tmi a.json").ends(3).says(&["none.tmi"]);
     folder.run("info a.json.tmi").ends(3).says(&["a tracemill index"]);
-    // whoever runs verbs over a folder sees its traces alone
     folder.run("index . -f").ends(1);
     let run = folder.run("info .");
     assert!(!run.stderr.contains("tmi"), "{}", run.stderr);
 }
 
 #[test]
-fn a_trace_that_changed_is_read_with_one_warning() {
+fn changed_traces_are_read_with_a_warning() {
     let folder = folder();
     folder.run("index a.json").ends(0);
     let text = folder.read("a.json");
@@ -81,7 +80,7 @@ fn a_trace_that_changed_is_read_with_one_warning() {
 }
 
 #[test]
-fn what_is_in_it_is_printed_and_reported() {
+fn contents_are_printed_and_reported() {
     let folder = folder();
     let run = folder.run("index --print a.json --report report.json").ends(0);
     for word in ["a.json.tmi", "META", "GRANULES", "LANES", "median of 64"] {
@@ -95,7 +94,7 @@ fn what_is_in_it_is_printed_and_reported() {
 }
 
 #[test]
-fn an_index_that_is_named_must_be_that_of_the_trace_also_where_all_is_read() {
+fn named_indexes_must_match_the_trace() {
     let folder = folder();
     folder.run("index a.json cut.json").ends(1);
     for verb in [
@@ -116,7 +115,7 @@ fn an_index_that_is_named_must_be_that_of_the_trace_also_where_all_is_read() {
 }
 
 #[test]
-fn of_several_inputs_no_index_is_asked_and_that_is_told() {
+fn indexes_of_several_inputs_are_not_used() {
     let folder = folder();
     let told = "there are several inputs";
     for verb in ["info", "slice --to 1ms", "profile list"] {
@@ -137,7 +136,7 @@ fn of_several_inputs_no_index_is_asked_and_that_is_told() {
 }
 
 #[test]
-fn a_folder_without_traces_has_no_index_and_that_is_told() {
+fn folders_without_traces_get_no_index() {
     let folder = Folder::new();
     std::fs::create_dir(folder.path("none")).expect("a folder");
     folder.run("index none").ends(1).says(&["no trace was found"]);
@@ -148,7 +147,7 @@ fn a_folder_without_traces_has_no_index_and_that_is_told() {
 }
 
 #[test]
-fn slice_says_why_it_reads_all_of_a_trace_that_has_an_index() {
+fn slice_explains_why_an_index_was_not_used() {
     let call =
         |i: usize| format!(r#"{{"name":"a","ph":"X","pid":1,"tid":1,"ts":{},"dur":5}}"#, 10 * i);
     let calls: Vec<String> = (0..20_000).map(call).collect();
@@ -183,7 +182,7 @@ fn slice_says_why_it_reads_all_of_a_trace_that_has_an_index() {
 }
 
 #[test]
-fn profiles_are_the_same_by_an_index() {
+fn profiles_are_the_same_with_an_index() {
     let packed = testdata().join("chromium/trace.json.gz");
     let folder = Folder::new();
     folder.run(&format!("convert {} -o a.json", packed.display())).ends(0);
@@ -211,7 +210,7 @@ fn profiles_are_the_same_by_an_index() {
 }
 
 #[test]
-fn verbs_that_write_traces_write_their_indexes_too() {
+fn write_index_adds_indexes_to_outputs() {
     let folder = folder();
     let again = |trace: &str| folder.run(&format!("index --verify {trace}")).ends(0);
     for verb in ["merge", "slice --to 100ms", "convert", "filter --ph X", "redact", "calls"] {
@@ -240,7 +239,7 @@ fn verbs_that_write_traces_write_their_indexes_too() {
 }
 
 #[test]
-fn where_a_folder_cannot_be_written_its_index_is_among_the_users_caches() {
+fn indexes_of_read_only_folders_go_to_the_cache() {
     use std::fs::Permissions;
     use std::io::ErrorKind;
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -250,7 +249,7 @@ fn where_a_folder_cannot_be_written_its_index_is_among_the_users_caches() {
         let path = folder.path(path);
         std::fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
     };
-    // for the administrator every folder can be written, so it is somebody else who runs the command, from where they may
+    // root can write to every folder, so another user runs the command
     let program = folder.path("tracemill");
     std::fs::copy(env!("CARGO_BIN_EXE_tracemill"), &program).expect("there is room");
     std::fs::create_dir_all(folder.path("home")).expect("a folder");
@@ -275,7 +274,7 @@ fn where_a_folder_cannot_be_written_its_index_is_among_the_users_caches() {
         if is_root {
             command.uid(65534).gid(65534);
         }
-        // a child that another test is starting holds the copy open for writing, until it runs its own program
+        // until another test's child calls exec, it may hold the copy open for writing
         let output = loop {
             match command.output() {
                 Err(error) if error.kind() == ErrorKind::ExecutableFileBusy => {

@@ -1,9 +1,9 @@
-//! `info`: what it says, in each of its forms.
+//! Runs `info` in each output format.
 
 use crate::support::{Folder, event, testdata, trace};
 use serde_json::{Value, json};
 
-/// Two nested slices, and names that would be markup.
+/// Two nested slices, and names that contain markup.
 const NASTY: &str = r#"[
 {"name":"a|`b`","cat":"x,y","ph":"X","ts":10,"dur":10,"pid":1,"tid":2,"args":{"data":{"k":1}}},
 {"name":"in\\|ner","cat":"y","ph":"X","ts":12,"dur":3,"pid":1,"tid":2,"args":{}},
@@ -46,9 +46,9 @@ fn full_has_self_times_and_keys_of_args() {
     assert_eq!(plain["names"].get("by_self"), None);
 }
 
-/// Nobody knows how long a B without an E was: its own time is no self time, and no row has more of it than of time.
+/// A B event without an E has an unknown duration, so it adds no self time.
 #[test]
-fn what_never_ends_is_counted_apart() {
+fn unended_slices_are_counted_separately() {
     let events = [
         r#"{"name":"open","ph":"B","ts":0,"pid":1,"tid":1}"#,
         r#"{"name":"work","ph":"X","ts":10,"dur":5,"pid":1,"tid":1}"#,
@@ -82,7 +82,7 @@ fn top_cuts_lists() {
 }
 
 #[test]
-fn markdown_is_tables_in_which_names_are_only_names() {
+fn markdown_tables_escape_names() {
     let folder = Folder::new().with("a.json", NASTY);
     let text = folder.run("info --markdown a.json").ends(0).stdout;
     for line in [
@@ -93,7 +93,6 @@ fn markdown_is_tables_in_which_names_are_only_names() {
     ] {
         assert!(text.lines().any(|own| own == line), "{line}\n{text}");
     }
-    // all rows of a table have as many bars as its head
     let bars: Vec<usize> = text.lines().map(|line| line.matches('|').count()).collect();
     let is_even = |pair: &[usize]| pair[0] == 0 || pair[1] == 0 || pair[0] == pair[1];
     assert!(bars.windows(2).all(is_even), "{text}");
@@ -120,7 +119,7 @@ fn inputs_of_all_kinds() {
 }
 
 #[test]
-fn one_key_is_written_as_it_stands() {
+fn get_prints_the_value_unchanged() {
     let head = r#"{"metadata":{"command_line":"a \u0062","n":[1.50,{"x":null}]},"traceEvents":["#;
     let event = r#"{"ph":"i","ts":1,"name":"n"}"#;
     let folder = Folder::new()
@@ -154,14 +153,14 @@ fn one_key_is_written_as_it_stands() {
     folder.run("info a.json --get behind --full").ends(2);
 }
 
-/// Of a file of 32 GiB only what stands before the events is read: behind it there is nothing that could be.
+/// Only the start of the file is read: 32 GiB with a hole after the first event.
 #[test]
-fn a_key_before_the_events_of_a_huge_file_is_found_at_once() {
+fn get_stops_before_the_events() {
     let folder =
         Folder::new().with("huge.json", r#"{"metadata":{"a":7},"traceEvents":[{"ph":"i"}"#);
     let file =
         std::fs::File::options().write(true).open(folder.path("huge.json")).expect("it is ours");
-    // a hole takes no room, where the file system has such
+    // a hole takes no disk space, if the file system supports it
     if file.set_len(32 << 30).is_err() {
         return;
     }
@@ -171,9 +170,9 @@ fn a_key_before_the_events_of_a_huge_file_is_found_at_once() {
     assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
 }
 
-/// A stream that does not begin as a CPU profile is not kept, and one may come behind other documents.
+/// The start of a pipe is kept only if it looks like a CPU profile, so a later profile is not read.
 #[test]
-fn a_profile_behind_another_document_of_a_stream_is_told() {
+fn profiles_after_other_documents_are_reported() {
     let profile = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"a","scriptId":"0","url":"","lineNumber":0,"columnNumber":0}}],"startTime":1,"endTime":5,"samples":[1,1],"timeDeltas":[1,1]}"#;
     for before in ["[]", r#"{"traceEvents":[]}"#, r#"{"a":1}"#] {
         let folder = Folder::new().with("a.json", format!("{before}{profile}"));
@@ -185,7 +184,6 @@ fn a_profile_behind_another_document_of_a_stream_is_told() {
     }
 }
 
-/// What `info` says of viewers is what `check --for` says, of everything that lies here.
 #[test]
 fn info_and_check_agree_on_viewers() {
     let folder = Folder::new();
@@ -217,9 +215,9 @@ fn info_and_check_agree_on_viewers() {
     assert!(counts.iter().all(|&count| count > 3), "{counts:?}");
 }
 
-/// From a file, from a pipe and by an index.
+/// Tests a file, a pipe and an index.
 #[test]
-fn what_the_trace_says_it_lost_is_said() {
+fn losses_recorded_in_the_trace_are_reported() {
     let event = r#"{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":5,"dur":2,"args":{}}"#;
     let metadata = r#"{"dataLossOccurred":true,"stats":{"chunks_overwritten":7,"dropped":0}}"#;
     let text = format!("{{\"traceEvents\":[{event}],\"metadata\":{metadata}}}");

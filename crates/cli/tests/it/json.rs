@@ -1,9 +1,9 @@
-//! What verbs write is JSON: what is not is lost and said, or kept and said where readers take it, or mended.
+//! Checks that outputs are valid JSON: invalid text is dropped, kept or repaired, with a message.
 
 use crate::support::{Folder, Run};
 use serde_json::Value;
 
-/// Every verb that writes a trace, to standard output.
+/// Verbs that write a trace to standard output.
 const VERBS: [&str; 6] = [
     "merge",
     "convert",
@@ -17,7 +17,7 @@ fn event(name: &str, ts: u64, rest: &str) -> String {
     format!(r#"{{"name":"{name}","cat":"c","ph":"X","ts":{ts},"dur":1,"pid":1,{rest}}}"#)
 }
 
-/// Five events of six have one mistake each that no bracket shows.
+/// Returns six events, five with a mistake that does not affect brackets.
 fn broken() -> String {
     let tid = r#""tid":1,"args":"#;
     let events = [
@@ -31,7 +31,7 @@ fn broken() -> String {
     format!("[{}]", events.join(",\n"))
 }
 
-/// An event for each mistake that some readers take, and a key beside them.
+/// Returns an event for each mistake that some readers accept, and a top-level key.
 fn lenient() -> Vec<u8> {
     let events = [
         event("nan", 1, r#""tid":1,"args":{"x":[NaN,-Infinity]}"#).into_bytes(),
@@ -44,7 +44,6 @@ fn lenient() -> Vec<u8> {
     [b"{\"traceEvents\":[", &all[..], b"],\"extra\":{\"x\":Infinity}}"].concat()
 }
 
-/// Events of what was written, which is JSON.
 fn events(run: &Run) -> Vec<Value> {
     let lines = serde_json::Deserializer::from_str(&run.stdout).into_iter::<Value>();
     let documents: Vec<Value> = lines.map(|line| line.expect("JSON")).collect();
@@ -57,7 +56,7 @@ fn events(run: &Run) -> Vec<Value> {
     }
 }
 
-/// Asserts that a run says all of this, on however many lines.
+/// Asserts that the messages contain all `parts`.
 #[track_caller]
 fn tells(run: Run, parts: &[&str]) -> Run {
     for part in parts {
@@ -67,7 +66,7 @@ fn tells(run: Run, parts: &[&str]) -> Run {
 }
 
 #[test]
-fn what_is_not_json_is_lost_and_said() {
+fn invalid_events_are_dropped_with_a_message() {
     let text = broken();
     let folder = Folder::new().with("a.json", &text);
     for verb in VERBS {
@@ -95,7 +94,7 @@ fn what_is_not_json_is_lost_and_said() {
 }
 
 #[test]
-fn what_some_readers_take_is_kept_and_said_or_mended() {
+fn lenient_json_is_kept_or_repaired() {
     let text = lenient();
     let folder = Folder::new().with("a.json", &text);
     let kinds =
@@ -122,7 +121,7 @@ fn what_some_readers_take_is_kept_and_said_or_mended() {
 }
 
 #[test]
-fn keys_beside_the_events_are_json_too() {
+fn top_level_keys_are_valid_json() {
     let sound = event("sound", 1, r#""tid":1,"args":{}"#);
     let text = format!(r#"{{"a":{{"b":tru}},"traceEvents":[{sound}],"c":01,"d":[1,{{}}]}}"#);
     let folder = Folder::new().with("a.json", text);
@@ -135,14 +134,14 @@ fn keys_beside_the_events_are_json_too() {
 }
 
 #[test]
-fn mending_and_refusing_exclude_each_other() {
+fn repair_and_strict_exclude_each_other() {
     let folder = Folder::new().with("a.json", "[]");
     folder.run("merge a.json --strict --repair").ends(2);
 }
 
-/// A function whose name looks like an escape, in a script of Windows.
+/// A function name that looks like an escape, in a Windows path.
 #[test]
-fn backslashes_of_names_and_paths_stay() {
+fn backslashes_in_names_and_paths_are_kept() {
     let (name, url) = (r"a\nb", r"C:\new\temp.js");
     let frame = |name: &str, url: &str| serde_json::json!({"functionName": name, "scriptId": "1", "url": url, "lineNumber": 1, "columnNumber": 1});
     let profile = serde_json::json!({

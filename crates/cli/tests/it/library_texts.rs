@@ -1,9 +1,10 @@
-//! No text of a library names a verb or a flag of the command: what can be done is a `Remedy`, whose words are the command's.
+//! Checks that library messages name no verb or flag; suggestions are `Remedy` values, worded by
+//! the command.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The string literals of a source, without those of its tests, which come last.
+/// Returns the string literals of a source file, without its tests, which come last.
 fn literals(source: &str) -> Vec<String> {
     let source = source.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
     let mut found = Vec::new();
@@ -26,7 +27,7 @@ fn literals(source: &str) -> Vec<String> {
             found.push(text.to_owned());
             rest = &behind[1..];
         } else if let Some(text) = rest.strip_prefix("'\\") {
-            // the first is what is escaped
+            // the first character is escaped
             let end = text.char_indices().skip(1).find(|(_, c)| *c == '\'').expect("it ends").0;
             rest = &text[end + 1..];
         } else if c == '\'' && rest.chars().nth(2) == Some('\'') {
@@ -38,7 +39,7 @@ fn literals(source: &str) -> Vec<String> {
     found
 }
 
-/// What a text says that only the command may say: a flag, long or short, or a verb behind the command's name.
+/// Whether a text names a flag, or a verb after the command's name.
 fn names_command(text: &str) -> bool {
     let verbs = ["merge", "split", "slice", "filter", "check", "info", "profile", "convert"];
     let mut words = text.split(|c: char| c.is_whitespace() || "(),;:".contains(c));
@@ -47,10 +48,10 @@ fn names_command(text: &str) -> bool {
         let short = matches!(word.as_bytes(), [b'-', letter] if letter.is_ascii_alphabetic());
         (long || short) && !word.ends_with('-')
     };
-    // other programs have flags too
+    // flags of other programs are allowed
     let is_theirs =
         ["bzip2 -", "xz -", "ulimit -", "tail -"].iter().any(|flag| text.contains(flag));
-    // in reports criteria, and what is made for a viewer, are called like flags
+    // reports name criteria, and events for viewers, like flags
     let is_name = text == "--for devtools" || !text.contains(' ');
     !is_theirs && !is_name && words.any(is_flag)
         || verbs.iter().any(|verb| text.contains(&format!("tracemill {verb}")))
@@ -99,7 +100,7 @@ fn libraries_name_no_flags() {
 }
 
 #[test]
-fn literals_are_found_where_they_are() {
+fn string_literals_are_found() {
     let source = "fn f<'a>() { g('\"', '\\'', \"a \\\" --b\"); } // \"no\"\nlet x = r#\"c\"d\"#;";
     assert_eq!(literals(source), ["a \\\" --b", "c\"d"]);
     assert!(names_command("choose --this"));

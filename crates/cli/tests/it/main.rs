@@ -1,4 +1,4 @@
-//! The built command, as a user runs it: what it prints, how it ends, what it leaves behind.
+//! Tests of the built command: its output, exit status and files.
 
 mod analysis;
 mod check;

@@ -1,11 +1,12 @@
-//! What each verb leases of its memory: all of it together is never more than there is, and no lease is less than what was asked for.
+//! Checks the memory leases of each verb: their sum stays within the budget, and no lease gets less
+//! than it requests.
 
 use super::support::Folder;
 use tracemill_testkit::generate::chrome_like;
 
 const PROFILE: &str = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"},"children":[2]},{"id":2,"callFrame":{"functionName":"f"}}],"startTime":10,"endTime":90,"samples":[2,2,1],"timeDeltas":[5,7,9]}"#;
 
-/// Verbs, with options that make a difference; the index comes last, since verbs behind it ask it.
+/// Verbs with relevant options; `index` is last, because later verbs would use the index.
 const VERBS: &[&str] = &[
     "merge -f -o out.json a.json",
     "merge -f -o out.json.gz a.json.gz b.cpuprofile",
@@ -48,7 +49,7 @@ const VERBS: &[&str] = &[
 ];
 
 #[test]
-fn leases_of_every_verb_add_up() {
+fn leases_of_every_verb_stay_within_the_budget() {
     let mut trace = Vec::new();
     chrome_like(7, 1 << 20, &mut trace).expect("a vector takes all");
     let folder = Folder::new().with("a.json", trace).with("b.cpuprofile", PROFILE);

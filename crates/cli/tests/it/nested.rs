@@ -1,9 +1,9 @@
-//! `tree --json=nested` against the rows of `tree --json`, put together by their parents.
+//! Compares `tree --json=nested` with the rows of `tree --json`.
 
 use crate::support::{Folder, STACKS, testdata};
 use serde_json::{Map, Value};
 
-/// Of each row, and first of none, the rows below it.
+/// Returns the children of each row; index 0 has the roots.
 fn below(rows: &[Map<String, Value>]) -> Vec<Vec<usize>> {
     let mut below = vec![Vec::new(); rows.len() + 1];
     for (at, row) in rows.iter().enumerate() {
@@ -12,7 +12,7 @@ fn below(rows: &[Map<String, Value>]) -> Vec<Vec<usize>> {
     below
 }
 
-/// The nodes of these rows, each with those below it.
+/// Returns the nodes of rows, each with its children.
 fn nodes(
     (rows, below): (&[Map<String, Value>], &[Vec<usize>]),
     own: &[usize],
@@ -33,7 +33,7 @@ fn nodes(
     all
 }
 
-/// The nested tree that the flat one stands for, but for the names of its parts.
+/// Builds the nested tree from the flat one, without names of parts.
 fn nested_of(flat: &Value) -> Value {
     let value = if flat["view"] == "bottom-up" { "self_ms" } else { "total_ms" };
     let columns = flat["columns"].as_array().expect("columns");
@@ -66,7 +66,7 @@ fn nested_of(flat: &Value) -> Value {
     Value::Object(root)
 }
 
-/// Asserts that no node is narrower than its children together, but for rounding.
+/// Asserts that no node is smaller than the sum of its children, apart from rounding.
 fn assert_room(node: &Value) -> usize {
     let value = |node: &Value| node["value"].as_f64().expect("a number");
     let below = node["children"].as_array().expect("children");
@@ -76,7 +76,7 @@ fn assert_room(node: &Value) -> usize {
 }
 
 #[test]
-fn nodes_hold_the_rows_whose_parent_they_are() {
+fn nested_nodes_match_the_flat_rows() {
     let folder = Folder::new().with("t.json", STACKS);
     let path = |name: &str| testdata().join(name).display().to_string();
     let inputs = [
@@ -96,7 +96,7 @@ fn nodes_hold_the_rows_whose_parent_they_are() {
             "--group-by category -n 7",
             "--bottom-up --group-by url --sort name",
         ] {
-            // readers of JSON descend no deeper than they like
+            // JSON readers limit the nesting depth
             let depth = if flags.contains("--depth") { "" } else { "--depth 30" };
             let words = format!("tree {input} {flags} {depth}");
             let read = |form: &str| -> Value {
@@ -116,7 +116,7 @@ fn nodes_hold_the_rows_whose_parent_they_are() {
 }
 
 #[test]
-fn nested_trees_are_for_drawers_and_no_baselines() {
+fn nested_trees_are_refused_as_baselines() {
     let folder = Folder::new().with("t.json", STACKS);
     assert_eq!(
         folder.run("tree t.json --json=rows").stdout,
@@ -136,7 +136,7 @@ fn nested_trees_are_for_drawers_and_no_baselines() {
 }
 
 #[test]
-fn trees_of_any_depth_are_nested() {
+fn deep_trees_are_nested() {
     let deep = |at: u64| {
         let (ts, dur) = (at, 40_001 - 2 * at);
         format!(r#"{{"ph":"X","name":"f","pid":1,"tid":1,"ts":{ts},"dur":{dur}}}"#)
@@ -144,7 +144,6 @@ fn trees_of_any_depth_are_nested() {
     let events: Vec<String> = (1..=20_000).map(deep).collect();
     let folder = Folder::new().with("deep.json", format!("[{}]", events.join(",\n")));
     let said = folder.run("tree deep.json --json=nested").ends(0).stdout;
-    // the trace and its thread are nodes too
     assert_eq!(said.matches("\"children\":[").count(), 20_002);
     assert_eq!(said.matches("]}").count(), 20_002);
     assert!(said.ends_with("]}\n"));

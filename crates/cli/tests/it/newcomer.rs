@@ -1,11 +1,11 @@
-//! `scripts/newcomer`: what people want of large traces, as shell lines; and what newcomers would miss if it were not said.
+//! Runs `scripts/newcomer`, which solves common tasks with shell lines.
 
 use crate::support::{Folder, binary};
 use std::path::Path;
 use std::process::Command;
 
 #[test]
-fn what_people_want_is_done() {
+fn common_tasks_are_solved() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/newcomer");
     let output = Command::new(script).arg(binary()).output().expect("the script runs");
     let table = String::from_utf8_lossy(&output.stdout);
@@ -13,9 +13,9 @@ fn what_people_want_is_done() {
     assert_eq!(table.lines().filter(|line| line.contains("  done    ")).count(), 22, "{table}");
 }
 
-/// A recording whose events end early: the function that takes all the time would be missing without a word.
+/// The events of this recording end early, so a busy function would be missing silently.
 #[test]
-fn samples_behind_the_last_event_are_told() {
+fn samples_after_the_last_event_are_reported() {
     let folder = Folder::new().with(
         "a.json",
         r#"[{"ph":"X","name":"x","cat":"c","pid":7,"tid":8,"ts":1,"dur":1000,"args":{}},

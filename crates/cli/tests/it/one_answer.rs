@@ -1,4 +1,4 @@
-//! What several verbs say of the same is the same.
+//! Different verbs report the same facts about a trace.
 
 use crate::support::Folder;
 use serde_json::Value;
@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex};
 use tracemill_join::config::Config;
 use tracemill_trace::output::target::OutputConfig;
 
-/// Three processes: 1 and "1" are not the same, and a thread without a tid.
+/// Pids 1 and "1", which are different processes, and a thread without a tid.
 const IDS: &str = r#"[{"ph":"X","cat":"x","name":"A","pid":"1","tid":"1","ts":10,"dur":50,"args":{}},
 {"ph":"X","cat":"x","name":"B","pid":1,"tid":1,"ts":20,"dur":5,"args":{}},
 {"ph":"X","cat":"x","name":"C","pid":1,"ts":20,"dur":5,"args":{}},
 {"ph":"C","name":"n","pid":"1","ts":20,"args":{"v":1}}]"#;
 
-/// Values of keys anywhere below.
+/// Collects all values of `keys` at any depth.
 fn find<'v>(value: &'v Value, keys: &[&str], found: &mut Vec<&'v Value>) {
     match value {
         Value::Object(members) => members.iter().for_each(|(key, value)| {
@@ -29,7 +29,7 @@ fn find<'v>(value: &'v Value, keys: &[&str], found: &mut Vec<&'v Value>) {
 }
 
 #[test]
-fn ids_are_what_they_are_in_the_trace() {
+fn ids_are_reported_as_written() {
     let folder = Folder::new().with("ids.json", IDS);
     let ids = |words: &str| {
         let said = folder.run(words).ends(0).stdout;
@@ -49,7 +49,6 @@ fn ids_are_what_they_are_in_the_trace() {
     {
         assert_eq!(ids(&format!("{words} ids.json")), expected, "{words}");
     }
-    // in reports rows are arrays
     let report: Value =
         serde_json::from_str(&folder.run("report --json ids.json").stdout).expect("JSON");
     let mut found = BTreeSet::new();
@@ -63,9 +62,9 @@ fn ids_are_what_they_are_in_the_trace() {
     assert_eq!(Vec::from_iter(found), expected);
 }
 
-/// The Rust door of `tracemill.events` in Python.
+/// Tests the Rust API behind `tracemill.events` in Python.
 #[test]
-fn a_program_reads_several_inputs_as_merge_writes_them() {
+fn reading_several_inputs_equals_their_merge() {
     let trace = |base: u64| {
         format!(
             r#"{{"traceEvents":[{{"ph":"X","name":"f","cat":"c","pid":1,"tid":1,"ts":1000,"dur":50}},
@@ -95,9 +94,9 @@ fn a_program_reads_several_inputs_as_merge_writes_them() {
     assert_eq!(read(&as_written, Some("no")).expect("nothing changes").sources.len(), 2);
 }
 
-/// Pids that a merge made up say nothing, so threads of one name are told apart by their files.
+/// Renumbered pids mean nothing to users, so equally named threads are distinguished by file.
 #[test]
-fn threads_of_several_inputs_that_look_the_same_are_labelled_by_file() {
+fn equally_named_threads_are_labelled_by_file() {
     let trace = |ts: u64| {
         format!(
             r#"[{{"ph":"M","name":"thread_name","pid":1,"tid":1,"args":{{"name":"main"}}}},
@@ -128,9 +127,9 @@ fn threads_of_several_inputs_that_look_the_same_are_labelled_by_file() {
     }
 }
 
-/// Hermes writes stacks beside its events, with numbers in quotes.
+/// Hermes writes stacks as top-level `stackFrames` and samples, with numbers in quotes.
 #[test]
-fn samples_with_stack_frames_are_a_profile() {
+fn samples_with_stack_frames_form_a_profile() {
     let sample = |ts: u32, sf: u32| {
         format!(r#"{{"cpu":"-1","name":"","ts":"{ts}","pid":7,"tid":"8","weight":"1","sf":{sf}}}"#)
     };
@@ -152,7 +151,6 @@ fn samples_with_stack_frames_are_a_profile() {
     assert_eq!(top["parts"][0]["samples"], 4);
     let tree = folder.run("tree h.json").ends(0).quietly().stdout;
     assert!(tree.contains("40.00 ms busy of 40.00 ms") && tree.contains("└─ layout"), "{tree}");
-    // the trace is written as it is
     folder.run("calls h.json -o calls.json").ends(0);
     let calls = folder.read("calls.json");
     assert!(calls.contains(r#""name":"layout""#) && calls.contains("stackFrames"), "{calls}");
@@ -160,13 +158,13 @@ fn samples_with_stack_frames_are_a_profile() {
     folder.run("flame h.json").ends(0).quietly();
 }
 
-/// Operations of one id within each other, an old one without an end, and what is none.
+/// Nested operations with one id, one in the old form without an end, and other events.
 pub(crate) const ASYNC: &str = r#"[{"ph":"b","pid":1,"id":1,"tid":0,"ts":1,"name":"run","cat":"z","args":{}},
 {"ph":"e","pid":1,"id":1,"tid":0,"ts":900,"name":"run","cat":"z"},{"ph":"S","pid":1,"id":2,"tid":0,"ts":5,"name":"old","cat":"z"},
 {"ph":"C","pid":1,"ts":5,"name":"n","args":{"v":1}},{"ph":"M","pid":1,"name":"process_name","args":{"name":"p"}}]"#;
 
 #[test]
-fn async_operations_have_a_table() {
+fn async_operations_are_tabulated() {
     let folder = Folder::new().with("async.json", ASYNC);
     let text = folder.run("top --async async.json").ends(0).quietly().stdout;
     let lines: Vec<Vec<&str>> =
@@ -176,7 +174,6 @@ fn async_operations_have_a_table() {
     assert!(lines[0].starts_with(&["total", "µs", "count", "p50", "µs"]), "{text}");
     let csv = folder.run("top --async --csv -n 1 async.json").ends(0).stdout;
     assert_eq!(csv.lines().nth(1), Some("0.899,1,0.899,0.899,0.899,0,run,z"));
-    // ids of several inputs are those of a merge
     let twice = folder.run("top --async --csv async.json async.json").ends(0).stdout;
     assert_eq!(twice.lines().nth(1), Some("1.798,2,0.899,0.899,0.899,0,run,z"));
     for flags in ["--pid 1", "--focus run", "--sort name", "--times exact"] {
@@ -185,7 +182,7 @@ fn async_operations_have_a_table() {
 }
 
 #[test]
-fn traces_without_slices_say_what_they_hold() {
+fn traces_without_slices_are_described() {
     let folder = Folder::new().with("async.json", ASYNC);
     for verb in ["top", "tree", "flame", "calls --rows"] {
         let run = folder.run(&format!("{verb} async.json")).ends(1);
@@ -197,9 +194,9 @@ fn traces_without_slices_say_what_they_hold() {
     }
 }
 
-/// The same trace by a clock that is a thousand times slower has the same figures in another unit.
+/// Scaling all times by 1000 gives the same numbers in another unit.
 #[test]
-fn tables_have_the_unit_of_their_times() {
+fn tables_choose_the_unit_by_their_times() {
     let trace = |scale: f64| {
         let event = |name: &str, ts: f64, dur: f64| {
             let (ts, dur) = (ts * scale, dur * scale);
@@ -223,7 +220,7 @@ fn tables_have_the_unit_of_their_times() {
 }
 
 #[test]
-fn no_figure_is_infinite_or_no_number() {
+fn all_figures_are_finite() {
     let profile = r#"[{"ph":"P","cat":"disabled-by-default-v8.cpu_profiler","name":"Profile","id":"0x1","pid":1,"tid":1,"ts":1000,"args":{"data":{"startTime":1000}}},
 {"ph":"P","cat":"disabled-by-default-v8.cpu_profiler","name":"ProfileChunk","id":"0x1","pid":1,"tid":1,"ts":2000,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":0}},{"id":2,"parent":1,"callFrame":{"functionName":"f","scriptId":"1","url":"a.js","lineNumber":3,"columnNumber":0}}],"samples":[2,2,1]},"timeDeltas":[100,500,300]}}}]"#;
     let far = r#"[{"ph":"X","cat":"c","name":"a","pid":1,"tid":1,"ts":5,"dur":1e999},{"ph":"X","cat":"c","name":"b","pid":1,"tid":1,"ts":1e999,"dur":1},{"ph":"X","cat":"c","name":"c","pid":1,"tid":1,"ts":7,"dur":2}]"#;
@@ -256,7 +253,7 @@ fn no_figure_is_infinite_or_no_number() {
 }
 
 #[test]
-fn idle_time_is_not_counted_and_said() {
+fn idle_time_is_excluded_with_a_note() {
     let profile = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},"children":[2,3]},{"id":2,"callFrame":{"functionName":"(idle)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1}},{"id":3,"callFrame":{"functionName":"handler","scriptId":"1","url":"file:///app/a.js","lineNumber":9,"columnNumber":0}}],"startTime":1000000,"endTime":1010000,"samples":[2,3,2,2,3,2],"timeDeltas":[1000,1000,1000,4000,1000,1000]}"#;
     let folder = Folder::new().with("a.cpuprofile", profile);
     let top = folder.run("top a.cpuprofile").ends(0).stdout;

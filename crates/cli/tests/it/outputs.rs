@@ -1,19 +1,19 @@
-//! What is written: traces, reports, lists, messages.
+//! Checks outputs: traces, reports, lists, messages.
 
 use crate::support::{Folder, trace, truncated};
 use serde_json::{Value, json};
 
 #[test]
-fn two_traces_become_one_in_order() {
+fn merge_sorts_two_traces_into_one() {
     let folder = Folder::new().with("a.json", trace([5, 1, 3])).with("b.json", trace([4, 2]));
     assert_eq!(folder.run("merge a.json b.json").ends(0).times(), [1, 2, 3, 4, 5]);
     folder.run("merge a.json b.json --pid keep -o c.json").ends(0).quietly();
     assert_eq!(folder.read("c.json"), folder.run("merge a.json b.json --pid keep").stdout);
 }
 
-/// A folder that holds the output of the run before would have its events twice, and then three times.
+/// Otherwise a second run would read the output of the first and double its events.
 #[test]
-fn a_folder_does_not_swallow_its_output() {
+fn outputs_in_an_input_folder_are_refused() {
     let folder = Folder::new().with("a.json", trace([5, 1, 3])).with("list", "sub\n");
     std::fs::create_dir(folder.path("sub")).expect("a folder");
     std::fs::copy(folder.path("a.json"), folder.path("sub/a.json")).expect("a copy");
@@ -46,9 +46,8 @@ fn a_folder_does_not_swallow_its_output() {
     folder.run("index sub").ends(0);
 }
 
-/// No output of a run replaces another one or what the run reads, by whatever names.
 #[test]
-fn outputs_replace_neither_each_other_nor_what_is_read() {
+fn outputs_replace_neither_each_other_nor_inputs() {
     let files = ["a.json", "b.json", "base.svg", "list", "ids", "o.json.tmi"];
     let folder = files.iter().fold(Folder::new(), |folder, name| folder.with(name, trace([1])));
     let folder = folder.with("list", "a.json\nb.json\n");
@@ -82,20 +81,17 @@ fn outputs_replace_neither_each_other_nor_what_is_read() {
         assert!(files.iter().all(|name| !folder.read(name).is_empty()), "{words}");
         assert_eq!(folder.read("ids"), trace([1]), "{words}");
     }
-    // names that only what is read tells
     let profile = crate::support::testdata().join("node/trace.json").display().to_string();
     let run = folder.run(&format!("profile extract {profile} -d new -O p --report new/../new/p"));
     run.ends(2).says(&["a CPU profile would be written over new/p"]);
     let run = folder.run("split a.json --by pid -d new -O p --manifest new/../new/p");
     run.ends(2).says(&["a part would be written over new/p"]);
     assert_eq!(folder.names(), before);
-    // a device is no file that anything replaces
     folder.run("merge a.json -o /dev/null --report /dev/null").ends(0);
 }
 
-/// A write that fails is no success, whatever is written.
 #[test]
-fn help_that_cannot_be_written_fails() {
+fn unwritable_help_is_an_error() {
     for words in ["--help", "--version", "merge --help", "help top"] {
         let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
         let mut command = std::process::Command::new(crate::support::binary());
@@ -125,7 +121,7 @@ fn lists_add_inputs() {
 }
 
 #[test]
-fn forms_and_packing_are_as_asked() {
+fn format_and_compression_follow_the_flags() {
     let folder = Folder::new().with("a.json", trace([2, 1]));
     let lines = folder.run("merge a.json --format ndjson").ends(0).stdout;
     assert_eq!(lines.lines().filter(|line| line.contains("\"ts\":")).count(), 2);
@@ -161,7 +157,7 @@ fn knobs_do_not_change_the_output() {
 }
 
 #[test]
-fn the_tier_comes_from_the_environment_too() {
+fn the_tier_can_be_set_in_the_environment() {
     let folder = Folder::new().with("a.json", trace([1]));
     let mut command = folder.command("merge -v a.json -o b.json");
     let output = command.env("TRACEMILL_TIER", "scalar").output().unwrap();
@@ -194,7 +190,7 @@ fn reports_have_everything() {
 }
 
 #[test]
-fn info_says_the_same_as_text_and_json() {
+fn info_text_and_json_agree() {
     let folder = Folder::new().with("a.json", trace([30, 10, 20]));
     let text = folder.run("info --top 10 a.json").ends(0).stdout;
     for line in [
@@ -242,7 +238,7 @@ fn verbose_explains_and_quiet_is_silent() {
 }
 
 #[test]
-fn colour_is_for_terminals_or_on_request() {
+fn colours_need_a_terminal_or_a_flag() {
     let folder = Folder::new();
     let plain = folder.run("merge missing").ends(3).stderr;
     assert!(plain.starts_with("tracemill: error: "), "{plain}");
@@ -251,7 +247,7 @@ fn colour_is_for_terminals_or_on_request() {
 }
 
 #[test]
-fn the_form_follows_the_name_of_the_output() {
+fn format_follows_the_name_of_the_output() {
     let folder = Folder::new().with("a.json", trace([2, 1]));
     for name in ["b.ndjson", "b.jsonl"] {
         folder.run(&format!("merge a.json -o {name}")).ends(0).quietly();
@@ -272,7 +268,7 @@ fn the_form_follows_the_name_of_the_output() {
 }
 
 #[test]
-fn an_input_that_is_given_twice_is_remarked() {
+fn inputs_given_twice_are_reported() {
     let folder = Folder::new().with("a.json", trace([2, 1]));
     let run = folder.run("merge a.json a.json --pid keep").ends(0);
     run.says(&["a.json is given twice, so its events are there twice"]);
@@ -281,7 +277,7 @@ fn an_input_that_is_given_twice_is_remarked() {
 }
 
 #[test]
-fn labels_that_name_no_input_are_told() {
+fn unmatched_labels_are_reported() {
     let folder = Folder::new().with("rank0.json", trace([2, 1])).with("rank1.json", trace([3]));
     let merge = "merge rank0.json rank1.json --pid keep -o x.json -f";
     let run = folder.run(&format!("{merge} --label rank2.json=two")).ends(1);
@@ -290,7 +286,7 @@ fn labels_that_name_no_input_are_told() {
     run.says(&["matches none of the inputs' names, such as rank0.json"]);
     let flags = "--label-from-name rank([0-9]) --label rank1.json=b";
     folder.run(&format!("{merge} {flags}")).ends(0).quietly();
-    // of processes of one name the labels tell which is the GPU
+    // labels distinguish processes with the same name, such as CPU and GPU
     let named = |name: &str, key: &str, pid: u8, text: &str| {
         format!(r#"{{"ph":"M","name":"{name}","pid":{pid},"args":{{"{key}":"{text}"}}}}"#)
     };

@@ -1,4 +1,4 @@
-//! `completions` and `man`: what packages have beside the program; and the licences of what it is built of.
+//! Tests `completions` and `man`, and the licences of dependencies.
 
 use crate::support::{Folder, binary};
 use std::collections::BTreeSet;
@@ -7,14 +7,13 @@ use std::process::Command;
 const SHELLS: [&str; 5] = ["bash", "elvish", "fish", "powershell", "zsh"];
 
 #[test]
-fn every_shell_has_its_script() {
+fn every_shell_has_a_completion_script() {
     let folder = Folder::new();
     for shell in SHELLS {
         let script = folder.run(&format!("completions {shell}")).ends(0).quietly().stdout;
         for word in ["tracemill", "merge", "extract", "provenance", "perfetto"] {
             assert!(script.contains(word), "{shell}: {word}");
         }
-        // flags for tests are nobody's business
         assert!(!script.contains("read-size") && !script.contains("tier"), "{shell}");
     }
     folder.run("completions").ends(2);
@@ -22,7 +21,7 @@ fn every_shell_has_its_script() {
     assert!(run.stderr.contains("a similar value exists: 'bash'"), "{}", run.stderr);
 }
 
-/// Asks bash what it would complete the last of `words` to.
+/// Returns bash's completions of the last of `words`.
 fn completed(words: &str) -> String {
     let script = "source <(\"$0\" completions bash); read -ra COMP_WORDS <<< \"$1\"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); \
                   _tracemill tracemill \"${COMP_WORDS[COMP_CWORD]}\" \"${COMP_WORDS[COMP_CWORD - 1]}\"; echo \"${COMPREPLY[*]}\"";
@@ -41,7 +40,7 @@ fn bash_completes_verbs_flags_and_values() {
 }
 
 #[test]
-fn the_manual_says_what_the_help_says() {
+fn manual_pages_contain_the_help() {
     let folder = Folder::new();
     let page = folder.run("man").ends(0).quietly().stdout;
     assert!(page.contains(".TH tracemill 1 \"\" \"tracemill "), "{page}");
@@ -58,7 +57,7 @@ fn the_manual_says_what_the_help_says() {
 }
 
 #[test]
-fn a_folder_gets_a_page_of_each_verb() {
+fn man_writes_a_page_for_each_verb() {
     let folder = Folder::new();
     folder.run("man -d man1").ends(0).quietly();
     let mut names: Vec<String> = std::fs::read_dir(folder.path("man1"))
@@ -93,21 +92,20 @@ fn a_folder_gets_a_page_of_each_verb() {
     ];
     assert_eq!(names, expected);
     assert_eq!(folder.read("man1/tracemill-merge.1"), folder.run("man merge").ends(0).stdout);
-    // what is there is replaced only if asked
     folder.run("man -d man1").ends(2).says(&["exists already", "-f"]);
     folder.run("man -d man1 -f").ends(0).quietly();
 }
 
-/// The formatter is the judge of pages, where there is one.
+/// groff judges the pages, where it is installed.
 #[test]
-fn pages_are_sound() {
+fn groff_accepts_the_manual_pages() {
     let folder = Folder::new();
     folder.run("man -d man1").ends(0);
     for entry in std::fs::read_dir(folder.path("man1")).expect("pages") {
         let page = entry.expect("an entry").path();
         let mut groff = Command::new("groff");
         groff.args(["-k", "-man", "-Tutf8", "-ww", "-z"]).arg(&page);
-        // without groff nothing is tested here
+        // without groff this test does nothing
         let Ok(output) = groff.output() else { return };
         let said = String::from_utf8_lossy(&output.stderr);
         let wrong: Vec<&str> =
@@ -116,13 +114,13 @@ fn pages_are_sound() {
     }
 }
 
-/// Licences that ask for no more than ours: that their text goes along.
+/// Licences that only require their text to be included, like ours.
 const LICENCES: [&str; 5] = ["MIT", "Apache-2.0", "BSD-3-Clause", "Zlib", "Unicode-3.0"];
 
-/// What only tests link, and nobody is given: the reader of folded stacks that people use.
+/// Licences of packages that only tests link, and that are not distributed.
 const OF_TESTS: [(&str, &str); 1] = [("inferno", "CDDL-1.0")];
 
-/// Whether an SPDX expression leaves the choice of one of [`LICENCES`].
+/// Whether an SPDX expression can be satisfied by [`LICENCES`].
 fn is_allowed(licence: &str) -> bool {
     licence.split(" AND ").all(|part| {
         let part = part.trim_matches(['(', ')']);
@@ -131,7 +129,7 @@ fn is_allowed(licence: &str) -> bool {
 }
 
 #[test]
-fn licences_go_with_ours() {
+fn licences_of_dependencies_are_allowed() {
     assert!(is_allowed("(LGPL-3.0 OR MIT) AND Zlib") && !is_allowed("MIT AND GPL-3.0"));
     let (given, all) = (packages("normal,build"), packages("all"));
     assert!(given.len() > 50 && given.is_subset(&all), "{} packages", given.len());
@@ -144,7 +142,7 @@ fn licences_go_with_ours() {
     assert!(unknown.is_empty(), "{unknown:?}");
 }
 
-/// Names and licences of what the workspace is made with over these edges.
+/// Returns names and licences of the packages that the workspace depends on over `edges`.
 fn packages(edges: &str) -> BTreeSet<(String, String)> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()));
     cargo.current_dir(env!("CARGO_MANIFEST_DIR"));

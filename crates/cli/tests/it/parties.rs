@@ -1,8 +1,8 @@
-//! Third parties: groups of `top` and `tree`, and their section of reports.
+//! Third parties: groups of `top` and `tree`, and the section of reports.
 
 use crate::support::Folder;
 
-/// A page with scripts and requests of its own and of others.
+/// A page with first-party and third-party scripts and requests.
 pub(crate) const PAGE: &str = r#"[
 {"ph":"M","name":"thread_name","cat":"__metadata","pid":7,"tid":7,"ts":0,"args":{"name":"CrRendererMain"}},
 {"ph":"I","name":"TracingStartedInBrowser","cat":"c","pid":1,"tid":1,"ts":1000,"args":{"data":{"frames":[{"frame":"F","url":"https://www.shop.example/","name":"","processId":7,"isInPrimaryMainFrame":true,"isOutermostMainFrame":true}]}}},
@@ -18,7 +18,7 @@ pub(crate) const PAGE: &str = r#"[
 {"ph":"X","name":"Layout","cat":"devtools.timeline","pid":7,"tid":7,"ts":12500,"dur":250,"args":{}},
 {"ph":"X","name":"RunTask","cat":"disabled-by-default-devtools.timeline","pid":7,"tid":7,"ts":20000,"dur":100,"args":{}}]"#;
 
-/// Companies.
+/// Map of domains to companies.
 pub(crate) const COMPANIES: &str =
     r#"[{"name":"Ads","company":"Ads Inc","domains":["*.ads.example"]}]"#;
 
@@ -48,7 +48,7 @@ fn rows_are_grouped_by_third_party() {
         groups("--entities entities.json"),
         [vec!["Ads 4".to_owned()], others.to_vec()].concat()
     );
-    // in DevTools a row that is grouped so has no callers
+    // in DevTools, rows of this grouping have no callers
     let tree = |flags: &str| {
         let words =
             format!("tree page.json --bottom-up --group-by third-party --min 0 --csv {flags}");
@@ -60,7 +60,7 @@ fn rows_are_grouped_by_third_party() {
 }
 
 #[test]
-fn heads_tell_the_window_and_what_devtools_hides() {
+fn titles_have_the_window_and_hidden_calls() {
     const PROFILE: &str = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},"children":[2]},
 {"id":2,"callFrame":{"functionName":"f","scriptId":"3","url":"node:fs","lineNumber":4,"columnNumber":5},"children":[3]},
 {"id":3,"callFrame":{"functionName":"g","scriptId":"4","url":"node:path","lineNumber":4,"columnNumber":5}}],
@@ -75,7 +75,7 @@ fn heads_tell_the_window_and_what_devtools_hides() {
         all.contains("ms busy of 8.00 ms") && all.contains("2 of them on the ignore list"),
         "{all}"
     );
-    // where they are not drawn here either, the head says what is not
+    // the title counts what is left out, even where DevTools would not draw it
     for words in ["tree p.cpuprofile --like panel", "tree p.cpuprofile --ignore-list"] {
         let head = head(words);
         assert!(head.ends_with("; without 2 calls on the ignore list"), "{words}: {head}");
@@ -83,20 +83,19 @@ fn heads_tell_the_window_and_what_devtools_hides() {
     assert!(!head("top page.json").contains("ignore list"));
     let part = head("top page.json --window 4ms..6ms");
     assert!(part.contains("busy from 4.00 ms to 6.00 ms"), "{part}");
-    // the list in a file
     let folder = folder.with("list.txt", "# ours\n\n^node:\n/vendor/\n");
     assert!(
         !folder.run("tree p.cpuprofile --ignore-list=@list.txt").ends(0).stdout.contains(" g ")
     );
     let wrong = folder.run("top page.json --ignore-list=@none.txt").ends(2).stderr;
     assert!(wrong.contains("cannot read none.txt"), "{wrong}");
-    // what is written to no terminal is plain unless asked for
+    // outputs other than terminals are plain unless --color is given
     assert!(!folder.run("top page.json").stdout.contains('\u{1b}'));
     assert!(folder.run("top page.json --color always").stdout.contains("\u{1b}[1m"));
 }
 
 #[test]
-fn reports_tell_of_third_parties() {
+fn reports_have_third_parties() {
     let folder = folder();
     let text = folder.run("report page.json").ends(0).stdout;
     for line in ["3rd    ads.example", "1st    shop.example", "3rd    abcdef"] {

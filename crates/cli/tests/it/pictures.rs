@@ -1,4 +1,4 @@
-//! Call trees for other programs, and pictures, as users make them.
+//! Exports call trees to other programs, and draws flame graphs.
 
 use crate::support::{Folder, STACKS as TRACE, testdata};
 use std::collections::BTreeMap;
@@ -23,7 +23,7 @@ fn folded_stacks_are_the_tree() {
 }
 
 #[test]
-fn names_choose_the_form_and_pack() {
+fn file_names_choose_format_and_compression() {
     let folder = folder();
     for name in ["t.speedscope.json", "t.pb", "t.collapsed", "t.pb.gz"] {
         folder.run(&format!("convert t.json -o {name}")).ends(0).quietly();
@@ -66,9 +66,9 @@ fn traces_are_written_for_perfetto() {
     }
 }
 
-/// Attributes and title of each frame of an SVG.
+/// Returns attributes and title of each frame of an SVG.
 fn frames(svg: &str) -> Vec<(BTreeMap<String, String>, String)> {
-    // wide ones have room for a name, and a title of their own
+    // wide frames have a visible name and a separate title
     let elements = svg.split(" class=\"f ").skip(1);
     let of = |element: &str| {
         let (head, rest) = element.split_once('>').expect("a tag ends");
@@ -124,13 +124,13 @@ fn frames_are_as_wide_as_their_time() {
         ("b", "55.5556%", "11.1111%"),
     ];
     assert_eq!(names(&chart), owned(&expected));
-    // nothing is fetched: all that looks like an address names the kind of element
+    // nothing is fetched: the only URLs are XML namespaces
     let addresses = svg.matches("http").count();
     assert_eq!(addresses, svg.matches("\"http://www.w3.org/2000/svg\"").count());
 }
 
 #[test]
-fn self_times_below_zero_are_told() {
+fn negative_self_times_are_reported() {
     let back = r#"[{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":10,"dur":90},
         {"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":50,"dur":-30}]"#;
     let folder = folder().with("back.json", back);
@@ -141,7 +141,7 @@ fn self_times_below_zero_are_told() {
 }
 
 #[test]
-fn a_sandwich_has_callers_and_callees() {
+fn peek_draws_callers_and_callees() {
     let folder = folder();
     let svg = folder.run("flame --peek b --format svg t.json").ends(0).stdout;
     let expected = [("b", "0%", "100%"), ("a", "0%", "88.8889%"), ("b", "0%", "100%")];
@@ -151,7 +151,7 @@ fn a_sandwich_has_callers_and_callees() {
 }
 
 #[test]
-fn differences_have_colours_and_nothing_disappears() {
+fn differences_are_coloured_and_complete() {
     let folder = folder().with(
         "new.json",
         TRACE.replace("3000}", "4000}").replace(
@@ -195,9 +195,8 @@ fn text_is_as_wide_as_the_terminal() {
     folder.run("flame --order time --per all t.json").ends(2).says(&["leave out --per"]);
 }
 
-/// Widths of the children of a frame never exceed it, and no more is drawn than asked for: on a real recording.
 #[test]
-fn real_recordings_fit() {
+fn frames_of_recordings_fit_their_parents() {
     let folder = Folder::new();
     let trace = testdata().join("chromium/trace.json.gz");
     for (flags, most) in

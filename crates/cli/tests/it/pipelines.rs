@@ -1,9 +1,9 @@
-//! Verbs behind each other, and packed: every one reads what the others write.
+//! Chains verbs and compression: each verb reads what the others write.
 
 use crate::support::{Folder, binary, event, times};
 use std::process::Command;
 
-/// Runs a line of shell with the command as `$0`; it must succeed.
+/// Runs a shell line with the command as `$0`; it must succeed.
 #[track_caller]
 fn shell(folder: &Folder, line: &str) -> String {
     let mut shell = Command::new("sh");
@@ -14,7 +14,7 @@ fn shell(folder: &Folder, line: &str) -> String {
     said
 }
 
-/// Slices of four threads, out of order, with names, a CPU profile and an open B.
+/// Returns unsorted slices of four threads with names, a CPU profile and an open B.
 fn example() -> String {
     let mut events = vec![
         r#"{"name":"process_name","ph":"M","pid":1,"tid":0,"args":{"name":"main"}}"#.to_owned(),
@@ -33,7 +33,7 @@ fn example() -> String {
 }
 
 #[test]
-fn a_pipeline_is_what_its_steps_are_with_files() {
+fn pipes_and_files_give_the_same_result() {
     let folder = Folder::new().with("a.json", example()).with("x.json", format!("[{}]", event(1)));
     shell(
         &folder,
@@ -52,7 +52,6 @@ fn a_pipeline_is_what_its_steps_are_with_files() {
             .map(|entry| entry.expect("an entry").path())
             .map(|path| {
                 let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-                // the stem is that of the first input
                 let name = name.split_once('.').expect("a stem").1.to_owned();
                 (name, std::fs::read_to_string(path).expect("a part"))
             })
@@ -67,7 +66,7 @@ fn a_pipeline_is_what_its_steps_are_with_files() {
     assert_eq!(piped[2].1.matches("\"ts\":").count(), 75);
 }
 
-/// Every verb with its flags, its output being on standard output.
+/// Every verb with flags, writing to standard output.
 const VERBS: [&str; 16] = [
     "merge",
     "filter --tid 2,3 --min-dur 1",
@@ -88,11 +87,11 @@ const VERBS: [&str; 16] = [
 ];
 
 #[test]
-fn every_verb_reads_what_is_packed_in_any_way() {
+fn every_verb_reads_compressed_inputs() {
     let folder = Folder::new().with("a.json", example());
     shell(&folder, "\"$0\" convert a.json --style keep -z zst > a.zst");
     shell(&folder, "\"$0\" convert a.json --style keep > plain.json");
-    // members that end within an event
+    // gzip members that end inside an event
     shell(
         &folder,
         "{ head -c 5000 plain.json | gzip; tail -c +5001 plain.json | gzip -1; gzip < /dev/null; } > a.gz",
@@ -103,7 +102,7 @@ fn every_verb_reads_what_is_packed_in_any_way() {
             let out = [", gzip of several members", ", gzip", ", zstd"]
                 .iter()
                 .fold(run.stdout.replace(input, "INPUT"), |out, packing| out.replace(packing, ""));
-            // DevTools reads neither zstd nor gzip of several members, and tables say so
+            // DevTools reads neither zstd nor gzip of several members, and tables report that
             (run.code, out.replace("[\n    \"packing\"\n  ]", "[]"))
         };
         let plain = of("plain.json");
@@ -120,7 +119,7 @@ fn every_verb_reads_what_is_packed_in_any_way() {
 }
 
 #[test]
-fn every_verb_that_writes_a_trace_packs_it() {
+fn every_trace_verb_compresses_its_output() {
     let folder = Folder::new().with("a.json", example());
     for verb in &VERBS[..5] {
         let plain = folder.run(&format!("{verb} a.json")).ends(0).stdout;
@@ -145,9 +144,9 @@ fn every_verb_that_writes_a_trace_packs_it() {
     }
 }
 
-/// Verbs that must see the end of a pipe before they write hold it, within the budget in memory, beyond it on disk.
+/// Verbs that need the whole input keep a pipe in memory within the budget, and on disk beyond it.
 #[test]
-fn what_is_spooled_is_said() {
+fn spooled_bytes_are_reported() {
     let events: Vec<String> = (0..420_000).map(event).collect();
     let input = format!("[{}]", events.join(",\n"));
     assert!(input.len() > 26 << 20, "{}", input.len());

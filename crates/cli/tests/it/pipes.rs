@@ -1,4 +1,4 @@
-//! Standard input and output: pipes that close, disks that are full, signals.
+//! Standard input and output: closed pipes, full disks, signals.
 
 use crate::support::{Folder, binary, trace};
 use rustix::fs::{OFlags, fcntl_setfl};
@@ -16,12 +16,12 @@ fn standard_input_is_the_default() {
 }
 
 #[test]
-fn a_pipe_and_a_file_merge() {
+fn pipes_and_files_are_merged() {
     let folder = Folder::new().with("a.json", trace([2]));
     assert_eq!(folder.pipe("merge a.json -", trace([3, 1])).ends(0).times(), [1, 2, 3]);
 }
 
-/// Runs a line of shell with the command as `$0`.
+/// Runs a shell line with the command as `$0`.
 #[track_caller]
 fn shell(folder: &Folder, line: &str) -> String {
     let mut shell = Command::new("sh");
@@ -67,7 +67,8 @@ fn a_full_disk_is_an_error() {
     }
 }
 
-/// Starts a merge that has read more than a pipe holds, so that all its threads are there, and waits for more.
+/// Starts a merge that has read more than a pipe holds, so that all its threads run, and waits for
+/// more.
 fn waiting(folder: &Folder, words: &str) -> (Child, std::process::ChildStdin) {
     let mut child = Command::new(binary())
         .current_dir(folder.path(""))
@@ -87,7 +88,6 @@ fn waiting(folder: &Folder, words: &str) -> (Child, std::process::ChildStdin) {
 #[test]
 fn signals_leave_nothing_behind() {
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
-        // a budget that spools to the folder
         let folder = Folder::new().with("out.json", "precious");
         let (child, stdin) = waiting(&folder, "merge -f -m 32M -T . -o out.json");
         let kill = format!("kill -{signal} {}", child.id());
@@ -102,7 +102,7 @@ fn signals_leave_nothing_behind() {
 }
 
 #[test]
-fn progress_is_written_where_asked_for() {
+fn progress_is_written_on_request() {
     let folder = Folder::new();
     let (child, stdin) = waiting(&folder, "merge --progress always -o out.json");
     std::thread::sleep(std::time::Duration::from_millis(1500));
@@ -113,9 +113,9 @@ fn progress_is_written_where_asked_for() {
     assert!(stderr.starts_with("tracemill: reading "), "{stderr}");
 }
 
-/// Node makes its pipes so, and a child has them from it.
+/// Node creates non-blocking pipes and passes them to children.
 #[test]
-fn pipes_that_do_not_wait_are_waited_for() {
+fn non_blocking_pipes_are_read_completely() {
     let events = trace((0..40_000).rev());
     for words in
         ["merge", "merge -", "slice --from 0", "check", "info", "top", "merge --files-from=-"]
@@ -130,7 +130,6 @@ fn pipes_that_do_not_wait_are_waited_for() {
         let mut command = Command::new(binary());
         command.current_dir(folder.path("")).args(words.split_whitespace()).arg("-q");
         let mut child = command.stdin(input).stdout(output).spawn().expect("the command starts");
-        // its ends of the pipes are its alone
         drop(command);
         let given = given.to_owned();
         let writer = std::thread::spawn(move || {

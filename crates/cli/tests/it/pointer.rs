@@ -1,8 +1,8 @@
-//! Errors in text point at it, and misspelled words get a suggestion.
+//! Errors in text are shown with a caret, and misspelled words get a suggestion.
 
 use crate::support::{Folder, Run, trace};
 
-/// The lines of standard error behind the first, without the program's name, as text and column of the caret.
+/// Returns the excerpt in standard error, and the column of the caret.
 #[track_caller]
 fn pointed(run: &Run) -> (String, usize) {
     let lines: Vec<&str> = run.stderr.lines().collect();
@@ -13,7 +13,7 @@ fn pointed(run: &Run) -> (String, usize) {
     (text, caret.len() - 1)
 }
 
-/// What the caret stands below.
+/// Returns the text above and after the caret.
 #[track_caller]
 fn below(run: &Run) -> String {
     let (text, column) = pointed(run);
@@ -21,7 +21,7 @@ fn below(run: &Run) -> String {
 }
 
 #[test]
-fn strict_defects_are_pointed_at() {
+fn strict_defects_are_shown_with_a_caret() {
     for (text, rest, expected) in [
         (trace([1, 2]).replace("\"dur\":1,", "\"dur\":tru,"), "tru,\"pid\"", "`true`, `false`"),
         (trace([1]).replace("\"pid\":1,", "\"pid\":1 "), "\"tid\":2", "`,` or `}`"),
@@ -32,14 +32,14 @@ fn strict_defects_are_pointed_at() {
         assert!(run.stderr.starts_with("tracemill: error: a.json: defect at byte "), "{run:?}");
         assert!(run.stderr.contains(&format!("expected {expected}")), "{run:?}");
         assert!(below(&run).starts_with(rest), "{run:?}");
-        // a pipe is held somewhere: its bytes are at hand too
+        // pipes are spooled, so their bytes are available too
         let piped = folder.pipe("merge --strict -", text).ends(3);
         assert_eq!(pointed(&piped), pointed(&run));
     }
 }
 
 #[test]
-fn packed_inputs_are_pointed_at_as_what_they_hold() {
+fn compressed_inputs_are_shown_decompressed() {
     let text = trace([1]).replace("\"dur\":1", "\"dur\":01");
     let folder = Folder::new().with("a.json", &text);
     let plain = folder.run("check --strict a.json").ends(3);
@@ -64,18 +64,17 @@ fn other_bytes_are_shown_safely_and_long_lines_are_cut() {
 }
 
 #[test]
-fn what_is_no_trace_is_shown() {
+fn other_files_are_shown() {
     let folder =
         Folder::new().with("a.txt", "{\"error\":\"not found\"}").with("b.txt", "Not found\n");
     let run = folder.run("merge a.txt").ends(3);
     assert_eq!(pointed(&run), ("{\"error\":\"not found\"}".to_owned(), 0));
     assert_eq!(pointed(&folder.run("info b.txt").ends(3)), ("Not found".to_owned(), 0));
-    // nothing of a whole other format is worth a look
     folder.with("c.txt", "<html>").run("merge c.txt").ends(3).says(&["HTML"]);
 }
 
 #[test]
-fn findings_of_check_are_pointed_at() {
+fn findings_are_shown_with_a_caret() {
     let text = trace([1, 2]).replace("\"ts\":2,", "\"ts\":2,\"n\":NaN,");
     let folder = Folder::new().with("a.json", &text);
     let run = folder.run("check a.json").ends(1).quietly();
@@ -86,7 +85,7 @@ fn findings_of_check_are_pointed_at() {
     let column = lines[place + 2].find('^').expect("a caret");
     let below: String = lines[place + 1].chars().skip(column).collect();
     assert!(below.starts_with("NaN,\"dur\""), "{}", run.stdout);
-    // a bare quote in a name: where it was noticed is what helps
+    // for a bare quote in a name, the position where it was noticed helps
     let text = trace([1, 2, 3]).replacen("\"e\"", "\"5\" disk\"", 1);
     let folder = folder.with("b.json", text);
     let run = folder.run("check b.json").ends(1);
@@ -95,7 +94,7 @@ fn findings_of_check_are_pointed_at() {
 }
 
 #[test]
-fn colour_is_for_terminals() {
+fn carets_are_coloured_on_terminals_only() {
     let folder = Folder::new().with("a.json", "[{\"ts\":x}]");
     let plain = folder.run("merge --strict a.json").ends(3).stderr;
     assert!(!plain.contains('\u{1b}'), "{plain}");
@@ -161,7 +160,7 @@ fn verbose_explains_every_verb() {
 }
 
 #[test]
-fn verbose_says_how_profiles_were_put_together() {
+fn verbose_describes_the_order_of_chunks() {
     let folder = Folder::new();
     for (name, order) in [
         ("node/trace.json", "chunks in time order, as they stand"),

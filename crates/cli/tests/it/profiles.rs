@@ -1,9 +1,9 @@
-//! `profile list`, `profile extract` and `.cpuprofile` inputs as users meet them: names, streams, refusals, statuses.
+//! Runs `profile list`, `profile extract`, and verbs on `.cpuprofile` inputs.
 
 use crate::support::{Folder, testdata};
 use serde_json::Value;
 
-/// One profile of the thread `tid` with `samples` samples, as V8 streams it.
+/// Returns a profile stream of the thread `tid` as V8 writes it.
 fn stream(tid: u32, start: u64, samples: usize) -> String {
     let list = |item: &str| vec![item; samples].join(",");
     format!(
@@ -50,7 +50,7 @@ fn files_are_named_as_node_does() {
 }
 
 #[test]
-fn a_profile_is_whole() {
+fn extracted_profiles_are_complete() {
     let folder = Folder::new().with("trace.json", trace());
     let run = folder.run("profile extract trace.json --tid 1 -o -").ends(0).quietly();
     assert!(run.stdout.starts_with("{\"nodes\":[{\"id\":1,"), "{}", run.stdout);
@@ -66,7 +66,7 @@ fn a_profile_is_whole() {
 }
 
 #[test]
-fn what_is_in_the_way_is_refused_before_anything_is_written() {
+fn existing_files_are_refused_before_writing() {
     let folder = Folder::new().with("trace.json", trace()).with(SECOND, "mine");
     folder.run("profile extract trace.json").ends(2).says(&["exists already", SECOND, "-f"]);
     assert_eq!(folder.names(), [SECOND, "trace.json"]);
@@ -127,9 +127,8 @@ fn lists_are_text_and_json() {
     assert_eq!((&profile["id"], &profile["order"]), (&"0x1".into(), &"both".into()));
 }
 
-/// Two recordings of a process 7: their profiles are those of two processes, as in the trace that `merge` makes of them.
 #[test]
-fn profiles_of_several_inputs_are_those_of_their_merge() {
+fn profiles_of_several_inputs_are_read_as_merged() {
     let metadata = |name: &str| {
         format!(r#"{{"name":"process_name","ph":"M","pid":7,"tid":1,"args":{{"name":"{name}"}}}}"#)
     };
@@ -160,7 +159,7 @@ fn profiles_of_several_inputs_are_those_of_their_merge() {
 }
 
 #[test]
-fn damage_is_said_with_its_place_and_the_rest_is_saved() {
+fn damage_is_reported_and_the_rest_extracted() {
     let damaged = trace().replacen("\"samples\":[2,2,2]", "\"samples\":[2,77,2]", 1);
     let at = damaged.find("{\"name\":\"ProfileChunk").expect("a chunk");
     let folder = Folder::new().with("trace.json", damaged);
@@ -197,7 +196,7 @@ fn profiles_and_traces_go_through_pipes() {
 }
 
 #[test]
-fn profile_inputs_are_given_processes_by_flags() {
+fn pid_tid_sets_the_thread_of_profiles() {
     let folder = Folder::new().with("trace.json", trace());
     folder.run("profile extract trace.json --tid 1 -o some.cpuprofile").ends(0).quietly();
     let run = folder
@@ -220,7 +219,7 @@ fn profile_inputs_are_given_processes_by_flags() {
 }
 
 #[test]
-fn several_profiles_of_one_thread_get_lanes() {
+fn several_profiles_of_one_thread_get_separate_threads() {
     let folder = Folder::new().with("trace.json", trace());
     folder
         .run("profile extract trace.json --tid 1 -o CPU.20260101.000000.5.0.001.cpuprofile")
@@ -240,7 +239,7 @@ fn several_profiles_of_one_thread_get_lanes() {
 }
 
 #[test]
-fn clocks_that_cannot_be_one_are_said() {
+fn incompatible_clocks_are_reported() {
     let folder = Folder::new()
         .with("a.json", "[{\"ph\":\"I\",\"ts\":1795226383502128}]")
         .with("b.json", "[{\"ph\":\"I\",\"ts\":1988285780}]");
@@ -248,7 +247,7 @@ fn clocks_that_cannot_be_one_are_said() {
 }
 
 #[test]
-fn recorded_profiles_and_traces_are_known() {
+fn recorded_profiles_and_traces_are_recognised() {
     let node = testdata().join("node");
     let folder = Folder::new();
     let words = |name: &str| format!("info --json {}", node.join(name).display());
@@ -274,7 +273,7 @@ fn a_full_disk_is_an_error() {
         .says(&["cannot write /dev/full"]);
 }
 
-/// Chrome says in the metadata when it recorded, DevTools under another name.
+/// Chrome and DevTools write the time of the recording under different names.
 #[test]
 fn extracted_profiles_are_dated_by_the_metadata() {
     let events = r#"{"ph":"P","name":"Profile","pid":7,"tid":8,"id":"0x1","ts":1,"args":{"data":{"startTime":1}}},

@@ -1,4 +1,4 @@
-//! Progress on a terminal, and nowhere else.
+//! Tests the progress bar, which only terminals show.
 
 use crate::support::{Folder, binary, event, trace};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -9,14 +9,15 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-/// What a run shows on a terminal while `feed` works its pipes.
+/// Returns what a run shows on a terminal while `feed` serves its pipes.
 fn shown(words: &[&str], folder: &Folder, feed: impl FnOnce(&mut std::process::Child)) -> String {
     let mut command = Command::new(binary());
     command.current_dir(folder.path("")).args(words).stdin(Stdio::piped()).stdout(Stdio::piped());
     on_terminal(command, 100, false, feed)
 }
 
-/// What a command shows on a terminal of so many columns, where its messages go, and its output if `output`.
+/// Returns what a command shows on a terminal of `columns`: its messages, and its output if
+/// `output`.
 pub(crate) fn on_terminal(
     mut command: Command,
     columns: u16,
@@ -34,12 +35,12 @@ pub(crate) fn on_terminal(
     }
     command.env("TERM", "xterm").stderr(Stdio::from(terminal));
     let mut child = command.spawn().expect("the command runs");
-    // it holds the terminal, which is to end with the run
+    // closes the terminal here, so that it closes with the run
     drop(command);
     let mut master = File::from(master);
     let seen = thread::spawn(move || {
         let (mut all, mut buffer) = (Vec::new(), [0; 4096]);
-        // a terminal whose last writer has gone is an error
+        // reading fails once all writers of the terminal are gone
         while let Ok(count) = master.read(&mut buffer) {
             if count == 0 {
                 break;
@@ -67,7 +68,7 @@ fn slowly(mut pipe: impl Write) {
 }
 
 #[test]
-fn a_long_pipe_shows_what_was_read_and_how_fast() {
+fn pipes_show_bytes_and_speed() {
     let seen = shown(&["info", "-"], &Folder::new(), |child| {
         slowly(child.stdin.take().expect("a pipe"));
         let mut text = String::new();
@@ -76,16 +77,15 @@ fn a_long_pipe_shows_what_was_read_and_how_fast() {
         assert!(text.contains("20,000 events"), "{text}");
     });
     assert!(seen.contains("reading") && seen.contains("KiB/s"), "{seen:?}");
-    // the summary stays, the bar does not
     assert!(seen.contains("info: 1 input, 20,000 events"), "{seen:?}");
     assert!(seen.contains("\u{1b}[2K"), "{seen:?}");
 }
 
 #[test]
-fn a_known_size_shows_the_time_that_is_left() {
+fn known_sizes_show_the_time_left() {
     let folder = Folder::new().with("a.json", trace(0..100_000));
     let seen = shown(&["merge", "a.json"], &folder, |child| {
-        // a reader that takes two seconds for what is written
+        // a reader that delays the output for two seconds
         let mut stdout = child.stdout.take().expect("a pipe");
         let mut buffer = vec![0; 1 << 20];
         let mut at = 0;
@@ -104,7 +104,7 @@ fn a_known_size_shows_the_time_that_is_left() {
 }
 
 #[test]
-fn where_there_is_no_terminal_nothing_is_shown_unless_asked() {
+fn without_a_terminal_progress_needs_a_flag() {
     let run = |words: &[&str]| {
         let mut child = Command::new(binary())
             .args(words)

@@ -1,4 +1,4 @@
-//! `record` with programs of Node: whatever way they end, what their threads did stands in one trace. Without Node nothing is tested here.
+//! Runs `record` with Node programs; without Node the tests do nothing.
 
 use crate::support::{Folder, Run};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -7,7 +7,7 @@ use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A main thread, two workers and a forked child, all of which are busy.
+/// A main thread, two workers and a child process, all busy.
 const BUSY: &str = "
 import { Worker, isMainThread } from 'node:worker_threads';
 import { fork } from 'node:child_process';
@@ -40,7 +40,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).expect("JSON")
 }
 
-/// What a profile is made of: each sample as its stack of functions, and the times between.
+/// Returns the samples of a profile as stacks of functions, and the time deltas.
 fn samples(profile: &Value) -> (Vec<Vec<String>>, Vec<i64>) {
     let nodes = profile["nodes"].as_array().expect("nodes");
     let by_id = |id: &Value| nodes.iter().find(|node| node["id"] == *id).expect("a node");
@@ -60,7 +60,7 @@ fn samples(profile: &Value) -> (Vec<Vec<String>>, Vec<i64>) {
 }
 
 #[test]
-fn all_threads_of_all_processes_are_in_one_trace() {
+fn threads_of_all_processes_are_in_one_trace() {
     if !has_node() {
         return;
     }
@@ -89,7 +89,7 @@ fn all_threads_of_all_processes_are_in_one_trace() {
     let names: Vec<_> =
         listed["profiles"].as_array().expect("a list").iter().map(|p| &p["thread"]).collect();
     assert!(names.contains(&&Value::from("JavaScriptMainThread")), "{listed}");
-    // it is a trace of Node, whatever DevTools needs to show it
+    // still a trace of Node, even with events for DevTools
     let report = folder.run("report a.json").ends(0).stdout;
     assert!(report.starts_with("# node: a.json, "), "{report}");
     assert!(report.contains("JavaScriptMainThread") && report.contains("## blocks"), "{report}");
@@ -101,7 +101,6 @@ fn all_threads_of_all_processes_are_in_one_trace() {
     lanes.dedup();
     assert_eq!(lanes.len(), 4, "{listed}");
 
-    // each profile came through as Node wrote it
     folder.run("profile extract a.json -d out").ends(0);
     let read = |dir: &str| {
         let files = std::fs::read_dir(folder.path(dir)).expect("profiles").map(|e| e.expect("one"));
@@ -118,7 +117,7 @@ fn all_threads_of_all_processes_are_in_one_trace() {
 }
 
 #[test]
-fn a_program_without_children_has_one_lane_and_keeps_its_own_options() {
+fn single_processes_keep_their_node_options() {
     if !has_node() {
         return;
     }
@@ -151,7 +150,7 @@ fn a_program_without_children_has_one_lane_and_keeps_its_own_options() {
 }
 
 #[test]
-fn a_program_that_is_killed_has_the_status_of_that() {
+fn killed_programs_determine_the_status() {
     if !has_node() {
         return;
     }
@@ -163,7 +162,7 @@ fn a_program_that_is_killed_has_the_status_of_that() {
 }
 
 #[test]
-fn a_child_that_is_killed_takes_nothing_of_the_others_with_it() {
+fn killed_children_lose_only_their_own_profiles() {
     if !has_node() {
         return;
     }
@@ -179,7 +178,7 @@ fn a_child_that_is_killed_takes_nothing_of_the_others_with_it() {
 }
 
 #[test]
-fn ctrl_c_ends_the_program_and_not_the_recording() {
+fn ctrl_c_ends_only_the_program() {
     if !has_node() {
         return;
     }
@@ -201,13 +200,12 @@ fn ctrl_c_ends_the_program_and_not_the_recording() {
 }
 
 #[test]
-fn what_cannot_be_recorded_is_told() {
+fn impossible_recordings_are_refused() {
     let folder = Folder::new().with("old.json", "[]").with("kept", "");
     folder.run("record -- sh -c exit").ends(1).says(&["nothing was recorded", "sh ran no Node"]);
     let mut seven = folder.command("record -q --");
     Run::of(seven.args(["sh", "-c", "exit 7"]).output().expect("it runs")).ends(7);
     folder.run("record -- no-such-program").ends(127).says(&["cannot start no-such-program"]);
-    // refused before the program runs
     for words in ["-o old.json", "-o -", "--keep .", "--interval 0s", "--interval fast"] {
         let run = folder.run(&format!("record {words} -- touch ran")).ends(2);
         assert!(run.stderr.starts_with("tracemill: "), "{words}: {}", run.stderr);

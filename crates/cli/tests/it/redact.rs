@@ -1,11 +1,11 @@
-//! `redact` as a user runs it, against a naive reading of both sides.
+//! Runs `redact`, and compares with an independent reading of input and output.
 
 use crate::support::{Folder, testdata};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// A text without its strings, and these.
+/// Splits a text into its strings and the rest.
 fn apart(text: &str) -> (String, Vec<Value>) {
     let (mut rest, mut strings) = (String::new(), Vec::new());
     let mut chars = text.char_indices();
@@ -19,7 +19,7 @@ fn apart(text: &str) -> (String, Vec<Value>) {
                 chars.next();
             } else if c == '"' {
                 let written = &text[start..=end];
-                // half of a pair is no character
+                // half a surrogate pair is no Rust character
                 let value = serde_json::from_str(written);
                 strings.push(value.unwrap_or_else(|_| Value::from(written)));
                 break;
@@ -29,7 +29,7 @@ fn apart(text: &str) -> (String, Vec<Value>) {
     (rest, strings)
 }
 
-/// Whether a text has what nobody is to see, by other means than the rules have.
+/// Whether a text has a secret, found by other means than the tested rules.
 fn is_secret(text: &str) -> bool {
     let has_address =
         text.split(|c: char| !c.is_ascii_graphic() || "\"'<>".contains(c)).any(|word| {
@@ -55,7 +55,7 @@ fn is_secret(text: &str) -> bool {
 }
 
 #[test]
-fn strings_change_and_nothing_else() {
+fn only_strings_change() {
     let mut files = Vec::new();
     crate::remedies::traces(&testdata(), &mut files);
     crate::remedies::traces(
@@ -94,9 +94,9 @@ fn strings_change_and_nothing_else() {
 }
 
 #[test]
-fn the_answer_is_one_and_the_report_tells_no_secret() {
+fn outputs_are_equal_and_reports_have_no_secrets() {
     let folder = Folder::new();
-    // more than a stretch, with secrets of all kinds, escaped and not
+    // more than one batch, with secrets of all kinds, escaped or not
     let event = |n: usize| {
         format!(
             r#"{{"ph":"i","ts":{n},"name":"https:\/\/shop.example\/{}","args":{{"f":"C:\\Users\\anna\\x.js","m":"\u0061nna@shop.example","k\ud83d\ude00":"/home/anna/{n}","t":"text/plain"}}}}"#,
@@ -135,7 +135,6 @@ fn the_answer_is_one_and_the_report_tells_no_secret() {
             assert!(folder.read("other") == safe, "{knobs}");
         }
     }
-    // without a key each run has its own
     let run = || folder.run("redact -q a.json").ends(0).stdout;
     assert_ne!(run(), run());
     let run = folder.run("redact --what user --key k a.json -f -o users.json").ends(0);
@@ -150,7 +149,7 @@ fn the_answer_is_one_and_the_report_tells_no_secret() {
 }
 
 #[test]
-fn a_long_text_with_escapes_goes_as_a_whole() {
+fn long_texts_with_escapes_are_replaced_as_a_whole() {
     let long = format!("\\n/home/anna/{}", "x".repeat(5 << 20));
     let folder =
         Folder::new().with("a.json", format!("[{{\"ph\":\"i\",\"ts\":1,\"name\":\"{long}\"}}]"));

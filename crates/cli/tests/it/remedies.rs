@@ -1,14 +1,14 @@
-//! The law of remedies: what one names, once done, is not found again.
+//! Applies the suggestion of each finding, and checks that the finding is gone.
 
 use crate::support::{Folder, testdata};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Larger files are checked by other tests.
+/// Maximum size of files; larger ones are checked by other tests.
 const BYTES_MAX: u64 = 100_000;
 
-/// All traces below a folder.
+/// Collects all traces below a folder.
 pub(crate) fn traces(folder: &Path, found: &mut Vec<PathBuf>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries {
@@ -28,7 +28,7 @@ pub(crate) fn traces(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The flags of the merge that a remedy names, if it names one.
+/// Returns the flags of the merge that a suggestion names, if any.
 fn merge_in(remedy: &str) -> Option<String> {
     let (_, rest) = remedy.split_once("tracemill merge")?;
     let mut flags = String::new();
@@ -42,7 +42,7 @@ fn merge_in(remedy: &str) -> Option<String> {
     Some(flags)
 }
 
-/// The findings of `check --json`, or nothing if it is no trace.
+/// Returns the findings of `check --json`; empty if the file is no trace.
 fn findings(folder: &Folder, words: &str) -> Vec<Value> {
     let run = folder.run(words);
     match serde_json::from_str::<Value>(&run.stdout) {
@@ -52,7 +52,7 @@ fn findings(folder: &Folder, words: &str) -> Vec<Value> {
 }
 
 #[test]
-fn what_a_remedy_names_is_not_found_again_once_done() {
+fn suggested_repairs_remove_the_finding() {
     let folder = Folder::new();
     let (mut wrong, mut done) = (Vec::new(), 0);
     for file in &all_traces() {
@@ -80,7 +80,7 @@ fn what_a_remedy_names_is_not_found_again_once_done() {
     assert!(done > 50, "{done}");
 }
 
-/// Traces of the test data and, if it is there, of the corpus.
+/// Returns the traces of the test data and, if present, of the corpus.
 pub(crate) fn all_traces() -> Vec<PathBuf> {
     let mut files = Vec::new();
     traces(&testdata(), &mut files);
@@ -90,9 +90,8 @@ pub(crate) fn all_traces() -> Vec<PathBuf> {
     files
 }
 
-/// What verbs write for a viewer has nothing that a merge for it would mend; and each part is what such a merge writes.
 #[test]
-fn verbs_write_for_viewers() {
+fn outputs_for_viewers_need_no_repair() {
     let folder = Folder::new();
     let (mut wrong, mut written) = (Vec::new(), 0);
     for (number, file) in all_traces().into_iter().enumerate() {
@@ -105,13 +104,11 @@ fn verbs_write_for_viewers() {
                 "convert --style compact",
                 "split --by size=20K -d parts -O out.{part}.json",
             ];
-            // all of them over a few files is as good as over all
             let verb = verbs[number % verbs.len()];
             let _ = std::fs::remove_dir_all(folder.path("parts"));
             let to = if verb.starts_with("split") { "" } else { "-o parts/out.json" };
             std::fs::create_dir(folder.path("parts")).expect("it was removed");
             let run = folder.run(&format!("{verb} -q -f {} {to} --for {viewer}", file.display()));
-            // some files are no traces, and in some windows nothing lies
             assert!(matches!(run.code, Some(0..=3)), "{}: {run:?}", file.display());
             for part in std::fs::read_dir(folder.path("parts")).expect("it was made") {
                 let part = part.expect("an entry").path();
@@ -135,9 +132,9 @@ fn verbs_write_for_viewers() {
     assert!(written > 40, "{written}");
 }
 
-/// The law: a verb for a viewer writes what a merge for it makes of what the verb writes.
+/// A verb with `--for` writes what a merge with `--for` makes of its plain output.
 #[test]
-fn verbs_for_a_viewer_are_merges_of_what_they_write() {
+fn for_viewer_equals_a_later_merge() {
     let folder = Folder::new();
     let trace = testdata().join("node/trace.json");
     for viewer in ["devtools", "perfetto"] {
@@ -172,7 +169,7 @@ fn verbs_for_a_viewer_are_merges_of_what_they_write() {
             let file = part["file"].as_str().expect("a path");
             let plain = file.replace("fitted", "plain");
             folder.run(&format!("merge {plain} --for {viewer} -f -o merged.json")).ends(0);
-            // what is changed for a viewer is no part of a whole any more, and does not say so
+            // a part with changes for a viewer is no longer marked as a part
             let merged = folder.read("merged.json");
             let (events, _) =
                 merged.split_once("\n],\n\"tracemill\":{\"part_of\":").expect("a part");
@@ -197,10 +194,9 @@ fn verbs_for_a_viewer_are_merges_of_what_they_write() {
     );
 }
 
-/// A size to fit is that of what is written, with all that the viewer needs.
 #[test]
-fn what_is_shrunk_for_a_viewer_fits() {
-    // each event needs a cat and args: the output is half as long again
+fn shrink_to_includes_changes_for_the_viewer() {
+    // each event needs a cat and args, which make the output half as long again
     let event = |n: u32| format!(r#"{{"ph":"X","name":"e","pid":1,"tid":1,"ts":{n},"dur":{n}}}"#);
     let events: Vec<String> = (1..2000).map(event).collect();
     let folder = Folder::new().with("a.json", format!("[{}]", events.join(",")));
@@ -211,7 +207,6 @@ fn what_is_shrunk_for_a_viewer_fits() {
         let written = folder.read("out.json");
         let report: Value = serde_json::from_str(&written).expect("JSON");
         assert!(written.len() <= size, "{size}: {}", written.len());
-        // and not much is wasted, as durations go
         let kept = report.as_array().expect("an array").len();
         assert!(written.len() > size / 10 * 7 || kept >= 1999, "{size}: {}", written.len());
     }
@@ -219,7 +214,7 @@ fn what_is_shrunk_for_a_viewer_fits() {
 }
 
 #[test]
-fn merges_are_found_in_remedies() {
+fn merge_flags_are_found_in_suggestions() {
     assert_eq!(
         merge_in("DevTools fails: tracemill merge --for devtools adds it").as_deref(),
         Some(" --for devtools")
@@ -229,9 +224,8 @@ fn merges_are_found_in_remedies() {
     assert_eq!(merge_in("write a number"), None);
 }
 
-/// What Chrome wrote a moment ago opens, and nothing about it needs mending.
 #[test]
-fn a_fresh_recording_passes_for_devtools() {
+fn fresh_recordings_pass_check_for_devtools() {
     let begin = r#"{"ph":"B","name":"open","cat":"v8","pid":1,"tid":2,"ts":900,"args":{}}"#;
     let other = r#"{"ph":"B","name":"open too","cat":"v8","pid":1,"tid":3,"ts":950,"args":{}}"#;
     let late = r#"{"ph":"X","name":"late","cat":"v8","pid":1,"tid":2,"ts":100,"dur":5,"args":{}}"#;
@@ -248,7 +242,7 @@ fn a_fresh_recording_passes_for_devtools() {
     }
     folder.run("check a.json").ends(1);
     folder.run("check a.json --for devtools --strict").ends(1);
-    // with an E on one of the threads DevTools pairs the wrong ones
+    // an E on one of the threads makes DevTools pair the wrong events
     let end = r#"{"ph":"E","name":"open","cat":"v8","pid":1,"tid":2,"ts":990,"args":{}}"#;
     let folder = Folder::new().with("a.json", text.replace(']', &format!(",\n{end}]")));
     let run = folder.run("check a.json --for devtools").ends(1);

@@ -1,11 +1,11 @@
-//! `report` as users run it: one page, whose commands run; limits; the same answer whatever a run may take.
+//! Runs `report`: its page, suggested commands and limits.
 
 use crate::support::{Folder, STACKS, binary, testdata};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::process::Command;
 
-/// Chrome tasks of 60 and 200 ms, one of a worker, and one that DevTools does not draw anything of.
+/// Chrome tasks of 60 and 200 ms, one on a worker, and one that DevTools does not draw.
 const TASKS: &str = r#"[
 {"ph":"M","name":"thread_name","cat":"__metadata","pid":1,"tid":1,"ts":0,"args":{"name":"CrRendererMain"}},
 {"ph":"I","name":"TracingStartedInBrowser","cat":"disabled-by-default-devtools.timeline","pid":1,"tid":1,"ts":1000,"args":{"data":{"frames":[{"frame":"F","url":"http://a.test/","name":"","processId":1}]}}},
@@ -48,7 +48,7 @@ fn json(folder: &Folder, words: &str) -> Value {
     serde_json::from_str(&said).expect("JSON")
 }
 
-/// Commands for the next step, each with the section and the number of its row.
+/// Returns the suggested commands, each with its section.
 fn commands(report: &Value) -> Vec<(String, String)> {
     let sections = report["sections"].as_array().expect("sections");
     let mut all = Vec::new();
@@ -63,7 +63,7 @@ fn commands(report: &Value) -> Vec<(String, String)> {
 }
 
 #[test]
-fn each_row_names_a_command_that_runs_and_says_something() {
+fn suggested_commands_run_and_print_something() {
     let folder = folder();
     let programs = binary().parent().expect("a folder").display().to_string();
     let path = format!("{programs}:{}", std::env::var("PATH").unwrap_or_default());
@@ -95,7 +95,6 @@ fn each_row_names_a_command_that_runs_and_says_something() {
     ] {
         of(&json(&folder, words));
     }
-    // a build by Bazel and a page with requests, where these are
     let shared = testdata().join("../../shared");
     for input in ["corpus/bazel/tiny.json.gz", "oracle/samples/web.json.gz"] {
         let path = shared.join(input);
@@ -103,14 +102,13 @@ fn each_row_names_a_command_that_runs_and_says_something() {
             of(&json(&folder, &format!("-n 2 {}", path.display())));
         }
     }
-    // a name that no shell takes as it is
     let mut command = folder.command("report --json");
     let output = command.arg("stacks of two.json").output().expect("it runs");
     of(&serde_json::from_slice(&output.stdout).expect("JSON"));
     assert!(runs > 60, "{runs}");
 }
 
-/// What two reports say that is a number, with where it stands; commands for the next step are left out.
+/// Collects the numbers of a report with their paths; suggested commands are left out.
 fn numbers(value: &Value, at: &str, all: &mut Vec<(String, Value)>) {
     match value {
         Value::Object(members) => {
@@ -124,7 +122,7 @@ fn numbers(value: &Value, at: &str, all: &mut Vec<(String, Value)>) {
     }
 }
 
-/// Exact times are those of DevTools but for its roundings, in every section; moments count from the first event.
+/// Exact times differ from DevTools' by rounding only, in every section.
 #[test]
 fn exact_times_are_in_every_section() {
     let folder = folder();
@@ -135,7 +133,7 @@ fn exact_times_are_in_every_section() {
         let exact = json(&folder, &format!("--times exact {words}"));
         assert_eq!((&usual["times"], &exact["times"]), (&"devtools".into(), &"exact".into()));
         let origin = exact["origin_ns"].as_i64().expect("a number") as f64;
-        // these count from 1970, and tell percents of what is short
+        // these count from 1970, where rounding is percents of short times
         let near = if words.contains("rank") { 0.05 } else { 2e-3 };
         let [mut one, mut other] = [Vec::new(), Vec::new()];
         let all = ["sections", "window", "duration_ms"];
@@ -165,9 +163,9 @@ fn exact_times_are_in_every_section() {
     assert!(sections.len() > 15 && compared > 500, "{compared}: {sections:?}");
 }
 
-/// Clocks that count from 1970 have doubles of microseconds with steps of 250 ns: only exact times tell what is shorter.
+/// As doubles, microseconds since 1970 have steps of 250 ns; shorter times need `--times exact`.
 #[test]
-fn exact_times_tell_what_doubles_do_not() {
+fn exact_times_are_finer_than_doubles() {
     let event = |ts: &str, dur: &str| {
         format!(r#"{{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":{dur}}}"#)
     };
@@ -210,7 +208,6 @@ fn a_page_has_at_most_120_lines() {
             let said = folder.run(&format!("report {form} {input}")).ends(0).stdout;
             assert!(said.lines().count() <= 120 && said.lines().count() > 5, "{input}: {said}");
         }
-        // the same commands in each form
         let markdown = folder.run(&format!("report --markdown {input}")).ends(0).stdout;
         let text = folder.run(&format!("report {input}")).ends(0).stdout;
         for (section, command) in commands(&json(&folder, input)) {
@@ -222,7 +219,7 @@ fn a_page_has_at_most_120_lines() {
 }
 
 #[test]
-fn tasks_are_of_threads_for_which_somebody_waits() {
+fn only_tasks_of_main_threads_count() {
     let folder = folder();
     let report = json(&folder, "tasks.json");
     assert_eq!(
@@ -232,14 +229,14 @@ fn tasks_are_of_threads_for_which_somebody_waits() {
     let tasks =
         report["sections"].as_array().expect("sections").iter().find(|own| own["id"] == "tasks");
     let tasks = tasks.expect("tasks");
-    // that of exactly 50 ms is not long, that of the worker does not count
+    // a task of exactly 50 ms is not long, and workers do not count
     assert_eq!(tasks["figures"]["count"], 2);
     assert_eq!(tasks["figures"]["blocking_ms"], 160.0);
     assert_eq!((&tasks["rows"][0][1], &tasks["rows"][0][3]), (&200.0.into(), &"r-8".into()));
     let paths = &tasks["rows"][1][4];
     assert_eq!(paths[0]["self_ms"], 30.0);
     assert_eq!(paths[0]["path"][0]["name"], "Function call");
-    // the layout of 30 ms within the call of a script
+    // the layout of 30 ms inside the call of a script
     let reflow =
         report["sections"].as_array().expect("sections").iter().find(|own| own["id"] == "reflow");
     let reflow = reflow.expect("forced layouts");
@@ -257,7 +254,7 @@ fn tasks_are_of_threads_for_which_somebody_waits() {
 }
 
 #[test]
-fn builds_by_clang_are_told_file_by_file() {
+fn clang_builds_are_reported_by_file() {
     let folder = folder();
     let sections = |report: &Value| -> Vec<String> {
         let all = report["sections"].as_array().expect("sections");
@@ -284,7 +281,7 @@ fn builds_by_clang_are_told_file_by_file() {
     let sources = whole["sections"][0]["rows"].as_array().expect("rows");
     let files: HashSet<String> = sources.iter().map(|row| row[4].to_string()).collect();
     assert_eq!((sources.len(), files.len()), (3, 3), "{sources:?}");
-    // the same as one trace: files are told by their processes
+    // in one trace, files are distinguished by process
     folder.run("merge -q build -o build.json").ends(0);
     let merged = json(&folder, "build.json");
     for at in 0..6 {
@@ -298,17 +295,16 @@ fn builds_by_clang_are_told_file_by_file() {
     }
     let file = merged["sections"][0]["rows"][0][4].as_str().expect("a file");
     assert!(file.starts_with("build.json (process "), "{file}");
-    // sums that clang writes on threads of their own are no work
+    // sums on separate threads of clang are no work
     let said = folder.run("report build/unity.json").ends(0).stdout;
     assert!(!said.contains("Total ") && said.contains("\n## headers  "), "{said}");
     assert!(said.contains("int power<int>(Matrix<int, 8>, unsigned int)"), "{said}");
-    // other events know nothing of it
     let said = folder.run("report --as clang tasks.json").ends(0).stdout;
     assert!(!said.contains("## sources") && said.contains("## hot"), "{said}");
 }
 
 #[test]
-fn limits_of_reports_end_with_five() {
+fn broken_limits_end_with_5() {
     let folder = folder();
     folder
         .run("report tasks.json --fail-on blocking>159ms")
@@ -320,7 +316,6 @@ fn limits_of_reports_end_with_five() {
         .ends(5)
         .says(&["FAILED self of Layout 30.00 ms, limit 29 ms"]);
     folder.run("report tasks.json --fail-on self:Layout>29ms&count>1").ends(0).quietly();
-    // what cannot be told is no success
     folder
         .run("report node.json --fail-on blocking>3600s")
         .ends(5)
@@ -339,7 +334,7 @@ fn limits_of_reports_end_with_five() {
 }
 
 #[test]
-fn reports_are_the_same_whatever_a_run_may_take() {
+fn reports_do_not_depend_on_limits() {
     let folder = folder();
     for input in INPUTS {
         let said = folder.run(&format!("report --json {input}")).ends(0).stdout;
@@ -355,7 +350,7 @@ fn reports_are_the_same_whatever_a_run_may_take() {
 }
 
 #[test]
-fn producers_may_be_given_and_nothing_is_told_as_nothing() {
+fn producers_can_be_given() {
     let folder = folder();
     let report = json(&folder, "--as generic tasks.json");
     assert_eq!(report["producer"], "generic");
@@ -365,16 +360,15 @@ fn producers_may_be_given_and_nothing_is_told_as_nothing() {
     assert!(run.stderr.contains("nothing matches --tid 77"), "{}", run.stderr);
     let folder = folder.with("empty.json", "[]");
     folder.run("report empty.json").ends(1);
-    // a profile without idle samples says nothing of who waits
+    // without idle samples, blocked time is unknown
     let profile = std::fs::read_to_string(testdata().join("quirks/cpuprofile-minimal.cpuprofile"));
     let folder = folder.with("p.cpuprofile", profile.expect("a profile"));
     let said = folder.run("report p.cpuprofile").ends(0).stdout;
     assert!(said.contains("unknown: 1 CPU profile has no (idle) samples"), "{said}");
 }
 
-/// A limit passes only if what it names was found and judged: typos, windows without events and quiet runs do not help.
 #[test]
-fn limits_on_what_is_not_there_are_broken() {
+fn limits_on_missing_values_are_broken() {
     let folder = folder();
     let failed = |words: &str, part: &str| {
         let run = folder.run(&format!("report -q tasks.json -o page.txt -f {words}")).ends(5);
@@ -392,7 +386,7 @@ fn limits_on_what_is_not_there_are_broken() {
 }
 
 #[test]
-fn limits_of_devices_are_told_and_may_be_broken_downwards() {
+fn device_limits_may_be_lower_bounds() {
     let folder = folder();
     let run = |words: &str| folder.run(&format!("report rank-0.json -o page.txt -f {words}"));
     run("--fail-on gpu.idle>1s --fail-on gpu.overlap<50").ends(0);
@@ -417,7 +411,6 @@ fn limits_of_devices_are_told_and_may_be_broken_downwards() {
     }
 }
 
-/// Names that Markdown, or who shows it, would take for more than text.
 #[test]
 fn names_in_tables_never_become_markup() {
     let event = |name: &str, ts: u64| {
@@ -442,7 +435,7 @@ fn names_in_tables_never_become_markup() {
     }
 }
 
-/// A stack may be a million calls deep: a thousand rows of a path are told, and how many more there are.
+/// A path shows a thousand rows and the number of deeper ones.
 #[test]
 fn deep_paths_are_cut_with_a_count() {
     let event = |depth: u32| {

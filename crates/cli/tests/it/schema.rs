@@ -1,16 +1,16 @@
-//! The page of keys (`docs/json.md`) has every key that any verb writes as JSON, and no other.
+//! Checks that `docs/json.md` lists exactly the JSON keys that verbs write.
 
 use crate::support::{Folder, Run, testdata};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// Objects whose keys are of the trace, or names of kinds.
+/// Objects whose keys come from the trace or are names of kinds.
 const MAPS: [&str; 8] =
     ["phases", "pids", "ids", "changes", "dropped", "replaced", "modifications", "args"];
 
-/// Words on the page that these runs have neither as a key nor as a value; those of the second line and on are of reports on pages,
-/// PyTorch and Bazel, which have tests of their own.
+/// Words on the page that these runs do not write; those from the second line on are in reports on
+/// pages, PyTorch and Bazel, which other tests cover.
 #[rustfmt::skip]
 const ABSENT: [&str; 21] = [
     "faster", "fewer", "long", "more", "neither", "slower", "user",
@@ -18,7 +18,7 @@ const ABSENT: [&str; 21] = [
     "presentation_ms", "render_delay_ms", "start_us", "ttfb_ms", "worst",
 ];
 
-/// What JSON has: its keys, and the words that stand for kinds, as values or as keys of maps.
+/// Keys of the JSON outputs, and words for kinds, as values or as keys of maps.
 #[derive(Default)]
 struct Seen {
     keys: BTreeSet<String>,
@@ -29,7 +29,7 @@ impl Seen {
     fn add(&mut self, value: &Value, under: &str) {
         match value {
             Value::Object(members) => {
-                // the args of `info --full` are a list of names like any other
+                // the args of `info --full` are a list of names
                 let is_map = MAPS.contains(&under) && !members.contains_key("distinct");
                 for (key, value) in members {
                     match is_map {
@@ -48,7 +48,7 @@ impl Seen {
     }
 }
 
-/// The JSON that a run printed: one value, or one per line.
+/// Parses the printed JSON: one value, or one per line.
 #[track_caller]
 fn printed(run: &Run) -> Vec<Value> {
     if let Ok(value) = serde_json::from_str(&run.stdout) {
@@ -58,7 +58,7 @@ fn printed(run: &Run) -> Vec<Value> {
     run.stdout.lines().map(line).collect()
 }
 
-/// What all verbs write: reports, `--json`, manifests, rows of calls, what a merge says of itself.
+/// Runs all verbs and collects their JSON: reports, `--json`, manifests, rows of calls, provenance.
 fn all_output() -> Seen {
     let path = |name: &str| testdata().join(name).display().to_string();
     let (node, other) = (path("node/trace.json"), path("node/trace-2.json"));
@@ -118,7 +118,7 @@ fn all_output() -> Seen {
     seen
 }
 
-/// What is printed as JSON, beside reports.
+/// Adds the JSON printed by verbs, other than reports.
 fn add_printed(folder: &Folder, traces: [&str; 5], seen: &mut Seen) {
     let [node, other, broken, chromium, profiles] = traces;
     let more =
@@ -160,18 +160,17 @@ fn add_printed(folder: &Folder, traces: [&str; 5], seen: &mut Seen) {
     }
 }
 
-/// The words in quotes in the blocks of code of the page, and in its text between braces.
+/// Returns the words in double quotes on the page.
 fn words_of_page(page: &str) -> BTreeSet<String> {
     let is_word = |word: &&str| {
         !word.is_empty()
             && word.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
     };
-    // every second piece between quotes stands in quotes
     page.split('"').skip(1).step_by(2).filter(is_word).map(str::to_owned).collect()
 }
 
 #[test]
-fn the_page_has_every_key_and_no_other() {
+fn the_page_lists_exactly_the_written_keys() {
     let seen = all_output();
     let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/json.md");
     let page = std::fs::read_to_string(page).expect("the page of keys");

@@ -1,9 +1,9 @@
-//! `slice` as a user runs it.
+//! Runs `slice`.
 
 use crate::support::{Folder, times, trace, truncated};
 
 #[test]
-fn windows_are_given_in_every_way() {
+fn windows_can_be_given_in_every_form() {
     let folder = Folder::new().with("a.json", trace([50, 10, 20, 30, 40]));
     for (flags, expected) in [
         ("--from 10 --to 30", &[20, 30][..]),
@@ -31,7 +31,7 @@ fn windows_are_given_in_every_way() {
 }
 
 #[test]
-fn a_window_with_nothing_in_it_is_told() {
+fn empty_windows_are_reported() {
     let folder = Folder::new().with("a.json", trace([10, 20]));
     for (flags, said) in [
         (
@@ -52,7 +52,6 @@ fn a_window_with_nothing_in_it_is_told() {
         assert!(run.times().is_empty());
         folder.run(&format!("{words} -q")).ends(1).quietly();
     }
-    // of two windows one holds something
     let run = folder.run("slice a.json --window 0..1 --window 40s..41s").ends(0);
     run.says(&["the window begins 40.00 s after the end of the trace"]);
     Folder::new()
@@ -62,9 +61,9 @@ fn a_window_with_nothing_in_it_is_told() {
         .says(&["no event of the input has a time"]);
 }
 
-/// What is kept in any window, and what is repeated at its start, is no event of it.
+/// Events kept in any window, or repeated at its start, do not count as its contents.
 #[test]
-fn a_window_of_what_is_always_kept_is_empty() {
+fn always_kept_events_do_not_fill_a_window() {
     let start = r#"{"ph":"I","name":"TracingStartedInBrowser","cat":"c","ts":0,"pid":1,"tid":1,"s":"t","args":{}}"#;
     let counter = r#"{"ph":"C","name":"c","ts":1,"pid":1,"tid":1,"args":{"v":1}}"#;
     let begin = r#"{"ph":"B","name":"b","ts":2,"pid":1,"tid":1}"#;
@@ -79,9 +78,9 @@ fn a_window_of_what_is_always_kept_is_empty() {
     folder.run("slice a.json --from 40s").ends(1).says(&["after the end of the trace"]);
 }
 
-/// Twelve seconds, or twelve microseconds? The trace lasts 31 s.
+/// `--from 12` means microseconds, but in a trace of 31 s probably seconds.
 #[test]
-fn times_that_look_like_seconds_are_remarked() {
+fn bare_numbers_that_look_like_seconds_get_a_hint() {
     let folder = Folder::new().with("a.json", trace((0..31).map(|s| s * 1_000_000)));
     let run = folder.run("slice a.json --from 12 --to 12.5 -o b.json").ends(1);
     assert!(
@@ -104,14 +103,14 @@ fn times_that_look_like_seconds_are_remarked() {
 }
 
 #[test]
-fn wrong_windows_are_usage() {
+fn wrong_windows_end_with_2() {
     let folder = Folder::new().with("a.json", trace([10, 20]));
     for (flags, part) in [
         ("", "which time?"),
         ("--from 5 --to 5", "ends before it begins"),
         ("--from @6 --to @5", "ends before it begins"),
         ("--window 1..2 --window 4..3", "window 2 ends before it begins"),
-        // which of these comes first is known only when the trace was read
+        // whether the window is empty is known only after reading
         ("--from 5 --to @12", "in this trace it is 15 to 12 µs"),
         ("--from 1 --to 2 --duration 3", "cannot be used with"),
         ("--duration 0", "above 0"),
@@ -130,9 +129,8 @@ fn wrong_windows_are_usage() {
     }
 }
 
-/// Times are taken as tables and messages print them.
 #[test]
-fn times_are_read_as_they_are_printed() {
+fn printed_times_are_accepted() {
     let folder = Folder::new().with("a.json", trace((0..100).map(|at| 1_000_000 + 1000 * at)));
     let expected = folder.run("slice a.json --from 20ms --to 30ms").ends(0).stdout;
     for (from, to) in
@@ -151,7 +149,7 @@ fn times_are_read_as_they_are_printed() {
 }
 
 #[test]
-fn edges_decide_on_what_they_cut() {
+fn edges_flag_decides_about_crossing_events() {
     let event = |ts: u64, dur: u64| format!(r#"{{"name":"e","ph":"X","ts":{ts},"dur":{dur}}}"#);
     let events = [event(0, 50), event(15, 2), event(100, 5)].join(",");
     let folder = Folder::new().with("a.json", format!("[{events}]"));
@@ -164,7 +162,7 @@ fn edges_decide_on_what_they_cut() {
 }
 
 #[test]
-fn slices_are_made_in_pipes_and_files() {
+fn slices_of_pipes_and_files_are_equal() {
     let folder = Folder::new().with("a.json", trace([30, 10, 20]));
     let plain = folder.run("slice a.json --from 5").ends(0).stdout;
     assert_eq!(folder.pipe("slice - --from 5", trace([30, 10, 20])).ends(0).stdout, plain);
@@ -178,7 +176,7 @@ fn slices_are_made_in_pipes_and_files() {
 }
 
 #[test]
-fn damage_shows_in_the_status() {
+fn damage_sets_exit_code_1() {
     let folder = Folder::new().with("a.json", truncated().0);
     let run = folder.run("slice a.json --from 0").ends(1).says(&["lost 1 piece (truncated"]);
     assert_eq!(times(&run.stdout), [1, 3]);
@@ -187,7 +185,7 @@ fn damage_shows_in_the_status() {
 }
 
 #[test]
-fn the_report_says_what_was_done() {
+fn reports_count_the_changes() {
     let text = r#"{"traceEvents":[{"ph":"X","ts":0,"dur":100},{"ph":"B","ts":5,"pid":1},{"ph":"C","ts":6,"name":"c"},
         {"ph":"i","ts":90}],"metadata":{"modifications":{"annotations":{"entryLabels":[{"entry":"r-0"},{"entry":"r-3"}]}}}}"#;
     let folder = Folder::new().with("a.json", text);
@@ -208,7 +206,7 @@ fn the_report_says_what_was_done() {
     assert_eq!(report["output"]["events"], 4);
 }
 
-/// Times, in nanoseconds, of the events of a name: X and B with its E, by a naive reading.
+/// Independent computation of the times of X events and B/E pairs with this name, in nanoseconds.
 fn naive_events(text: &str, name: &str) -> Vec<(i64, i64)> {
     let trace: serde_json::Value = serde_json::from_str(text).expect("JSON");
     let ns = |value: &serde_json::Value| (value.as_f64().unwrap_or(0.0) * 1000.0).round() as i64;
@@ -232,7 +230,7 @@ fn naive_events(text: &str, name: &str) -> Vec<(i64, i64)> {
 }
 
 #[test]
-fn a_window_around_an_event() {
+fn around_cuts_a_window_around_an_event() {
     let trace = crate::support::testdata().join("node/trace.json");
     let text = std::fs::read_to_string(&trace).expect("test data");
     let folder = Folder::new();
@@ -266,7 +264,7 @@ fn a_window_around_an_event() {
 }
 
 #[test]
-fn an_event_that_is_not_there_is_told() {
+fn unknown_events_are_refused() {
     let begin =
         |ts: u32, name: &str| format!(r#"{{"ph":"B","pid":1,"tid":1,"ts":{ts},"name":"{name}"}}"#);
     let end = r#"{"ph":"E","pid":1,"tid":1,"ts":90}"#;
@@ -276,7 +274,7 @@ fn an_event_that_is_not_there_is_told() {
     folder.run("slice a.json --around inner --margin 1us -q -f -o x.json").ends(0);
     let run = folder.run("slice a.json --around inner --margin 1us -o y.json").ends(0);
     run.says(&["--around inner: the only event of this name, at @20 µs, lasts 70.00 µs"]);
-    // what is open lasts to the end of the trace
+    // an open slice lasts to the end of the trace
     let run = folder.run("slice a.json --around /^o/ -o z.json").ends(0);
     run.says(&["--around /^o/: the longest of 2 events, at @10 µs, lasts 85.00 µs"]);
     let run = folder.run("slice a.json --around Inner -o w.json").ends(2);

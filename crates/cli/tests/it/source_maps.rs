@@ -1,4 +1,4 @@
-//! `--source-maps` as users give it.
+//! Runs verbs with `--source-maps`.
 
 use crate::support::{Folder, testdata};
 
@@ -9,7 +9,7 @@ fn profile(bundler: &str) -> String {
 }
 
 #[test]
-fn every_verb_of_trees_has_the_names_of_the_sources() {
+fn tree_verbs_show_source_names() {
     let folder = Folder::new();
     let own = profile("esbuild");
     let top = folder.run(&format!("top -n 99 {own}")).ends(0).quietly().stdout;
@@ -27,7 +27,6 @@ fn every_verb_of_trees_has_the_names_of_the_sources() {
     let none = own.split(" --source-maps").next().expect("the input");
     let plain = folder.run(&format!("top -n 99 {none}")).ends(0).stdout;
     assert!(plain.contains("app.js:1:") && !plain.contains("hot.ts"), "{plain}");
-    // a folder above both tells which script is which
     let folder_of_both = testdata().join("source-maps").display().to_string();
     let [a, b] = ["esbuild", "webpack"].map(|own| format!("{folder_of_both}/{own}.cpuprofile"));
     let words = format!("diff --csv {a} {b} --source-maps {folder_of_both}");
@@ -36,7 +35,7 @@ fn every_verb_of_trees_has_the_names_of_the_sources() {
 }
 
 #[test]
-fn what_cannot_be_used_is_told() {
+fn unusable_maps_are_reported() {
     let input = profile("esbuild");
     let input = input.split(" --source-maps").next().expect("the input").to_owned();
     let folder = Folder::new();

@@ -1,9 +1,10 @@
-//! `split` as users meet it: names, lists, refusals, statuses, pipes.
+//! Runs `split`.
 
 use crate::support::{Folder, times, trace, truncated};
 use serde_json::{Value, json};
 
-/// Two processes, three threads, names, a CPU profile written by another thread, and an open slice.
+/// Returns two processes with three threads, names, a CPU profile written by another thread, and an
+/// open slice.
 fn example() -> String {
     let events = [
         r#"{"name":"process_name","ph":"M","pid":1,"tid":0,"args":{"name":"Browser/main"}}"#,
@@ -29,14 +30,13 @@ fn names(part: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn threads_get_files_with_all_that_is_theirs() {
+fn parts_of_threads_are_complete() {
     let folder = Folder::new().with("t.json", example());
     folder.run("split t.json --by tid").ends(0).quietly();
     assert_eq!(folder.names(), ["t.1.2.json", "t.1.3.json", "t.9.s_p.json", "t.json"]);
     let part = json(&folder.read("t.1.2.json"));
     let expected = ["process_name", "thread_name", "open", "Profile", "ProfileChunk", "open"];
     assert_eq!(names(&part), expected);
-    // what no event names is in no part
     assert_eq!((&part["k"], &part["stackFrames"]), (&json!(1), &json!({})));
     assert_eq!(names(&json(&folder.read("t.1.3.json"))), ["process_name", "x"]);
     let part = json(&folder.read("t.9.s_p.json"));
@@ -48,7 +48,7 @@ fn threads_get_files_with_all_that_is_theirs() {
 }
 
 #[test]
-fn names_are_made_of_what_the_trace_says_and_safe() {
+fn templates_use_names_of_the_trace_safely() {
     let folder = Folder::new();
     let words = "split - --by tid -d out/deep -O {process}-{thread}-{tid}-{part}.{ext} -z gz";
     folder.pipe(words, example()).ends(0).quietly();
@@ -69,7 +69,7 @@ fn names_are_made_of_what_the_trace_says_and_safe() {
 }
 
 #[test]
-fn what_is_open_at_a_cut_is_repeated_and_marked() {
+fn open_slices_are_repeated_after_a_cut() {
     let folder = Folder::new().with("t.json", example());
     folder.run("split t.json --by time=10 --manifest list.json").ends(0).quietly();
     let second = json(&folder.read("t.002.json"));
@@ -93,7 +93,7 @@ fn what_is_open_at_a_cut_is_repeated_and_marked() {
 }
 
 #[test]
-fn parts_of_time_merge_to_each_event_once() {
+fn merging_time_parts_gives_each_event_once() {
     let folder = Folder::new().with("t.json", example());
     folder.run("split t.json --by time=10").ends(0).quietly();
     let merged = folder.run("merge t.001.json t.002.json -v --report r.json").ends(0);
@@ -112,13 +112,13 @@ fn parts_of_time_merge_to_each_event_once() {
         events
     };
     assert_eq!(sorted(&merged), sorted(&whole));
-    // a part alone is sorted, and stays what it is
+    // a single part is sorted and stays the same
     let alone = folder.run("merge t.002.json").ends(0).quietly();
     assert_eq!(alone.stdout, folder.read("t.002.json"));
 }
 
 #[test]
-fn a_dry_run_says_and_writes_nothing() {
+fn dry_runs_print_and_write_nothing() {
     let folder = Folder::new().with("t.json", example());
     let run = folder.run("split t.json --by pid --dry-run -d nowhere").ends(0).quietly();
     let lines: Vec<Vec<&str>> =
@@ -138,7 +138,7 @@ fn a_dry_run_says_and_writes_nothing() {
 }
 
 #[test]
-fn what_is_in_the_way_is_refused_before_anything_is_written() {
+fn existing_files_are_refused_before_writing() {
     let folder = Folder::new().with("t.json", example()).with("t.9.json", "mine");
     folder.run("split t.json --by pid").ends(2).says(&["exists already", "t.9.json", "-f"]);
     folder.run("split t.json --by tid -O same.json").ends(2).says(&["two parts", "same", "{part}"]);
@@ -165,7 +165,7 @@ fn what_is_in_the_way_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn sizes_hold_and_what_cannot_is_said() {
+fn size_limits_hold_or_are_reported() {
     let folder = Folder::new().with("t.json", trace(0..200));
     folder.run("split t.json --by size=2K -d parts").ends(0).quietly();
     let mut all = Vec::new();
@@ -199,7 +199,7 @@ fn metadata_counts_towards_the_size_of_every_part() {
 }
 
 #[test]
-fn damage_shows_in_the_status() {
+fn damage_sets_exit_code_1() {
     let (damaged, at) = truncated();
     let folder = Folder::new().with("t.json", damaged);
     folder.run("split t.json --by pid").ends(1).says(&["truncated", &format!("byte {at}")]);
@@ -210,7 +210,7 @@ fn damage_shows_in_the_status() {
 }
 
 #[test]
-fn many_parts_within_few_descriptors_and_little_memory() {
+fn many_parts_need_few_descriptors_and_little_memory() {
     let events: Vec<String> = (0..3000)
         .map(|i| format!(r#"{{"name":"e","ph":"X","ts":{i},"dur":1,"pid":{},"tid":1}}"#, i % 1500))
         .collect();

@@ -1,4 +1,4 @@
-//! Verbs that keep the order write while they read: a line arrives before the input ends, and a failure ends the run.
+//! Verbs that keep the input order write while they read, and end when writing fails.
 
 use crate::support::{Folder, binary, event};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// Long enough for a machine that has much else to do.
+/// Time limit, generous for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn start(words: &str, stdout: Stdio) -> (Child, ChildStdin) {
@@ -17,7 +17,8 @@ fn start(words: &str, stdout: Stdio) -> (Child, ChildStdin) {
     (child, stdin)
 }
 
-/// Runs a verb on `parts`, of which each is written when an event of the one before has come out; returns all that came.
+/// Runs a verb on `parts`, writing each once the events of the part before are output; returns the
+/// whole output.
 #[track_caller]
 fn step_by_step(words: &str, parts: &[String]) -> String {
     let (mut child, mut stdin) = start(words, Stdio::piped());
@@ -29,7 +30,7 @@ fn step_by_step(words: &str, parts: &[String]) -> String {
             events += line.matches("\"ts\":").count();
             all.push_str(&line);
             line.clear();
-            // nobody waits any more for what comes at the end
+            // the receiver is gone at the end
             let _ = said.send(events);
         }
         all
@@ -37,7 +38,8 @@ fn step_by_step(words: &str, parts: &[String]) -> String {
     let mut events = 0;
     for part in parts {
         stdin.write_all(part.as_bytes()).expect("it reads");
-        // the last line ends with the next one, and the last 63 bytes are looked at with those that follow
+        // the last line is written with the next one, and the last 63 bytes are scanned with the
+        // bytes after them
         events += part.matches("\"ts\":").count();
         while events > 0
             && heard.recv_timeout(PATIENCE).expect("a line before the end") + 2 < events
@@ -89,8 +91,8 @@ fn lines_arrive_before_the_input_ends() {
     }
 }
 
-/// Whoever writes much at once and then waits sees all of it, also where reads are larger than a pipe usually is, and where
-/// the stream has gone to disk.
+/// Events of a large write are output before more input arrives, even if reads exceed the pipe size
+/// or the stream was spooled.
 #[test]
 fn bursts_arrive_before_the_input_ends() {
     let burst = |from: u64, count: u64| {
@@ -114,9 +116,8 @@ fn bursts_arrive_before_the_input_ends() {
     }
 }
 
-/// What must wait waits, and comes out as if it had been a file; so does what stands before it.
 #[test]
-fn what_waits_comes_in_its_place() {
+fn held_back_events_keep_their_place() {
     let pair = |ph: &str, ts: u64| event(ts).replace("\"ph\":\"X\"", &format!("\"ph\":\"{ph}\""));
     let mixed = [event(1), event(2), pair("B", 3), event(4), pair("E", 5), event(6)].join(",\n");
     let whole = format!("{{\"traceEvents\":[{mixed},\n{}],\"k\":1}}", events(7));
@@ -133,7 +134,8 @@ fn what_waits_comes_in_its_place() {
     }
 }
 
-/// Writes events until nobody reads them, or 256 MiB are written; whether the former.
+/// Writes events until the reader is gone or 256 MiB are written; returns whether the reader is
+/// gone.
 fn feed(mut stdin: ChildStdin) -> bool {
     let chunk = (0..1000).map(|ts| event(ts) + ",\n").collect::<String>();
     let most = (256 << 20) / chunk.len();
@@ -142,7 +144,7 @@ fn feed(mut stdin: ChildStdin) -> bool {
 }
 
 #[test]
-fn a_failure_ends_a_run_whose_input_goes_on() {
+fn write_errors_end_a_run_with_endless_input() {
     for verb in ["convert", "filter"] {
         let (child, stdin) = start(&format!("{verb} -o /dev/full"), Stdio::null());
         assert!(feed(stdin), "{verb}: all was read");
@@ -163,7 +165,7 @@ fn a_failure_ends_a_run_whose_input_goes_on() {
 }
 
 #[test]
-fn keys_that_come_too_late_are_counted() {
+fn late_top_level_keys_are_counted() {
     let folder = Folder::new()
         .with("a", format!("[{}]{{\"traceEvents\":[{}],\"k\":1}}", event(1), event(2)))
         .with("n", format!("{}\n{{\"tracemill\":{{\"k\":1}}}}\n{}\n", event(1), event(2)));
@@ -180,9 +182,10 @@ fn keys_that_come_too_late_are_counted() {
     }
 }
 
-/// The events of a profile are made when the input has ended: the keys of a document beside it lie elsewhere than they do.
+/// Events of a profile are generated at the end of the input, after the keys of the document next
+/// to it.
 #[test]
-fn a_profile_in_a_pipe_has_another_document_beside_it() {
+fn profiles_in_pipes_may_follow_other_documents() {
     let text = r#"{"nodes":[{"id":1}],"samples":[1]}{"x":[]}"#;
     let folder = Folder::new();
     for verb in ["convert", "redact", "filter --pid 10000000"] {

@@ -1,4 +1,4 @@
-//! A folder to run the command in, and traces to run it on.
+//! A folder in which tests run the command, and sample traces.
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,13 @@ use std::process::Command;
 pub(crate) use tracemill_testkit::Run;
 pub(crate) use tracemill_testkit::world::times;
 
-/// Two threads: `a` around `b` twice, and `b` alone.
+/// Two threads: `a` with `b` twice inside, and `b` alone.
 pub(crate) const STACKS: &str = r#"[
 {"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1000,"dur":9000},
 {"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":2000,"dur":3000},
 {"ph":"X","name":"b","cat":"c","pid":1,"tid":1,"ts":6000,"dur":1000},
 {"ph":"X","name":"b","cat":"c","pid":1,"tid":2,"ts":1000,"dur":500}]"#;
 
-/// A temporary folder in which the command is run.
 pub(crate) struct Folder(tracemill_testkit::Folder);
 
 impl Deref for Folder {
@@ -35,14 +34,13 @@ impl Folder {
         self
     }
 
-    /// The command, to be run in this folder with words separated by blanks, in a terminal of 100 columns.
+    /// Returns the command with words separated by blanks, in this folder and with 100 columns.
     pub(crate) fn command(&self, words: &str) -> Command {
         let mut command = self.program(binary(), words);
         command.env("COLUMNS", "100");
         command
     }
 
-    /// Runs the command with nothing on standard input.
     pub(crate) fn run(&self, words: &str) -> Run {
         self.0.run(&mut self.command(words))
     }
@@ -53,28 +51,26 @@ impl Folder {
     }
 }
 
-/// The built command.
 pub(crate) fn binary() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_tracemill"))
 }
 
-/// Inputs that the project keeps.
+/// Returns the folder of the test inputs.
 pub(crate) fn testdata() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
 }
 
-/// One event.
 pub(crate) fn event(ts: u64) -> String {
     format!(r#"{{"name":"e","ph":"X","ts":{ts},"dur":1,"pid":1,"tid":2,"args":{{}}}}"#)
 }
 
-/// A trace in the object form.
+/// Returns a trace in object form.
 pub(crate) fn trace(times: impl IntoIterator<Item = u64>) -> String {
     let events: Vec<String> = times.into_iter().map(event).collect();
     format!("{{\"traceEvents\":[\n{}\n]}}\n", events.join(",\n"))
 }
 
-/// A trace whose third event is cut off, and where that event begins.
+/// Returns a trace whose third event is truncated, and the offset of that event.
 pub(crate) fn truncated() -> (String, usize) {
     let whole = trace([3, 1, 2]);
     let at = whole.rfind("{\"name\"").expect("an event");

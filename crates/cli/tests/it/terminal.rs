@@ -1,10 +1,10 @@
-//! What is shown on terminals of several widths: no line is broken within a word, and what goes on below is indented.
+//! Tests line wrapping on terminals of several widths.
 
 use crate::progress::on_terminal;
 use crate::support::{binary, testdata};
 use std::process::{Command, Stdio};
 
-/// Lines of a run without what colours them.
+/// Returns the lines of a run without colour sequences.
 fn lines(words: &str, columns: u16) -> Vec<String> {
     let mut command = Command::new(binary());
     let files = testdata();
@@ -20,7 +20,7 @@ fn lines(words: &str, columns: u16) -> Vec<String> {
 }
 
 #[test]
-fn no_line_of_info_and_check_is_wider_than_the_terminal() {
+fn info_and_check_fit_the_terminal() {
     for words in [
         "info node/trace.json",
         "info chromium/trace.json.gz",
@@ -33,7 +33,7 @@ fn no_line_of_info_and_check_is_wider_than_the_terminal() {
             let too_wide = |line: &&String| line.chars().count() > usize::from(columns);
             assert_eq!(narrow.iter().find(too_wide), None, "{words}, {columns}");
             let all = |lines: &[String]| -> Vec<String> {
-                // the last line says how fast it was
+                // the last line has the speed
                 let lines = lines.iter().filter(|line| !line.contains("MiB/s"));
                 lines.flat_map(|line| line.split_whitespace().map(str::to_owned)).collect()
             };
@@ -47,9 +47,9 @@ fn no_line_of_info_and_check_is_wider_than_the_terminal() {
     }
 }
 
-/// Rows of tables: what is figures stays whole, names are shortened in the middle, columns that are left out are named.
+/// Numbers stay whole, names are shortened in the middle, and columns left out are named.
 #[test]
-fn no_line_of_a_table_is_wider_than_the_terminal() {
+fn tables_fit_the_terminal() {
     for (words, columns) in [
         ("info --full chromium/trace.json.gz", 80),
         ("info --full node/trace.json", 80),
@@ -71,7 +71,6 @@ fn no_line_of_a_table_is_wider_than_the_terminal() {
         assert_eq!(shown.iter().find(too_wide), None, "{words}, {columns}");
         assert!(shown.len() > 3, "{words}: {shown:?}");
     }
-    // the figures of a row are those that a file has
     let row = |lines: &[String]| -> Vec<String> {
         let row = lines.iter().find(|line| line.contains("sortWords")).expect("a row");
         row.split_whitespace().take(4).map(str::to_owned).collect()
@@ -82,20 +81,19 @@ fn no_line_of_a_table_is_wider_than_the_terminal() {
     assert!(narrow.iter().any(|line| line.starts_with("… no room for: ")), "{narrow:?}");
 }
 
-/// Commands stay whole, below their rows, where a shell lets them go on; columns that say least make room for those that say what a row is of.
+/// Commands are below their rows, continued with backslashes; unimportant columns are left out.
 #[test]
-fn rows_of_a_report_are_no_wider_than_the_terminal() {
+fn reports_fit_the_terminal() {
     let words = "report chromium/trace.json.gz";
     for words in [words, "report node-cpu-prof", "report pytorch/rank-0.json pytorch/rank-1.json"] {
         for columns in [70, 80, 200] {
             let shown = lines(words, columns);
-            // a word of a command stays whole
+            // words of a command are never broken
             let is_word = |line: &str| line.trim_start().starts_with('\'');
             let too_wide =
                 |line: &&String| line.chars().count() > usize::from(columns) && !is_word(line);
             assert_eq!(shown.iter().find(too_wide), None, "{words}, {columns}");
         }
-        // a command that goes on below is the same command
         let joined = |columns| {
             lines(&format!("{words} -q"), columns).join("\n").replace(" \\\n        ", " ")
         };

@@ -1,12 +1,13 @@
-//! Random placements of the files of a run: inputs and outputs in folders at random, each named by a random path to it: through
-//! `..`, through symbolic links to it or to its folder, by a hard link.
+//! Random file layouts: inputs and outputs in random folders, named by random paths with `..`,
+//! symbolic links and hard links.
 //!
-//! The flags are those of the command that take files, so a new one fails here until [`content`] knows it. What is one
-//! file is asked of the system. The laws:
+//! The flags come from the command, so a new flag that takes a file fails here until [`content`]
+//! knows it. Inodes tell which paths are the same file. The laws:
 //!
-//! * An output that is also read, or written twice, or lies in a folder that is read: status 2, and nothing has changed.
-//! * Nothing that is read changes, and nothing else but outputs.
-//! * Where a run succeeds every output is there, each a file of its own.
+//! * If an output is also an input or another output, or lies in an input folder, the status is 2
+//!   and nothing changes.
+//! * Only outputs change.
+//! * After a successful run every output exists, each in a separate file.
 
 use crate::support::{Run, binary};
 use clap::{ArgAction, ValueHint};
@@ -18,10 +19,10 @@ use std::process::Command;
 use std::sync::LazyLock;
 use tracemill_testkit::{Rng, seeds};
 
-/// Verbs that need somebody who watches, or write no files that a flag names.
+/// Verbs that are interactive, or write no files named by flags.
 const LEFT_OUT: [&str; 5] = ["view", "record", "man", "completions", "help"];
 
-/// Folders, and links to folders.
+/// Folders of a layout.
 const FOLDERS: [&str; 4] = ["d0", "d1", "d1/d2", "in"];
 const LINKS: [(&str, &str); 4] =
     [("l0", "d0"), ("d0/up", ".."), ("l2", "d1/d2"), ("d1/in", "../in")];
@@ -32,7 +33,6 @@ const TRACE: &str = r#"{"traceEvents":[
 {"ph":"P","name":"ProfileChunk","cat":"c","id":"1","pid":1,"tid":1,"ts":2,"args":{"data":{"cpuProfile":{"nodes":[{"id":1,"callFrame":{"functionName":"(root)"}}],"samples":[1]},"timeDeltas":[1]}}}
 ]}"#;
 
-/// An index of [`TRACE`].
 static INDEX: LazyLock<Vec<u8>> = LazyLock::new(|| {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("t.json"), TRACE).expect("a file");
@@ -42,20 +42,18 @@ static INDEX: LazyLock<Vec<u8>> = LazyLock::new(|| {
     fs::read(folder.path().join("t.json.tmi")).expect("an index")
 });
 
-/// What a flag takes.
+/// Use of the path that a flag takes.
 #[derive(Clone, Copy, PartialEq)]
 enum Content {
-    /// A file of this name is read.
+    /// A file with this kind of content is read.
     Read(&'static str),
-    /// A file is written.
     Write,
-    /// A file `p` is written in it.
+    /// A folder in which a file `p` is written.
     WriteIn,
-    /// None of these.
     Other,
 }
 
-/// What the flag of an id takes.
+/// Returns how a flag's path is used, by the id of the flag.
 fn content(verb: &str, id: &str) -> Content {
     match id {
         "inputs" | "sides" | "base" | "new" | "diff" => Content::Read("trace"),
@@ -72,15 +70,14 @@ fn content(verb: &str, id: &str) -> Content {
     }
 }
 
-/// A verb, and the flags of it that name files.
+/// A verb with its flags that name files.
 struct Verb {
     words: Vec<String>,
-    /// Ids and long names; positional if there is none.
+    /// Id and long name of each flag; positional arguments have no name.
     flags: Vec<(String, Option<String>)>,
     can_write_index: bool,
 }
 
-/// Verbs, as the command has them.
 fn verbs(command: &clap::Command, above: &[String]) -> Vec<Verb> {
     let mut all = Vec::new();
     for verb in command.get_subcommands().filter(|verb| !LEFT_OUT.contains(&verb.get_name())) {
@@ -99,7 +96,7 @@ fn verbs(command: &clap::Command, above: &[String]) -> Vec<Verb> {
     all
 }
 
-/// Words that a verb needs besides files.
+/// Returns the words that a verb needs besides files.
 fn needed(verb: &str) -> &'static [&'static str] {
     match verb {
         "split" => &["--by", "pid", "-O", "p"],
@@ -110,18 +107,18 @@ fn needed(verb: &str) -> &'static [&'static str] {
     }
 }
 
-/// A file as the system knows it: one that is there, or a name in a folder.
+/// Identity of a file: an existing one by inode, a new one by folder and name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Id {
     There(u64),
     New(u64, PathBuf),
 }
 
-/// A folder with files and links at random.
+/// A folder with random files and links.
 struct World {
     root: PathBuf,
     random: Rng,
-    /// Files that are there by what they hold, and further paths to them.
+    /// Existing files by kind of content, with all paths to each.
     files: Vec<(&'static str, PathBuf)>,
 }
 
@@ -144,7 +141,7 @@ impl World {
         world
     }
 
-    /// Writes a file into some folder, and perhaps links to it into others.
+    /// Writes a file into a random folder, with random links to it.
     fn file(&mut self, holds: &'static str, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.folder().join(name);
         fs::write(&path, content).expect("a file");
@@ -164,13 +161,13 @@ impl World {
         path
     }
 
-    /// One of the folders whose files are no inputs, or the root.
+    /// Returns the root or a random folder outside the inputs.
     fn folder(&mut self) -> PathBuf {
         let name = self.random.pick(&["", "d0", "d1", "d1/d2"]);
         self.root.join(name)
     }
 
-    /// Another path to a folder, relative or not.
+    /// Returns a random path to a folder, relative or absolute.
     fn detour(&mut self, folder: &Path) -> PathBuf {
         let below = folder.strip_prefix(&self.root).expect("it is in the world").to_owned();
         let start = *self.random.pick(&[
@@ -193,13 +190,13 @@ impl World {
         }
     }
 
-    /// Another path to a file.
+    /// Returns a random path to a file.
     fn spelled(&mut self, file: &Path) -> PathBuf {
         let name = file.file_name().expect("a file").to_owned();
         self.detour(file.parent().expect("a folder")).join(name)
     }
 
-    /// A path to a file that holds this, or, of traces, to the folder of some.
+    /// Returns a path to a file of this kind, or for traces sometimes a folder.
     fn read(&mut self, holds: &str) -> PathBuf {
         if holds == "trace" && self.random.chance(15) {
             return self.detour(&self.root.join("in"));
@@ -210,7 +207,7 @@ impl World {
         self.spelled(&file)
     }
 
-    /// A path to something to be written: often what is read or written already.
+    /// Returns a path to write to, often that of an input or another output.
     fn written(&mut self, others: &[PathBuf]) -> PathBuf {
         match self.random.below(10) {
             0 | 1 if !others.is_empty() => {
@@ -245,7 +242,7 @@ impl World {
     }
 }
 
-/// A command line, and the files it names.
+/// A command line with the files that it names.
 #[derive(Default)]
 struct Line {
     words: Vec<String>,
@@ -299,7 +296,7 @@ impl Line {
             let traces = line.reads.iter().filter(|path| !world.root.join(path).is_dir());
             let traces = traces.filter(|path| path.extension().is_some_and(|end| end == "json"));
             for path in traces.map(|path| PathBuf::from(format!("{}.tmi", path.display()))) {
-                // of a trace that is named twice there is one index
+                // a trace named twice has one index
                 if line.writes.iter().all(|other| world.id(other) != world.id(&path)) {
                     line.writes.push(path);
                 }
@@ -333,7 +330,7 @@ impl Line {
         self.words.push(long.map_or_else(|| path.to_owned(), |long| format!("--{long}={path}")));
     }
 
-    /// Whether an output is what is read, or another output, or lies in a folder that is read.
+    /// Whether an output is an input or another output, or lies in an input folder.
     fn collides(&self, world: &World) -> bool {
         let ids = |paths: &[PathBuf]| -> Vec<Id> {
             paths.iter().filter_map(|path| world.id(path)).collect()
@@ -354,7 +351,7 @@ impl Line {
     }
 }
 
-/// What all files hold, by their names and by those of links to them.
+/// Returns the contents of all files, by every path including links.
 fn files_below(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("a folder") {
@@ -368,7 +365,7 @@ fn files_below(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// Runs a command line and holds it against the laws; returns whether it wrote what it was told to.
+/// Runs a command line and asserts the laws; returns whether it wrote its outputs.
 fn judge(world: &World, line: &Line, seed: u64) -> bool {
     let collides = line.collides(world);
     let ids = || -> Vec<Id> { line.writes.iter().filter_map(|path| world.id(path)).collect() };
@@ -394,7 +391,7 @@ fn judge(world: &World, line: &Line, seed: u64) -> bool {
             assert!(!is_twice, "{}", said());
             true
         }
-        // 3: what is read is refused, such as an index of another trace
+        // 3: an input is refused, such as the index of another trace
         Some(code) if code == 2 || code == 3 && !collides => {
             assert_eq!(before, after, "{}", said());
             false
@@ -404,7 +401,7 @@ fn judge(world: &World, line: &Line, seed: u64) -> bool {
 }
 
 #[test]
-fn no_two_paths_to_a_file_lose_what_it_holds() {
+fn aliased_paths_never_lose_files() {
     let verbs = verbs(&tracemill::flags(), &[]);
     let (mut done, seeds) = (0, seeds(0, 400));
     let rounds = seeds.end - seeds.start;

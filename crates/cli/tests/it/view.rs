@@ -1,4 +1,4 @@
-//! `view` as it is run: the address, and how it ends.
+//! Runs `view`: its address, and how it ends.
 
 use crate::support::{Folder, testdata};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,7 +9,7 @@ pub(crate) fn start(words: &[&str]) -> (Child, String) {
     serve(Command::new(env!("CARGO_BIN_EXE_tracemill")).args(["view", "--no-open"]).args(words))
 }
 
-/// Starts a server; returns its address too.
+/// Starts a server and returns its address.
 fn serve(command: &mut Command) -> (Child, String) {
     let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("it starts");
@@ -19,7 +19,7 @@ fn serve(command: &mut Command) -> (Child, String) {
     (child, line.trim().to_owned())
 }
 
-/// Port and path of an address.
+/// Splits an address into port and path.
 pub(crate) fn parts(address: &str) -> (u16, &str) {
     let rest = address.strip_prefix("http://127.0.0.1:").expect("loopback");
     let (port, path) = rest.split_once('/').expect("a path");
@@ -44,7 +44,6 @@ fn a_trace_is_served_until_it_is_interrupted() {
     let trace = testdata().join("node/trace.json").display().to_string();
     let (mut child, address) = start(&[&trace]);
     assert!(get(&address, "").contains("<!doctype html>"));
-    // until the trace is read
     assert!(get(&address, "api/progress").contains(r#""state":"ready""#));
     let answer = get(&address, "api/trace");
     assert!(answer.contains("\"kind\":\"calls\""), "profiles have calls: {answer}");
@@ -53,7 +52,7 @@ fn a_trace_is_served_until_it_is_interrupted() {
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
 }
 
-/// The arguments of a process are for all users of a machine to read.
+/// Other users can read the arguments of a process.
 #[cfg(target_os = "linux")]
 #[test]
 fn the_browser_is_not_given_the_token_as_an_argument() {
@@ -89,7 +88,7 @@ fn the_browser_is_not_given_the_token_as_an_argument() {
 }
 
 #[test]
-fn it_ends_when_nobody_asks() {
+fn idle_servers_end() {
     let folder = Folder::new();
     let trace = testdata().join("node/trace.json").display().to_string();
     let run = folder.run(&format!("view --no-open --idle 100ms {trace} --report r.json")).ends(0);
@@ -100,7 +99,7 @@ fn it_ends_when_nobody_asks() {
 }
 
 #[test]
-fn inputs_are_one_trace_as_merge_has_it() {
+fn several_inputs_are_shown_as_merged() {
     let of = |name| {
         format!(
             r#"[{{"ph":"M","name":"process_name","pid":7,"args":{{"name":"{name}"}}}},
@@ -118,7 +117,7 @@ fn inputs_are_one_trace_as_merge_has_it() {
 }
 
 #[test]
-fn what_cannot_be_shown_is_said() {
+fn unusable_inputs_are_refused() {
     let folder = Folder::new().with("a.json", "[]");
     let missing = folder.run("view --no-open a.json missing.json").ends(3).says(&["missing.json"]);
     assert_eq!(missing.stdout, "", "nobody opens the page of what is not there");
@@ -140,9 +139,8 @@ fn what_cannot_be_shown_is_said() {
     folder.run(&format!("view --no-open --port {port} {trace}")).ends(4).says(&["--port 0"]);
 }
 
-/// The key of an event leads to the page at its time.
 #[test]
-fn the_page_begins_with_an_event() {
+fn the_page_opens_on_the_given_event() {
     let event = |name: &str, ts: u64, dur: u64| {
         format!(r#"{{"ph":"X","name":"{name}","pid":1,"tid":1,"ts":{ts},"dur":{dur}}}"#)
     };

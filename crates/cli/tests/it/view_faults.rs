@@ -1,4 +1,4 @@
-//! `view` where something is wrong around it: clients that go or dawdle, a full disk, a file that is changed, no browser.
+//! Faults around `view`: slow or vanished clients, a full disk, a changed file, no browser.
 
 use crate::support::{Folder, testdata};
 use crate::view::{get, parts, start};
@@ -9,21 +9,21 @@ use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A trace of so many events, of 12 MB per 200,000.
+/// Returns a trace of this many events; 200,000 take 12 MB.
 fn trace(events: u64) -> String {
     let event =
         |at: u64| format!(r#"{{"ph":"X","name":"n","pid":1,"tid":{},"ts":{at},"dur":1}}"#, at % 5);
     format!("[{}]", (0..events).map(event).collect::<Vec<_>>().join(",\n"))
 }
 
-/// The trace of a folder, being served, once it is read.
+/// Serves a trace of the folder, and waits until it is read.
 fn served(folder: &Folder, name: &str) -> (Child, String) {
     let (child, address) = start(&[&folder.path(name).display().to_string()]);
     assert!(get(&address, "api/progress").contains(r#""state":"ready""#));
     (child, address)
 }
 
-/// Sends a request, and reads nothing of the answer; that of HTTP/1.0 is not cut into chunks.
+/// Sends a request without reading the response, which HTTP/1.0 keeps unchunked.
 fn send(address: &str, route: &str) -> TcpStream {
     let (port, path) = parts(address);
     let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
@@ -32,7 +32,7 @@ fn send(address: &str, route: &str) -> TcpStream {
     stream
 }
 
-/// Status and text of an answer; what is no text is replaced.
+/// Returns status and text of a response.
 fn ask(address: &str, route: &str) -> (u16, String) {
     let mut answer = Vec::new();
     send(address, route).read_to_end(&mut answer).expect("it answers");
@@ -41,7 +41,6 @@ fn ask(address: &str, route: &str) -> (u16, String) {
     (status.unwrap_or_else(|| panic!("no status: {text}")), text)
 }
 
-/// How many threads a process has.
 fn threads(child: &Child) -> usize {
     let tasks = std::fs::read_dir(format!("/proc/{}/task", child.id())).expect("it runs");
     tasks.count()
@@ -53,7 +52,7 @@ fn end(mut child: Child) {
 }
 
 #[test]
-fn a_thousand_who_do_not_wait_leave_nothing_at_work() {
+fn abandoned_requests_leave_no_work() {
     let folder = Folder::new().with("a.json", trace(100_000));
     let (child, address) = served(&folder, "a.json");
     let before = threads(&child);
@@ -70,7 +69,7 @@ fn a_thousand_who_do_not_wait_leave_nothing_at_work() {
         let (status, slice) = ask(&address, "slice.json?from=0&to=100000000");
         match status {
             200 => break slice,
-            // those before it are still being found gone
+            // the server is still detecting the closed connections
             429 if began.elapsed() < PATIENCE => std::thread::sleep(Duration::from_millis(20)),
             _ => panic!("{status}: {slice}"),
         }
@@ -84,11 +83,10 @@ fn a_thousand_who_do_not_wait_leave_nothing_at_work() {
 }
 
 #[test]
-fn who_reads_slowly_gets_all_and_keeps_nobody_waiting() {
+fn slow_readers_get_all_and_delay_nobody() {
     let folder = Folder::new().with("a.json", trace(300_000));
     let (child, address) = served(&folder, "a.json");
     let mut slow = send(&address, "slice.json?from=0&to=300000000");
-    // a request that does not end
     let (port, path) = parts(&address);
     let mut unsaid = TcpStream::connect(("127.0.0.1", port)).expect("it listens");
     write!(unsaid, "GET /{path}api/trace HTTP/1.1\r\nHost:").expect("it reads");
@@ -107,7 +105,7 @@ fn who_reads_slowly_gets_all_and_keeps_nobody_waiting() {
 }
 
 #[test]
-fn a_full_disk_is_told_and_leaves_nothing() {
+fn full_disks_are_reported_and_leave_no_files() {
     let folder = Folder::new().with("a.json", trace(300_000));
     std::fs::create_dir(folder.path("tmp")).expect("the folder is ours");
     let limited = |kib: u32| {
@@ -131,8 +129,8 @@ fn a_full_disk_is_told_and_leaves_nothing() {
 }
 
 #[test]
-fn a_disk_without_room_for_an_index_is_told_and_all_is_read() {
-    // large enough to be worth an index
+fn without_space_for_an_index_the_trace_is_scanned() {
+    // large enough to get an index
     let folder = Folder::new().with("a.json", trace(600_000));
     assert!(std::fs::metadata(folder.path("a.json")).expect("it is there").len() > 32 << 20);
     let mut command = std::process::Command::new("bash");
@@ -148,13 +146,12 @@ fn a_disk_without_room_for_an_index_is_told_and_all_is_read() {
 }
 
 #[test]
-fn a_file_that_changes_or_goes_is_told_where_it_is_read_again() {
+fn changed_files_are_reported_when_read_again() {
     let folder = Folder::new().with("a.json", trace(1000));
     let (child, address) = served(&folder, "a.json");
     let is_told = || {
         let (status, slice) = ask(&address, "slice.json?from=0&to=1000000");
         assert!(status == 409 && slice.contains("a.json"), "{slice}");
-        // what was made of it is drawn all the same
         assert_eq!(ask(&address, "api/tile?from=0&to=1000&px=5&lanes=0").0, 200);
     };
     assert_eq!(ask(&address, "slice.json?from=0&to=1000000").0, 200);
@@ -168,7 +165,7 @@ fn a_file_that_changes_or_goes_is_told_where_it_is_read_again() {
 }
 
 #[test]
-fn without_a_browser_the_address_is_to_be_opened_by_hand() {
+fn missing_browsers_are_reported() {
     let folder = Folder::new();
     let trace = testdata().join("node/trace.json").display().to_string();
     let mut command = folder.command(&format!("view --idle 100ms {trace}"));

@@ -1,4 +1,4 @@
-//! Random chains of verbs with random flags that make sense for what the inputs hold.
+//! Random chains of verbs, with flags that suit the inputs.
 
 use crate::portrait::{Portrait, some};
 use crate::world::MOST_PARTS;
@@ -6,38 +6,36 @@ use std::fmt;
 use tracemill_testkit::Rng;
 use tracemill_testkit::reference::{Criteria, Edges, Format, SplitBy, Window};
 
-/// Where a merge writes what became of its inputs.
+/// Name of the manifest that a merge writes.
 pub(crate) const PLAN: &str = "plan";
 
-/// What a step asks for, as far as laws are known of it.
+/// Operation of a step, with the parameters that the laws need.
 #[derive(Clone, Debug)]
 pub(crate) enum Ask {
-    /// Whether nothing is renamed or moved; whether X events are made shorter.
+    /// Whether ids and times stay unchanged, and whether X events are clipped.
     Merge {
         plain: bool,
         clips: bool,
     },
     Filter(Option<Criteria>),
-    /// `None` where windows are relative.
+    /// `None` if windows are relative to the trace start.
     Slice(Option<Vec<Window>>, Edges),
     Convert,
     Split(Option<(SplitBy, Option<u64>)>),
-    /// Says something, or writes profiles.
+    /// A verb that prints or writes profiles.
     Look,
 }
 
-/// What a step writes.
+/// Output kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writes {
-    /// A trace, which the next step reads.
+    /// A trace that the next step reads.
     Trace,
-    /// Text; the last step.
     Text,
     /// A folder of traces or profiles, which the next step merges.
     Folder,
 }
 
-/// A verb with its flags.
 #[derive(Clone)]
 pub(crate) struct Step {
     pub(crate) ask: Ask,
@@ -64,13 +62,13 @@ impl Step {
         self.words.push(flag.into());
     }
 
-    /// Adds one of these flags, which are separated by blanks, or none if it is empty.
+    /// Adds one of `flags`, which may be several words or empty.
     fn one_of(&mut self, rng: &mut Rng, flags: &[&str]) {
         let chosen = rng.pick(flags).split_whitespace();
         self.words.extend(chosen.map(str::to_owned));
     }
 
-    /// Form and packing of traces.
+    /// Adds random format and compression flags.
     fn output(&mut self, rng: &mut Rng) {
         let formats = [Format::Object, Format::Array, Format::Ndjson];
         if rng.chance(40) {
@@ -92,7 +90,7 @@ impl Step {
     }
 }
 
-/// One to four verbs. `names` are those of the inputs.
+/// Returns a chain of one to four verbs; `names` are those of the inputs.
 pub(crate) fn random(rng: &mut Rng, portrait: &Portrait, names: &[String]) -> Vec<Step> {
     let count = 1 + rng.index(4);
     let mut portrait = portrait.clone();
@@ -105,7 +103,7 @@ pub(crate) fn random(rng: &mut Rng, portrait: &Portrait, names: &[String]) -> Ve
         };
         step.strictly(rng);
         if matches!(step.ask, Ask::Split(_)) {
-            // each part has it, and a merge of them may keep it all
+            // each part repeats it, and a merge may keep every copy
             portrait.metadata *= MOST_PARTS as u64;
         }
         chain.push(step);
@@ -141,7 +139,7 @@ fn merge(rng: &mut Rng, names: &[String]) -> Step {
     step.one_of(rng, &["", "", "--ids keep", "--ids auto"]);
     let aligns = ["", "", "--align none", "--align start", "--align marker:step"];
     step.one_of(rng, &aligns);
-    // no viewer reads lines
+    // viewers do not read NDJSON
     if rng.chance(40) && step.format != Some(Format::Ndjson) {
         step.one_of(rng, &["--for devtools", "--for perfetto"]);
         step.one_of(rng, &["", "", "--overlaps spill", "--overlaps clip", "--overlaps keep"]);
@@ -234,7 +232,7 @@ fn some_phases(rng: &mut Rng) -> Vec<String> {
     (0..1 + rng.index(3)).map(|_| (*rng.pick(&phases)).to_owned()).collect()
 }
 
-/// From a nanosecond to some seconds.
+/// Returns a duration from a nanosecond to some seconds.
 fn duration(rng: &mut Rng) -> i64 {
     let least = 1 << rng.below(33);
     (least + rng.below(least)) as i64
@@ -259,7 +257,6 @@ fn slice(rng: &mut Rng, portrait: &Portrait) -> Step {
             step.flag(format!("--duration={}ns", duration(rng)));
         }
         3 => {
-            // a second one behind it
             let then = to.saturating_add(duration(rng));
             step.flag(format!("--window=@{from}ns..@{to}ns"));
             step.flag(format!("--window=@{then}ns.."));
@@ -282,7 +279,7 @@ fn convert(rng: &mut Rng) -> Step {
 }
 
 fn split(rng: &mut Rng, portrait: &Portrait) -> Step {
-    // each part has metadata: were that more than the size, each event would be a part
+    // each part repeats the metadata, so the size must exceed it
     let least = 2000 + 4 * portrait.metadata;
     let size = least.max(portrait.bytes / rng.range(1, 40));
     let (by, word, max_size) = match rng.below(8) {
@@ -316,7 +313,7 @@ fn info(rng: &mut Rng) -> Step {
     step
 }
 
-/// Trees, of which no row is as small as an event.
+/// Returns a table verb without flags that select very small rows.
 fn tables(rng: &mut Rng) -> Step {
     let verb = rng.pick(&["top", "tree"]);
     let mut step = Step::new(Ask::Look, Writes::Text, &[verb]);

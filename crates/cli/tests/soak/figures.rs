@@ -1,4 +1,4 @@
-//! What a soak did, as one line.
+//! Statistics of a soak, printed as one line.
 
 use crate::inputs::Kind;
 use std::collections::BTreeMap;
@@ -8,23 +8,23 @@ use std::time::Duration;
 #[derive(Debug, Default)]
 pub(crate) struct Figures {
     pub(crate) rounds: u64,
-    /// Processes.
+    /// Number of processes.
     runs: u64,
-    /// Of generated inputs, as files.
+    /// Bytes of the generated input files.
     bytes: u64,
-    /// In generated inputs.
+    /// Events in the generated inputs.
     pub(crate) events: u64,
-    /// Outputs that the naive reference made too.
+    /// Number of outputs compared with the naive reference.
     pub(crate) references: u64,
-    /// Of the budget, in hundredths of a percent.
+    /// Peak heap as share of the budget, in hundredths of a percent.
     heap: u64,
     slowest: Duration,
-    /// Rounds with an input of a kind.
+    /// Number of rounds with each kind of input.
     pub(crate) kinds: BTreeMap<Kind, u64>,
 }
 
 impl Figures {
-    /// Of a round with inputs of so many bytes.
+    /// Starts the statistics of a round with inputs of `bytes` bytes.
     pub(crate) fn of(bytes: u64) -> Self {
         Figures { rounds: 1, bytes, ..Figures::default() }
     }

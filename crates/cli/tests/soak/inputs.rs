@@ -1,4 +1,5 @@
-//! Random inputs: a kind of trace, a size, perhaps damage, perhaps a packing or an encoding.
+//! Random inputs: a kind of trace and a size, optionally damaged, compressed or in another
+//! encoding.
 
 use tracemill_testkit::damage::any_damage;
 use tracemill_testkit::generate::{
@@ -8,7 +9,7 @@ use tracemill_testkit::generate::{
 use tracemill_testkit::packing::{gz, zst};
 use tracemill_testkit::{Rng, mutate::mutated, reference};
 
-/// What the generators make.
+/// A kind of generated trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Chrome,
@@ -23,8 +24,8 @@ impl Kind {
     pub(crate) const ALL: [Kind; 6] =
         [Kind::Chrome, Kind::Oddities, Kind::Profiles, Kind::Ranks, Kind::Times, Kind::Annotated];
 
-    /// How large its traces become, in bytes. Chunks of profiles and unpaired B take heap whatever the budget (reference,
-    /// Limits), and what is annotated is looked at once more: these stay so small that the budget has room for them.
+    /// Returns the maximum size of the traces, in bytes. Profile chunks and unpaired B events take
+    /// heap regardless of the budget, and annotated traces are scanned twice, so these are small.
     fn most(self) -> u64 {
         match self {
             Kind::Chrome => u64::MAX,
@@ -34,30 +35,29 @@ impl Kind {
     }
 }
 
-/// A file that a round begins with.
+/// An input file of a round.
 pub(crate) struct Input {
-    /// Its name in the folder of inputs.
+    /// Name in the folder of inputs.
     pub(crate) name: String,
     pub(crate) kind: Kind,
-    /// What the file holds.
     pub(crate) bytes: Vec<u8>,
-    /// The trace as UTF-8, if it is sound.
+    /// The trace in UTF-8, if it is undamaged.
     pub(crate) sound: Option<Vec<u8>>,
-    /// Events that the generator counted in a sound trace.
+    /// Number of events of an undamaged trace, if the generator counts them.
     pub(crate) events: Option<u64>,
 }
 
-/// A sound trace without oddities of so many bytes.
+/// Returns an undamaged trace of about `size` bytes without oddities.
 pub(crate) fn plain(size: u64) -> Input {
     let (bytes, events) = made(&mut Rng::new(0), 1, 0, Kind::Chrome, size);
     Input { name: "a.json".into(), kind: Kind::Chrome, sound: Some(bytes.clone()), bytes, events }
 }
 
-/// One to three inputs of up to `most` bytes together.
+/// Returns one to three inputs of up to `most` bytes in total.
 pub(crate) fn random(rng: &mut Rng, most: u64) -> Vec<Input> {
     let count = [1, 1, 2, 3][rng.index(4)];
     let seed = rng.bits();
-    // ranks of one job, copies of one trace: what identity and clocks are about
+    // ranks of one job or copies of one trace, to exercise identity and clocks
     let same = rng.chance(50).then(|| kind(rng));
     (0..count)
         .map(|number| {
@@ -72,7 +72,7 @@ fn kind(rng: &mut Rng) -> Kind {
     weighted[rng.index(weighted.len())]
 }
 
-/// A size from 1 KiB to `most`, each doubling as likely as the next.
+/// Returns a size from 1 KiB to `most`, with equal chances for each power of two.
 fn size(rng: &mut Rng, most: u64) -> u64 {
     let doublings = u64::from((most >> 10).max(1).ilog2());
     let least = 1024 << rng.below(doublings + 1);
@@ -102,7 +102,7 @@ fn input(rng: &mut Rng, seed: u64, number: usize, kind: Kind, most: u64) -> Inpu
     Input { name, kind, bytes, sound, events }
 }
 
-/// A sound trace of about `size` bytes, and how many events it has, if that is known.
+/// Returns an undamaged trace of about `size` bytes, and its number of events if known.
 fn made(rng: &mut Rng, seed: u64, number: usize, kind: Kind, size: u64) -> (Vec<u8>, Option<u64>) {
     let own = seed.wrapping_add(number as u64);
     match kind {
@@ -134,7 +134,7 @@ fn made(rng: &mut Rng, seed: u64, number: usize, kind: Kind, size: u64) -> (Vec<
     }
 }
 
-/// Any shape, with as many events as make `size` bytes.
+/// Returns a random shape with enough events for `size` bytes.
 fn oddities(rng: &mut Rng, size: u64) -> TraceShape {
     let shape = TraceShape::arbitrary(rng);
     let big = shape.big && size < 1 << 18;
@@ -167,11 +167,11 @@ fn a_rank(rng: &mut Rng, seed: u64, number: usize, events: usize) -> Vec<u8> {
     rank(seed, number, events, base, skew)
 }
 
-/// Damaged once or twice: as real files are, or anyhow.
+/// Damages a trace once or twice, like real files or at random.
 fn damaged(rng: &mut Rng, trace: &[u8]) -> Vec<u8> {
     let mut bytes = trace.to_vec();
     for _ in 0..rng.range(1, 2) {
-        // what the reference reads is small
+        // the reference is too slow for larger traces
         let known = (bytes.len() < 4 << 20).then(|| reference::events(&bytes).ok()).flatten();
         let spans: Vec<_> = known.into_iter().flatten().map(|event| event.span).collect();
         bytes = match spans.is_empty() || rng.chance(15) {
@@ -182,7 +182,7 @@ fn damaged(rng: &mut Rng, trace: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// With a byte order mark, of either order.
+/// Encodes text as UTF-16 of either byte order, with a byte order mark.
 fn utf16(rng: &mut Rng, text: &[u8]) -> Vec<u8> {
     let text = std::str::from_utf8(text).expect("the generators write UTF-8");
     let units = std::iter::once(0xfeff).chain(text.trim_start_matches('\u{feff}').encode_utf16());

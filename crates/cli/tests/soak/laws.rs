@@ -1,4 +1,4 @@
-//! What holds for one run alone: laws of the verbs, and the naive reference where it can answer.
+//! Laws that hold for a single run, and comparisons with the naive reference.
 
 use crate::chain::{Ask, PLAN, Step, Writes};
 use crate::inputs::{Input, Kind};
@@ -9,10 +9,10 @@ use std::fs;
 use tracemill_testkit::packing::unpacked;
 use tracemill_testkit::{Rng, reference};
 
-/// Bytes that the naive reference is asked about; it is slow.
+/// Maximum bytes passed to the naive reference, which is slow.
 const NAIVE_MOST: usize = 400 << 10;
 
-/// A round whose chain has run over files.
+/// A finished round over files, to be checked.
 pub(crate) struct Laws<'r> {
     pub(crate) rng: &'r mut Rng,
     pub(crate) world: &'r mut World,
@@ -22,7 +22,7 @@ pub(crate) struct Laws<'r> {
 }
 
 impl Laws<'_> {
-    /// Asserts all of them for all steps.
+    /// Asserts all laws for all steps.
     #[track_caller]
     pub(crate) fn hold(mut self) {
         let sound = self.inputs.iter().all(|input| input.sound.is_some());
@@ -34,7 +34,7 @@ impl Laws<'_> {
             self.is_as_planned(number);
             self.is_as_by_index(number);
             match self.chain[number].ask {
-                // what is made shorter may then stand behind another of its time that was shorter before
+                // clipping may change the order of events with the same time
                 Ask::Merge { clips: true, .. } => {}
                 Ask::Merge { .. } | Ask::Slice(..) | Ask::Filter(..) | Ask::Convert
                     if self.is_ambiguous(number) => {}
@@ -58,12 +58,12 @@ impl Laws<'_> {
         format!("step {number} of {:#?}", self.chain)
     }
 
-    /// Runs the command with a file `law` as its output; what that holds.
+    /// Runs the command with the output file `law`, and returns its contents.
     #[track_caller]
     fn law(&mut self, number: usize, words: &[String]) -> Vec<u8> {
         let mut all = words.to_vec();
         all.extend(["-f", "-o", "law"].map(str::to_owned));
-        // to count, `info` holds the threads of all parts at once
+        // `info` holds the threads of all parts at once
         let memory = [64, 256][self.rng.index(2)];
         let ended = self.world.run(&all, Knobs::random(self.rng, memory));
         let what = self.what(number);
@@ -84,7 +84,7 @@ impl Laws<'_> {
         reference::is_ambiguous(&unpacked(self.output(number)))
     }
 
-    /// What a step reads, as words.
+    /// Returns the inputs of a step as command-line words.
     fn read_by(&self, number: usize) -> Vec<String> {
         match number.checked_sub(1) {
             None => self.world.given.clone(),
@@ -95,7 +95,7 @@ impl Laws<'_> {
         }
     }
 
-    /// Events that are no metadata, in these inputs.
+    /// Returns the number of events in these inputs, without metadata events.
     #[track_caller]
     fn count(&mut self, number: usize, inputs: &[String]) -> u64 {
         let words = [&["info".to_owned(), "--json".to_owned()], inputs].concat();
@@ -104,7 +104,7 @@ impl Laws<'_> {
         events - info["phases"]["M"].as_u64().unwrap_or(0)
     }
 
-    /// `check` finds what merge wrote sorted, but for chunks of profiles that wait for those before them.
+    /// `check` finds the output of merge sorted, except for delayed chunks of profiles.
     #[track_caller]
     fn is_sorted(&mut self, number: usize) {
         let words = ["check".to_owned(), "--json".to_owned(), format!("{number}.trace")];
@@ -122,11 +122,11 @@ impl Laws<'_> {
         assert!(delayed > 0, "{unsorted:#}: {}", self.what(number));
     }
 
-    /// To merge what is merged, or to slice all of it, changes nothing.
+    /// Merging a merged trace, or slicing all of it, changes nothing.
     #[track_caller]
     fn is_merged(&mut self, number: usize) {
         let once = self.output(number);
-        // of no lines nobody can tell that they are lines
+        // without events NDJSON cannot be detected
         if self.count(number, &[format!("{number}.trace")]) == 0 {
             return;
         }
@@ -138,11 +138,11 @@ impl Laws<'_> {
         assert!(once == twice, "{verb} changes what is sorted: {}", self.what(number));
     }
 
-    /// To merge by the manifest that a merge wrote gives the same again.
+    /// Merging with the manifest of a merge gives the same output.
     #[track_caller]
     fn is_as_planned(&mut self, number: usize) {
         let all = &self.chain[number].words;
-        // it says how offsets were found
+        // provenance contains how offsets were found
         let named = |word: &str| all.iter().any(|w| w == word);
         if !named(&format!("--write-manifest={PLAN}")) || named("--provenance") {
             return;
@@ -162,7 +162,7 @@ impl Laws<'_> {
         assert!(self.output(number) == again, "not as planned: {}", self.what(number));
     }
 
-    /// What is read by an index of the one file is what a scan finds.
+    /// A verb gives the same output with and without an index.
     #[track_caller]
     fn is_as_by_index(&mut self, number: usize) {
         const INDEX: &str = "law.tmi";
@@ -175,7 +175,6 @@ impl Laws<'_> {
         }
         let words = ["index", input, "-f", "-o", INDEX].map(str::to_owned);
         let ended = self.world.run(&words, Knobs::random(self.rng, 64));
-        // CPU profiles by themselves have none
         if ended.code == Some(2) {
             return;
         }
@@ -187,15 +186,15 @@ impl Laws<'_> {
         assert!(self.output(number) == found, "an index changes what is written: {what}");
     }
 
-    /// The flags of a step that are about packing.
+    /// Returns the compression flags of a step.
     fn packing(&self, number: usize) -> Vec<String> {
         let words = &self.chain[number].words;
         let flags = words.windows(2).filter(|pair| ["-z", "--level"].contains(&&*pair[0]));
         flags.flatten().cloned().collect()
     }
 
-    /// What is converted stays as it is, and all events are there; but for a broken event, whose end is found in other ways
-    /// where it is on lines of its own.
+    /// Converting again changes nothing, and all events are kept, unless one is broken: then its
+    /// end depends on the format.
     #[track_caller]
     fn is_converted(&mut self, number: usize) {
         let (before, after) = (self.read_by(number), vec![format!("{number}.trace")]);
@@ -211,7 +210,7 @@ impl Laws<'_> {
         assert!(same || !sound, "it changes again: {}", self.what(number));
     }
 
-    /// A filter and its inverse keep all events, each one of them.
+    /// A filter and its inverse together keep every event exactly once.
     #[track_caller]
     fn is_divided(&mut self, number: usize) {
         let mut words = self.chain[number].words.clone();
@@ -236,7 +235,8 @@ impl Laws<'_> {
         assert_eq!(kept + rest, all, "{kept} kept, {rest} else: {}", self.what(number));
     }
 
-    /// Each event that may be written is in one part; `info` counts those too that no verb writes since they are no JSON.
+    /// Each event that can be written is in exactly one part; `info` also counts events that are
+    /// not valid JSON.
     #[track_caller]
     fn is_split(&mut self, number: usize) {
         let words = ["convert", "--format", "ndjson"].map(str::to_owned);
@@ -258,7 +258,7 @@ impl Laws<'_> {
         manifest["parts"].as_array().expect("parts").clone()
     }
 
-    /// The bytes that a step reads, if they are few.
+    /// Returns the contents of the inputs of a step, if they are small.
     fn inputs_of(&self, number: usize) -> Option<Vec<Vec<u8>>> {
         let files = match number.checked_sub(1) {
             None => self.inputs.iter().filter_map(|input| input.sound.clone()).collect(),
@@ -277,12 +277,12 @@ impl Laws<'_> {
         (files.iter().map(Vec::len).sum::<usize>() <= NAIVE_MOST).then_some(files)
     }
 
-    /// What the naive reference writes is the same, to the byte.
+    /// The output equals that of the naive reference.
     #[track_caller]
     fn is_as_naive(&mut self, number: usize) {
         let Some(mut inputs) = self.inputs_of(number) else { return };
         if inputs.len() > 1 && !matches!(self.chain[number].ask, Ask::Merge { .. }) {
-            // a verb of one trace reads what merge makes of several
+            // verbs of one trace read several inputs as merge writes them
             let words = [&["merge".to_owned()], &self.read_by(number)[..]].concat();
             inputs = vec![self.law(number, &words)];
         }
@@ -302,7 +302,7 @@ impl Laws<'_> {
             }
             _ => return,
         };
-        // it does not know chunks of profiles in slices
+        // the reference does not support profile chunks in slices
         let Ok(expected) = expected else { return };
         self.is_same(number, &expected, unpacked(self.output(number)));
     }

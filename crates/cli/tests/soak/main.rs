@@ -1,4 +1,4 @@
-//! A soak: random traces through random chains of verbs, for as long as one likes.
+//! A soak test: runs random traces through random chains of verbs.
 //!
 //! ```text
 //!   seed ─> inputs ─> chain ─┬─ step by step over files ──────┬─> one answer, clean folders
@@ -6,17 +6,17 @@
 //!                            └─ laws: sorted, counted, divided; the naive reference
 //! ```
 //!
-//! All of a round follows from its seed: one to three inputs of any kind and size, damaged, packed or encoded
-//! ([`inputs`]); one to four verbs with flags ([`chain`]); knobs. What must hold, whatever they are:
+//! A round follows from its seed: one to three inputs, damaged, compressed or encoded ([`inputs`]);
+//! one to four verbs with flags ([`chain`]); tuning knobs. Each round checks that:
 //!
-//! * Both ways write the same bytes, say the same and end with the same status, and that is one that fits.
-//! * Nothing is left in the folder for temporary files, no hidden file beside an output, and inputs are what they were.
-//! * The kernel ends whoever maps more memory than its budget ([`process`]); no run takes longer than its inputs warrant.
-//! * What each verb wrote keeps the laws of the verb ([`laws`]).
+//! * Runs over files and pipes give the same bytes, messages and status.
+//! * No temporary or hidden file is left, and inputs are unchanged.
+//! * No run exceeds its memory budget, enforced by the kernel ([`process`]), or a time limit.
+//! * Outputs satisfy the laws of their verb ([`laws`]).
 //!
-//! In the ordinary test run there are a few rounds of small inputs, always the same. `TRACEMILL_SOAK_MINUTES=120` (see
-//! `scripts/soak`) goes on with new seeds and inputs of up to 64 MiB; a failed round is told at once with its seed, and the
-//! others go on. `TRACEMILL_SOAK_SEED=N` runs that round alone and keeps its folder.
+//! By default a few fixed rounds with small inputs run. `TRACEMILL_SOAK_MINUTES=120` (see
+//! `scripts/soak`) continues with new seeds and inputs up to 64 MiB. `TRACEMILL_SOAK_SEED=N` runs
+//! one round and keeps its folder.
 
 mod chain;
 #[path = "../common/mod.rs"]
@@ -39,7 +39,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tracemill_testkit::Rng;
 use world::World;
 
-/// Rounds of the ordinary test run.
+/// Number of rounds by default.
 const USUAL: u64 = 36;
 
 fn asked(name: &str) -> Option<u64> {
@@ -47,7 +47,8 @@ fn asked(name: &str) -> Option<u64> {
     Some(number.parse().unwrap_or_else(|_| panic!("{name} is a number: {number}")))
 }
 
-/// Runs rounds with seeds from `first` on, two at once, as long as there is to be one more of a seed.
+/// Runs rounds with seeds from `first` on, two at a time, while `goes_on` returns true for the
+/// seed.
 fn rounds(first: u64, goes_on: impl Fn(u64) -> bool + Sync) {
     let (next, all, failed) = (AtomicU64::new(first), Mutex::default(), Mutex::new(Vec::new()));
     let work = || {
@@ -88,12 +89,12 @@ fn soak() {
     };
     let end = Instant::now() + Duration::from_secs(60 * minutes);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
-    // new ones each time, and short enough to be typed
+    // new seeds in each soak, short enough to type
     let first = now.as_secs().max(SMALL_SEEDS) * 1000;
     rounds(first, |_| Instant::now() < end);
 }
 
-/// Each thread that packs took what it wanted.
+/// Regression test: each compression thread took as much memory as it wanted.
 #[test]
 fn packing_keeps_to_the_budget() {
     let mut world = World::new(&mut Rng::new(0), &[inputs::plain(12 << 20)]);
@@ -104,7 +105,7 @@ fn packing_keeps_to_the_budget() {
         (32, "split -z zst --by events=5000 -d zst"),
         (32, "convert -z zst --level 9 -o b.zst"),
         (32, "split -z zst --level 9 --by events=15000 -d strong"),
-        // one packer of this level takes more than the least budget
+        // one compressor of this level exceeds the smallest budget
         (128, "split -z zst --level 12 --by events=5000 -d thorough"),
     ] {
         let words = words.split(' ').map(str::to_owned).chain(["in/a.json".to_owned()]);

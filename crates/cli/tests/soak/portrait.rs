@@ -1,14 +1,14 @@
-//! What the inputs of a round hold, as `info` says it: so that filters and windows hit something.
+//! Contents of a round's inputs as reported by `info`, so that filters and windows match something.
 
 use serde_json::Value;
 use tracemill_testkit::Rng;
 
-/// Times in nanoseconds.
+/// Contents of the inputs; times are in nanoseconds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Portrait {
     pub(crate) events: u64,
     pub(crate) bytes: u64,
-    /// Bytes that metadata events have, if they are as large as others.
+    /// Estimated bytes of metadata events.
     pub(crate) metadata: u64,
     pub(crate) start: i64,
     end: i64,
@@ -16,13 +16,12 @@ pub(crate) struct Portrait {
     pub(crate) tids: Vec<String>,
     pub(crate) names: Vec<String>,
     pub(crate) categories: Vec<String>,
-    /// Names of processes and of threads.
     pub(crate) processes: Vec<String>,
     pub(crate) threads: Vec<String>,
 }
 
 impl Portrait {
-    /// Of the answer of `info --json`.
+    /// Reads the result of `info --json`.
     pub(crate) fn read(info: &Value) -> Self {
         let rows = |value: &Value| value.as_array().cloned().unwrap_or_default();
         let all = |rows: &[Value], key: &str| -> Vec<String> {
@@ -47,12 +46,11 @@ impl Portrait {
         }
     }
 
-    /// How long the trace is.
     pub(crate) fn span(&self) -> i64 {
         self.end.saturating_sub(self.start).max(1)
     }
 
-    /// Two times of the trace, the earlier one first.
+    /// Returns two times within the trace in ascending order.
     pub(crate) fn two_times(&self, rng: &mut Rng) -> (i64, i64) {
         let any = |rng: &mut Rng| self.start.saturating_add(rng.below(self.span() as u64) as i64);
         let (one, other) = (any(rng), any(rng));
@@ -60,7 +58,7 @@ impl Portrait {
     }
 }
 
-/// Up to three of `all`; something that is not there if there are none.
+/// Returns up to three of `all`, or a value that matches nothing if `all` is empty.
 pub(crate) fn some(rng: &mut Rng, all: &[String]) -> Vec<String> {
     match all {
         [] => vec!["77".to_owned()],
@@ -68,7 +66,7 @@ pub(crate) fn some(rng: &mut Rng, all: &[String]) -> Vec<String> {
     }
 }
 
-/// A number or a text that means the same in a list, as a pattern and as it stands.
+/// Returns a number or text that means the same in a list and as a pattern.
 fn plain(value: &Value) -> Option<String> {
     let text = match value {
         Value::Number(number) => number.to_string(),

@@ -1,4 +1,4 @@
-//! Processes of the command: held to their heap by the kernel and to their time by us, watched while they run.
+//! Runs the command with limits on heap and time, and watches its processes.
 
 use crate::common::binary;
 use crate::figures::Figures;
@@ -13,13 +13,13 @@ use tracemill_testkit::heap::anonymous_kib;
 use tracemill_testkit::world::Digest;
 use tracemill_tokenizer::Tier;
 
-/// What may change the cost of a run but not its answer.
+/// Settings that change the cost of a run but not its result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Knobs {
     threads: usize,
     memory_mib: u64,
     tier: Tier,
-    /// The most bytes of one read from a pipe.
+    /// Maximum size of a read from a pipe.
     read_size: &'static str,
 }
 
@@ -34,13 +34,13 @@ impl Knobs {
         }
     }
 
-    /// Many threads and a small budget.
+    /// Returns many threads and a small budget.
     pub(crate) fn crowded(memory_mib: u64) -> Self {
         Knobs { threads: 7, memory_mib, tier: Tier::Scalar, read_size: "256K" }
     }
 
-    /// The command with `words`, in `folder`, for at most `cpu` seconds of processors (RLIMIT_CPU). RLIMIT_DATA ends it when
-    /// it maps more memory that it may write to than its budget and what [`Knobs::beside_kib`] allows.
+    /// Returns the command with `words` in `folder`. Limits are `cpu` seconds of processor time
+    /// (RLIMIT_CPU), and the budget plus [`Knobs::beside_kib`] of writable memory (RLIMIT_DATA).
     pub(crate) fn command(&self, words: &[String], cpu: u64, folder: &Path) -> Command {
         let zst = words.iter().any(|word| word == "zst");
         let limit = self.memory_mib * 1024 + self.beside_kib(zst);
@@ -54,55 +54,56 @@ impl Knobs {
             .current_dir(folder)
             .env("TRACEMILL_TIER", self.tier.to_string())
             .env("RUST_MIN_STACK", "524288")
-            // to print one takes memory, and without any it hangs
+            // a backtrace needs memory, and without it the process hangs
             .env("RUST_BACKTRACE", "0")
             .stdin(Stdio::null());
         command
     }
 
-    /// What is no heap but counts for RLIMIT_DATA: stacks, which are made small (512 KiB, no verb recurses) for that, and what
-    /// the allocator has mapped for each thread and not used, which is several times as much and another amount each time
-    /// (seen with seven threads: 28 to 106 MiB beside 5 to 14 MiB of heap). `split` has four threads for each of `-@`: it writes twice as
-    /// many parts at once as there are threads, each with a thread of its own; and some read pipes, watch for signals and
-    /// pack. zstd maps room for whole jobs, of which small outputs use little; 16 MiB of the budget are for one packer. So
-    /// this is the coarse limit, which no moment escapes; the heap that is looked at is the fine one.
+    /// Returns the memory that RLIMIT_DATA counts beyond the heap, in KiB: stacks of 512 KiB, and
+    /// what the allocator maps for each thread without using it.
+    ///
+    /// `split` runs up to four threads per `-@`. zstd reserves buffers for whole jobs, so each
+    /// compressor gets 12 MiB more; the budget allows one per 16 MiB. This limit is coarse;
+    /// [`wait`] also checks the heap itself.
     fn beside_kib(&self, zst: bool) -> u64 {
         let packers = if zst { (self.memory_mib / 16).min(2 * self.threads as u64) } else { 0 };
         (16 * self.threads as u64 + 16) * 1024 + packers * 12 * 1024
     }
 }
 
-/// How a process ended.
+/// Result of a process.
 #[derive(Debug)]
 pub(crate) struct Ended {
-    /// `None` if a signal ended it.
+    /// `None` if a signal ended the process.
     pub(crate) code: Option<i32>,
     pub(crate) stderr: String,
     #[expect(dead_code, reason = "who debugs a failure looks at it")]
     knobs: Knobs,
 }
 
-/// Processes that run at once, each with its words and knobs and the file that has what it says.
+/// A running process, with the file of its messages.
 pub(crate) struct Running {
     pub(crate) child: Child,
     pub(crate) said: std::path::PathBuf,
     pub(crate) words: String,
     pub(crate) knobs: Knobs,
-    /// The most that was seen.
+    /// Highest heap size observed.
     heap_kib: u64,
 }
 
-/// Starts the command with what it says going to a file.
+/// Starts the command with its messages going to a file.
 pub(crate) fn start(mut command: Command, words: &[String], knobs: Knobs, said: &Path) -> Running {
     let file = File::create(said).expect("the folder is ours");
     let child = command.stderr(file).spawn().expect("bash is there");
     Running { child, said: said.to_owned(), words: words.join(" "), knobs, heap_kib: 0 }
 }
 
-/// Waits for all of them, at most `most`; looks at their heap meanwhile.
+/// Waits for all processes for at most `most`, and watches their heap.
 ///
 /// # Errors
-/// A sentence on who did not end in time, and is no more; or on who took more heap than it may.
+/// Returns a message about a process that was killed because of the time limit, or that exceeded
+/// its heap.
 pub(crate) fn wait(
     mut running: Vec<Running>,
     most: Duration,
@@ -143,8 +144,8 @@ pub(crate) fn wait(
     Ok(ended.collect())
 }
 
-/// Memory of a process that it has written to, without mapped files; `None` until it runs the command: whoever was just
-/// started may still show the memory of who started it, which the kernel lets go on a moment too early.
+/// Returns the anonymous memory of a process; `None` before it executes the command, because until
+/// then the memory of its parent may be reported.
 fn heap_kib(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let field = |name| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
@@ -153,7 +154,7 @@ fn heap_kib(pid: u32) -> Option<u64> {
     anonymous_kib(&status)
 }
 
-/// Copies in pieces of random lengths until one side ends; what came through.
+/// Copies in chunks of random length until one side ends; returns a digest of the bytes.
 pub(crate) fn carry(seed: u64, mut from: impl Read, mut to: Option<impl Write>) -> Digest {
     let rng = &mut Rng::new(seed);
     let mut hasher = DefaultHasher::new();
@@ -168,7 +169,7 @@ pub(crate) fn carry(seed: u64, mut from: impl Read, mut to: Option<impl Write>) 
         };
         len += count;
         hasher.write(&buffer[..count]);
-        // whoever has failed reads no more: that shows in how it ended
+        // a failed process stops reading, which its status shows
         if to.as_mut().is_some_and(|to| to.write_all(&buffer[..count]).is_err()) {
             to = None;
         }

@@ -1,4 +1,4 @@
-//! One round: all of it follows from its seed.
+//! One round, determined by its seed.
 
 use crate::chain::{self, PLAN, Step};
 use crate::figures::Figures;
@@ -10,10 +10,10 @@ use crate::world::{Story, World};
 use std::fs;
 use tracemill_testkit::Rng;
 
-/// Rounds with seeds below this have small inputs.
+/// Rounds with smaller seeds have small inputs.
 pub(crate) const SMALL_SEEDS: u64 = 1_000_000;
 
-/// Runs a round and asserts all that must hold. Its folder stays if `keep`.
+/// Runs a round and asserts all laws. `keep` keeps its folder.
 pub(crate) fn round(seed: u64, keep: bool) -> Figures {
     let rng = &mut Rng::new(seed);
     let inputs = inputs::random(rng, if seed < SMALL_SEEDS { 300 << 10 } else { 64 << 20 });
@@ -45,7 +45,7 @@ pub(crate) fn say(text: &str) {
     eprintln!("soak: {text}");
 }
 
-/// What `info` says of the inputs; it must count the events that the generators did.
+/// Runs `info` on the inputs, and asserts that it counts the generated events.
 #[track_caller]
 fn portrait(rng: &mut Rng, world: &mut World, inputs: &[Input]) -> Portrait {
     let mut words = vec!["info", "--json", "-o", "portrait"];
@@ -64,31 +64,29 @@ fn portrait(rng: &mut Rng, world: &mut World, inputs: &[Input]) -> Portrait {
     portrait
 }
 
-/// Asserts that a step ended as steps may end.
+/// Asserts that a step ended with an allowed status.
 #[track_caller]
 fn judge(step: &Step, ended: &Ended, inputs: &[Input], what: &str) {
     assert!(!ended.stderr.contains("panicked"), "a panic: {what}\n{ended:#?}");
     let sound = inputs.iter().all(|input| input.sound.is_some());
     let may_end = match ended.code {
         Some(0 | 1) => true,
-        // sizes are random, and what each part repeats may be larger
+        // random sizes may be smaller than what each part repeats
         Some(2) if step.words[0] == "split" => ended.stderr.contains("choose larger parts"),
-        // a marker that no input has
         Some(2) => step.words[0] == "merge" && ended.stderr.contains("to align their clocks by"),
-        // it says so if there is no profile
         Some(3) => step.strict || !sound || step.words[0] == "profile",
         _ => false,
     };
     assert!(may_end, "it must not end so: {what}\n{ended:#?}");
 }
 
-/// What is said, but for what there is instead of what a filter matches: files are read again for that, pipes cannot be.
+/// Returns the messages without hints about unmatched filters, which need files to be read again.
 fn told(stderr: &str) -> Vec<&str> {
     let unmatched = ["nothing matches", "no event matches"];
     stderr.lines().filter(|line| !unmatched.iter().any(|part| line.contains(part))).collect()
 }
 
-/// Asserts that files and pipes, and all knobs, gave one answer.
+/// Asserts that runs over files and pipes, with different knobs, gave the same results.
 #[track_caller]
 fn compare(chain: &[Step], one: &Story, two: &Story) {
     for (number, (a, b)) in one.ended.iter().zip(&two.ended).enumerate() {

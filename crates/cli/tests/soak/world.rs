@@ -1,4 +1,5 @@
-//! A folder for a round, and its chain run in it: step by step over files, and as processes with pipes between them.
+//! The folder of a round, in which its chain runs step by step over files, and as processes
+//! connected by pipes.
 //!
 //! ```text
 //!   in/    the inputs
@@ -24,22 +25,22 @@ use std::time::Duration;
 use tracemill_testkit::world::{Digest, Files, digest, files};
 use tracemill_testkit::{Folder, Rng};
 
-/// Parts that repeat all metadata make as many threads each, and threads take heap whatever the budget (reference, Limits).
+/// Maximum number of parts of a split: each repeats all metadata and so its threads, which take
+/// heap regardless of the budget.
 pub(crate) const MOST_PARTS: usize = 64;
 
 pub(crate) struct World {
     folder: Folder,
-    /// How the inputs are named on the command line.
     pub(crate) given: Vec<String>,
     inputs: Files,
     /// The input that is standard input of the first step.
     stdin: Option<String>,
-    /// The most seconds of processors that a run may take.
+    /// Maximum processor time of a run in seconds.
     cpu: u64,
     pub(crate) figures: Figures,
 }
 
-/// What a chain did: how each step ended, and what it wrote; the last step is the first that failed, if one did.
+/// Results and outputs of the steps of a chain, up to the first that failed.
 #[derive(Debug)]
 pub(crate) struct Story {
     pub(crate) ended: Vec<Ended>,
@@ -84,7 +85,7 @@ impl World {
             given,
             stdin,
             inputs: folder.files("in"),
-            // unpacked and in several steps it may be ten times as much
+            // decompressed and in several steps it may be ten times as much
             cpu: 60 + (bytes as u64 >> 20) * 4,
             figures: Figures::of(bytes as u64),
             folder,
@@ -95,12 +96,12 @@ impl World {
         self.folder.path(name)
     }
 
-    /// Where the folder is, if it is to be kept.
+    /// Keeps the folder, and returns its path.
     pub(crate) fn keep(&mut self) -> PathBuf {
         self.folder.keep()
     }
 
-    /// The most time that a run may take, on a machine that has other things to do: who waits for nothing that comes.
+    /// Returns the maximum duration of a run on a busy machine; longer runs are stuck.
     fn most(&self) -> Duration {
         Duration::from_secs(10 * self.cpu)
     }
@@ -117,7 +118,7 @@ impl World {
         ended.unwrap_or_else(|hang| panic!("{hang}")).pop().expect("one")
     }
 
-    /// The words of a step, up to its output.
+    /// Returns the command-line words of a step, without its output.
     fn words(&self, chain: &[Step], number: usize) -> Vec<String> {
         let mut words = chain[number].words.clone();
         if chain[number].writes == Writes::Folder {
@@ -136,7 +137,8 @@ impl World {
         words
     }
 
-    /// Runs step by step over files, until one fails or writes more parts than the next can be held to a small budget for.
+    /// Runs the chain step by step over files, until a step fails or writes too many parts for the
+    /// budget of the next.
     #[track_caller]
     pub(crate) fn by_files(&mut self, rng: &mut Rng, chain: &[Step]) -> Story {
         let mut story = Story { ended: Vec::new(), wrote: Vec::new() };
@@ -181,7 +183,7 @@ impl World {
         }
     }
 
-    /// Runs with pipes between the steps, up to the step that failed when they ran over files.
+    /// Runs the chain with pipes between the steps, up to the step that failed over files.
     #[track_caller]
     pub(crate) fn by_pipes(&mut self, rng: &mut Rng, chain: &[Step], one: &Story) -> Story {
         let mut story = Story { ended: Vec::new(), wrote: Vec::new() };
@@ -189,7 +191,6 @@ impl World {
         let steps = one.ended.len();
         while story.ended.len() < steps {
             let from = story.ended.len();
-            // what reads a folder waits until it is written
             let is_end = |&number: &usize| chain[number].writes != Writes::Trace;
             let to = (from..steps).find(is_end).map_or(steps, |last| last + 1);
             let fed = if from == 0 { &*fed } else { &[] };
@@ -204,7 +205,7 @@ impl World {
         story
     }
 
-    /// Puts the inputs into `two`; those that are named pipes.
+    /// Puts the inputs into `two`, and returns those that are named pipes.
     fn lend_inputs(&self, rng: &mut Rng) -> Vec<String> {
         let is_named = self.given[0].starts_with("in/") || self.given[0] == "--files-from";
         let mut fed = Vec::new();
@@ -221,7 +222,7 @@ impl World {
         fed
     }
 
-    /// Runs steps that read from each other all at once; `fed` are the inputs that are named pipes.
+    /// Runs connected steps at the same time; `fed` are the inputs that are named pipes.
     #[track_caller]
     fn pipeline(
         &mut self,
@@ -276,7 +277,7 @@ impl World {
         }
     }
 
-    /// Starts a step that writes to a pipe, and reads what is behind `stdin` if it is not the first one.
+    /// Starts a step that writes to a pipe; all but the first step read `stdin`.
     fn start_piped(
         &self,
         rng: &mut Rng,
@@ -299,7 +300,7 @@ impl World {
         start(command, &words, knobs, &self.path(&format!("said{number}")))
     }
 
-    /// Asserts what holds however a chain ended: no file is left, no input has changed.
+    /// Asserts that no file is left and no input has changed.
     #[track_caller]
     pub(crate) fn is_clean(&self) {
         assert_eq!(self.folder.files("tmp"), Files::new(), "temporary files are left");
@@ -313,7 +314,7 @@ impl World {
     }
 }
 
-/// Whoever still waits for a reader of its pipe gets one, which leaves at once.
+/// Opens and closes each pipe that still waits for a reader, so that its writer ends.
 fn release(feeders: &[(PathBuf, ScopedJoinHandle<'_, ()>)]) {
     while !feeders.iter().all(|(_, feeder)| feeder.is_finished()) {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK;
@@ -322,7 +323,7 @@ fn release(feeders: &[(PathBuf, ScopedJoinHandle<'_, ()>)]) {
     }
 }
 
-/// Without what says how the answer was found: the knobs, and the time it took.
+/// Removes settings and time from a report, for comparison.
 fn comparable(text: &str) -> String {
     let mut lines = text.lines();
     let mut kept = String::new();

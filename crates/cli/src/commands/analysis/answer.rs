@@ -1,11 +1,11 @@
-//! What is answered: tables, and which of their rows are shown.
+//! Tables of an analysis, and the selection of rows to show.
 
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use tracemill_analysis::{Part, Query, Shape, Trace, TreeRow, UncountedProfiles, Weights};
 use tracemill_trace::run::words::{grouped, plural};
 
-/// Tables, and what they are of.
+/// Tables of a trace, with the query that they answer.
 pub(super) struct Answer<'a> {
     pub(super) verb: &'static str,
     pub(super) trace: &'a Trace,
@@ -24,15 +24,15 @@ impl Answer<'_> {
     }
 }
 
-/// The version of DevTools whose rules the numbers are of.
+/// Version of DevTools whose rules the numbers follow.
 pub(super) const RULES: &str = "1705227";
 
-/// How times are counted.
+/// Returns how times are counted: `exact` or `devtools`.
 pub(super) fn times_of(trace: &Trace) -> &'static str {
     if trace.origin().is_some() { "exact" } else { "devtools" }
 }
 
-/// For how long a sample counts.
+/// Describes how long a sample counts.
 pub(super) fn self_of(weights: Weights) -> &'static str {
     match weights {
         Weights::Next => "until the next sample",
@@ -41,14 +41,15 @@ pub(super) fn self_of(weights: Weights) -> &'static str {
     }
 }
 
-/// What the reader of tables must know of the trace: where DevTools' times begin, and what is not counted.
+/// Returns notes for the reader of tables: where DevTools' time 0 is, and which CPU profiles are
+/// not counted.
 pub(super) fn notes(trace: &Trace) -> Vec<String> {
     let zero = trace.devtools_zero();
     let zero = zero.map(|ms| format!("DevTools' 0 is at {ms:+.2} ms"));
     zero.into_iter().chain(uncounted_profiles(trace)).collect()
 }
 
-/// How many CPU profiles are not counted, and why.
+/// Describes how many CPU profiles are not counted, and why.
 fn uncounted_profiles(trace: &Trace) -> Option<String> {
     let UncountedProfiles { of, further, unowned } = trace.uncounted;
     let reasons = [
@@ -62,26 +63,26 @@ fn uncounted_profiles(trace: &Trace) -> Option<String> {
     (!reasons.is_empty()).then(|| format!("{count} of {all} not counted: {reasons}"))
 }
 
-/// The same as members of an object.
+/// Returns the same notes as members of a JSON object.
 pub(super) fn note_members(trace: &Trace) -> [(&'static str, Value); 2] {
     let UncountedProfiles { of, further, unowned } = trace.uncounted;
     let profiles = json!({"of": of, "further": further, "unowned": unowned});
     [("devtools_zero_ms", json!(trace.devtools_zero())), ("uncounted_profiles", profiles)]
 }
 
-/// Which rows of a table are shown.
+/// Selection of the rows to show.
 #[derive(Clone, Copy)]
 pub(super) struct ShownRows {
-    /// As many as were asked for.
+    /// Maximum number of rows, if requested.
     pub(super) rows: Option<usize>,
-    /// As many if nobody asked.
+    /// Maximum number of rows if none is requested.
     pub(super) default_rows: Option<usize>,
-    /// Milliseconds from the start of the trace to DevTools' 0, from which rows count their starts.
+    /// Milliseconds from the trace start to DevTools' time 0, which row starts are relative to.
     pub(super) zero: f64,
 }
 
 impl ShownRows {
-    /// The rows of tables of `trace`: as many as `rows`.
+    /// Creates a selection of rows for tables of `trace`.
     pub(super) fn new(trace: &Trace, rows: Option<u32>, default_rows: Option<usize>) -> Self {
         let zero = trace.devtools_zero().unwrap_or(0.0);
         ShownRows { rows: rows.map(|rows| rows as usize), default_rows, zero }
@@ -91,7 +92,7 @@ impl ShownRows {
         self.rows.or(self.default_rows).unwrap_or(usize::MAX)
     }
 
-    /// The rows of a table that are shown, with starts that count from the start of the trace.
+    /// Returns the rows to show, with starts relative to the trace start.
     pub(super) fn of<'p>(
         &self,
         part: &'p Part,
@@ -105,7 +106,6 @@ impl ShownRows {
         })
     }
 
-    /// How many rows of a table are not shown.
     pub(super) fn more(&self, part: &Part) -> u64 {
         part.table.more + part.table.rows.len().saturating_sub(self.most()) as u64
     }

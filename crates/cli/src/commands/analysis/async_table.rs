@@ -1,4 +1,4 @@
-//! `tracemill top --async`: how long async operations last.
+//! `tracemill top --async`: durations of async operations.
 
 use super::data::quoted;
 use super::text::{aligned_as, in_markdown_as};
@@ -17,10 +17,9 @@ use tracemill_inspect::async_times::{AsyncTimes, async_times};
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::run::words::{grouped, plural};
 
-/// Rows of a table for people.
+/// Default number of rows in text.
 const ROWS: usize = 30;
 
-/// Writes the table, and what was read.
 pub(super) fn async_table(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> {
     let flags = Flags { verb: "top", input: &args.input, common: &args.common };
     let mut reporting = Reporting::new(flags, &args.output, messages)?;
@@ -59,7 +58,8 @@ fn ms(ns: impl Into<i128>) -> f64 {
     ns.into() as f64 / 1e6
 }
 
-/// Total, median, 99th percentile and longest duration in milliseconds; none if no operation ended.
+/// Returns the total, median, 99th percentile and maximum in milliseconds; `None` if no operation
+/// ended.
 fn times(row: &AsyncTimes) -> Option<[f64; 4]> {
     let AsyncTimes { total_ns, p50_ns, p99_ns, max_ns, .. } = *row;
     (row.count > 0).then(|| [ms(total_ns), ms(p50_ns), ms(p99_ns), ms(max_ns)])
@@ -100,7 +100,7 @@ fn in_csv(rows: &[AsyncTimes], form: CsvForm) -> String {
     text
 }
 
-/// Schema `tracemill.async/1`: additions keep its number.
+/// Builds JSON of schema `tracemill.async/1`; additions keep the version.
 fn in_json(rows: &[AsyncTimes]) -> Value {
     let row = |row: &AsyncTimes| {
         let [total, p50, p99, max] =

@@ -1,16 +1,14 @@
-//! Lines of a tree in front of its rows, which come depth first and may be more than memory has room for.
-
-/// Which rows have a sibling behind them: a bit each.
+//! Draws the tree lines in front of rows in depth-first order, with one bit of memory per row.
+/// Bit set of the rows that have a later sibling.
 pub(super) struct Following(Vec<u64>);
 
-/// No row.
+/// Marks a depth without an open row.
 const NONE: usize = usize::MAX;
 
 impl Following {
-    /// Of rows by their depths.
+    /// Computes the set from the depths of the rows.
     pub(super) fn of(depths: impl Iterator<Item = u32>) -> Self {
         let mut bits: Vec<u64> = Vec::new();
-        // of each depth the row that is open
         let mut open: Vec<usize> = Vec::new();
         for (number, depth) in depths.enumerate() {
             if number % 64 == 0 {
@@ -25,22 +23,22 @@ impl Following {
         Following(bits)
     }
 
-    /// The lines of the rows, from the first on.
+    /// Returns the tree lines of the rows, from the first on.
     pub(super) fn branches(&self) -> Branches<'_> {
         Branches { following: self, number: 0, path: Vec::new() }
     }
 }
 
-/// Tells the lines of row after row.
+/// Generates the tree lines row by row.
 pub(super) struct Branches<'f> {
     following: &'f Following,
     number: usize,
-    /// Whether a sibling follows, of each row that is open.
+    /// For each open row, whether it has a later sibling.
     path: Vec<bool>,
 }
 
 impl Branches<'_> {
-    /// The lines in front of the next row, which has this depth.
+    /// Returns the tree lines of the next row, which has this depth.
     pub(super) fn next(&mut self, depth: u32) -> String {
         let follows = self.following.0[self.number / 64] >> (self.number % 64) & 1 != 0;
         self.number += 1;
@@ -61,7 +59,7 @@ impl Branches<'_> {
 mod tests {
     use super::*;
 
-    /// From the end, with all lines held.
+    /// Reference implementation: computes all lines from the last row to the first.
     fn expected(depths: &[u32]) -> Vec<String> {
         let mut follows: Vec<bool> = Vec::new();
         let mut all: Vec<String> = Vec::new();
@@ -83,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_join_siblings() {
+    fn tree_lines_join_siblings() {
         let mut depths: Vec<u32> = vec![0];
         for number in 1..3000u32 {
             let step = number.wrapping_mul(2_654_435_761) >> 27;

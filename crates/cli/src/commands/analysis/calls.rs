@@ -1,4 +1,4 @@
-//! `tracemill calls`: the trace with calls as events, or the flame chart as rows.
+//! `tracemill calls`: writes the trace with calls as events, or the flame chart as rows.
 
 use super::answer::{notes, times_of};
 use super::{Job, maps, stored, warnings};
@@ -19,7 +19,6 @@ use tracemill_pipeline::PendingMerge;
 use tracemill_trace::Source;
 use tracemill_trace::run::words::plural;
 
-/// Writes the trace, or the rows of each thread.
 pub(in crate::commands) fn calls(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     if args.rows { rows(args, messages) } else { trace(args, messages) }
 }
@@ -56,24 +55,23 @@ fn calls_warnings(made: WrittenCalls) -> Vec<String> {
     all.into_iter().filter(|(is, _)| *is).map(|(_, text)| text).collect()
 }
 
-/// What was made of the inputs.
+/// Calls derived from the inputs.
 struct MadeCalls {
     written: WrittenCalls,
-    /// The calls as inputs.
+    /// The calls as merge inputs.
     calls: Vec<Source>,
-    /// What there is to say of the inputs.
+    /// Warnings about the inputs.
     said: Vec<String>,
-    /// The inputs, which wait for the calls.
+    /// Merge of the inputs, waiting for the calls.
     merging: PendingMerge,
 }
 
-/// Reads the inputs, and makes the calls.
+/// Reads the inputs and derives the calls.
 fn make(args: &CallsArgs, running: &Running<'_>) -> Result<MadeCalls, Failure> {
-    // pids stay those of the trace that is written, also where a viewer would not have them
+    // pids stay those of the written trace, even where a viewer would rename them
     let maps = args.part.source_maps()?;
     let times = args.times.times(&args.part)?;
     let rules = args.part.read_rules(Default::default());
-    // of the trace nothing is told but its calls
     let wanted = Wanted::default();
     let (as_devtools, ignore_refusals, only_calls) = (false, true, true);
     let rules = ReadRules { wanted, ignore_refusals, only_calls, as_devtools, times, ..rules };
@@ -94,7 +92,6 @@ fn make(args: &CallsArgs, running: &Running<'_>) -> Result<MadeCalls, Failure> {
     Ok(MadeCalls { written, calls, said, merging })
 }
 
-/// The flame chart of each thread.
 fn rows(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     let CallsArgs { input, part, times, output, common, .. } = args;
     let flags = Flags { verb: "calls", input, common };
@@ -113,7 +110,7 @@ fn rows(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     job.finish(written == 0)
 }
 
-/// Writes a thread's rows; how many.
+/// Writes the rows of a thread and returns their number.
 fn write_thread(
     trace: &Trace,
     at: usize,

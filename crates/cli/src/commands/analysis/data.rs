@@ -1,4 +1,4 @@
-//! The answers as JSON and CSV: every bit of every number.
+//! Tables as JSON and CSV, with full precision.
 
 use super::answer::{Answer, RULES, note_members, self_of, times_of};
 use crate::args::CsvForm;
@@ -8,14 +8,15 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use tracemill_analysis::{Part, TreeRow};
 
-/// Columns of the rows.
 const COLUMNS: [&str; 13] = [
     "parent", "depth", "id", "label", "self_ms", "total_ms", "count", "start_ms", "key",
     "category", "url", "line", "column",
 ];
 
-/// Schema `tracemill.tree/1`: additions keep its number. Lines and columns count from 0, `parent` is the number of a row or null. It is made
-/// while it is written.
+/// Builds JSON of schema `tracemill.tree/1`; additions keep the version.
+///
+/// Lines and columns count from 0, and `parent` is a row number or null. Rows are generated during
+/// serialization.
 pub(super) fn table_json<'a>(answer: &'a Answer<'_>) -> Object<'a> {
     let mut table = head(answer);
     table.extend([("schema", json!("tracemill.tree/1")), ("columns", json!(COLUMNS))]);
@@ -40,7 +41,7 @@ fn rows_json<'a>(answer: &Answer<'_>, part: &'a Part) -> impl Iterator<Item = Va
     })
 }
 
-/// What the numbers are of, and by which rules.
+/// Builds the keys about the whole answer: verb, view, units and rules.
 pub(super) fn head<'o>(answer: &Answer<'_>) -> Object<'o> {
     let refusals: Value = answer.trace.refusals.iter().map(|refusal| refusal.name()).collect();
     let mut head = Object::from([
@@ -58,7 +59,7 @@ pub(super) fn head<'o>(answer: &Answer<'_>) -> Object<'o> {
     head
 }
 
-/// What a table is of.
+/// Builds the keys about one table: threads, window and totals.
 pub(super) fn part_head<'o>(answer: &Answer<'_>, part: &Part) -> Object<'o> {
     let threads: Vec<Value> = part
         .threads
@@ -105,7 +106,7 @@ fn row_json(row: &TreeRow, parent: Option<usize>) -> Value {
     ])
 }
 
-/// One line a row, with a head.
+/// Writes one CSV line per row, after a header.
 pub(super) fn csv(answer: &Answer<'_>, form: CsvForm, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
@@ -113,7 +114,7 @@ pub(super) fn csv(answer: &Answer<'_>, form: CsvForm, out: &mut dyn Write) -> io
     )?;
     for part in answer.parts {
         let (busy, of) = (part.busy(), &part.threads);
-        // what is of several threads says none
+        // rows of several threads have no thread columns
         let thread = of.first().filter(|_| of.len() == 1).map(|&at| &answer.trace.threads[at]);
         let ids = thread.map_or_else(
             || ",,".to_owned(),
@@ -136,7 +137,7 @@ pub(super) fn csv(answer: &Answer<'_>, form: CsvForm, out: &mut dyn Write) -> io
     Ok(())
 }
 
-/// A row up to what is said of its thread; there may be many. A row of idle time has no share of what is busy.
+/// Appends a row up to the thread columns. Idle rows have no percentages.
 fn push_row(row: &TreeRow, busy: f64, form: CsvForm, line: &mut Vec<u8>) -> io::Result<()> {
     write!(line, "{},{},{},", row.depth, row.own, row.total)?;
     for ms in [row.own, row.total] {
@@ -157,12 +158,12 @@ fn push_row(row: &TreeRow, busy: f64, form: CsvForm, line: &mut Vec<u8>) -> io::
     write!(line, ",{},", row.category)
 }
 
-/// Percent of a whole; 0 of nothing.
+/// Returns `part` as percentage of `whole`; 0 if `whole` is 0.
 pub(super) fn percent_of(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { 100.0 * part / whole } else { 0.0 }
 }
 
-/// A field of RFC 4180.
+/// Quotes a CSV field by RFC 4180; `CsvForm::Safe` also defuses formulas.
 pub(super) fn quoted(text: &str, form: CsvForm) -> Cow<'_, str> {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && form == CsvForm::Safe;
     let apostrophe = if is_formula { "'" } else { "" };
@@ -177,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_quoted_where_they_must_be() {
+    fn csv_fields_are_quoted_only_if_needed() {
         for form in [CsvForm::Exact, CsvForm::Safe] {
             assert_eq!(quoted("a b", form), "a b");
             assert_eq!(quoted("f(\"x\", 1)", form), "\"f(\"\"x\"\", 1)\"");

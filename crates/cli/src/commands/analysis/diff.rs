@@ -22,21 +22,21 @@ use tracemill_trace::run::memory::Share;
 
 mod write;
 
-/// One side.
+/// Runs of one side of a comparison.
 #[derive(Default)]
 struct Side<'a> {
     runs: Vec<Run>,
-    /// What was read, and what is wrong with it.
+    /// Reports about the traces that were read.
     read: Vec<ReadRun<'a>>,
-    /// The figures of each run that limits are set on, or why they cannot be told.
+    /// Values of the figures with limits, or the reason why they are missing, per run.
     figures: Vec<Vec<Result<f64, String>>>,
-    /// By which rules the numbers of each run were made, and its name.
+    /// Measurement rules and name of each run.
     rules: Vec<([String; 2], String)>,
-    /// Files of folders that are no traces.
+    /// Files in folders that are no traces.
     left_out: Vec<InputWarning>,
 }
 
-/// What is left of a trace that was read, when its functions are known.
+/// What remains of a trace after its functions are extracted.
 struct ReadRun<'a> {
     reporting: Reporting<'a>,
     inputs: Vec<InputReport>,
@@ -53,19 +53,19 @@ impl<'a> ReadRun<'a> {
 }
 
 impl Side<'_> {
-    /// Takes a run, and counts its bytes: of the first of a side three times, for what is made of its functions when sides are compared.
+    /// Adds a run and its memory. The first run of a side counts three times, for the copies made
+    /// by the comparison.
     fn hold(&mut self, run: Run, held: &mut u64) {
         *held += run.heap() * if self.runs.is_empty() { 3 } else { 1 };
         self.runs.push(run);
     }
 
-    /// A figure of all runs, by its number.
+    /// Returns figure number `at` of all runs.
     fn figure(&self, at: usize) -> Result<Vec<f64>, String> {
         self.figures.iter().map(|run| run[at].clone()).collect()
     }
 }
 
-/// Compares.
 pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<Exit, Failure> {
     let (base, new, each) = args.runs()?;
     let (base, new) = (run_inputs(args, base, each)?, run_inputs(args, new, each)?);
@@ -104,7 +104,7 @@ pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<
     Ok(if broken.is_empty() { exit } else { Exit::Broken })
 }
 
-/// Says what was read and what is wrong with it, of all runs together; what was lost.
+/// Reports inputs, warnings and losses of all runs; returns the number of lost pieces.
 fn finish(read: &[ReadRun<'_>], messages: &Messages) -> Result<u64, Failure> {
     let (mut inputs, mut texts) = (Vec::new(), Vec::new());
     for run in read {
@@ -122,7 +122,7 @@ fn finish(read: &[ReadRun<'_>], messages: &Messages) -> Result<u64, Failure> {
     Ok(lost)
 }
 
-/// Warns if the numbers of two runs were not made alike.
+/// Warns if two runs were measured by different rules.
 fn warn_of_rules<'r>(
     mut all: impl Iterator<Item = &'r ([String; 2], String)>,
     messages: &Messages,
@@ -137,7 +137,7 @@ fn warn_of_rules<'r>(
     ));
 }
 
-/// Warns if there is nothing in runs by which their times could be scaled.
+/// Warns about runs that `--normalize` cannot scale.
 fn warn_of_scale<'r>(
     to: &Normalize,
     runs: impl Iterator<Item = &'r Run> + Clone,
@@ -161,7 +161,7 @@ fn has_common(comparison: &Comparison) -> bool {
     comparison.rows.iter().any(|row| row.count.base > 0.0 && row.count.new > 0.0)
 }
 
-/// The inputs of the runs of a side: with `each` a folder stands for its files.
+/// Returns the inputs of one side; with `each`, a folder means all its files.
 fn run_inputs(args: &DiffArgs, paths: &[PathBuf], each: bool) -> Result<Vec<InputArgs>, Failure> {
     let mut inputs = Vec::new();
     for path in paths {
@@ -172,7 +172,8 @@ fn run_inputs(args: &DiffArgs, paths: &[PathBuf], each: bool) -> Result<Vec<Inpu
     Ok(inputs)
 }
 
-/// Reads the runs of a side; a single one with its samples and events. Runs of both sides hold so many bytes.
+/// Reads the runs of one side; a single run keeps its samples and events. `held` counts the bytes
+/// of all runs.
 fn side<'a>(
     args: &'a DiffArgs,
     inputs: &'a [InputArgs],
@@ -204,7 +205,6 @@ fn side<'a>(
                 let config = &job.reporting.running.config;
                 let quota = config.limits.quota("functions of runs", Share::of(3, 4));
                 quota.check(*held, "functions of runs")?;
-                // the next one needs the room
                 side.read.push(ReadRun::of(job));
             }
         }
@@ -215,7 +215,7 @@ fn side<'a>(
     }
 }
 
-/// The figures of a run that limits are of.
+/// Computes the figures of a run that limits refer to.
 fn figures(args: &DiffArgs, job: &Job<'_>) -> Result<Vec<Result<f64, String>>, Failure> {
     let wanted = args.figures();
     if wanted.is_empty() {

@@ -1,4 +1,4 @@
-//! When an event lasts that reports name by its key.
+//! Finds the time of an event by its key.
 
 use crate::exit::Failure;
 use tracemill_analysis::{ReadRules, ThreadChoice, Times, Trace};
@@ -6,17 +6,16 @@ use tracemill_join::config::Config;
 use tracemill_join::config::id_set::IdSet;
 use tracemill_trace::Source;
 
-/// The thread of an event or call, and its time in nanoseconds of the trace.
+/// Thread and time of an event or call, in nanoseconds on the clock of the trace.
 pub(in crate::commands) struct EventTime {
     pub(in crate::commands) pid: IdSet,
     pub(in crate::commands) tid: IdSet,
     pub(in crate::commands) from: i64,
     pub(in crate::commands) to: i64,
-    /// When the trace starts.
     pub(in crate::commands) start: i64,
 }
 
-/// Refuses inputs of which an event is looked for first, and which cannot be read a second time.
+/// Returns an error if inputs cannot be read twice: first to find the event.
 pub(in crate::commands) fn refuse_streams(flag: &str, sources: &[Source]) -> Result<(), Failure> {
     match sources.iter().all(Source::is_rereadable) {
         true => Ok(()),
@@ -26,7 +25,8 @@ pub(in crate::commands) fn refuse_streams(flag: &str, sources: &[Source]) -> Res
     }
 }
 
-/// Finds the event or call of a key (`r-12`, `p-…`), as `report` and `tree --log` print it. Cost: as a call tree of its inputs.
+/// Finds the event or call with a key (`r-12`, `p-…`) as printed by `report` and `tree --log`.
+/// Costs as much as a call tree.
 pub(in crate::commands) fn event_window(
     sources: &[Source],
     key: &str,

@@ -1,4 +1,4 @@
-//! Call trees in the forms of other programs.
+//! Exports call trees to the formats of other programs.
 
 use super::{Job, is_empty, note_dropped};
 use crate::args::{ConvertArgs, Export};
@@ -12,10 +12,10 @@ use tracemill_analysis::{
 };
 use tracemill_trace::run::words::plural;
 
-/// How deep stacks are written unless asked for: programs that draw them draw no more.
+/// Default maximum depth of stacks; programs that draw them draw no more.
 const DEPTH: usize = 1000;
 
-/// Writes the call trees of all threads in the form of another program.
+/// Runs `convert` to a call tree format.
 pub(in crate::commands) fn convert(
     args: &ConvertArgs,
     export: Export,
@@ -42,7 +42,7 @@ pub(in crate::commands) fn convert(
     job.finish(is_empty(&parts))
 }
 
-/// Has `write` write to `out`, packed with gzip or not.
+/// Calls `write` with `out`, compressed with gzip if `packed`.
 pub(super) fn packed_into(
     packed: bool,
     out: &mut dyn Write,
@@ -51,14 +51,14 @@ pub(super) fn packed_into(
     if !packed {
         return write(out);
     }
-    // no name and no time: the same trace makes the same bytes
+    // no name and no time, so that equal traces give equal bytes
     let mut packer = GzBuilder::new().operating_system(255).write(out, Compression::new(6));
     write(&mut packer)?;
     packer.finish().map(drop)
 }
 
 impl Job<'_> {
-    /// Writes call trees, and says what was left out.
+    /// Writes call trees, and reports what was left out.
     pub(super) fn export(
         &self,
         parts: &[Part],

@@ -11,7 +11,6 @@ use tracemill_export::{Order, Picture};
 use tracemill_join::config::Config;
 use tracemill_trace::run::words::plural;
 
-/// Draws what was asked for.
 pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Result<Exit, Failure> {
     let (form, per, rules, change) = (args.form()?, args.per()?, args.rules(), args.change()?);
     let FlameArgs { input, part, picks, times, output, common, .. } = args;
@@ -45,7 +44,7 @@ pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Resul
     job.finish(is_empty(&parts))
 }
 
-/// Says that no width can be below zero, where self times are: of an event with a duration below zero.
+/// Reports rows with a negative self time, which are drawn with width 0.
 fn note_below_zero(parts: &[Part], messages: &Messages) {
     let rows = parts.iter().flat_map(|part| &part.table.rows);
     let count = rows.filter(|row| (row.own * 1e6).round() < 0.0).count() as u64;

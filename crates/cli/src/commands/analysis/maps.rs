@@ -1,13 +1,13 @@
-//! What is said of source maps.
+//! Messages about source maps.
 
 use crate::messages::Messages;
 use tracemill_analysis::{MapFault, Mapped, SourceMaps};
 use tracemill_trace::run::words::plural;
 
-/// Maps that cannot be used of which each is told.
+/// Maximum number of unusable maps reported one by one.
 const TOLD: usize = 5;
 
-/// Tells which maps cannot be used, and how much became of the others.
+/// Reports unusable maps, and how much the others renamed.
 pub(super) fn tell(maps: &SourceMaps, mapped: &Mapped, messages: &Messages) {
     for own in mapped.unusable.iter().take(TOLD) {
         messages.warning(&format!("source map not used: {}; {}", own.why, remedy(own.fault)));
@@ -40,7 +40,7 @@ pub(super) fn tell(maps: &SourceMaps, mapped: &Mapped, messages: &Messages) {
     }
 }
 
-/// What can be done about a map that is not used; its functions are as the script has them.
+/// Returns a suggestion for an unusable map.
 fn remedy(fault: MapFault) -> &'static str {
     match fault {
         MapFault::Broken => "have the build write it anew",

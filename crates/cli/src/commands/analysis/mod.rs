@@ -51,15 +51,15 @@ use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::run::words::{plural, shell_word};
 use unit::time_text;
 
-/// A run of one of these verbs, which has read its inputs.
+/// A run of an analysis verb that has read its inputs.
 struct Job<'a> {
     reporting: Reporting<'a>,
     trace: Trace,
-    /// What rows are named by, without which there is no answer.
+    /// Names that rows must have, by flag; without a matching row there is no answer.
     asked: Vec<(&'static str, AskedRows)>,
 }
 
-/// The flags that choose what counts.
+/// Flags that select events and group rows.
 #[derive(Clone, Copy)]
 struct Picked<'a> {
     part: &'a PartArgs,
@@ -78,7 +78,7 @@ impl<'a> Job<'a> {
     ) -> Result<Self, Failure> {
         let mut reporting = Reporting::new(flags, output, messages)?;
         let running = &mut reporting.running;
-        // as merge does if it is not told otherwise
+        // the defaults of merge
         running.config = running.config.as_merged();
         running.announce();
         let maps = part.map(PartArgs::source_maps).transpose()?.unwrap_or_default();
@@ -95,7 +95,7 @@ impl<'a> Job<'a> {
         Ok(Job { reporting, trace, asked: Vec::new() })
     }
 
-    /// The flags of verbs that choose what counts, and group it.
+    /// Reads the inputs for a verb that selects events and groups rows.
     fn picked(
         flags: Flags<'a>,
         output: &OutputArgs,
@@ -118,14 +118,14 @@ impl<'a> Job<'a> {
         &self.reporting.output
     }
 
-    /// Says what was read and what is wrong with it; gives the status.
+    /// Reports inputs, warnings and losses, and returns the status.
     fn finish(&self, is_empty: bool) -> Result<Exit, Failure> {
         let inputs = &self.trace.inputs;
         let Running { messages, flags, .. } = &self.reporting.running;
         let lost = inputs.iter().map(InputReport::lost).sum();
         let own = warnings(&self.trace).into_iter().map(Warning::Said);
         let refused = refused(&self.trace);
-        // numbers that are not those of DevTools say nothing of it
+        // numbers that do not follow DevTools need no warning about it
         let (said, noted) = match self.trace.origin() {
             None if self.trace.follows_devtools => (refused, None),
             _ => (None, refused),
@@ -156,16 +156,17 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Returns a warning if CPU samples go on after the last event, where tables without a window end.
+/// Returns a warning if CPU samples continue after the last event, where tables without a window
+/// end.
 fn samples_behind(trace: &Trace) -> Option<String> {
     let (first, end) = trace.bounds;
-    // DevTools has no end of what it does not draw
+    // without drawn events DevTools has no end
     if !end.is_finite() {
         return None;
     }
     let last = trace.threads.iter().filter_map(|thread| trace.last_sample(thread));
     let last = last.fold(end, f64::max);
-    // a few samples more are how recordings end
+    // recordings usually end with a few more samples
     let is_much = last - end > ((end - first) / 20.0).max(10_000.0);
     is_much.then(|| {
         format!(
@@ -176,7 +177,7 @@ fn samples_behind(trace: &Trace) -> Option<String> {
     })
 }
 
-/// Returns why DevTools cannot open the trace, and the command that helps.
+/// Returns why DevTools cannot open the trace, with the command that fixes it.
 fn refused(trace: &Trace) -> Option<String> {
     let reasons: Vec<&str> = trace.refusals.iter().map(|refusal| refusal.reason()).collect();
     let name = match &trace.inputs[..] {
@@ -195,7 +196,7 @@ fn refused(trace: &Trace) -> Option<String> {
     })
 }
 
-/// What of the inputs does not count, and why.
+/// Returns warnings about events and samples that are not counted.
 fn warnings(trace: &Trace) -> Vec<String> {
     let sum = |of: fn(&tracemill_analysis::Thread) -> u64| trace.threads.iter().map(of).sum();
     let pairs = trace.pairs();
@@ -218,7 +219,7 @@ fn warnings(trace: &Trace) -> Vec<String> {
     told.map(|(count, noun, what)| format!("{} {what}", plural(*count, noun))).collect()
 }
 
-/// Says what has no place in the trees.
+/// Warns about overlapping events, which trees leave out.
 fn note_dropped(parts: &[Part], messages: &Messages) {
     let dropped: u64 = parts.iter().map(|part| part.dropped).sum();
     if dropped > 0 {
@@ -229,7 +230,6 @@ fn note_dropped(parts: &[Part], messages: &Messages) {
     }
 }
 
-/// Functions and events by self time.
 pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> {
     let TopArgs { input, part, picks, times, output, common, .. } = args;
     args.refuse_export()?;
@@ -245,7 +245,7 @@ pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> 
     let default_rows = (!args.form.form().is_data()).then_some(30);
     let shown = ShownRows::new(&job.trace, args.rows, default_rows);
     let rows = if args.sort == RowOrder::Own { shown.most() } else { usize::MAX };
-    // of groups only the groups
+    // only the groups, not their members
     let limit = RowLimit { depth: 1, rows, ..RowLimit::default() };
     let mut parts = job.trace.parts_within(&threads, &query, limit)?;
     if args.sort != RowOrder::Own {
@@ -256,12 +256,10 @@ pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> 
     job.finish(is_empty(&parts))
 }
 
-/// Whether no table has a row.
 fn is_empty(parts: &[Part]) -> bool {
     parts.iter().all(|part| part.table.rows.is_empty() && part.table.small.0 == 0)
 }
 
-/// Call tree, bottom-up, log, or an excerpt.
 pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure> {
     let TreeArgs { input, part, picks, times, output, common, .. } = args;
     let export = args.export()?;

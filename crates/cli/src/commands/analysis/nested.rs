@@ -1,4 +1,4 @@
-//! Trees as JSON whose nodes hold their children, as d3-flame-graph and other drawers of hierarchies read them.
+//! Trees as nested JSON, for d3-flame-graph and similar programs.
 
 use super::answer::Answer;
 use super::data::{head, part_head};
@@ -7,19 +7,20 @@ use serde_json::json;
 use std::io::{self, Write};
 use tracemill_analysis::{Part, Shape, TreeRow};
 
-/// Schema `tracemill.nested/1`: additions keep its number.
+/// Schema of the output; additions keep the version.
 const SCHEMA: &str = "tracemill.nested/1";
 
-/// Writes it, a node a line. It is written as it goes, for trees may be deeper than a stack that descends into them.
+/// Writes the tree, one node per line. The code does not recurse, because trees can be deeper than
+/// the call stack allows.
 ///
-/// A node's `value` is at least that of its children together: total times, and in bottom-up trees, where callers share the self time
-/// of what they call, self times.
+/// The `value` of a node is at least the sum of its children: total time, or self time in bottom-up
+/// trees, where callers share the self time of their callee.
 pub(super) fn write(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
     let value = |part: &Part| part.busy() + part.table.idle;
     let all = answer.parts.iter().map(value).sum::<f64>();
     let mut root = head(answer);
     root.extend([("name", json!("all")), ("value", json!(all))]);
-    // first, so that what it is can be told from its beginning
+    // the schema comes first, so that the format can be detected
     write!(out, "{{\"schema\":\"{SCHEMA}\",")?;
     open_members(&root, out)?;
     for (at, part) in answer.parts.iter().enumerate() {
@@ -37,7 +38,7 @@ fn write_part(answer: &Answer<'_>, part: &Part, out: &mut dyn Write) -> io::Resu
     ]);
     open(&node, out)?;
     let is_own = matches!(answer.query.shape, Shape::BottomUp { .. });
-    // how many nodes are open below the part
+    // number of open nodes below the part
     let mut depth = 0;
     for row in answer.shown.of(part) {
         let is_first = row.depth as usize == depth;
@@ -53,20 +54,20 @@ fn write_part(answer: &Answer<'_>, part: &Part, out: &mut dyn Write) -> io::Resu
     out.write_all(b"]}")
 }
 
-/// A node's own members, and the beginning of its children.
+/// Writes the start of a node, up to its children.
 fn open(node: &Object<'_>, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"{")?;
     open_members(node, out)
 }
 
-/// Writes the members of a node and the beginning of its children; the bracket stands already.
+/// Writes the members of a node after its opening brace, up to its children.
 fn open_members(node: &Object<'_>, out: &mut dyn Write) -> io::Result<()> {
     let text = serde_json::to_string(node)?;
     let members = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
     write!(out, "{},\"children\":[", members.unwrap_or_default())
 }
 
-/// What rows have as columns, but for depth and parent; places that are not known are left out.
+/// Returns the JSON columns of a row except depth and parent; unknown locations are omitted.
 fn members<'o>(row: &TreeRow, is_own: bool) -> Object<'o> {
     let place = &row.location;
     let url = (!place.url.is_empty()).then_some(&place.url);

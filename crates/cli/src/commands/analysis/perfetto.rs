@@ -1,4 +1,4 @@
-//! Traces in the form of Perfetto.
+//! Exports traces to Perfetto's format.
 
 use super::export::packed_into;
 use crate::args::ConvertArgs;
@@ -14,7 +14,7 @@ use tracemill_join::config::Config;
 use tracemill_trace::Source;
 use tracemill_trace::run::words::plural;
 
-/// Writes inputs as one trace that Perfetto could have recorded.
+/// Runs `convert` to Perfetto's format.
 pub(in crate::commands) fn perfetto(
     args: &ConvertArgs,
     packed: bool,
@@ -25,7 +25,7 @@ pub(in crate::commands) fn perfetto(
     let flags = Flags { verb: "convert", input, common };
     let mut reporting = Reporting::new(flags, output, messages)?;
     let running = &mut reporting.running;
-    // as merge does if it is not told otherwise
+    // the defaults of merge
     running.config = running.config.as_merged();
     running.announce();
     let read = |sources: &[Source], config: &Config| PerfettoDraft::read(sources, config);
@@ -74,7 +74,7 @@ pub(in crate::commands) fn perfetto(
     Ok(Exit::finished(lost).unless_empty(is_empty))
 }
 
-/// What the form has no place for.
+/// Describes what the format cannot represent.
 fn left_out(written: &Perfetto) -> Vec<String> {
     let texts = [
         (

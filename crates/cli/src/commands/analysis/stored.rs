@@ -1,4 +1,4 @@
-//! Tables that `tree --json` and `top --json` of an earlier run wrote, which stand for its trace.
+//! Tables stored by `tree --json` and `top --json`, used by `diff` in place of a trace.
 
 use crate::exit::Failure;
 use flate2::read::MultiGzDecoder;
@@ -11,22 +11,20 @@ use tracemill_report::Run;
 use tracemill_tokenizer::validate_value;
 use tracemill_trace::ErrorKind;
 
-/// The schema that is read.
 const SCHEMA: &str = "tracemill.tree/1";
 
-/// What is no trace is looked at no further than this, to say what it is.
+/// Maximum bytes read when identifying a file that is not a trace.
 const MOST: u64 = 64 << 20;
 
-/// A run of an earlier time.
 pub(super) struct Stored {
     pub(super) run: Run,
-    /// By which rules its numbers were made: those of DevTools, and for how long a sample counts.
+    /// Measurement rules: the version of DevTools, and how long a sample counts.
     pub(super) rules: [String; 2],
 }
 
-/// The run that a file holds, packed with gzip or not; nothing if it is no table of ours.
+/// Reads a stored run, compressed or not; returns `None` if the file is no tracemill table.
 pub(super) fn stored(path: &Path) -> Result<Option<Stored>, Failure> {
-    // what is read of a pipe is gone
+    // reading a pipe would consume it
     if !path.metadata().is_ok_and(|own| own.is_file()) {
         return Ok(None);
     }
@@ -36,7 +34,7 @@ pub(super) fn stored(path: &Path) -> Result<Option<Stored>, Failure> {
     }
     let mut first = String::from_utf8_lossy(&head).into_owned();
     first.retain(|letter| !letter.is_ascii_whitespace());
-    // serde_json sorts keys, and others keep ours
+    // serde_json sorts keys, other writers keep our order
     if !["{\"columns\"", "{\"schema\""].iter().any(|own| first.starts_with(own)) {
         return Ok(None);
     }
@@ -54,14 +52,15 @@ pub(super) fn stored(path: &Path) -> Result<Option<Stored>, Failure> {
     }
 }
 
-/// Parses a table. simd-json has its doubles to the bit; of one in eight serde_json has another last digit.
+/// Parses a table with simd-json, which parses doubles exactly; serde_json gets the last digit of
+/// one in eight wrong.
 fn parsed(mut bytes: Vec<u8>) -> Result<Value, String> {
     validate_value(bytes.trim_ascii_end())
         .map_err(|defect| format!("byte {}: expected {}", defect.offset, defect.expected))?;
     simd_json::serde::from_slice(&mut bytes).map_err(|why| why.to_string())
 }
 
-/// A file, unpacked.
+/// Opens a file, decompressed if it is gzip.
 fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     let mut magic = Vec::new();
     File::open(path)?.take(2).read_to_end(&mut magic)?;
@@ -69,7 +68,7 @@ fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     Ok(if magic == [0x1f, 0x8b] { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) })
 }
 
-/// The run that a table holds; nothing if it is none of ours.
+/// Extracts the run of a table; returns `None` if it is no tracemill table.
 fn stored_in(table: &Value) -> Result<Option<Stored>, String> {
     match table["schema"].as_str() {
         Some(SCHEMA) => {}
@@ -97,7 +96,7 @@ fn stored_in(table: &Value) -> Result<Option<Stored>, String> {
     Ok(Some(Stored { run, rules: ["rules", "self"].map(text) }))
 }
 
-/// Says what a file is that is no trace, if tracemill wrote it.
+/// Explains a "not a trace" error if tracemill wrote the file.
 pub(super) fn named(failure: Failure) -> Failure {
     let Failure::Run(error) = &failure else { return failure };
     let ErrorKind::NotATrace { input, .. } = error.kind() else { return failure };
@@ -125,7 +124,7 @@ fn run_of(table: &Value, is_call_tree: bool) -> Option<Run> {
     let [depth, id, label, own, total, count, url, line, col] = at;
     let (mut rows, mut busy) = (Vec::new(), 0.0);
     for part in table["parts"].as_array()? {
-        // tables of before had no idle time
+        // older tables have no idle time
         let idle = part["idle_ms"].as_f64().unwrap_or(0.0);
         busy += part["total_ms"].as_f64()? - part["self_ms"].as_f64()? - idle;
         for row in part["rows"].as_array()? {

@@ -1,4 +1,4 @@
-//! Pictures as text: a line for each depth, frames as wide as their time.
+//! Flame graphs as text: one line per depth, frames as wide as their time.
 
 use super::unit::time_text;
 use crate::args::TerminalChoice;
@@ -9,17 +9,17 @@ use tracemill_export::{Drawn, Picture};
 use tracemill_trace::run::words::{grouped, plural};
 use unicode_width::UnicodeWidthChar;
 
-/// Columns where there is no terminal.
+/// Width without a terminal, in columns.
 const USUAL: usize = 100;
 
-/// What is drawn on.
+/// Width and colours of the output.
 pub(super) struct Canvas {
     columns: usize,
     colours: bool,
 }
 
 impl Canvas {
-    /// Standard output, or a file.
+    /// Creates a canvas for standard output or a file.
     pub(super) fn of(colour: TerminalChoice, is_file: bool) -> Self {
         let on_terminal = !is_file && io::stdout().is_terminal();
         let asked = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
@@ -38,7 +38,6 @@ fn columns_of_terminal() -> Option<usize> {
 /// enough for black letters.
 const BACKGROUNDS: [u8; 13] = [217, 216, 222, 229, 192, 158, 152, 153, 147, 183, 182, 218, 250];
 
-/// The whole picture.
 pub(super) fn draw(picture: &Picture, screen: &Canvas) -> String {
     let all: Vec<Drawn<'_>> = picture.drawn().collect();
     let titles: Vec<&str> = picture.bands().collect();
@@ -46,7 +45,7 @@ pub(super) fn draw(picture: &Picture, screen: &Canvas) -> String {
     for (band, title) in titles.iter().enumerate() {
         let _ = writeln!(text, "{}  {}", time_text(picture.length() as f64 / 1e6), plain(title));
         let mut own: Vec<&Drawn<'_>> = all.iter().filter(|own| own.band == band).collect();
-        // the root says nothing that the line above does not
+        // the title line above replaces the root
         own.retain(|own| own.depth > 0);
         own.sort_by(|a, b| a.depth.cmp(&b.depth).then(a.x.total_cmp(&b.x)));
         for line in own.chunk_by(|a, b| a.depth == b.depth) {
@@ -54,7 +53,7 @@ pub(super) fn draw(picture: &Picture, screen: &Canvas) -> String {
         }
     }
     let (drawn, folded) = picture.counts();
-    // the root of a picture of nothing is no frame that anybody misses
+    // the root of an empty picture does not count
     let narrow =
         all.iter().filter(|own| own.depth > 0 && columns(own, screen).1 == 0).count() as u64;
     let hidden = folded + narrow;
@@ -64,13 +63,13 @@ pub(super) fn draw(picture: &Picture, screen: &Canvas) -> String {
     text
 }
 
-/// `1 of 8 frames is`, `2 of 8 frames are`.
+/// Formats `1 of 8 frames is` or `2 of 8 frames are`.
 fn of(hidden: u64, all: u64) -> String {
     let are = if hidden == 1 { "is" } else { "are" };
     format!("{} of {} {are}", grouped(hidden), plural(all, "frame"))
 }
 
-/// From which column, and how many.
+/// Returns the first column and the width of a frame.
 fn columns(drawn: &Drawn<'_>, screen: &Canvas) -> (usize, usize) {
     let column = |part: f64| (part * screen.columns as f64).round() as usize;
     let (from, to) = (column(drawn.x), column(drawn.x + drawn.width).min(screen.columns));
@@ -92,7 +91,7 @@ fn push_line(line: &[&Drawn<'_>], length: u64, screen: &Canvas, text: &mut Strin
             "" => "…".to_owned(),
             name => format!("{} {percent:.1} %", plain(name)),
         };
-        // one column is a gap, unless it is all there is
+        // one column is a gap, unless the frame has no other
         let cell = fitted(&label, count - 1);
         if screen.colours && count == 1 {
             let colour = BACKGROUNDS[usize::from(own.colour) % BACKGROUNDS.len()];
@@ -111,7 +110,7 @@ fn push_line(line: &[&Drawn<'_>], length: u64, screen: &Canvas, text: &mut Strin
     }
 }
 
-/// A text of exactly so many columns.
+/// Cuts or pads a text to exactly `columns`.
 fn fitted(text: &str, columns: usize) -> String {
     let (mut cut, mut used) = (String::new(), 0);
     for letter in text.chars() {
@@ -131,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_as_wide_as_asked_for() {
+    fn fitted_texts_have_the_given_width() {
         assert_eq!(fitted("abc", 5), "abc  ");
         assert_eq!(fitted("abc", 2), "ab");
         assert_eq!(fitted("日本語", 5), "日本 ");

@@ -1,4 +1,4 @@
-//! The answers as text for people, and as Markdown.
+//! Tables as text and Markdown.
 
 use super::answer::{Answer, notes, self_of};
 use super::branches::Following;
@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use tracemill_analysis::{Location, Matcher, Part, Shape, Trace, TreeRow, Window};
 use tracemill_trace::run::words::{grouped, plural};
 
-/// What a page is written for.
+/// Output format of a page.
 #[derive(Clone, Copy)]
 pub(super) struct PageStyle {
     pub(super) markdown: bool,
@@ -22,13 +22,13 @@ pub(super) struct PageStyle {
     pub(super) columns: Option<usize>,
 }
 
-/// Bold, for lines that say what a table is of.
+/// Bold, for titles of tables.
 const BOLD: &str = "\u{1b}[1m";
-/// Faint, for the heads of columns.
+/// Faint, for column headers.
 const FAINT: &str = "\u{1b}[2m";
 const PLAIN: &str = "\u{1b}[0m";
 
-/// All tables, each below a line that says what it is of.
+/// Writes all tables, each below its title.
 pub(super) fn write_page(
     answer: &Answer<'_>,
     paper: PageStyle,
@@ -56,7 +56,7 @@ pub(super) fn write_page(
     Ok(())
 }
 
-/// The lines above all tables of a trace, and an empty one below them; nothing if there is nothing to say.
+/// Formats the notes above all tables, followed by an empty line; empty if there are none.
 pub(super) fn above(trace: &Trace, columns: Option<usize>) -> String {
     let (mut text, notes) = (String::new(), notes(trace));
     notes.iter().for_each(|note| push_line(&mut text, note, 2, columns));
@@ -66,7 +66,7 @@ pub(super) fn above(trace: &Trace, columns: Option<usize>) -> String {
     text
 }
 
-/// Threads, window, how busy, and how many calls, with what DevTools would not draw of them.
+/// Formats the title of a table: threads, window, busy time, calls.
 fn head(trace: &Trace, windows: &[Window], part: &Part) -> String {
     let of = match part.threads[..] {
         [_] => trace.title(part),
@@ -78,7 +78,7 @@ fn head(trace: &Trace, windows: &[Window], part: &Part) -> String {
             format!("{threads} of {processes}")
         }
     };
-    // a trace of which DevTools draws nothing has no window to it
+    // without drawn events the window is infinite
     let finite = |ms: f64| if ms.is_finite() { ms } else { 0.0 };
     let (busy, total) = (finite(part.busy()), finite(part.table.total));
     let share = percent_of(busy, total);
@@ -119,7 +119,7 @@ fn head(trace: &Trace, windows: &[Window], part: &Part) -> String {
     format!("{of}: {busy} busy{window} ({share:.1} %){idle}{times}{calls}{listed}{left_out}")
 }
 
-/// What does not count of what would without an ignore list and what was hidden.
+/// Counts calls on the ignore list, and events hidden when the trace was stored.
 fn left_out(part: &Part) -> String {
     let all = [
         (part.ignored, "call", "on the ignore list"),
@@ -131,12 +131,12 @@ fn left_out(part: &Part) -> String {
     if told.is_empty() { String::new() } else { format!("; without {}", told.join(" and ")) }
 }
 
-/// Where a function stands: lines and columns from 1 on.
+/// Formats the location of a row's function, with lines and columns from 1.
 pub(super) fn location(row: &TreeRow) -> String {
     place_of(&row.location)
 }
 
-/// File, line and column from 1 on.
+/// Formats a location as file, line and column, counted from 1.
 pub(super) fn place_of(place: &Location) -> String {
     if place.url.is_empty() {
         return String::new();
@@ -153,19 +153,18 @@ fn label(row: &TreeRow) -> String {
     plain(row.name())
 }
 
-/// Returns a number with so many decimals, and a dash for one that is infinite or none at all.
+/// Formats a number with `digits` decimals; a dash if it is not finite.
 pub(super) fn decimals(number: f64, digits: usize) -> String {
     if number.is_finite() { format!("{number:.digits$}") } else { "–".to_owned() }
 }
 
-/// The units of a table.
 #[derive(Clone, Copy)]
 struct Units {
     durations: TimeUnit,
     starts: TimeUnit,
 }
 
-/// The figures in a row of a kind of table.
+/// Formats the numbers of a row.
 fn figures(shape: Shape, row: &TreeRow, busy: f64, units: Units) -> Vec<String> {
     let percent = |ms: f64| match row.is_idle() {
         true => "–".to_owned(),
@@ -202,7 +201,8 @@ fn heads(shape: Shape, units: Units) -> Vec<String> {
     start.into_iter().chain(heads.iter().map(|head| units.durations.head(head))).collect()
 }
 
-/// A table. Its rows may be more than memory has room for: they are gone through once to measure columns, and once to be written.
+/// Writes a table. Rows are iterated twice, to measure and to write, because they may exceed the
+/// memory.
 fn write_table(
     answer: &Answer<'_>,
     part: &Part,
@@ -260,7 +260,7 @@ fn write_table(
     out.write_all(below.as_bytes())
 }
 
-/// What a row is called, and its key or where it is.
+/// Returns the name of a row, and its key or location.
 fn texts(row: &TreeRow, branch: &str, shape: Shape) -> [String; 2] {
     let last = match shape {
         Shape::Log => row.key.clone().unwrap_or_default(),
@@ -269,7 +269,7 @@ fn texts(row: &TreeRow, branch: &str, shape: Shape) -> [String; 2] {
     [format!("{branch}{}", label(row)), last]
 }
 
-/// What a table does not show.
+/// Formats the lines about rows that are not shown.
 fn below(answer: &Answer<'_>, part: &Part, columns: Option<usize>) -> String {
     let mut text = String::new();
     let (small, ms) = part.table.small;
@@ -288,19 +288,20 @@ fn below(answer: &Answer<'_>, part: &Part, columns: Option<usize>) -> String {
     text
 }
 
-/// Numbers to the right, texts to the left: the last two columns. `spare` are those that may be left out.
+/// Formats a table with numbers to the right and the last two columns to the left. Columns in
+/// `spare` may be left out.
 pub(super) fn aligned(lines: &[Vec<String>], spare: &[usize], columns: Option<usize>) -> String {
     aligned_as(lines, &usual(lines[0].len()), spare, columns)
 }
 
-/// Figures, and two texts behind them.
+/// Returns the default alignment: two text columns after the numbers.
 fn usual(columns: usize) -> Vec<ColumnAlignment> {
     let mut set = vec![ColumnAlignment::Right; columns];
     set.iter_mut().rev().take(2).for_each(|column| *column = ColumnAlignment::Left);
     set
 }
 
-/// A table whose columns are aligned as `set` says.
+/// Formats a table aligned by `set`.
 pub(super) fn aligned_as(
     lines: &[Vec<String>],
     set: &[ColumnAlignment],
@@ -315,7 +316,7 @@ pub(super) fn in_markdown(lines: &[Vec<String>]) -> String {
     in_markdown_as(lines, &usual(lines[0].len()))
 }
 
-/// A table whose columns are aligned as `set` says.
+/// Formats a Markdown table aligned by `set`.
 pub(super) fn in_markdown_as(lines: &[Vec<String>], set: &[ColumnAlignment]) -> String {
     let mut text = markdown_head(&lines[0], set);
     lines[1..].iter().for_each(|line| text.push_str(&markdown_row(line, set)));
@@ -337,7 +338,7 @@ fn markdown_head(head: &[String], set: &[ColumnAlignment]) -> String {
     format!("| {} |\n|{}\n", head.join(" | "), set.iter().map(rule).collect::<String>())
 }
 
-/// Callers above, callees below.
+/// Formats the callers and callees of a function.
 pub(super) fn peek(trace: &Trace, parts: &[Part], name: &str, columns: Option<usize>) -> String {
     let mut text = String::new();
     for part in parts {
@@ -372,7 +373,7 @@ pub(super) fn peek(trace: &Trace, parts: &[Part], name: &str, columns: Option<us
     text
 }
 
-/// The path on which most time is spent.
+/// Formats the path with the most time.
 pub(super) fn heaviest(
     trace: &Trace,
     parts: &[Part],

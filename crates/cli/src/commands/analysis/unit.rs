@@ -1,22 +1,21 @@
-//! Units of the times that people read: one for each table, chosen by its longest time.
+//! Time units in text, one per table, chosen by its longest time.
 
 use crate::commands::info::duration_text;
 
-/// A unit of time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TimeUnit {
     pub(super) name: &'static str,
-    /// Its number in a millisecond.
+    /// Units per millisecond.
     per_ms: f64,
-    /// Decimals that its numbers have more than others.
+    /// Additional decimals.
     more: usize,
 }
 
 impl TimeUnit {
-    /// Milliseconds, as DevTools writes times.
+    /// Milliseconds, the unit of DevTools.
     const MS: TimeUnit = TimeUnit { name: "ms", per_ms: 1.0, more: 0 };
 
-    /// Returns the unit of a table of times in milliseconds: ms if the longest has from 1 ms to 100 s.
+    /// Chooses the unit for times in milliseconds: ms if the longest is between 1 ms and 100 s.
     pub(super) fn of(times: impl Iterator<Item = f64>) -> Self {
         let finite = times.map(f64::abs).filter(|ms| ms.is_finite());
         match finite.fold(0.0, f64::max) {
@@ -27,13 +26,13 @@ impl TimeUnit {
         }
     }
 
-    /// The same for times at which something starts: seconds have as many digits as milliseconds would.
+    /// Chooses the unit for start times: seconds get three more decimals.
     pub(super) fn of_starts(times: impl Iterator<Item = f64>) -> Self {
         let unit = TimeUnit::of(times);
         TimeUnit { more: if unit.name == "s" { 3 } else { 0 }, ..unit }
     }
 
-    /// Returns the head of a column of its times, from the head of milliseconds.
+    /// Replaces `ms` in a column header by this unit.
     pub(super) fn head(self, of_ms: &str) -> String {
         match of_ms.strip_suffix("ms") {
             Some(head) if head.is_empty() || head.ends_with(' ') => format!("{head}{}", self.name),
@@ -41,10 +40,10 @@ impl TimeUnit {
         }
     }
 
-    /// Returns a time in milliseconds as a number of this unit, with so many decimals, and with more if that leaves fewer
-    /// than three significant digits; a dash for no number.
+    /// Formats milliseconds in this unit, with at least `decimals` decimals and three significant
+    /// digits; a dash if not finite.
     pub(super) fn shown(self, ms: f64, decimals: usize) -> String {
-        /// Decimals of a time, at most.
+        /// Maximum number of decimals.
         const MOST: usize = 9;
         let number = ms * self.per_ms;
         if !number.is_finite() {
@@ -57,7 +56,7 @@ impl TimeUnit {
     }
 }
 
-/// Returns a time in milliseconds with its unit, as in all sentences.
+/// Formats milliseconds with a unit, for sentences.
 pub(super) fn time_text(ms: f64) -> String {
     let text = duration_text((ms.abs() * 1e6).round() as i128);
     if ms < 0.0 { format!("-{text}") } else { text }
@@ -68,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_table_has_the_unit_of_its_longest_time() {
+    fn the_longest_time_chooses_the_unit() {
         for (times, unit, shown) in [
             (&[132.0, 0.5, 0.0][..], "ms", &["132.00", "0.500", "0.00"][..]),
             (&[0.36, 0.0021], "µs", &["360.00", "2.10"]),

@@ -1,4 +1,4 @@
-//! The six lines that `info` begins with: how much, how long, who, what, profiles, and which viewers open it.
+//! The summary lines of `info`: size, time, busiest threads, names, profiles, viewers.
 
 use super::page::InfoPage;
 use super::words::{duration_text, short};
@@ -12,10 +12,10 @@ use tracemill_join::config::CheckFor;
 use tracemill_join::report::warning::DEVTOOLS_TEXT_MAX;
 use tracemill_trace::run::words::{grouped, plural};
 
-/// Entries of a line.
+/// Maximum number of entries on a line.
 const LISTED: usize = 3;
 
-/// What everybody asks first. `seen` is what `check` says for all viewers, if it was asked.
+/// Builds the summary. `seen` is the result of `check` for all viewers, if it ran.
 pub(super) fn brief(report: &InfoReport, seen: Option<&CheckReport>) -> InfoPage {
     let mut page = InfoPage::default();
     page.line("input", input(report));
@@ -63,7 +63,7 @@ fn time(report: &InfoReport) -> String {
     }
 }
 
-/// What a slice keeps outside of its window.
+/// Describes the events that a slice kept outside its window.
 pub(super) fn kept_text(window: &KeptWindow) -> String {
     let sides = [(window.before, "before"), (window.after, "after")];
     let sides = sides.into_iter().filter(|(count, _)| *count > 0);
@@ -71,7 +71,7 @@ pub(super) fn kept_text(window: &KeptWindow) -> String {
     sides.collect::<Vec<_>>().join(", ")
 }
 
-/// The time that counts: without what is nested, if that is known.
+/// Returns the time to rank by: self time if known.
 fn time_of(usage: &Usage, report: &InfoReport) -> u64 {
     if report.has_self { usage.self_ns } else { usage.time_ns }
 }
@@ -84,7 +84,7 @@ fn percent(part: u64, whole: u128) -> String {
     }
 }
 
-/// A thread by name, with its process.
+/// Formats the name of a thread with its process.
 fn thread_title(process: &ProcessInfo, thread: &ThreadInfo) -> String {
     let named = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
     let id = |id: &str| if id.is_empty() { "(none)".to_owned() } else { id.to_owned() };
@@ -109,13 +109,13 @@ fn busiest(report: &InfoReport) -> String {
         .collect();
     let all = threads.len() as u64;
     threads.retain(|(_, thread)| time_of(&thread.usage, report) > 0);
-    // of equals the one with more events stands first already
+    // equal threads are already ordered by their number of events
     threads.sort_by_key(|(_, thread)| Reverse(time_of(&thread.usage, report)));
     let list = threads.iter().take(LISTED).enumerate().map(|(at, (process, thread))| {
         let title = thread_title(process, thread);
         let busy = duration_text(thread.usage.self_ns.into());
         match (report.has_self, at) {
-            // sums in which nested calls count again are no busy time
+            // sums that count nested calls twice are no busy time
             (false, _) => title,
             (true, 0) => format!("{title} {busy} of {}", duration_text(lasts)),
             (true, _) => format!("{title} {busy}"),
@@ -171,8 +171,8 @@ fn profiles(report: &InfoReport) -> String {
     }
 }
 
-/// Which viewers open the inputs; where one does not, or shows them wrong, why, and the command that mends it. Without `seen`
-/// that is known for DevTools only, as far as counting shows it.
+/// Describes which viewers open the inputs, with the reason and the fix otherwise. Without `seen`
+/// only DevTools is judged, by counts.
 fn viewers(report: &InfoReport, seen: Option<&CheckReport>) -> String {
     let name = match &report.inputs[..] {
         [input] => crate::messages::plain(&input.name),
@@ -197,7 +197,7 @@ fn viewers(report: &InfoReport, seen: Option<&CheckReport>) -> String {
     answers.join(" · ")
 }
 
-/// The verdict of `check` for a viewer in the words of this page.
+/// Describes the result of `check` for a viewer.
 fn seen_in_words(seen: &CheckReport, viewer: CheckFor, merge: &str) -> String {
     let severity = |finding: &&Finding| finding.severity_for(viewer);
     // of equals the first counts
@@ -217,7 +217,8 @@ fn seen_in_words(seen: &CheckReport, viewer: CheckFor, merge: &str) -> String {
     }
 }
 
-/// Why not, and whether a merge for the viewer mends it: what is too large it does not make smaller.
+/// Returns what prevents DevTools from opening the inputs, and whether `merge --for devtools` fixes
+/// it.
 fn obstacle(report: &InfoReport) -> Option<(String, bool)> {
     let bytes: u64 = report.inputs.iter().map(|input| input.bytes).sum();
     let sum = |of: fn(&tracemill_trace::run::losses::InputReport) -> u64| {
@@ -305,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn six_lines_answer_what_is_asked_first() {
+    fn the_summary_has_six_lines() {
         let expected = "\
 input      a.json: 9 events, 2.0 KiB
 time       lasts 1.00 s; sorted
@@ -318,7 +319,7 @@ opens in   Perfetto yes · DevTools yes
     }
 
     #[test]
-    fn what_a_slice_keeps_outside_of_its_window_does_not_count_as_time() {
+    fn events_outside_a_slice_window_do_not_count_as_time() {
         let window =
             KeptWindow { from_ns: 500_000_000, to_ns: 1_000_000_000, before: 11, after: 0 };
         let text = brief(&InfoReport { window: Some(window), ..report() }, None).text(false, None);
@@ -334,7 +335,7 @@ opens in   Perfetto yes · DevTools yes
     }
 
     #[test]
-    fn what_keeps_devtools_from_opening_is_named_with_a_command() {
+    fn devtools_obstacles_are_named_with_a_fix() {
         let answer = |change: &dyn Fn(&mut InfoReport)| {
             let mut report = report();
             change(&mut report);
@@ -370,7 +371,7 @@ opens in   Perfetto yes · DevTools yes
     }
 
     #[test]
-    fn each_viewer_has_the_answer_of_check() {
+    fn viewers_are_judged_by_check() {
         let answer = |kind: &str, severity| {
             let (kind, sentence, places) = (kind.into(), "it is so".into(), Vec::new());
             let finding = Finding { kind, severity, count: 1, sentence, places };
@@ -393,7 +394,7 @@ opens in   Perfetto yes · DevTools yes
     }
 
     #[test]
-    fn an_empty_trace_has_six_lines_too() {
+    fn empty_traces_have_a_summary() {
         let text = brief(&InfoReport::default(), None).text(false, None);
         assert_eq!(text.lines().count(), 6, "{text}");
     }

@@ -1,4 +1,4 @@
-//! `tracemill info --get`: one key of what stands beside the events.
+//! `tracemill info --get`: prints a top-level key.
 
 use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
@@ -8,10 +8,10 @@ use tracemill_join::config::Config;
 use tracemill_trace::Source;
 use tracemill_write::keys::key_path::find_key;
 
-/// Keys that a warning lists.
+/// Maximum number of keys in a warning.
 const LISTED: usize = 12;
 
-/// Writes the values, a line each; if there is none, says what keys there are.
+/// Writes the values, one per line; if there are none, lists the existing keys.
 pub(super) fn run(
     key: &str,
     sources: &[Source],

@@ -1,4 +1,4 @@
-//! The report as JSON: its keys are listed in [`crate::report`].
+//! The JSON report of `info`.
 
 use crate::remedies;
 use crate::report::{Object, Run, base, id};
@@ -8,7 +8,6 @@ use tracemill_inspect::info::{
 };
 use tracemill_trace::run::losses::InputReport;
 
-/// The report of `info`.
 pub(super) fn json_of<'r>(report: &'r InfoReport, run: &Run<'_>) -> Object<'r> {
     let lost = report.inputs.iter().map(InputReport::lost).sum();
     let full = report.args.is_some();
@@ -22,7 +21,7 @@ pub(super) fn json_of<'r>(report: &'r InfoReport, run: &Run<'_>) -> Object<'r> {
         (Some(start), Some(end)) => json!({
             "start_ns": start,
             "end_ns": end,
-            // the end is the later one; their distance may exceed what is signed
+            // the difference may exceed i64
             "duration_ns": end.abs_diff(start),
         }),
         _ => Value::Null,
@@ -61,7 +60,7 @@ pub(super) fn json_of<'r>(report: &'r InfoReport, run: &Run<'_>) -> Object<'r> {
     all
 }
 
-/// Sums behind what they are of.
+/// Adds counts and times to an object.
 fn with_usage<'r>(mut of: Object<'r>, usage: &Usage, has_self: bool) -> Object<'r> {
     of.extend([
         ("events", json!(usage.events)),
@@ -136,7 +135,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn times_are_exact() {
+    fn json_times_are_exact() {
         let report = InfoReport {
             start_ns: Some(-1_700_000_000_000_000_123),
             end_ns: Some(1_700_000_000_000_000_123),
@@ -157,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn self_times_are_there_if_they_were_asked_for() {
+    fn json_has_self_times_if_requested() {
         let usage = Usage { events: 1, bytes: 2, time_ns: u64::MAX, self_ns: 3 };
         let names = TopList {
             distinct: 1,

@@ -1,4 +1,4 @@
-//! `tracemill info`: what there is, as text for people, Markdown for issues, or JSON.
+//! `tracemill info`: describes traces as text, Markdown or JSON.
 
 mod brief;
 mod get;
@@ -31,12 +31,11 @@ use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::run::memory::MemoryBudget;
 use tracemill_trace::{Limits, Source};
 
-/// Up to so many bytes of text are looked at once more, to say for certain which viewers open them.
+/// Maximum bytes of inputs that are checked for all viewers.
 const CERTAIN: u64 = 16 << 20;
-/// So many files are held open for that.
+/// Maximum number of files kept open for that check.
 const HELD: usize = 16;
 
-/// Reads, then says what there is.
 pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure> {
     let InfoArgs { input, common, .. } = args;
     let flags = Flags { verb: "info", input, common };
@@ -85,16 +84,16 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
     Ok(Exit::finished(lost))
 }
 
-/// Inputs that may be looked at once more.
+/// Inputs to read a second time.
 enum Again<'s> {
-    /// These files were opened before anything was read: their names may be those of others by then.
+    /// Files opened before the first read, because their paths may be replaced meanwhile.
     Opened(Vec<(&'s Path, File)>),
-    /// Folders, or more files than are held open.
+    /// Folders, or too many files to keep open.
     ByName(&'s [Source]),
 }
 
 impl<'s> Again<'s> {
-    /// `None` of what can be read but once.
+    /// Opens the inputs; returns `None` if one can be read only once.
     fn of(sources: &'s [Source]) -> Option<Self> {
         if !sources.iter().all(Source::is_rereadable) {
             return None;
@@ -107,7 +106,7 @@ impl<'s> Again<'s> {
         sources.iter().map(open).collect::<Option<_>>().map(Again::Opened)
     }
 
-    /// The inputs; `None` if one cannot be read any more, or is large though what it holds is not.
+    /// Reads the inputs; returns `None` if one is unreadable or too large.
     fn sources(&self) -> Option<Cow<'s, [Source]>> {
         let files = match self {
             Again::ByName(sources) => return Some(Cow::Borrowed(sources)),
@@ -123,7 +122,7 @@ impl<'s> Again<'s> {
     }
 }
 
-/// What `check` for all viewers says of inputs that are small and can be read again.
+/// Runs `check` for all viewers on small inputs that can be read again.
 fn seen_by_viewers(
     again: Option<&Again<'_>>,
     report: &InfoReport,
@@ -134,7 +133,7 @@ fn seen_by_viewers(
         return None;
     }
     let sources = again?.sources()?;
-    // the bar has been shown, and inputs so small take a small part of any lease
+    // the progress bar is done, and small inputs need little of any lease
     let (progress, budget) = (Arc::default(), MemoryBudget::new(config.limits.memory));
     let limits = Limits { progress, budget, strict: false, ..config.limits.clone() };
     let config = Config { profiles: config.profiles.clone(), ..Config::of(limits) };

@@ -1,4 +1,4 @@
-//! The report as sections of lines and tables, and how these become text or Markdown.
+//! Sections of lines and tables, rendered as text or Markdown.
 
 use crate::markdown::code;
 use crate::messages::plain;
@@ -6,10 +6,9 @@ use crate::table::{self, ColumnAlignment, TableLayout};
 use crate::wrap::push_line;
 use clap::builder::styling::Style;
 
-/// Width of the labels on the left.
 const LABEL: usize = 11;
 
-/// What is said, from top to bottom.
+/// A page of `info`: its sections from top to bottom.
 #[derive(Default)]
 pub(super) struct InfoPage(Vec<InfoSection>);
 
@@ -18,37 +17,34 @@ enum InfoSection {
     Table(&'static str, FigureTable),
 }
 
-/// Rows of a name and figures.
+/// A table of names and numbers.
 pub(super) struct FigureTable {
-    /// The heads of the columns.
     pub(super) head: Vec<String>,
     pub(super) rows: Vec<Vec<String>>,
-    /// What is left out.
+    /// Line about omitted rows.
     pub(super) more: Option<String>,
 }
 
 impl InfoPage {
-    /// One line.
     pub(super) fn line(&mut self, label: &'static str, line: String) {
         self.lines(label, vec![line]);
     }
 
-    /// Any number of lines.
     pub(super) fn lines(&mut self, label: &'static str, lines: Vec<String>) {
         if !lines.is_empty() {
             self.0.push(InfoSection::Lines(label, lines));
         }
     }
 
-    /// A table, unless it is empty.
+    /// Adds a table, unless it is empty.
     pub(super) fn table(&mut self, label: &'static str, table: FigureTable) {
         if !table.rows.is_empty() {
             self.0.push(InfoSection::Table(label, table));
         }
     }
 
-    /// Labels on the left, in bold if `color`, columns aligned; lines are broken for a terminal of so many columns, and names in
-    /// tables shortened.
+    /// Formats the page with labels on the left, bold if `color`. With `columns`, lines are wrapped
+    /// and names in tables shortened.
     pub(super) fn text(&self, color: bool, columns: Option<usize>) -> String {
         let style = if color { Style::new().bold() } else { Style::new() };
         let mut text = String::new();
@@ -74,7 +70,7 @@ impl InfoPage {
         text
     }
 
-    /// Tables of GitHub's Markdown.
+    /// Formats the page as GitHub Markdown.
     pub(super) fn markdown(&self) -> String {
         let mut text = String::new();
         let mut in_lines = false;
@@ -101,7 +97,7 @@ impl InfoPage {
     }
 }
 
-/// The first column to the left, figures to the right.
+/// Formats a table with names to the left and numbers to the right.
 fn aligned(table: &FigureTable, columns: Option<usize>) -> Vec<String> {
     let rows: Vec<Vec<String>> = std::iter::once(&table.head)
         .chain(&table.rows)
@@ -124,7 +120,6 @@ fn push_table(label: &str, table: &FigureTable, text: &mut String) {
     text.push_str(&format!("|---|{}\n", "--:|".repeat(columns.len())));
     for row in &table.rows {
         let Some((name, figures)) = row.split_first() else { continue };
-        // a name that stands under another one
         let indent = name.len() - name.trim_start_matches(' ').len();
         let name = format!("{}{}", "&emsp;".repeat(indent / 2), code(&name[indent..]));
         text.push_str(&format!("| {name} | {} |\n", figures.join(" | ")));
@@ -152,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_aligned() {
+    fn text_columns_are_aligned() {
         let expected = "\
 input      a\\nb
 names      by bytes  events
@@ -171,7 +166,7 @@ damage     none
     }
 
     #[test]
-    fn markdown_is_tables() {
+    fn markdown_has_tables() {
         let expected = "\
 | | |
 |---|---|

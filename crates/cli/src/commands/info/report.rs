@@ -1,4 +1,4 @@
-//! What a report says to people, section by section.
+//! The detailed sections of `info`.
 
 use super::brief::kept_text;
 use super::page::{FigureTable, InfoPage};
@@ -8,14 +8,13 @@ use crate::size::human;
 use tracemill_inspect::info::{InfoReport, RealEvent, TopList, TopRow, Unended, Usage};
 use tracemill_trace::run::words::{grouped, plural};
 
-/// Threads that are listed.
+/// Maximum number of threads listed.
 const THREADS: usize = 50;
-/// Processes that are listed.
+/// Maximum number of processes listed.
 const PROCESSES: usize = 50;
-/// Inputs that are listed.
+/// Maximum number of inputs listed.
 const INPUTS: usize = 20;
 
-/// The report as a page.
 pub(super) fn page_of(report: &InfoReport) -> InfoPage {
     let mut page = InfoPage::default();
     page.lines("input", inputs(report));
@@ -55,7 +54,7 @@ fn inputs(report: &InfoReport) -> Vec<String> {
     lines
 }
 
-/// What a list leaves out.
+/// Describes the omitted rows of a list.
 fn more(all: usize, listed: usize) -> Option<String> {
     let more = all.saturating_sub(listed) as u64;
     (more > 0).then(|| format!("… and {}; --json has all", grouped(more)))
@@ -84,7 +83,7 @@ fn time(report: &InfoReport) -> String {
     format!("{} to {} µs ({duration}{kept})", micros(start), micros(end))
 }
 
-/// What begins and never ends.
+/// Describes slices that never end.
 fn unended(report: &InfoReport) -> Option<String> {
     let Unended { slices, self_ns } = report.unended;
     let own = duration_text(self_ns.into());
@@ -95,7 +94,7 @@ fn unended(report: &InfoReport) -> Option<String> {
     })
 }
 
-/// A real event and where it stands.
+/// Describes an event and its offset.
 fn moment(event: &RealEvent, report: &InfoReport) -> String {
     let ids = [("pid", &event.pid), ("tid", &event.tid)]
         .map(|(what, id)| format!("{what} {}", title(id, None)))
@@ -136,7 +135,7 @@ fn order(report: &InfoReport) -> String {
     }
 }
 
-/// Names on the left, counts right-aligned.
+/// Formats counts with names to the left, numbers to the right.
 fn counts(rows: &[(String, u64)]) -> Vec<String> {
     let rows: Vec<_> = rows.iter().map(|(name, n)| (short(Some(name)), grouped(*n))).collect();
     let names = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
@@ -144,7 +143,6 @@ fn counts(rows: &[(String, u64)]) -> Vec<String> {
     rows.iter().map(|(name, n)| format!("{name:<names$}  {n:>numbers$}")).collect()
 }
 
-/// The columns of figures behind a name.
 fn head(first: String, has_self: bool) -> Vec<String> {
     let mut head = vec![first, "events".to_owned(), "bytes".to_owned(), "time".to_owned()];
     head.extend(has_self.then(|| "self".to_owned()));
@@ -158,7 +156,7 @@ fn row(first: String, usage: &Usage, has_self: bool) -> Vec<String> {
     row
 }
 
-/// What to say where a sum of times is longer than the trace.
+/// Explains sums of times that exceed the trace's duration.
 fn nested<'r>(
     mut rows: impl Iterator<Item = &'r Usage>,
     report: &InfoReport,
@@ -203,7 +201,7 @@ fn processes(report: &InfoReport) -> FigureTable {
     FigureTable { head: head(format!("({all})"), full), rows, more }
 }
 
-/// The lists of a kind of names.
+/// Adds tables that rank one kind of name by bytes and times.
 fn tops(
     label: &'static str,
     list: &TopList,
@@ -213,7 +211,7 @@ fn tops(
 ) {
     let lists =
         [("by bytes", &list.by_bytes), ("by time", &list.by_time), ("by self", &list.by_self)];
-    // a list by what no column shows would be a riddle
+    // omit the ranking by self time if no column shows it
     for (by, rows) in lists.into_iter().filter(|(by, _)| has_self || *by != "by self") {
         let is_cut = (rows.len() as u64) < list.distinct;
         let of = if is_cut { format!(" of {}", grouped(list.distinct)) } else { String::new() };
@@ -321,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_has_all_sections() {
+    fn the_page_has_all_sections() {
         let expected = "\
 input      a.json: 1,003 events, 2,000 bytes (2.0 KiB), gzip
 events     1,003 events in 1.9 KiB, 3 metadata, 1 at time 0, before the start
@@ -351,7 +349,7 @@ damage     a.json: lost 1 piece (truncated, 3 bytes): cut off before its end; fi
     }
 
     #[test]
-    fn self_times_are_a_column_where_they_were_asked_for() {
+    fn self_times_have_a_column_if_requested() {
         let report = InfoReport { args: Some(TopList::default()), ..report() };
         let text = page_of(&report).text(false, None);
         assert!(
@@ -370,7 +368,7 @@ damage     a.json: lost 1 piece (truncated, 3 bytes): cut off before its end; fi
     }
 
     #[test]
-    fn an_empty_trace_has_a_page() {
+    fn empty_traces_have_a_page() {
         let expected = "\
 events     0 events in 0 B
 time       none

@@ -1,11 +1,11 @@
-//! Times, names and counts in words.
+//! Times, names and counts as text.
 
 use crate::messages::plain;
 
-/// Characters of a name that lists show.
+/// Maximum characters of a name in lists.
 const NAME: usize = 60;
 
-/// Nanoseconds as microseconds, exactly.
+/// Formats nanoseconds as microseconds, exactly.
 pub(in super::super) fn micros(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "" };
     let ns = ns.unsigned_abs();
@@ -13,7 +13,7 @@ pub(in super::super) fn micros(ns: i64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A duration for a reader: two units at most, three figures or more.
+/// Formats a duration with at most two units and at least three digits.
 pub(in super::super) fn duration_text(ns: i128) -> String {
     let ns = u64::try_from(ns).unwrap_or(u64::MAX);
     let seconds = ns / 1_000_000_000;
@@ -21,7 +21,7 @@ pub(in super::super) fn duration_text(ns: i128) -> String {
         0..1_000 => format!("{ns} ns"),
         1_000..1_000_000 => format!("{:.2} µs", ns as f64 / 1e3),
         1_000_000..1_000_000_000 => format!("{:.2} ms", ns as f64 / 1e6),
-        // from there on it would round to 60.00 s
+        // above this it would round to 60.00 s
         1_000_000_000..59_995_000_000 => format!("{:.2} s", ns as f64 / 1e9),
         _ if seconds < 60 => "1 min 0 s".to_owned(),
         _ if seconds < 3600 => format!("{} min {} s", seconds / 60, seconds % 60),
@@ -30,7 +30,7 @@ pub(in super::super) fn duration_text(ns: i128) -> String {
     }
 }
 
-/// A name with its id behind it, since people know names.
+/// Formats a name followed by its id.
 pub(super) fn title(id: &str, name: Option<&str>) -> String {
     let id = if id.is_empty() { "(none)" } else { id };
     match name {
@@ -39,7 +39,7 @@ pub(super) fn title(id: &str, name: Option<&str>) -> String {
     }
 }
 
-/// A name as lists show it: on one line, cut if it is long.
+/// Shortens a name to one line for lists.
 pub(in super::super) fn short(name: Option<&str>) -> String {
     match name {
         None => "(none)".to_owned(),
@@ -51,7 +51,7 @@ pub(in super::super) fn short(name: Option<&str>) -> String {
     }
 }
 
-/// A bar for each count, as high as its share of the greatest; a dot for none, since blanks get lost in Markdown.
+/// Draws a bar per count, scaled to the largest; zero is a dot, because Markdown drops blanks.
 pub(super) fn sparkline(counts: &[u64]) -> String {
     const BARS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let most = counts.iter().copied().max().unwrap_or(0).max(1);
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_exact() {
+    fn microseconds_are_exact() {
         let cases = [
             (0, "0"),
             (1, "0.001"),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn durations_are_for_people() {
+    fn durations_use_readable_units() {
         let cases = [
             (0, "0 ns"),
             (1_500, "1.50 µs"),

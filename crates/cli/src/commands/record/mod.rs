@@ -1,12 +1,13 @@
-//! `tracemill record`: runs a Node program so that all its threads leave profiles and events, and merges these.
+//! `tracemill record`: runs a Node program, records CPU profiles and events of all its threads, and
+//! merges them.
 //!
 //! ```text
 //!   NODE_OPTIONS ─> program ─┬─ process ─> trace-PID-N.json, a profile for each thread ─┐
 //!                            └─ child … ────────────────────────────────────────────────┴─> merge --for devtools
 //! ```
 //!
-//! Not every Node takes `--cpu-prof` from NODE_OPTIONS (20 does not), by which children are told; so a file that Node loads first
-//! (`preload.cjs`) does the same by the inspector.
+//! Node 20 does not accept `--cpu-prof` in NODE_OPTIONS, which child processes inherit. So Node
+//! preloads `preload.cjs`, which records profiles through the inspector.
 
 use super::merge;
 use crate::args::{Cli, MergeArgs, RecordArgs, Verb};
@@ -22,10 +23,11 @@ use std::process::{Command, ExitStatus};
 use std::{fs, io};
 use tracemill_trace::run::words::{plural, shell_word};
 
-/// What Node loads before the program; `INTERVAL` stands for the microseconds between two samples.
+/// Script that Node loads before the program; `INTERVAL` is replaced by the sampling interval in
+/// microseconds.
 const PRELOAD: &str = include_str!("preload.cjs");
 
-/// Runs the program, then merges what it left.
+/// Runs the program, then merges its recordings.
 pub(super) fn run(args: &RecordArgs, messages: &Messages) -> Result<Exit, Failure> {
     let out = OutputPlace::of(&args.output);
     if out.is_stdout() {
@@ -60,7 +62,7 @@ pub(super) fn run(args: &RecordArgs, messages: &Messages) -> Result<Exit, Failur
     Ok(passed_on(status).unwrap_or(merged))
 }
 
-/// The merge of what was recorded in `folder`.
+/// Returns the arguments of the merge of the files in `folder`.
 fn merge_args(args: &RecordArgs, folder: &Path) -> Option<MergeArgs> {
     let words = ["tracemill", "merge", "--for", "devtools", "--force", "--output"];
     let paths = [args.output.as_os_str(), folder.as_os_str()];
@@ -74,13 +76,13 @@ fn merge_args(args: &RecordArgs, folder: &Path) -> Option<MergeArgs> {
     }
 }
 
-/// The status of a program, as a shell has it, if it is not 0.
+/// Returns the exit status of a program as shells report it, unless it is 0.
 fn passed_on(status: ExitStatus) -> Option<Exit> {
     let number = status.code().or_else(|| status.signal().map(|signal| 128 + signal))?;
     u8::try_from(number).ok().filter(|&number| number != 0).map(Exit::Program)
 }
 
-/// Runs the program to its end.
+/// Runs the program until it ends.
 fn watch(args: &RecordArgs, folder: &RecordFolder) -> Result<ExitStatus, Failure> {
     let (program, words) = (&args.program[0], &args.program[1..]);
     let start = |source| Failure::Start { program: plain(&program.to_string_lossy()), source };
@@ -99,14 +101,14 @@ fn watch(args: &RecordArgs, folder: &RecordFolder) -> Result<ExitStatus, Failure
     child.wait().map_err(start)
 }
 
-/// Where Node writes: a folder that goes with the run, or one that stays.
+/// Folder that Node writes to; temporary unless `--keep` names one.
 struct RecordFolder {
-    /// Removed when this goes.
+    /// Temporary folder, removed on drop.
     own: tempfile::TempDir,
     files: PathBuf,
 }
 
-/// What there is.
+/// Counts of recorded files.
 #[derive(Default)]
 struct Recorded {
     files: u64,
@@ -143,7 +145,6 @@ impl RecordFolder {
         self.own.path().join("preload.cjs")
     }
 
-    /// What NODE_OPTIONS says.
     fn options(&self, categories: &str) -> OsString {
         let mut all = OsString::from("--require ");
         all.push(quoted(self.preload().as_os_str()));
@@ -172,13 +173,13 @@ impl RecordFolder {
     }
 }
 
-/// What the system said of a path.
+/// Turns an I/O error about a path into a failure.
 fn failure(path: &Path) -> impl FnOnce(io::Error) -> Failure {
     let path = path.display().to_string();
     move |source| Failure::Write { path, source }
 }
 
-/// A word of NODE_OPTIONS, which knows double quotes and backslashes within them.
+/// Quotes a word for NODE_OPTIONS, with backslashes before quotes and backslashes.
 fn quoted(word: &OsStr) -> OsString {
     let text = word.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{text}\"").into()
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_status_is_that_of_the_program() {
+    fn exit_status_is_that_of_the_program() {
         let of = |raw| passed_on(ExitStatus::from_raw(raw)).map(Exit::code);
         assert_eq!([of(0), of(3 << 8), of(9)], [None, Some(3), Some(137)]);
     }

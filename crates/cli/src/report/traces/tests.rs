@@ -1,4 +1,4 @@
-//! Reports of a merge, to the letter.
+//! Compares merge reports with their exact JSON.
 
 use super::*;
 use crate::args::test_config;
@@ -13,7 +13,7 @@ use tracemill_trace::output::target::Format;
 use tracemill_trace::run::losses::InputReport;
 
 #[test]
-fn clocks_are_reported_whole() {
+fn clock_reports_have_every_field() {
     let moved = InputClock {
         name: "a".into(),
         method: Some(ClockMethod::Marker("m".into())),
@@ -73,7 +73,7 @@ fn merge_report(input: InputReport) -> MergeReport {
 }
 
 #[test]
-fn a_merge_is_reported_whole() {
+fn merge_reports_have_every_field() {
     let mut input = InputReport { name: "a".into(), bytes: 9, ..InputReport::default() };
     let lost = b"{\"x";
     input.losses.add(&Damage { kind: DamageKind::Truncated, offset: 5, noticed: 8, lost });

@@ -1,20 +1,19 @@
-//! Finds the commands in pages of Markdown and in help.
-
-/// A command that a page shows.
+//! Finds commands in Markdown pages and help texts.
+/// A command shown on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Command {
-    /// File and line, or the verb whose help it is from.
+    /// File and line, or the verb of the help.
     pub(super) place: String,
-    /// Commands of one section follow each other in one folder.
+    /// Section of the page; commands of one section run in one folder.
     pub(super) section: String,
     pub(super) line: String,
-    /// What it must print, if that is shown.
+    /// Expected output, if the page shows it.
     pub(super) prints: Option<String>,
-    /// Why it is left out.
+    /// Reason why the command is not run.
     pub(super) not_run: Option<String>,
 }
 
-/// Commands in the blocks of `sh` and `console`.
+/// Returns the commands in `sh` and `console` blocks.
 pub(super) fn markdown_commands(file: &str, text: &str) -> Vec<Command> {
     let (mut all, mut section, mut not_run) = (Vec::new(), String::new(), None);
     let mut lines = text.lines().enumerate();
@@ -48,7 +47,7 @@ pub(super) fn markdown_commands(file: &str, text: &str) -> Vec<Command> {
 
 type Found = (usize, String, Option<String>);
 
-/// A command a line; one that ends with a backslash goes on.
+/// Returns one command per line; a trailing backslash continues it.
 fn shell(block: &[(usize, &str)]) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     let mut goes_on = false;
@@ -67,7 +66,7 @@ fn shell(block: &[(usize, &str)]) -> Vec<Found> {
     found
 }
 
-/// Commands after `$ `, with what they print.
+/// Returns the commands after `$ ` with their output.
 fn console(block: &[(usize, &str)]) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     for &(at, line) in block {
@@ -83,16 +82,16 @@ fn console(block: &[(usize, &str)]) -> Vec<Found> {
     found
 }
 
-/// What examples begin with.
+/// Programs that examples begin with.
 const PROGRAMS: [&str; 5] = ["tracemill ", "find ", "curl ", "ssh ", "mkdir "];
 
-/// Commands below `Examples:`. Each example has a heading and is a section of its own.
+/// Returns the commands below `Examples:`; the heading of each example starts a section.
 pub(super) fn help_examples(verb: &str, help: &str) -> Vec<Command> {
     let (_, examples) = help.split_once("\nExamples:\n").expect("the help has examples");
     let (mut all, mut heading) = (Vec::new(), String::new());
     for line in examples.lines().filter(|line| !line.trim().is_empty()) {
         if let Some(command) = line.strip_prefix("    ") {
-            // help wraps at 100 columns: an example that is wrapped cannot be copied
+            // help wraps at 100 columns, and a wrapped example cannot be copied
             let begins = PROGRAMS.iter().any(|program| command.starts_with(program));
             assert!(begins, "{verb}: an example is wrapped: {line}");
             all.push(Command {
@@ -115,7 +114,7 @@ fn needs_network(line: &str) -> Option<String> {
     remote.then(|| "needs a network".to_owned())
 }
 
-/// Whether `printed` is what a page shows, where a line `…` stands for any lines.
+/// Whether `printed` matches the output on a page, in which a line `…` matches any lines.
 pub(super) fn is_as_shown(shown: &str, printed: &str) -> bool {
     let printed: Vec<&str> = printed.lines().map(str::trim_end).collect();
     let shown: Vec<&str> = shown.lines().collect();
@@ -134,7 +133,7 @@ fn matches(shown: &[&str], printed: &[&str]) -> bool {
 }
 
 #[test]
-fn blocks_are_found_and_marks_are_heeded() {
+fn commands_and_not_run_marks_are_found() {
     let text = "# A\n```sh\na \\\n  b\n# a remark\n\nc # status 1\n```\n<!-- not run: needs a recorder -->\n\n```sh\nd\n```\n\
                 ## B\n```console\n$ e\n1\n…\n$ f\n```\n```text\ng\n```\n";
     let found = markdown_commands("x", text);
@@ -148,7 +147,7 @@ fn blocks_are_found_and_marks_are_heeded() {
 }
 
 #[test]
-fn dots_stand_for_any_lines() {
+fn ellipsis_lines_match_any_lines() {
     for (shown, printed, is_right) in [
         ("a\n", "a\n", true),
         ("a\n", "a\nb\n", false),

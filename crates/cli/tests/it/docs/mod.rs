@@ -1,4 +1,4 @@
-//! Every command that the documentation shows is run: README, the pages of `docs`, and the examples of `--help`.
+//! Runs every command in the README, the pages of `docs` and the examples of `--help`.
 //!
 //! ```text
 //!   README.md, docs/*.md ─ fenced blocks ─┐
@@ -6,9 +6,9 @@
 //!   tracemill VERB --help ── Examples ────┘                           with testdata, stage files, tracemill on PATH
 //! ```
 //!
-//! In a block of `sh` each line is a command; in one of `console` lines after `$ ` are, and what stands below each is what it
-//! must print (`…` alone on a line stands for any lines). A command ends with 0 unless it says `# status N`. A block is
-//! left out only behind `<!-- not run: why -->`, and that is said when the test runs.
+//! In `sh` blocks each line is a command. In `console` blocks commands follow `$ `, with their
+//! output below (a line `…` matches any lines). Commands must end with 0 unless `# status N`
+//! follows. `<!-- not run: why -->` skips the next block, with a message.
 
 mod blocks;
 mod named;
@@ -18,13 +18,12 @@ use blocks::{Command, help_examples, markdown_commands};
 use stage::Stage;
 use std::path::{Path, PathBuf};
 
-/// A page of the project.
 fn page(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Pages that stand beside what they are about.
+/// Pages outside `docs`.
 const OTHERS: [&str; 7] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
@@ -35,12 +34,12 @@ const OTHERS: [&str; 7] = [
     "crates/python/README.md",
 ];
 
-/// README, all pages of `docs`, and [`OTHERS`].
+/// Returns the README, all pages of `docs`, and [`OTHERS`].
 fn all_pages() -> Vec<String> {
     pages().into_iter().chain(OTHERS.map(str::to_owned)).collect()
 }
 
-/// README and all pages of `docs`.
+/// Returns the README and all pages of `docs`.
 fn pages() -> Vec<String> {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
     let entries = std::fs::read_dir(docs).expect("the folder of pages");
@@ -54,7 +53,7 @@ fn pages() -> Vec<String> {
     names
 }
 
-/// Runs the commands of each section in a folder of its own; `least` of them must have been run.
+/// Runs the commands of each section in a separate folder; at least `least` commands must run.
 #[track_caller]
 fn run_all(commands: &[Command], least: usize) {
     let mut wrong = Vec::new();
@@ -109,16 +108,16 @@ fn commands_of_the_other_pages_work() {
     run_all(&all, 5);
 }
 
-/// What is named in a sentence or a table is not run; the verb and the flags in it are there all the same.
+/// Commands in sentences and tables are not run, but their verbs and flags must exist.
 #[test]
-fn commands_in_sentences_name_flags_that_there_are() {
+fn commands_in_sentences_use_existing_flags() {
     let mut looked = 0;
     for name in all_pages() {
         let text = page(&name);
         let mut is_block = false;
         for (number, line) in text.lines().enumerate() {
             is_block ^= line.starts_with("```");
-            // of lines in blocks too: those of commands that cannot be run here
+            // lines of blocks too, because some cannot be run here
             let words: Vec<&str> =
                 if is_block { vec![line] } else { line.split('`').skip(1).step_by(2).collect() };
             for command in words.into_iter().flat_map(named::commands) {
@@ -132,7 +131,6 @@ fn commands_in_sentences_name_flags_that_there_are() {
     assert!(looked > 150, "{looked}");
 }
 
-/// The front page answers what this is and how to try it before anybody has to scroll.
 #[test]
 fn the_front_page_is_one_screen() {
     let text = page("README.md");
@@ -154,10 +152,11 @@ fn examples_of_the_help_work() {
     run_all(&all, 40);
 }
 
-/// No command hides from the tests in a block that is only indented, or in one of another language.
+/// No command may be in an indented block or a block of another language, where it would not be
+/// tested.
 #[test]
-fn all_commands_of_the_pages_are_in_blocks_that_are_run() {
-    // these pages show scripts of the repository, which need a nightly compiler or hours
+fn all_commands_are_in_tested_blocks() {
+    // these pages show repository scripts, which need a nightly compiler or hours
     let scripts = ["docs/reliability.md", "docs/speed.md"];
     for name in all_pages().iter().filter(|name| !scripts.contains(&name.as_str())) {
         let mut fence: Option<String> = None;
@@ -178,7 +177,7 @@ fn all_commands_of_the_pages_are_in_blocks_that_are_run() {
     }
 }
 
-/// The name by which links know a heading.
+/// Returns the anchor of a heading.
 fn anchor(heading: &str) -> String {
     let kept =
         heading.trim().chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
@@ -186,14 +185,13 @@ fn anchor(heading: &str) -> String {
 }
 
 #[test]
-fn headings_have_the_names_that_links_use() {
+fn anchors_match_the_links() {
     assert_eq!(anchor(" What is not JSON?"), "what-is-not-json");
     assert_eq!(anchor("`-m`: a hard_budget"), "-m-a-hard_budget");
 }
 
-/// A relative link of a page leads to a file, and to a heading of it.
 #[test]
-fn links_lead_somewhere() {
+fn links_point_to_existing_headings() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let (mut links, mut places) = (0, 0);
     for name in all_pages() {
@@ -220,7 +218,6 @@ fn links_lead_somewhere() {
     assert!(links >= 40 && places >= 3, "{links} {places}");
 }
 
-/// The site has every page.
 #[test]
 fn the_summary_names_every_page() {
     let summary = page("docs/SUMMARY.md");

@@ -1,10 +1,9 @@
-//! Commands in the middle of a text, held against the table of flags.
+//! Checks commands inside sentences against the defined flags.
 
 use clap::Command;
 
-/// The words behind each `tracemill` that begins a command of a line.
+/// Returns the words after each `tracemill` that starts a command.
 pub(super) fn commands(line: &str) -> Vec<Vec<&str>> {
-    // what is said behind a command is no part of it
     let line = line.split(" #").next().unwrap_or_default();
     let words: Vec<&str> = line.split_whitespace().collect();
     let ends = |word: &str| matches!(word, "|" | "&&" | ";" | "--");
@@ -18,7 +17,7 @@ pub(super) fn commands(line: &str) -> Vec<Vec<&str>> {
     all.map(Iterator::collect).collect()
 }
 
-/// A verb or flag of a command that the program does not have.
+/// Returns a verb or flag of the command that does not exist.
 pub(super) fn unknown(words: &[&str]) -> Option<String> {
     let program = tracemill::flags();
     let mut verb = &program;
@@ -37,7 +36,7 @@ pub(super) fn unknown(words: &[&str]) -> Option<String> {
     words.find(|word| !has_flag(verb, word)).map(str::to_owned)
 }
 
-/// Whether a word is a flag of the verb, or none at all.
+/// Whether a word is an existing flag of the verb, or no flag.
 fn has_flag(verb: &Command, word: &str) -> bool {
     let Some(long) = word.strip_prefix("--") else { return true };
     let long = long.split(|c: char| !c.is_ascii_lowercase() && c != '-').next().unwrap_or_default();
@@ -50,7 +49,7 @@ fn has_flag(verb: &Command, word: &str) -> bool {
 }
 
 #[test]
-fn commands_are_found_and_judged() {
+fn commands_are_found_and_checked() {
     let line = "cat a | tracemill merge - --for devtools && npx tracemill top a.json --top=3  # tracemill x";
     let found = commands(line);
     assert_eq!(found, [vec!["merge", "-", "--for", "devtools"], vec!["top", "a.json", "--top=3"]]);

@@ -1,5 +1,5 @@
-//! The folder in which commands of the documentation are run: a copy of `testdata`, and what examples call
-//! `trace.json`, `rank0.json`, `profiles/` and so on, made of it.
+//! A folder in which documented commands run: a copy of `testdata`, and files that examples name,
+//! such as `trace.json` and `profiles/`.
 
 use super::blocks::{Command, is_as_shown};
 use crate::support::{binary, event, testdata};
@@ -8,16 +8,14 @@ use std::path::Path;
 use std::process::Output;
 use std::sync::OnceLock;
 
-/// A folder of its own.
 pub(super) struct Stage(tempfile::TempDir);
 
-/// Programs that a machine need not have.
 const OPTIONAL: [&str; 5] = ["jq", "man", "less", "zstd", "node"];
 
-/// What a command needs that this machine does not have.
+/// Returns a program that the command needs and this machine lacks.
 pub(super) fn missing(line: &str) -> Option<String> {
     let words: Vec<&str> = line.split_whitespace().collect();
-    // programs stand at the start, and behind |, &&, ; and the -- of record
+    // programs come first, or after |, &&, ; and the -- of record
     let is_start =
         |at: usize| at == 0 || words[at - 1] == "--" || words[at - 1].ends_with(['|', '&', ';']);
     let programs = (0..words.len()).filter(|&at| is_start(at)).map(|at| words[at]);
@@ -43,7 +41,7 @@ impl Stage {
         stage
     }
 
-    /// Runs a command; what is not as the page has it is the error.
+    /// Runs a command; returns an error if the result differs from the page.
     pub(super) fn run(&self, command: &Command) -> Result<(), String> {
         let (line, status) = match command.line.split_once("# status ") {
             Some((line, status)) => (line, status.trim()),
@@ -52,7 +50,7 @@ impl Stage {
         let status: i32 = status.parse().map_err(|_| format!("status is a number: {status}"))?;
         let output = shell(self.0.path(), line);
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        // that it finds something is what check is for; unless a page says so it need not
+        // check may find something, unless the page gives a status
         let may_find = line == command.line && line.contains("tracemill check");
         if output.status.code() != Some(status) && !(may_find && output.status.code() == Some(1)) {
             return Err(format!("it ended with {}, expected {status}:\n{said}", output.status));
@@ -71,7 +69,7 @@ impl Stage {
         }
     }
 
-    /// Whether a file or folder is there and not empty.
+    /// Whether a file or folder exists and is not empty.
     fn holds(&self, name: &str) -> bool {
         let path = self.0.path().join(name);
         match fs::metadata(&path) {
@@ -84,7 +82,7 @@ impl Stage {
     }
 }
 
-/// Names behind -o and -d.
+/// Returns the values of -o and -d.
 fn outputs(line: &str) -> impl Iterator<Item = &str> {
     let programs = line.split(" | ").flat_map(|line| line.split(" && "));
     let ours = programs.filter(|program| program.trim_start().starts_with("tracemill "));
@@ -93,7 +91,7 @@ fn outputs(line: &str) -> impl Iterator<Item = &str> {
     names.filter(|&name| name != "-")
 }
 
-/// Runs a line; what it says on standard error stands among what it prints.
+/// Runs a line with standard error redirected to standard output.
 fn shell(folder: &Path, line: &str) -> Output {
     let programs = binary().parent().expect("the command lies in a folder").to_owned();
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -116,7 +114,6 @@ fn make(folder: &Path, line: &str) {
     assert!(output.status.success(), "{line}: {}\n{said}", output.status);
 }
 
-/// Copies what is in a folder.
 fn copy(source: &Path, target: &Path) {
     fs::create_dir_all(target).expect("a folder");
     for entry in fs::read_dir(source).expect("a folder") {
@@ -130,11 +127,11 @@ fn copy(source: &Path, target: &Path) {
     }
 }
 
-/// Makes the files that examples speak of.
+/// Creates the files that examples name.
 fn prepare(folder: &Path) {
     copy(&testdata(), &folder.join("testdata"));
     let node = fs::read_to_string(testdata().join("node/trace.json")).expect("a trace");
-    // examples speak of process 4711, whose main thread has that number too, and of thread 4715
+    // examples use process 4711, with a main thread of the same number, and thread 4715
     let node = node.replace("5389", "4711").replace("5401", "4715");
     let write = |name: &str, text: String| fs::write(folder.join(name), text).expect("a file");
     write("server.json", node);
@@ -161,7 +158,7 @@ fn prepare(folder: &Path) {
         "cp testdata/node/trace-2.json logs/b.json && gzip -k rank0.json rank1.json traces/a.json",
     );
     write("app.mjs", "const end = Date.now() + 50; let sum = 0; while (Date.now() < end) sum += Math.sqrt(sum + 1);\n".to_owned());
-    // two minutes from 522970 s on, of a browser and of Node; jq reads no half of a surrogate pair
+    // two minutes from 522970 s on, of a browser and of Node; jq rejects half a surrogate pair
     make(
         folder,
         "tracemill merge -q testdata/chromium/trace.json.gz server.json --pid keep --ids keep --align start \
@@ -174,13 +171,13 @@ fn prepare(folder: &Path) {
 }
 
 #[test]
-fn outputs_are_told_by_their_flags() {
+fn outputs_are_found_by_their_flags() {
     let line = "tracemill split a --by tid -d parts | grep -o x && tracemill merge b -o c.json";
     assert_eq!(outputs(line).collect::<Vec<_>>(), ["parts", "c.json"]);
 }
 
 #[test]
-fn a_page_that_is_wrong_is_noticed() {
+fn wrong_pages_are_detected() {
     let stage = Stage::new();
     let run = |line: &str, prints: Option<&str>| {
         let (line, prints) = (line.to_owned(), prints.map(str::to_owned));
@@ -191,14 +188,14 @@ fn a_page_that_is_wrong_is_noticed() {
     assert!(run("tracemill merge nothing.json", None).unwrap_err().contains("No such file"));
     assert!(run("tracemill merg a.json | cat", None).unwrap_err().contains("ended with"));
     assert!(run("echo 1", Some("2\n")).unwrap_err().contains("prints"));
-    // a device takes the output, and holds nothing
+    // a device accepts the output and stays empty
     assert!(run("tracemill merge a.json -o /dev/null", None).unwrap_err().contains("empty"));
     assert_eq!(run("tracemill merge --strict nothing.json # status 3", None), Ok(()));
     assert!(stage.holds("trace.json") && !stage.holds("testdata/quirks/empty.json"));
 }
 
 #[test]
-fn programs_are_found_where_commands_begin() {
+fn missing_programs_are_found_at_the_start_of_commands() {
     assert_eq!(missing("cat a | grep jq"), None);
     let here = std::process::Command::new("jq").arg("--version").output().is_ok();
     assert_eq!(missing("cat a | jq .").is_none(), here);

@@ -1,4 +1,5 @@
-//! Annotations of DevTools: after each verb that keeps them its engine finds the same entries by them as before, and can read each key.
+//! DevTools annotations: after each verb that keeps them, the engine of DevTools finds the same
+//! entries and can read every key.
 
 use super::engine::{Engine, beside, engine, json, tracemill};
 use crate::support::Folder;
@@ -6,7 +7,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What annotations name: function or event, time, duration; those that DevTools can read.
+/// Returns what readable annotations name: function or event, name, time, duration.
 fn named(answer: &Value) -> Vec<(String, String, f64, f64)> {
     let all = answer["modifications"].as_array().expect("annotations").iter();
     let readable = all.filter(|row| row[1].is_string() && row[1] != "ERROR");
@@ -19,7 +20,7 @@ fn named(answer: &Value) -> Vec<(String, String, f64, f64)> {
     readable.map(of).collect()
 }
 
-/// Runs a verb over files; asserts that all keys that it writes can be read, and returns what they name.
+/// Runs a verb on files; asserts that all written keys are readable, and returns what they name.
 #[track_caller]
 fn after(oracle: &Engine, words: &[&str], files: &[&Path]) -> Vec<(String, String, f64, f64)> {
     let folder = Folder::new();
@@ -33,7 +34,6 @@ fn after(oracle: &Engine, words: &[&str], files: &[&Path]) -> Vec<(String, Strin
     let found = named(&answer);
     let keys = answer["modifications"].as_array().expect("annotations").len();
     assert_eq!(found.len(), keys, "{words:?}: {}", answer["modifications"]);
-    // the whole is to be seen
     let written = json(&out);
     let modifications = &written["metadata"]["modifications"];
     let window = &modifications["initialBreadcrumb"]["window"];
@@ -47,7 +47,7 @@ fn annotated() -> PathBuf {
 }
 
 #[test]
-fn annotations_name_what_they_named() {
+fn annotations_name_the_same_entries_after_each_verb() {
     let Some(oracle) = &engine() else { return };
     let file = annotated();
     let before = named(&oracle.ask(&file));
@@ -60,7 +60,7 @@ fn annotations_name_what_they_named() {
         assert_eq!(after(oracle, &["merge"], &[&file, other]), before, "{}", other.display());
         assert_eq!(after(oracle, &["merge"], &[other, &file]), before, "{}", other.display());
     }
-    // its own copy has other pids, and all annotations are there twice
+    // the copy has other pids, and all annotations appear twice
     let both = after(oracle, &["merge", "--pid", "auto"], &[&file, &others[2]]);
     let mut twice = [before.clone(), before].concat();
     let mut both = both;
@@ -73,7 +73,7 @@ fn annotations_name_what_they_named() {
 }
 
 #[test]
-fn annotations_of_what_is_left() {
+fn annotations_of_remaining_events_are_kept() {
     let Some(oracle) = &engine() else { return };
     let file = annotated();
     let before = named(&oracle.ask(&file));

@@ -1,4 +1,4 @@
-//! Asks the engine of DevTools what it makes of a file.
+//! Runs the engine of DevTools on a file.
 
 use crate::support::{binary, testdata};
 use serde_json::Value;
@@ -8,16 +8,15 @@ use std::sync::OnceLock;
 use tracemill_testkit::devtools;
 pub(super) use tracemill_testkit::devtools::beside;
 
-/// The engine, ready to be asked.
 pub(super) struct Engine(&'static Path);
 
-/// The engine; `None` where something is missing that it needs.
+/// Returns the engine, or `None` if something that it needs is missing.
 pub(super) fn engine() -> Option<Engine> {
     devtools::engine(Path::new(env!("CARGO_TARGET_TMPDIR"))).map(Engine)
 }
 
 impl Engine {
-    /// What DevTools makes of a file; the error if it refuses it.
+    /// Returns DevTools' result for a file, or its error.
     pub(super) fn try_ask(&self, file: &Path) -> Result<Value, Value> {
         let mut command = Command::new("node");
         command.arg(self.0.join("oracle.mjs")).arg("--no-insights").arg(file);
@@ -32,7 +31,7 @@ impl Engine {
         }
     }
 
-    /// What DevTools makes of a file that it must not refuse.
+    /// Returns DevTools' result for a file that it must accept.
     #[track_caller]
     pub(super) fn ask(&self, file: &Path) -> Value {
         match self.try_ask(file) {
@@ -50,13 +49,13 @@ fn run(command: &mut Command) -> Output {
     output
 }
 
-/// Runs the command.
 pub(super) fn tracemill(words: &[&str], paths: &[&Path]) -> Output {
     Command::new(binary()).args(words).args(paths).output().expect("the command runs")
 }
 
-/// The JSON in a file, packed or not. Node reads it: what is tested must not be its own judge, and browsers write lone
-/// halves of surrogate pairs, which are no Rust strings; they become U+FFFD.
+/// Reads a JSON file, compressed or not, with Node, so that the tested code does not judge itself.
+///
+/// Browsers write unpaired surrogates, which Rust strings cannot hold; they become U+FFFD.
 pub(super) fn json(file: &Path) -> Value {
     const READ: &str = "const b = require('fs').readFileSync(process.argv[1]);
         const text = new TextDecoder().decode(b[0] === 0x1f ? require('zlib').gunzipSync(b) : b);
@@ -66,15 +65,15 @@ pub(super) fn json(file: &Path) -> Value {
     serde_json::from_slice(&output.stdout).expect("Node writes JSON")
 }
 
-/// An input in which the command found CPU profiles.
+/// An input with CPU profiles.
 pub(super) struct Input {
     pub(super) file: PathBuf,
-    /// Below the corpus or `testdata`.
+    /// Path below the corpus or `testdata`.
     pub(super) name: String,
     pub(super) is_trace: bool,
 }
 
-/// All inputs of the corpus and of `testdata` with CPU profiles.
+/// Returns all inputs of the corpus and `testdata` with CPU profiles.
 pub(super) fn inputs_with_profiles() -> &'static [Input] {
     static INPUTS: OnceLock<Vec<Input>> = OnceLock::new();
     INPUTS.get_or_init(|| {
@@ -87,10 +86,9 @@ pub(super) fn inputs_with_profiles() -> &'static [Input] {
 }
 
 impl Input {
-    /// `None` for a file without CPU profiles.
+    /// Returns `None` for a file without CPU profiles.
     fn read(root: &Path, file: PathBuf) -> Option<Self> {
         let output = tracemill(&["profile", "list", "--json"], &[&file]);
-        // what is no trace has no list
         let list: Value = serde_json::from_slice(&output.stdout).ok()?;
         if list["profiles"].as_array().is_none_or(Vec::is_empty) {
             return None;
@@ -100,7 +98,7 @@ impl Input {
     }
 }
 
-/// All files below a folder, but for recorded answers.
+/// Returns all files below a folder, except golden files.
 fn files_below(root: &Path) -> Vec<PathBuf> {
     let (mut files, mut folders) = (Vec::new(), vec![root.to_owned()]);
     while let Some(folder) = folders.pop() {

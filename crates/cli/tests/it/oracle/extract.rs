@@ -1,4 +1,4 @@
-//! What `profile extract` writes is the profile that DevTools sees in the input.
+//! `profile extract` writes the profile that DevTools sees in the input.
 
 use super::engine::{Engine, Input, engine, inputs_with_profiles, json, tracemill};
 use super::portrait::{assert_same, count, portrait, sheet};
@@ -7,17 +7,16 @@ use crate::support::Folder;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// What the command repairs where DevTools takes an input as it stands.
+/// A repair of the command that DevTools does not make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Repair {
-    /// Chunks are put in the order of their times; DevTools takes that of the file.
+    /// Chunks are put in time order; DevTools keeps the order of the file.
     Order,
-    /// Samples of unknown nodes, or without a time, are left out, and nodes without a parent hang below the root;
-    /// DevTools keeps the samples as holes and loses the nodes.
+    /// Samples without a time or a known node are dropped, and nodes without a parent get the root;
+    /// DevTools keeps such samples as holes and drops such nodes.
     Damage,
-    /// The end, which is missing.
     End,
-    /// Nodes that are told by lists of children; of chunks DevTools reads only what nodes say of their parents.
+    /// Nodes listed as children get parents; in chunks DevTools reads only the parent of each node.
     Tree,
 }
 
@@ -41,12 +40,12 @@ const REFUSED: [(&str, &str); 4] = [
     ("quirks/cpuprofile-old-head.cpuprofile", "the old form"),
 ];
 
-/// What the command repairs in an input, if anything.
+/// Returns the repair of an input, if any.
 pub(super) fn repair(input: &Input) -> Option<Repair> {
     REPAIRED.iter().find(|(name, _)| *name == input.name).map(|(_, repair)| *repair)
 }
 
-/// DevTools' answer to an input; `None` for those that it is known to refuse.
+/// Returns DevTools' result for an input; `None` for inputs known to be refused.
 #[track_caller]
 pub(super) fn ask(oracle: &Engine, input: &Input) -> Option<Value> {
     let answer = oracle.try_ask(&input.file);
@@ -55,13 +54,13 @@ pub(super) fn ask(oracle: &Engine, input: &Input) -> Option<Value> {
     answer.ok()
 }
 
-/// Rows of the report on profiles that were written.
+/// Extracts the profiles of an input, and returns the rows of the report.
 #[track_caller]
 fn extract(input: &Input, folder: &Folder) -> Vec<Value> {
     let (report, profiles) = (folder.path("report.json"), folder.path("profiles"));
     let words = ["profile", "extract", "-d"];
     let output = tracemill(&words, &[&profiles, Path::new("--report"), &report, &input.file]);
-    // 1 is for damage, of which some inputs are full
+    // status 1 means damage, which some inputs have
     assert!(matches!(output.status.code(), Some(0 | 1)), "{}: {output:?}", input.name);
     let report: Value = json(&report);
     let rows = report["profiles"].as_array().expect("profiles").iter();
@@ -72,11 +71,11 @@ fn file_of(row: &Value) -> PathBuf {
     PathBuf::from(row["file"].as_str().expect("a file"))
 }
 
-/// What was compared.
+/// Counts of compared items.
 #[derive(Debug, Default)]
 struct Compared {
     profiles: usize,
-    /// Of them, those that DevTools draws in the trace.
+    /// Number of profiles that DevTools draws in the trace.
     chosen: usize,
     nodes: usize,
     samples: usize,
@@ -84,7 +83,7 @@ struct Compared {
 }
 
 impl Compared {
-    /// Compares every profile of a trace with what was extracted of it.
+    /// Compares every profile of a trace with the extracted one.
     fn add_trace(&mut self, oracle: &Engine, input: &Input) {
         let (folder, content) = (Folder::new(), json(&input.file));
         let chosen = ask(oracle, input).map_or(json!([]), |answer| answer["profiles"].clone());
@@ -114,12 +113,12 @@ impl Compared {
             }
             self.add_stream(oracle, &what, &stream, (&row, &extracted), &folder);
         }
-        // all profiles of a process that have no id are one to DevTools, and none of them
+        // DevTools joins all profiles without an id of a process into one that equals none of them
         let with_id = chosen.iter().filter(|profile| !profile["profileId"].is_null()).count();
         assert_eq!(found, with_id, "{}: not all profiles were extracted", input.name);
     }
 
-    /// Compares one profile with what was extracted of it, and DevTools' answer to that.
+    /// Compares one profile with the extracted one, and with DevTools' result for it.
     fn add_stream(
         &mut self,
         oracle: &Engine,
@@ -132,7 +131,7 @@ impl Compared {
         self.nodes += count(&facts["nodes"]);
         self.samples += count(&facts["samples"]);
         if !stream.has_thread() {
-            // nothing says when it began either: it is guessed
+            // the start is unknown too, so it is guessed
             expected["start"].take();
             facts["start"].take();
         }
@@ -151,7 +150,6 @@ impl Compared {
         }
     }
 
-    /// Compares a `.cpuprofile` with what was extracted of it.
     fn add_profile(&mut self, oracle: &Engine, input: &Input) {
         let folder = Folder::new();
         let rows = extract(input, &folder);
@@ -159,7 +157,7 @@ impl Compared {
         let file = file_of(&rows[0]);
         let after = oracle.ask(&file);
         let Some(before) = ask(oracle, input) else {
-            // nothing to compare with; what was written is at least something to draw
+            // nothing to compare with, but the output must have something to draw
             assert!(after["profiles"][0]["rawNodes"].as_u64() > Some(1), "{}: {after}", input.name);
             return;
         };
@@ -169,7 +167,7 @@ impl Compared {
             if repair != Repair::End {
                 return;
             }
-            // calls come from the samples, whatever the end
+            // calls follow from the samples, regardless of the end
             assert_same(&input.name, &portrait_without_end(&before), &portrait_without_end(&after));
         } else {
             assert_same(&input.name, &all(&before), &all(&after));
@@ -190,7 +188,7 @@ fn portrait_without_end(answer: &Value) -> Value {
 }
 
 #[test]
-fn profiles_of_traces_are_what_devtools_sees() {
+fn extracted_profiles_are_those_of_devtools() {
     let Some(oracle) = &engine() else { return };
     let mut compared = Compared::default();
     for input in inputs_with_profiles().iter().filter(|input| input.is_trace) {
@@ -202,7 +200,7 @@ fn profiles_of_traces_are_what_devtools_sees() {
 }
 
 #[test]
-fn cpuprofiles_are_extracted_as_they_are() {
+fn cpuprofiles_are_extracted_unchanged() {
     let Some(oracle) = &engine() else { return };
     let mut compared = Compared::default();
     for input in inputs_with_profiles().iter().filter(|input| !input.is_trace) {

@@ -1,4 +1,5 @@
-//! A merge of `.cpuprofile` files is a trace in which DevTools draws each of them, on a thread of its own.
+//! A merge of `.cpuprofile` files is a trace in which DevTools draws each profile on a separate
+//! thread.
 
 use super::engine::{Engine, beside, engine, inputs_with_profiles, json, tracemill};
 use super::extract::{Repair, ask, repair};
@@ -9,7 +10,7 @@ use serde_json::Value;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// A `.cpuprofile` as Node names it, and what DevTools makes of it alone.
+/// A `.cpuprofile` named by Node, with DevTools' result for it.
 pub(super) struct Single {
     pub(super) file: PathBuf,
     pub(super) pid: u64,
@@ -26,7 +27,7 @@ impl Single {
         Single { portrait: portrait(&oracle.ask(&file)), file, pid, tid }
     }
 
-    /// All of a folder, in the order of their names, which is that of their times.
+    /// Reads all profiles of a folder in the order of names, which is time order.
     pub(super) fn all(oracle: &Engine, folder: &Path) -> Vec<Self> {
         let entries = std::fs::read_dir(folder).expect("a folder of profiles");
         let mut files: Vec<PathBuf> =
@@ -41,24 +42,24 @@ impl Single {
     }
 }
 
-/// A profile in a merged trace, on the thread on which DevTools draws it.
+/// A profile in a merged trace, with the thread on which DevTools draws it.
 pub(super) struct Lane {
     pub(super) pid: u64,
     pub(super) tid: u64,
     pub(super) name: String,
-    /// What DevTools takes the thread for.
+    /// Kind of thread, as DevTools sees it.
     pub(super) kind: String,
     portrait: Value,
 }
 
-/// A merged trace, DevTools' answer to it, and its lanes.
+/// A merged trace, DevTools' result for it, and its tracks.
 pub(super) struct Merged {
     pub(super) answer: Value,
     pub(super) lanes: Vec<Lane>,
 }
 
 impl Merged {
-    /// Merges inputs; lanes are those of the processes that `is_ours` picks.
+    /// Merges inputs; `is_ours` selects the processes whose tracks are kept.
     pub(super) fn of(
         oracle: &Engine,
         inputs: &[&Path],
@@ -70,7 +71,7 @@ impl Merged {
         let words = format!("merge {words} -o");
         let words: Vec<&str> = words.split_whitespace().collect();
         let output = tracemill(&words, &[&[&*file], inputs].concat());
-        // 1 is for damage, which some inputs have; what it does to the lanes is seen below
+        // status 1 means damage, whose effect is checked below
         assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
         let (content, answer) = (json(&file), oracle.ask(&file));
         let profiles = answer["profiles"].as_array().expect("profiles").iter();
@@ -81,7 +82,7 @@ impl Merged {
             let alone = folder.path("alone.json");
             std::fs::write(&alone, Stream::of(&content, &ids).alone().to_string()).expect("a file");
             let portrait = portrait(&oracle.ask(&alone));
-            // alone it is the same profile that DevTools sees among the others
+            // alone it is the profile that DevTools sees among the others
             assert_same("a lane", &sheet(profile), &portrait["profiles"][0]);
             lane(&answer, profile, portrait)
         });
@@ -89,7 +90,8 @@ impl Merged {
         Merged { answer, lanes }
     }
 
-    /// Whether each profile has a lane of its own and is on it what it is alone; lanes in the order of `singles`.
+    /// Asserts that each profile has a separate track and is unchanged; returns the tracks in the
+    /// order of `singles`.
     #[track_caller]
     pub(super) fn check(&self, singles: &[Single]) -> Vec<&Lane> {
         assert_eq!(self.lanes.len(), singles.len(), "number of lanes");
@@ -98,7 +100,7 @@ impl Merged {
         assert_eq!(threads.len(), free.len(), "two profiles on one thread");
         let of_single = |single: &Single| {
             let same = |lane: &&Lane| lane.portrait == single.portrait;
-            // a copy is like its original: the one on the single's own thread goes first
+            // prefers the original thread, because a copy equals its original
             let at_home =
                 |lane: &&Lane| same(lane) && (lane.pid, lane.tid) == (single.pid, single.tid);
             let at = free.iter().position(at_home).or(free.iter().position(same));
@@ -109,7 +111,7 @@ impl Merged {
     }
 }
 
-/// The thread of a profile, which must be drawn.
+/// Returns the track of a profile, which must be drawn.
 #[track_caller]
 fn lane(answer: &Value, profile: &Value, portrait: Value) -> Lane {
     let [pid, tid] = ["pid", "tid"].map(|key| profile[key].as_u64().expect("a number"));
@@ -121,7 +123,6 @@ fn lane(answer: &Value, profile: &Value, portrait: Value) -> Lane {
     Lane { pid, tid, name: text("name"), kind: text("type"), portrait }
 }
 
-/// Names of processes as DevTools reads them.
 fn process_names(answer: &Value) -> Vec<(u64, String)> {
     let names = answer["processNames"].as_array().expect("names").iter();
     let read = |name: &Value| {
@@ -136,7 +137,7 @@ fn files(singles: &[Single]) -> Vec<&Path> {
     singles.iter().map(|single| &*single.file).collect()
 }
 
-/// Folders that `node --cpu-prof` filled, with several processes and workers.
+/// Returns folders written by `node --cpu-prof` with several processes and workers.
 fn folders() -> [PathBuf; 2] {
     [testdata().join("node-cpu-prof"), beside("corpus/node20/cpu-prof")]
 }
@@ -154,7 +155,7 @@ fn on_each_folder(words: &str, check: impl Fn(&[Single], &Merged, &[&Lane])) {
 }
 
 #[test]
-fn every_file_gets_the_thread_that_its_name_says() {
+fn profiles_go_to_the_thread_in_their_name() {
     on_each_folder("", |singles, merged, lanes| {
         assert_eq!(merged.answer["traceIsGeneric"], true);
         for (single, lane) in singles.iter().zip(lanes) {
@@ -168,14 +169,14 @@ fn every_file_gets_the_thread_that_its_name_says() {
     });
 }
 
-/// DevTools draws no thread of a process without a page, and folds all but the main thread.
+/// DevTools draws no process without a page, and collapses all but the main thread.
 #[test]
-fn for_devtools_the_earliest_process_has_the_main_thread_of_a_page() {
+fn for_devtools_the_earliest_process_gets_the_main_thread() {
     on_each_folder("--for devtools", |singles, merged, lanes| {
         assert_eq!(merged.answer["traceIsGeneric"], false);
         for (at, (single, lane)) in singles.iter().zip(lanes).enumerate() {
             assert_eq!((lane.pid, lane.tid), (single.pid, single.tid));
-            // the name is what makes DevTools call it "Main — <url>"
+            // this name makes DevTools call it "Main — <url>"
             let (name, kind) = match at {
                 0 => ("CrRendererMain".to_owned(), "MAIN_THREAD"),
                 _ => (single.thread_name(), "OTHER"),
@@ -196,7 +197,7 @@ fn for_devtools_the_earliest_process_has_the_main_thread_of_a_page() {
 }
 
 #[test]
-fn one_process_holds_all_lanes() {
+fn pid_one_puts_all_profiles_into_one_process() {
     on_each_folder("--pid one", check_one_process);
     on_each_folder("--pid one --for devtools", |singles, merged, lanes| {
         check_one_process(singles, merged, lanes);
@@ -220,15 +221,15 @@ fn check_one_process(singles: &[Single], merged: &Merged, lanes: &[&Lane]) {
     assert_eq!(process_names(&merged.answer), [(pid, format!("Process {pid}"))]);
 }
 
-/// DevTools draws one profile a thread and drops the others.
+/// DevTools draws one profile per thread and drops the others.
 #[test]
-fn two_profiles_of_one_thread_get_two_lanes() {
+fn two_profiles_of_one_thread_get_two_tracks() {
     let Some(oracle) = &engine() else { return };
     let mut singles = Single::all(oracle, &folders()[0]);
     singles.truncate(2);
     let name = singles[0].file.file_name().expect("a name").to_string_lossy().into_owned();
     let folder = Folder::new();
-    // another profile of the first thread, and the first profile once more
+    // another profile of the first thread, and a copy of the first profile
     for (original, sequence) in [(1, "003"), (0, "004")] {
         let copy = folder.path(&name.replace(".001.", &format!(".{sequence}.")));
         std::fs::copy(&singles[original].file, &copy).expect("a copy");
@@ -247,9 +248,9 @@ fn two_profiles_of_one_thread_get_two_lanes() {
     }
 }
 
-/// Of one sample or none there is nothing that says in a stream when it ends: DevTools then ends it where it begins.
+/// A stream with fewer than two samples does not tell its end; DevTools then ends it at its start.
 #[test]
-fn any_cpuprofile_is_in_a_trace_what_it_is_alone() {
+fn cpuprofiles_are_the_same_in_a_trace() {
     let Some(oracle) = &engine() else { return };
     let (mut profiles, mut samples) = (0, 0);
     for input in inputs_with_profiles().iter().filter(|input| !input.is_trace) {

@@ -1,4 +1,4 @@
-//! What DevTools shows of a trace is what it shows after a merge: profiles, calls and trees of every thread.
+//! DevTools shows the same profiles, calls and trees of every thread after a merge.
 
 use super::engine::{Engine, beside, engine, tracemill};
 use super::portrait::{assert_same, count, tree};
@@ -13,12 +13,12 @@ const TREES_CHANGE: [(&str, &str); 1] = [(
     "DevTools pairs B and E over the whole file; those of the two workers pair otherwise once they are in order",
 )];
 
-/// Whether the trees of a trace are the same after a merge.
+/// Whether a merge keeps the trees of a trace.
 pub(super) fn keeps_trees(file: &Path) -> bool {
     TREES_CHANGE.iter().all(|(name, _why)| !file.ends_with(name))
 }
 
-/// By process and thread: what must not change.
+/// Returns calls and trees by process and thread, which a merge must not change.
 pub(super) fn threads(answer: &Value, with_trees: bool) -> BTreeMap<String, Value> {
     let facts = |thread: &Value| {
         let key = format!("{} {}", thread["pid"], thread["tid"]);
@@ -29,7 +29,7 @@ pub(super) fn threads(answer: &Value, with_trees: bool) -> BTreeMap<String, Valu
     answer["threads"].as_array().expect("threads").iter().map(facts).collect()
 }
 
-/// Returns how many profiles and rows of trees were compared.
+/// Returns how many profiles and tree rows were compared.
 #[track_caller]
 fn check(oracle: &Engine, file: &Path) -> (usize, usize) {
     let name = file.file_name().expect("a file has a name").to_string_lossy();

@@ -1,4 +1,4 @@
-//! Traces and `.cpuprofile` files in one merge: neither disturbs what DevTools shows of the other.
+//! Merges traces with `.cpuprofile` files; DevTools shows each as if alone.
 
 use super::engine::{beside, engine};
 use super::lanes::{Merged, Single};
@@ -8,8 +8,8 @@ use crate::support::testdata;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// A trace and how it is merged. Once a trace is of a browser, DevTools draws no process without a page, so that
-/// profiles beside it need the one that `--for devtools` gives them.
+/// Returns traces with merge flags. In a browser trace DevTools draws no process without a page, so
+/// profiles need the page that `--for devtools` adds.
 fn traces() -> [(PathBuf, &'static str); 3] {
     [
         (testdata().join("node/trace.json"), ""),
@@ -18,14 +18,14 @@ fn traces() -> [(PathBuf, &'static str); 3] {
     ]
 }
 
-/// What DevTools says of a trace as a whole, but for what grows.
+/// Returns DevTools' facts about the whole trace, except those that grow.
 fn whole(answer: &Value) -> Value {
     let keys = ["traceIsGeneric", "isCPUProfile", "mainFrameId", "mainFrameURL", "gpuProcessId"];
     json!(keys.map(|key| (key, answer[key].clone())))
 }
 
 #[test]
-fn traces_and_profiles_leave_each_other_alone() {
+fn traces_and_profiles_do_not_affect_each_other() {
     let Some(oracle) = &engine() else { return };
     let folder = testdata().join("node-cpu-prof");
     let singles = Single::all(oracle, &folder);

@@ -1,8 +1,8 @@
-//! What the engine of DevTools itself says of our output: it is the judge of traces and CPU profiles.
+//! Tests outputs with the engine of DevTools, which judges traces and CPU profiles.
 //!
-//! The engine runs on Node. It stands beside the project, and so does the corpus; without them or without Node nothing
-//! is tested here. `engine` builds and asks it, `portrait` is what of an answer is compared, `stream` takes a CPU
-//! profile out of a trace independently of the command.
+//! The engine runs on Node and is outside the repository, like the corpus; without them the tests
+//! do nothing. `engine` builds and runs it, `portrait` selects the values to compare, and `stream`
+//! reads CPU profiles independently of the command.
 
 mod annotated;
 mod engine;

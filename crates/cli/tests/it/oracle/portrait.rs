@@ -1,18 +1,18 @@
-//! What of DevTools' answers is compared, and how a difference is shown.
+//! Selects the values of DevTools' results to compare, and shows differences.
 
 use serde_json::{Value, json};
 
-/// Columns of a row of a tree before the event's key, which is its index in the file.
+/// Columns of a tree row before the event's key, which is its index in the file.
 const TREE_COLUMNS: usize = 6;
 
-/// Facts on a profile that no rewriting can or should keep:
+/// Properties of a profile that cannot stay the same:
 ///
-/// * `pid`, `tid` and `profileId`: a .cpuprofile has none, DevTools takes 1, 1 and 0x1.
-/// * `rawEndTime`: of a stream DevTools fixes it by the first chunk and never uses it; a .cpuprofile states it.
-/// * `lines`, `columns` and their sum: for chunks without them DevTools fills in zeros, in a .cpuprofile they stay
-///   absent. `stream` compares them by value.
-/// * `traceIds`: DevTools looks for them in streams only. `stream` compares them by value.
-/// * `standaloneCalls`: only made for CPU profiles; the calls themselves are compared.
+/// * `pid`, `tid` and `profileId`: a .cpuprofile has none, so DevTools uses 1, 1 and 0x1.
+/// * `rawEndTime`: for streams DevTools derives it from the first chunk and never uses it.
+/// * `lines`, `columns` and their sum: DevTools fills in zeros for chunks without them. `stream`
+///   compares the values.
+/// * `traceIds`: DevTools reads them in streams only. `stream` compares the values.
+/// * `standaloneCalls`: exists for CPU profiles only; the calls themselves are compared.
 const INCOMPARABLE: [&str; 9] = [
     "pid",
     "tid",
@@ -25,16 +25,16 @@ const INCOMPARABLE: [&str; 9] = [
     "standaloneCalls",
 ];
 
-/// The facts on a profile that are the same wherever it stands: counts of nodes, samples and times, depth, the special
-/// nodes, sums over all samples and all times.
+/// Returns the properties of a profile that do not depend on its file: counts, depth, special
+/// nodes, and sums over samples and times.
 pub(super) fn sheet(profile: &Value) -> Value {
     let mut sheet = profile.as_object().expect("a profile").clone();
     sheet.retain(|key, _| !INCOMPARABLE.contains(&key.as_str()));
     Value::Object(sheet)
 }
 
-/// The answer to a single profile, as far as it does not depend on where the profile stands: its sheet, and all calls
-/// and the tree that DevTools draws of it.
+/// Returns the comparable part of a result for a single profile: its properties, all calls, and the
+/// tree.
 pub(super) fn portrait(answer: &Value) -> Value {
     let profiles = answer["profiles"].as_array().expect("profiles");
     let threads = answer["threads"].as_array().expect("threads");
@@ -46,13 +46,13 @@ pub(super) fn portrait(answer: &Value) -> Value {
     json!({"profiles": sheets, "threads": threads})
 }
 
-/// The rows of a thread's tree without the events' indices, which are expected to change.
+/// Returns the tree rows of a thread without event indices, which may change.
 pub(super) fn tree(thread: &Value) -> Vec<&[Value]> {
     let rows = thread["tree"].as_array().expect("a tree").iter();
     rows.map(|row| &row.as_array().expect("a row")[..TREE_COLUMNS]).collect()
 }
 
-/// The number of items of a list that is there.
+/// Returns the length of a list, which must exist.
 pub(super) fn count(list: &Value) -> usize {
     list.as_array().expect("a list").len()
 }
@@ -64,7 +64,7 @@ pub(super) fn assert_same(what: &str, expected: &Value, got: &Value) {
     }
 }
 
-/// Where two values differ first, and how.
+/// Describes the first difference between two values.
 fn first_difference(path: &str, expected: &Value, got: &Value) -> Option<String> {
     if expected == got {
         return None;

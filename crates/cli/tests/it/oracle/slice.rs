@@ -1,4 +1,4 @@
-//! What DevTools draws of a slice is what it draws of the whole trace, as far as that lies in the window.
+//! DevTools draws in a slice what it draws in that window of the whole trace.
 
 use super::engine::{Engine, beside, engine, json, tracemill};
 use crate::support::Folder;
@@ -6,15 +6,15 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Times that are nearer to each other, in microseconds, are the same: DevTools adds them up as floats.
+/// Tolerance for equal times in microseconds; DevTools adds up floats.
 const CLOSE: f64 = 0.01;
-/// Parts of a trace that are cut out, in hundredths of its length.
+/// Windows to cut out, in percent of the trace's length.
 const WINDOWS: [(f64, f64); 3] = [(10.0, 40.0), (35.0, 65.0), (60.0, 95.0)];
 
-/// A call: function, script and line, start, end.
+/// A call: function with script and line, start, end.
 type Call = (String, f64, f64);
 
-/// Calls of a thread that lie in a window, cut there.
+/// Returns the calls of a thread in a window, clipped to it.
 fn calls(thread: &Value, (from, to): (f64, f64)) -> Vec<Call> {
     let mut calls = Vec::new();
     for call in thread["profileCalls"].as_array().into_iter().flatten() {
@@ -33,7 +33,7 @@ fn key(of: &Value) -> String {
     format!("{} {}", of["pid"], of["tid"])
 }
 
-/// By thread, the times of the samples of its profile in a trace, sorted.
+/// Returns the sorted sample times of each thread's profile.
 fn samples(trace: &Value, answer: &Value) -> BTreeMap<String, Vec<f64>> {
     let events = trace.get("traceEvents").unwrap_or(trace).as_array().expect("events");
     let mut all = BTreeMap::new();
@@ -68,7 +68,7 @@ struct Compared {
 }
 
 impl Compared {
-    /// Slices a trace where it has samples.
+    /// Slices a trace in windows that have samples.
     fn add(&mut self, oracle: &Engine, file: &Path) {
         let whole = oracle.ask(file);
         let enough =
@@ -96,9 +96,9 @@ impl Compared {
                 continue;
             };
             let all = calls(thread, (f64::MIN, f64::MAX));
-            // before its first sample nothing is known of a slice, nor is it of a garbage collection at its start in
-            // what it came; calls still open at its end stop at the last event that touched them; and single samples
-            // of (program) at the ends are not bridged
+            // not compared: calls before the first sample of the slice, the caller of a garbage
+            // collection at its start, calls still open at its end, which stop at the last event
+            // that touches them, and single (program) samples at the ends, which are not bridged
             let first = all.iter().map(|call| call.1).fold(f64::MAX, f64::min);
             let last = all.iter().map(|call| call.2).fold(f64::MIN, f64::max);
             let window = (times[2].max(first), times[times.len() - 3].min(last));
@@ -121,7 +121,7 @@ impl Compared {
 }
 
 #[test]
-fn calls_in_a_window_are_those_of_the_whole_trace() {
+fn calls_in_a_slice_equal_those_of_the_whole_trace() {
     let Some(oracle) = &engine() else { return };
     let mut compared = Compared::default();
     for name in [

@@ -1,19 +1,19 @@
-//! A CPU profile as it stands in a file, read without the command: the second opinion on what was extracted.
+//! Reads CPU profiles from a file independently of the command, as a second opinion.
 
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
-/// Members of a profile that have a place of their own among the facts.
+/// Members of a profile that the comparison treats specially.
 const KNOWN: [&str; 8] =
     ["nodes", "samples", "timeDeltas", "lines", "columns", "trace_ids", "startTime", "endTime"];
 
-/// The events of one profile, in the order of the file.
+/// The events of one profile in file order.
 pub(super) struct Stream<'f> {
     events: Vec<&'f Value>,
 }
 
 impl<'f> Stream<'f> {
-    /// That of `profile`, which has `pid`, `tid` and `id`, in the trace `file`.
+    /// Finds the events of `profile` (`pid`, `tid`, `id`) in the trace `file`.
     pub(super) fn of(file: &'f Value, profile: &Value) -> Self {
         let events = file.get("traceEvents").unwrap_or(file).as_array().expect("events");
         let is_of = |event: &&Value| {
@@ -34,34 +34,34 @@ impl<'f> Stream<'f> {
         Stream { events: events.iter().filter(is_of).collect() }
     }
 
-    /// Whether DevTools knows its thread; without, it drops the profile.
+    /// Whether DevTools knows the thread of the profile; otherwise it drops the profile.
     pub(super) fn has_thread(&self) -> bool {
         self.events.iter().any(|event| event["name"] != "ProfileChunk")
     }
 
-    /// Whether it is named as DevTools knows profiles.
+    /// Whether all events have the id by which DevTools knows profiles.
     pub(super) fn has_id(&self) -> bool {
         self.events.iter().all(|event| event.get("id").is_some())
     }
 
-    /// Its events in the order of their times.
     pub(super) fn sorted(mut self) -> Self {
         let time = |event: &Value| event["ts"].as_f64().expect("a time");
         self.events.sort_by(|a, b| time(a).total_cmp(&time(b)));
         self
     }
 
-    /// A trace of this profile alone, which DevTools draws as it draws a `.cpuprofile`.
+    /// Returns a trace with this profile only, which DevTools draws like a `.cpuprofile`.
     ///
-    /// In a trace the calls are otherwise put together from samples and events of the thread, so those of a thread and
-    /// of its `.cpuprofile` differ even in DevTools (devtools-semantics §5, §6).
+    /// In other traces DevTools derives calls from samples and events of the thread, so calls of a
+    /// thread and of its `.cpuprofile` differ (devtools-semantics §5, §6).
     pub(super) fn alone(&self) -> Value {
         let mut events = json!(self.events);
         for event in events.as_array_mut().into_iter().flatten() {
             let nodes = event.pointer_mut("/args/data/cpuProfile/nodes");
             for node in nodes.and_then(Value::as_array_mut).into_iter().flatten() {
                 let frame = node["callFrame"].as_object_mut().expect("a call frame");
-                // both read "(anonymous)"; DevTools makes the script "undefined", which is no script either
+                // both show "(anonymous)"; DevTools names the script "undefined", which is no
+                // script either
                 for (key, missing) in [("functionName", ""), ("scriptId", "0")] {
                     frame.entry(key).or_insert(json!(missing));
                 }
@@ -70,7 +70,7 @@ impl<'f> Stream<'f> {
         json!({"metadata": {"dataOrigin": "CPUProfile"}, "traceEvents": events})
     }
 
-    /// What the events say; see [`facts`].
+    /// Returns the contents of the profile, see [`facts`].
     pub(super) fn facts(&self) -> Value {
         let parts: Vec<&Value> = self.events.iter().map(|event| &event["args"]["data"]).collect();
         let mut starts = self.events.iter().filter_map(|event| match event["name"].as_str() {
@@ -82,12 +82,12 @@ impl<'f> Stream<'f> {
     }
 }
 
-/// What a `.cpuprofile` says; see [`facts`].
+/// Returns the contents of a `.cpuprofile`, see [`facts`].
 pub(super) fn facts_of_file(profile: &Value) -> Value {
     facts(&profile["startTime"], &[&json!({"cpuProfile": profile})])
 }
 
-/// A profile in parts, all of it but for its end, in one form. DevTools itself makes the end of a stream up.
+/// Normalizes a profile in chunks, without its end, which DevTools invents for streams.
 fn facts(start: &Value, parts: &[&Value]) -> Value {
     let samples = joined(parts, "samples");
     let mut trace_ids = Map::new();
@@ -114,7 +114,7 @@ fn owned((key, value): (&String, &Value)) -> (String, Value) {
     (key.clone(), value.clone())
 }
 
-/// A list of a part: of its own, or of the profile in it.
+/// Returns a list of a chunk, or of the profile inside it.
 fn list<'p>(part: &'p Value, key: &str) -> Option<&'p Vec<Value>> {
     part[key].as_array().or(part["cpuProfile"][key].as_array())
 }
@@ -123,7 +123,7 @@ fn joined(parts: &[&Value], key: &str) -> Vec<Value> {
     parts.iter().filter_map(|part| list(part, key)).flatten().cloned().collect()
 }
 
-/// Lines or columns of the samples, 0 for those of parts that have none; `null` if none has any.
+/// Returns lines or columns of the samples, 0 for chunks without them; `null` if no chunk has any.
 fn positions(parts: &[&Value], key: &str) -> Value {
     if parts.iter().all(|part| list(part, key).is_none()) {
         return Value::Null;
@@ -135,8 +135,8 @@ fn positions(parts: &[&Value], key: &str) -> Value {
     parts.iter().flat_map(of_part).collect()
 }
 
-/// Nodes with what may be left out filled in: the parent from `children`, the hits from the samples, the call frame as
-/// DevTools fills it in.
+/// Completes nodes: the parent from `children`, hits from the samples, and the call frame as
+/// DevTools does.
 fn nodes(nodes: &[Value], samples: &[Value]) -> Vec<Value> {
     let by_children = nodes.first().is_some_and(|root| root.get("children").is_some());
     let mut parents = HashMap::new();
@@ -168,7 +168,7 @@ fn nodes(nodes: &[Value], samples: &[Value]) -> Vec<Value> {
         });
         let id = node["id"].to_string();
         let hits = node["hitCount"].as_u64().or(hits.get(&id).copied()).unwrap_or(0);
-        // as in DevTools: where the root has children, nobody's parent counts
+        // as in DevTools: if the root has children, `parent` is ignored
         let parent = if by_children { parents.get(&id) } else { node.get("parent") };
         json!({"id": node["id"], "frame": frame, "parent": parent, "hits": hits, "others": others})
     };

@@ -1,4 +1,5 @@
-//! A trace merged with itself: DevTools sees all of it twice, and nothing joined across.
+//! Merges a trace with itself: DevTools sees everything twice, without connections between the
+//! copies.
 
 use super::engine::{beside, engine, tracemill};
 use super::merge::threads;
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// What is counted over the whole trace.
+/// Lists whose length is compared over the whole trace.
 const COUNTED: [&str; 5] =
     ["performanceMarks", "consoleTimeStamps", "animations", "interactions", "flows"];
 /// Pairs of async events: category, name, id, time, duration, pid, tid, index.
@@ -20,7 +21,7 @@ fn files() -> Vec<PathBuf> {
     beside.into_iter().chain([testdata().join("node/trace.json")]).collect()
 }
 
-/// Pairs without ids and indices, in order.
+/// Returns pairs without ids and indices, in order.
 fn pairs(answer: &Value, kind: &str, pid: impl Fn(u64) -> u64) -> Vec<Value> {
     let all = answer["synthetic"][kind].as_array().expect("pairs").iter();
     let mut all: Vec<Value> = all
@@ -34,7 +35,7 @@ fn pairs(answer: &Value, kind: &str, pid: impl Fn(u64) -> u64) -> Vec<Value> {
 }
 
 #[test]
-fn everything_is_there_twice() {
+fn merging_a_trace_with_itself_doubles_everything() {
     let Some(oracle) = &engine() else { return };
     let (mut profiles, mut calls, mut measures) = (0, 0, 0);
     for file in files() {

@@ -1,4 +1,4 @@
-//! Recorded traces are opened by DevTools after every verb, and profiles are what they were.
+//! DevTools opens recorded traces after every verb, with unchanged profiles.
 
 use super::engine::{Engine, beside, engine, tracemill};
 use super::merge::threads;
@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 
-/// Ways to split; a part is opened if anything but metadata is in it.
+/// Values of `split --by`; parts without events other than metadata are skipped.
 const SPLITS: [&str; 2] = ["tid", "events=10000"];
-/// Filters that keep CPU profiles whole.
+/// Filters that keep CPU profiles complete.
 const FILTERS: [&[&str]; 2] = [&["--drop", "gpu,network,animation"], &["--min-dur", "1ms"]];
 
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ fn run(words: &[&str], output: &Path, input: &Path) {
     assert!(ran.status.success(), "{words:?} {}: {ran:?}", input.display());
 }
 
-/// Facts on all profiles that do not depend on their order.
+/// Returns the properties of all profiles, independent of their order.
 fn sheets(answers: &[Value]) -> Value {
     let profiles = answers.iter().flat_map(|answer| answer["profiles"].as_array().expect("a list"));
     let mut sheets: Vec<Value> = profiles.map(sheet).collect();
@@ -45,7 +45,7 @@ impl Opened {
         let output = folder.path("output.json");
         let name = file.file_name().expect("a name").to_string_lossy();
         for format in ["object", "array"] {
-            // keys that the array form has no place for are lost, and said to be
+            // the array form drops top-level keys, with a warning
             let words = ["convert", "--format", format, "--style", "compact", "-f", "-q", "-o"];
             tracemill(&words, &[&output, file]);
             let answer = oracle.ask(&output);

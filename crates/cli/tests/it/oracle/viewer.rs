@@ -1,5 +1,5 @@
-//! `merge --for devtools`: DevTools sees each thread as it sees it alone, where its one stack of B and E for the whole file
-//! does no harm; and what was right before stays so.
+//! `merge --for devtools`: DevTools sees each thread as if alone, although it has one stack of B
+//! and E for the whole file.
 
 use super::engine::{Engine, beside, engine, tracemill};
 use super::merge::threads;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Rows of the tree of each thread, by process and thread.
+/// Returns the tree rows of each thread, by process and thread.
 fn trees(answer: &Value) -> BTreeMap<String, Value> {
     let threads = answer["threads"].as_array().expect("threads").iter();
     threads.map(|t| (format!("{} {}", t["pid"], t["tid"]), json!(tree(t)))).collect()
@@ -25,7 +25,8 @@ fn merged_for_devtools(file: &Path, folder: &Folder) -> (PathBuf, Value) {
     (merged, report["viewer"]["changes"].clone())
 }
 
-/// Returns how many pairs there were, and rows that were compared.
+/// Compares each thread of the merged trace with the thread alone; returns the number of pairs, and
+/// of compared rows.
 #[track_caller]
 fn check(oracle: &Engine, file: &Path) -> (u64, usize) {
     let folder = Folder::new();
@@ -47,7 +48,7 @@ fn check(oracle: &Engine, file: &Path) -> (u64, usize) {
 }
 
 #[test]
-fn calls_of_b_and_e_are_those_of_each_thread_alone() {
+fn begin_end_pairs_are_drawn_as_for_each_thread_alone() {
     let Some(oracle) = &engine() else { return };
     let files = [
         beside("corpus/devtools/node20-trace-workers.json.gz"),
@@ -62,9 +63,9 @@ fn calls_of_b_and_e_are_those_of_each_thread_alone() {
     assert!(pairs >= 90 && rows >= 500, "{pairs} pairs, {rows} rows");
 }
 
-/// The trace of a browser has few B and E, and those are right: nothing changes but what they are written as.
+/// The few B and E events of a browser trace are correct, so only their form changes.
 #[test]
-fn the_trace_of_a_browser_stays_as_it_is() {
+fn browser_traces_are_drawn_unchanged() {
     let Some(oracle) = &engine() else { return };
     for name in ["chromium156-worker.json.gz", "speedscope-chrome116.json.gz"] {
         let file = beside(&format!("corpus/devtools/{name}"));
@@ -82,9 +83,9 @@ fn the_trace_of_a_browser_stays_as_it_is() {
     }
 }
 
-/// Beside the recording of a browser DevTools hides whoever has no page.
+/// In a browser recording DevTools hides processes without a page.
 #[test]
-fn a_node_process_is_shown_beside_a_browser() {
+fn node_processes_are_shown_in_browser_traces() {
     let Some(oracle) = &engine() else { return };
     let folder = Folder::new();
     let browser = beside("corpus/devtools/chromium156-worker.json.gz");

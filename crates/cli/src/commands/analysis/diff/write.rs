@@ -14,10 +14,9 @@ use std::fmt::Write;
 use tracemill_report::{Comparison, Difference, Pair};
 use tracemill_trace::run::words::plural;
 
-/// Rows of a table for people.
+/// Default number of rows in text.
 const ROWS: usize = 30;
 
-/// Writes it as asked for.
 pub(super) fn write(
     args: &DiffArgs,
     place: &OutputPlace,
@@ -64,7 +63,7 @@ fn page(
     ];
     let mut lines = vec![heads.map(|head| unit.head(head)).to_vec()];
     lines.extend(rows.iter().map(|row| line(row, unit)));
-    // the verdict says in a word what the interval says in figures
+    // the verdict summarizes the interval
     const SPARE: [usize; 2] = [5, 4];
     text.push_str(&match markdown {
         true => in_markdown(&lines),
@@ -162,7 +161,7 @@ fn in_csv(rows: &[Difference], form: CsvForm) -> String {
     text
 }
 
-/// Schema `tracemill.diff/1`: additions keep its number. Lines count from 0.
+/// Builds JSON of schema `tracemill.diff/1`; additions keep the version. Lines count from 0.
 fn in_json(comparison: &Comparison, rows: &[Difference]) -> Value {
     let pair = |own: Pair| json!([own.base, own.new]);
     let row = |row: &Difference| {

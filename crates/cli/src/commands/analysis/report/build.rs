@@ -1,4 +1,4 @@
-//! The sections of builds by Bazel.
+//! Sections about Bazel builds.
 
 use super::super::data::percent_of;
 use super::super::unit::time_text;
@@ -9,7 +9,7 @@ use tracemill_report::{Build, Stretch};
 use tracemill_trace::run::words::plural;
 
 impl ReportInputs<'_> {
-    /// Phases, the critical path and the slowest actions.
+    /// Returns phases, the critical path and the slowest actions.
     pub(super) fn build(&self) -> Vec<Section> {
         let Some(build) = &self.report.build else { return Vec::new() };
         let all = [self.phases(build), self.critical(build), self.actions(build)];
@@ -24,7 +24,7 @@ impl ReportInputs<'_> {
             .ms("dur_ms", "ms", |own| length(&own.1))
             .percent("dur_pct", "%", |own| percent_of(length(&own.1), all))
             .words("name", "phase", |own| Cell::text(&own.0));
-        // in the order of time, whatever -n says: there are few, and each means something
+        // in time order and regardless of -n: there are few
         let next = |own: &&(String, Window)| self.next.of_window(&["report"], own.1);
         Section::new("phases", columns, &build.phases, next).with(
             format!("{} in {}", time_text(all), plural(build.phases.len() as u64, "phase")),

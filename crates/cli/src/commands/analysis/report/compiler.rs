@@ -1,4 +1,4 @@
-//! The sections of builds by clang.
+//! Sections about clang builds.
 
 use super::super::data::percent_of;
 use super::super::unit::time_text;
@@ -9,7 +9,7 @@ use tracemill_report::{Chain, Compiled, CompiledSource, Costly, Header, Stretch}
 use tracemill_trace::run::words::plural;
 
 impl ReportInputs<'_> {
-    /// Source files, templates, functions and headers.
+    /// Returns source files, templates, functions and headers.
     pub(super) fn compiler(&self) -> Vec<Section> {
         let Some(own) = &self.report.compiled else { return Vec::new() };
         let sets = "names that differ in arguments of templates only are one";
@@ -92,13 +92,13 @@ impl ReportInputs<'_> {
         )
     }
 
-    /// What went on in a stretch of time.
+    /// Returns the command that shows what ran during an event.
     fn within(&self, stretch: &Stretch) -> String {
         self.next.of_stretch(&["tree"], &self.trace.threads[stretch.thread], stretch.window)
     }
 }
 
-/// The columns of sums of what takes time more than once.
+/// Returns the columns of summed costs.
 fn sums<'c, T>(of: impl Fn(&T) -> &Costly + Copy + 'c) -> Columns<'c, T> {
     Columns::new()
         .ms("total_ms", "ms", move |own| of(own).total)

@@ -1,4 +1,4 @@
-//! The sections of devices of PyTorch.
+//! Sections about PyTorch devices.
 
 use super::super::data::percent_of;
 use super::super::unit::time_text;
@@ -8,7 +8,7 @@ use tracemill_report::{Device, Devices, Kernel, KindTime, StreamIdle};
 use tracemill_trace::run::words::{grouped, plural};
 
 impl ReportInputs<'_> {
-    /// What devices did, why they are idle, and what takes their time.
+    /// Returns device usage, kernel kinds, idle reasons and kernels.
     pub(super) fn devices(&self) -> Vec<Section> {
         let Some(own) = &self.report.devices else { return Vec::new() };
         let all = [self.each_device(own), self.kinds(own), self.idle(own), self.kernels(own)];
@@ -46,7 +46,7 @@ impl ReportInputs<'_> {
             .count("launched", "", |devices| devices.launched)
             .words("pid", "", |devices| Cell::id(&thread(devices).pid))
             .words("input", "", |word| self.input(word.thread));
-        // in the order of the trace: ranks are compared with each other
+        // in the order of the trace, so that ranks can be compared
         let rows = devices.all.iter().take(self.rows);
         let next = |device: &&Device| self.next.of_process(&["top"], thread(device));
         let mut section = Section::new("gpu", columns, rows, next).of(devices.all.len() as u64);
@@ -169,7 +169,7 @@ impl ReportInputs<'_> {
         )
     }
 
-    /// What the device of a thread is called: its process, and of several inputs the one that it is of.
+    /// Names the device of a thread by its pid; with several inputs, by its input too.
     fn device(&self, thread: usize) -> String {
         let thread = &self.trace.threads[thread];
         match &self.trace.inputs[..] {

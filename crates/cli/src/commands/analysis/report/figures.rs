@@ -1,9 +1,9 @@
-//! Figures that limits are of.
+//! Values of the figures that limits refer to.
 
 use crate::args::{Figure, GateRow};
 use tracemill_report::{Device, Devices, Report, Stretch, Visit};
 
-/// Rows of the table of functions and events.
+/// Returns the rows of functions and events for checking limits.
 pub(super) fn gate_rows(report: &Report) -> impl Iterator<Item = GateRow> {
     let rows = report.hot.iter().flat_map(|part| &part.table.rows);
     rows.map(|row| GateRow {
@@ -15,12 +15,12 @@ pub(super) fn gate_rows(report: &Report) -> impl Iterator<Item = GateRow> {
     })
 }
 
-/// Milliseconds in which anything went on, of all threads.
+/// Returns the busy time of all threads in milliseconds.
 pub(super) fn busy(report: &Report) -> f64 {
     report.threads.iter().map(|thread| thread.busy).sum()
 }
 
-/// A figure of the report, or why it cannot be told.
+/// Returns the value of a figure, or the reason why it is missing.
 pub(in super::super) fn value(report: &Report, figure: Figure) -> Result<f64, String> {
     let longest = |own: &[Stretch]| own.first().map_or(0.0, |own| own.dur / 1000.0);
     let tasks = report.tasks.as_ref().ok_or("the trace has no tasks (RunTask)");
@@ -52,7 +52,7 @@ fn devices(report: &Report) -> Result<&Devices, &'static str> {
     report.devices.as_ref().ok_or("the trace has no kernels of PyTorch's profiler")
 }
 
-/// How much of the communication of all devices is hidden by computing, in percent.
+/// Returns how much of all communication overlaps computation, in percent.
 fn overlap(devices: &Devices) -> Result<f64, &'static str> {
     let sum = |of: fn(&Device) -> f64| devices.all.iter().map(of).sum::<f64>();
     match sum(|own| own.communication) {
@@ -61,7 +61,7 @@ fn overlap(devices: &Devices) -> Result<f64, &'static str> {
     }
 }
 
-/// The worst value of a figure over all navigations, or why it cannot be told.
+/// Returns the worst value of a figure over all navigations, or the reason why it is missing.
 fn worst(report: &Report, figure: Figure) -> Result<f64, &'static str> {
     let visits =
         report.visits.as_ref().ok_or("Chrome did not record it")?.as_ref().map_err(|why| *why)?;

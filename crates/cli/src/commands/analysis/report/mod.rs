@@ -31,7 +31,6 @@ use tracemill_report::{Report, ReportRules};
 use tracemill_trace::run::words::plural;
 use write::PageHead;
 
-/// Says what is slow.
 pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Result<Exit, Failure> {
     let ReportArgs { input, part, times, output, common, .. } = args;
     let flags = Flags { verb: "report", input, common };
@@ -68,7 +67,7 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
             place.write(write::page(&head, &sections, args.form.markdown, columns).as_bytes())?;
         }
     }
-    // phases of Bazel may begin behind the last event
+    // phases of Bazel may begin after the last event
     let has_phases = report.build.as_ref().is_some_and(|own| !own.phases.is_empty());
     let is_empty = !has_phases && report.hot.as_ref().is_none_or(|own| own.table.rows.is_empty());
     let (begins, ends) = job.trace.bounds;

@@ -1,4 +1,4 @@
-//! The section of whom pages work for.
+//! The section about third parties.
 
 use super::super::unit::time_text;
 use super::section::{Cell, Columns, Section};
@@ -8,16 +8,16 @@ use tracemill_analysis::Window;
 use tracemill_report::{Party, Visit};
 use tracemill_trace::run::words::{grouped, plural};
 
-/// A party that a visit of a page works for.
+/// A third party with its work during one navigation.
 struct PartyRow<'r> {
     visit: &'r Visit,
     party: &'r Party,
-    /// Milliseconds of the main thread, of all parties of the visit.
+    /// Main-thread milliseconds of all parties during the navigation.
     sum: f64,
 }
 
 impl ReportInputs<'_> {
-    /// Whom pages work for, by navigation; nothing if none works for anybody.
+    /// Returns the work of each party by navigation; `None` if there is none.
     pub(super) fn parties(&self) -> Option<Section> {
         let visits = self.report.visits.as_ref()?.as_ref().ok()?;
         let all = || self.report.parties.iter().flatten();

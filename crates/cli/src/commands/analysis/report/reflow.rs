@@ -1,4 +1,4 @@
-//! The section of layouts that scripts force.
+//! The section about forced layouts.
 
 use super::super::text::place_of;
 use super::super::unit::time_text;

@@ -1,4 +1,5 @@
-//! A section of the report: figures of the whole, and a table. Text, Markdown and JSON are made of the same cells.
+//! Sections of the report: figures and a table, rendered as text, Markdown or JSON from the same
+//! cells.
 
 use super::super::text::decimals;
 use super::super::unit::TimeUnit;
@@ -9,21 +10,17 @@ use serde_json::{Value, json};
 use tracemill_analysis::id_text;
 use tracemill_trace::run::words::grouped;
 
-/// What stands in a table, or is a figure.
+/// Value of a table cell or figure.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Cell {
-    /// Milliseconds.
     Ms(f64),
-    /// Percent.
     Percent(f64),
-    /// How many.
     Count(u64),
-    /// Any number.
+    /// Other number.
     Number(f64),
     Text(String),
-    /// JSON of its own, and its text.
+    /// A JSON value and its text.
     Json(Value, String),
-    /// There is none.
     None,
 }
 
@@ -32,12 +29,12 @@ impl Cell {
         Cell::Text(text.into())
     }
 
-    /// A text, unless it is missing or empty.
+    /// Returns a text cell, or an empty one if the text is missing or empty.
     pub(super) fn optional(text: Option<&str>) -> Self {
         text.filter(|text| !text.is_empty()).map_or(Cell::None, Cell::text)
     }
 
-    /// A pid or tid as written.
+    /// Returns the cell of a pid or tid as written.
     pub(super) fn id(written: &[u8]) -> Self {
         Cell::Json(id(&String::from_utf8_lossy(written)), id_text(written))
     }
@@ -68,21 +65,21 @@ impl Cell {
     }
 }
 
-/// The names and the setting of a column.
+/// Names and layout of a column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ColumnHead {
-    /// In JSON.
+    /// Key in JSON.
     pub(super) key: &'static str,
-    /// In text; empty if it is in JSON only.
+    /// Header in text; empty for columns that only JSON has.
     pub(super) head: &'static str,
     pub(super) set: ColumnAlignment,
-    /// Left out on a terminal that has no room for it; of several the last first.
+    /// Whether the column may be left out on narrow terminals; the last such column goes first.
     pub(super) is_spare: bool,
 }
 
 type ToCell<'c, T> = Box<dyn Fn(&T) -> Cell + 'c>;
 
-/// The columns of a table with a row for each `T`, in their order.
+/// Columns of a table with one row per `T`.
 pub(super) struct Columns<'c, T>(Vec<(ColumnHead, ToCell<'c, T>)>);
 
 impl<'c, T> Columns<'c, T> {
@@ -101,13 +98,13 @@ impl<'c, T> Columns<'c, T> {
         self
     }
 
-    /// The last one is left out before others become too narrow to be read.
+    /// Allows leaving out the last column before others become unreadably narrow.
     pub(super) fn spare(mut self) -> Self {
         self.0.iter_mut().last().into_iter().for_each(|own| own.0.is_spare = true);
         self
     }
 
-    /// Adds a column of figures.
+    /// Adds a right-aligned column.
     pub(super) fn figure(
         self,
         key: &'static str,
@@ -117,7 +114,7 @@ impl<'c, T> Columns<'c, T> {
         self.add(key, head, ColumnAlignment::Right, cell)
     }
 
-    /// Adds a column of texts, or of anything else that stands to the left.
+    /// Adds a left-aligned column.
     pub(super) fn words(
         self,
         key: &'static str,
@@ -127,7 +124,6 @@ impl<'c, T> Columns<'c, T> {
         self.add(key, head, ColumnAlignment::Left, cell)
     }
 
-    /// Adds a column of milliseconds.
     pub(super) fn ms(
         self,
         key: &'static str,
@@ -137,7 +133,6 @@ impl<'c, T> Columns<'c, T> {
         self.figure(key, head, move |own| Cell::Ms(of(own)))
     }
 
-    /// Adds a column of percentages.
     pub(super) fn percent(
         self,
         key: &'static str,
@@ -147,7 +142,6 @@ impl<'c, T> Columns<'c, T> {
         self.figure(key, head, move |own| Cell::Percent(of(own)))
     }
 
-    /// Adds a column of counts.
     pub(super) fn count(
         self,
         key: &'static str,
@@ -158,25 +152,24 @@ impl<'c, T> Columns<'c, T> {
     }
 }
 
-/// A section.
 #[derive(Clone, Debug)]
 pub(super) struct Section {
     pub(super) id: &'static str,
-    /// A sentence with the figures.
+    /// Sentence with the figures.
     pub(super) head: String,
     pub(super) figures: Vec<(&'static str, Cell)>,
-    /// Why something cannot be told.
+    /// Reason why a figure is missing.
     pub(super) why: Option<String>,
     pub(super) columns: Vec<ColumnHead>,
     pub(super) rows: Vec<Vec<Cell>>,
-    /// How many more there are, which have no row.
+    /// Number of rows left out.
     pub(super) left_out: u64,
-    /// The command that shows more, for each row.
+    /// Command that shows more, for each row.
     pub(super) next: Vec<String>,
 }
 
 impl Section {
-    /// Returns a section with a table: a row for each of `rows`, and the command that shows more of it.
+    /// Creates a section with a table: one row per item of `rows`, and its command.
     pub(super) fn new<T>(
         id: &'static str,
         columns: Columns<'_, T>,
@@ -193,12 +186,12 @@ impl Section {
         Section { id, head, figures, why: None, columns, rows, left_out: 0, next }
     }
 
-    /// The same table, of so many of which the first have rows.
+    /// Sets the number of all rows, including those left out.
     pub(super) fn of(self, all: u64) -> Self {
         Section { left_out: all.saturating_sub(self.rows.len() as u64), ..self }
     }
 
-    /// The same with a sentence and the figures in it.
+    /// Sets the sentence and its figures.
     pub(super) fn with(self, head: impl Into<String>, figures: Vec<(&'static str, Cell)>) -> Self {
         Section { head: head.into(), figures, ..self }
     }

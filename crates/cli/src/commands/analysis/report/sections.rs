@@ -1,4 +1,4 @@
-//! The sections that any trace may have.
+//! Sections that any trace may have.
 
 use super::super::data::percent_of;
 use super::super::text::location;
@@ -12,7 +12,7 @@ use tracemill_analysis::{Trace, TreePath, TreeRow};
 use tracemill_report::{Blocks, Counted, Report, Spread, Stretch, ThreadSums};
 use tracemill_trace::run::words::{grouped, plural};
 
-/// What sections are made of.
+/// Trace, report and settings that the sections are built from.
 pub(super) struct ReportInputs<'a> {
     pub(super) trace: &'a Trace,
     pub(super) report: &'a Report,
@@ -21,7 +21,6 @@ pub(super) struct ReportInputs<'a> {
 }
 
 impl ReportInputs<'_> {
-    /// All that there are.
     pub(super) fn all(&self) -> Vec<Section> {
         let tasks = || {
             self.report
@@ -139,12 +138,12 @@ impl ReportInputs<'_> {
             )
     }
 
-    /// Milliseconds from the start of the trace to a time on its clock.
+    /// Converts a time on the clock of the trace to milliseconds after the trace start.
     pub(super) fn after_start(&self, ms: f64) -> f64 {
         ms - self.trace.start_ms()
     }
 
-    /// What a thread is called, in few words.
+    /// Names a thread in a few words.
     pub(super) fn thread(&self, at: usize) -> String {
         let thread = &self.trace.threads[at];
         let ids = format!("{}/{}", thread.pid_text(), thread.tid_text());
@@ -207,7 +206,7 @@ impl ReportInputs<'_> {
             .words("pid", "", |own| Cell::id(&thread(own).pid))
             .words("tid", "", |word| Cell::id(&thread(word).tid));
         Section::new(id, columns, rows, |own| match &own.key {
-            // no tree has anything of it
+            // no tree contains the event
             _ if own.paths.is_empty() => self.next.events_of(thread(own), own.window),
             Some(key) => self.next.of_event(&["tree"], key),
             None => self.next.of_stretch(&["tree"], thread(own), own.window),
@@ -224,7 +223,6 @@ impl ReportInputs<'_> {
             .words("name", "name", |own| Cell::text(&own.name));
         let next = |own: &&Spread| {
             let least = format!("{}ns", (own.p99 * 1000.0).floor());
-            // trees call it by its label
             let mut rows = self.report.hot.iter().flat_map(|part| &part.table.rows);
             let found = rows.find(|row| row.id == own.name);
             let called = found.as_ref().map_or(&*own.name, |row| row.name());
@@ -263,7 +261,7 @@ impl ReportInputs<'_> {
     }
 }
 
-/// A text as a regular expression that finds it.
+/// Escapes a text as a regular expression.
 pub(super) fn escaped(text: &str) -> String {
     let mut escaped = String::new();
     for c in text.chars() {
@@ -275,7 +273,7 @@ pub(super) fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Names from the outermost on; of many the first and the last ones.
+/// Joins the names of a path; long paths are cut in the middle.
 fn path_text(path: &TreePath) -> String {
     const SHOWN: usize = 3;
     let names: Vec<&str> = path.rows.iter().map(TreeRow::name).collect();

@@ -1,4 +1,4 @@
-//! The sections of pages: what their users wait for, and requests.
+//! Sections about pages: user-visible delays and network requests.
 
 use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
@@ -15,7 +15,7 @@ fn told<T>(told: &Told<T>, cell: impl Fn(&T) -> Cell) -> Cell {
     told.as_ref().map_or(Cell::None, cell)
 }
 
-/// Milliseconds of parts, one after the other.
+/// Formats durations in milliseconds, separated by dots.
 fn parts(all: &[Option<f64>]) -> String {
     let shown =
         all.iter().map(|us| us.map_or("–".to_owned(), |us| format!("{:.0}", us / 1000.0)));
@@ -81,7 +81,7 @@ fn url(visit: &&Visit) -> Cell {
 }
 
 impl ReportInputs<'_> {
-    /// What users wait for.
+    /// Returns the web metrics of each navigation.
     pub(super) fn web(&self) -> Option<Section> {
         let (visits, why) = match self.report.visits.as_ref()? {
             Ok(visits) => (&**visits, None),
@@ -105,7 +105,6 @@ impl ReportInputs<'_> {
             .words("url", "page", url)
             .words("key", "", |own| own.key.as_ref().map_or(Cell::None, Cell::text))
             .words("soft", "", |word| Cell::Json(json!(word.is_soft), String::new()));
-        // what keeps a page from painting or answering
         let next = |own: &&Visit| {
             let window = Window { from: own.bounds.0 / 1000.0, to: own.bounds.1 / 1000.0 };
             self.next.of_window(&["report"], window)
@@ -130,7 +129,6 @@ impl ReportInputs<'_> {
         Some(section.with(format!("{all} of the main frame{of_these}"), figures))
     }
 
-    /// The slowest requests.
     pub(super) fn network(&self) -> Option<Section> {
         let all = &self.report.requests;
         if all.is_empty() {

@@ -10,17 +10,15 @@ use serde_json::{Map, Value, json};
 use tracemill_trace::run::words::grouped;
 use unicode_width::UnicodeWidthStr;
 
-/// What the page begins with.
+/// Head of a report.
 pub(super) struct PageHead {
-    /// A line.
     pub(super) text: String,
-    /// The inputs, as a shell reads them and as commands end with them; nothing if commands name them themselves.
+    /// Quoted inputs, if commands refer to them by a shell variable.
     pub(super) inputs: Option<String>,
-    /// Keys of the object.
     pub(super) members: Vec<(&'static str, Value)>,
 }
 
-/// The page: as wide as the terminal, but for commands.
+/// Formats the report for a terminal of this width; commands are not cut.
 pub(super) fn page(
     head: &PageHead,
     sections: &[Section],
@@ -31,7 +29,6 @@ pub(super) fn page(
     let head_text = if markdown { cell(&head.text) } else { head.text.clone() };
     push_line(&mut text, &format!("# {head_text}"), 2, columns.filter(|_| !markdown));
     if let Some(inputs) = &head.inputs {
-        // an array of the shell, which the commands below read
         let line = format!("F=({inputs})");
         match markdown {
             true => text.push_str(&format!("\n```sh\n{line}\n```\n")),
@@ -65,13 +62,13 @@ pub(super) fn page(
     text
 }
 
-/// A command that names inputs by the array at the top of the page.
+/// Replaces the inputs at the end of a command by the shell array.
 fn shortened(command: &str, inputs: Option<&str>) -> String {
     let rest = inputs.and_then(|inputs| command.strip_suffix(inputs));
     rest.map_or_else(|| command.to_owned(), |rest| format!("{rest}\"${{F[@]}}\""))
 }
 
-/// The unit of each of the columns that are shown: one for all durations, and one for the times at which something starts.
+/// Chooses the units of the shown columns: one for all durations, one for start times.
 fn units(section: &Section, shown: &[usize]) -> Vec<TimeUnit> {
     let is_start = |at: &usize| section.columns[*at].key.starts_with("start");
     let times = |starts: bool| {
@@ -127,7 +124,7 @@ fn table(
     }
 }
 
-/// Commands are long: beside them nothing could be read on a terminal, so each stands below its row.
+/// Formats a table with each command below its row, because commands are too wide for a column.
 fn with_commands_below(
     mut lines: Vec<Vec<String>>,
     set: &[ColumnAlignment],
@@ -138,7 +135,7 @@ fn with_commands_below(
     let rows = aligned_as(&lines, &set[..set.len() - 1], spare, Some(columns));
     let mut text = String::new();
     for (at, row) in rows.lines().enumerate() {
-        // behind the rows a line may say what was left out
+        // the last line may name the columns left out
         match commands.get(at) {
             Some(_) if at == 0 => text.push_str(&format!("{row}\n")),
             Some(command) => {
@@ -151,7 +148,7 @@ fn with_commands_below(
     text
 }
 
-/// Appends a command; one that is wider than the terminal goes on below, as a shell reads it.
+/// Appends a command, broken for the terminal with backslashes.
 fn push_command(text: &mut String, command: &str, columns: usize) {
     let (mut at, mut quote) = (0, None);
     let mut words: Vec<String> = vec![String::new()];
@@ -181,7 +178,7 @@ fn push_command(text: &mut String, command: &str, columns: usize) {
     text.push('\n');
 }
 
-/// Schema `tracemill.report/1`: additions keep its number.
+/// Builds JSON of schema `tracemill.report/1`; additions keep the version.
 pub(super) fn json(head: &PageHead, sections: &[Section]) -> Value {
     let mut all = Map::new();
     all.insert("schema".to_owned(), json!("tracemill.report/1"));
