@@ -1,10 +1,10 @@
-//! Exceptions: classes of `tracemill/_errors.py`, by whose turn it is to do something.
+//! Maps error classes to the exceptions of `tracemill/_errors.py`.
 
 use pyo3::exceptions::{PyBrokenPipeError, PyKeyboardInterrupt};
 use tracemill::ErrorClass;
 use pyo3::prelude::*;
 
-/// The exception of a class of errors.
+/// Creates the exception for an error class.
 pub(crate) fn exception(py: Python<'_>, class: ErrorClass, text: &str) -> PyErr {
     let name = match class {
         ErrorClass::Usage => "UsageError",

@@ -1,4 +1,4 @@
-//! Events as a stream of Arrow batches, which other programs take by the PyCapsule interface.
+//! Streams events as Arrow batches through the PyCapsule interface.
 //!
 //! ```text
 //!   open (a scan: order, threads) ─> Events ─ __arrow_c_stream__ ─> thread: events to batches ─> two at a time ─> whoever reads
@@ -26,13 +26,13 @@ use tracemill_cpuprofile::ProfileReader;
 use tracemill_tokenizer::Field;
 use pyo3::prelude::*;
 
-/// Batches that wait to be read, beside the one that is being made.
+/// Maximum number of finished batches that wait for the reader.
 const WAITING: usize = 2;
 
-/// Which events, and what of them.
+/// Selection of events and columns.
 struct EventQuery {
     columns: Vec<(&'static str, Column)>,
-    /// Nanoseconds; all events, those without a time too, if it is not there.
+    /// Windows in nanoseconds; `None` selects all events, including those without a time.
     windows: Option<Vec<TimeSpan>>,
     pids: Option<HashSet<String>>,
     tids: Option<HashSet<String>>,
@@ -56,9 +56,9 @@ impl EventQuery {
     }
 }
 
-/// The events of traces, which were read: a table of any size, as a stream of Arrow batches.
+/// The events of traces as a table of any size, in a stream of Arrow batches.
 ///
-/// Each stream begins anew; what reads it decides how much of it is in memory.
+/// Each stream starts from the first event, and its reader decides how many batches to keep.
 #[pyclass(frozen, module = "tracemill")]
 pub(crate) struct Events {
     opened: Arc<Opened>,
@@ -68,33 +68,33 @@ pub(crate) struct Events {
 
 #[pymethods]
 impl Events {
-    /// The schema, as an Arrow C schema.
+    /// Returns the schema as an Arrow C schema.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
         let schema = FFI_ArrowSchema::try_from(&*self.schema).map_err(failed)?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
 
-    /// A stream, as an Arrow C stream. Its schema is that of the events, whatever is asked for.
+    /// Returns the events as an Arrow C stream. A requested schema is ignored.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // who asks for one may be given another
+        // the protocol allows another schema than the requested one
         let _ = requested_schema;
         let batches = Batches::begin(self).map_err(|why| failed(why.into()))?;
         let stream = FFI_ArrowArrayStream::new(Box::new(batches));
         PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     #[getter]
     fn columns(&self) -> Vec<&'static str> {
         self.query.columns.iter().map(|(name, _)| *name).collect()
     }
 
-    /// How many events the traces have, whichever were asked for.
+    /// Returns the number of events in the traces, including those not selected.
     #[getter]
     fn read(&self) -> u64 {
         self.opened.trace.len()
@@ -109,13 +109,13 @@ fn failed(why: ArrowError) -> PyErr {
     PyRuntimeError::new_err(why.to_string())
 }
 
-/// Batches made by a thread of their own.
+/// Batches built by a separate thread.
 struct Batches {
     schema: SchemaRef,
-    /// Gives nothing when the last batch was given; hangs up before that if the thread fails.
+    /// Receives `None` after the last batch; disconnects earlier if the thread panics.
     made: Receiver<Option<Result<RecordBatch, ArrowError>>>,
     is_over: bool,
-    /// Dropped with the reader, which ends the thread.
+    /// Dropped with the reader, which stops the thread.
     _reader: Arc<()>,
 }
 
@@ -129,7 +129,7 @@ impl Batches {
         let is_read = Arc::downgrade(&reader);
         let make = move || {
             let last = make(&opened, &query, &own, &sender, &is_read);
-            // nobody waits for it any more
+            // the receiver may be gone
             let _ = last.map(|last| sender.send(Some(last)).and_then(|()| sender.send(None)));
         };
         Builder::new().name("events".into()).spawn(make)?;
@@ -137,10 +137,10 @@ impl Batches {
     }
 }
 
-/// The reader has gone.
 struct Gone;
 
-/// Makes all batches, and sends all but the last, which is what went wrong if something did.
+/// Builds all batches, sends all but the last, and returns the last or the error that ended the
+/// work.
 fn make(
     opened: &Opened,
     query: &EventQuery,
@@ -155,7 +155,7 @@ fn make(
         Some(windows) => Box::new(windows.iter().flat_map(|window| all().within(window.from..window.to))),
     };
     let mut scratch = Vec::new();
-    // a reader that goes ends the thread where no batch fills, too
+    // stops the thread after the reader is dropped, even while no batch fills up
     let events = events.take_while(|_| reader.strong_count() > 0);
     for event in events.filter(|event| query.takes(event, &mut scratch)) {
         if rows.is_full(&event) {
@@ -165,7 +165,7 @@ fn make(
             return Ok(Err(why));
         }
     }
-    // an input that is another by now: what was read is not one trace
+    // if an input changed meanwhile, the events are not those of one trace
     let changed = opened.trace.check_unchanged();
     let changed = changed.map_err(|why| ArrowError::ExternalError(Box::new(why)));
     Ok(changed.and_then(|()| rows.take()))
@@ -193,10 +193,10 @@ impl RecordBatchReader for Batches {
     }
 }
 
-/// Texts that a field may have, or any.
+/// Accepted values of a field; `None` accepts any.
 type TextFilter = Option<HashSet<String>>;
 
-/// Reads what `words` of a `merge` say, traces and `.cpuprofile` files; gives what was said, too.
+/// Reads the inputs named by `words` of a `merge` command; returns the events and the messages.
 #[pyfunction]
 #[pyo3(signature = (words, windows, columns, pids, tids, names, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are those of the function in Python")]
@@ -222,7 +222,7 @@ pub(crate) fn open_events(
     })
 }
 
-/// Returns why events cannot come from a merge: a column says where they stand in their file.
+/// Returns an error message if inputs may not be merged because a column holds positions in them.
 fn merged_places(columns: &[(&'static str, Column)]) -> Option<String> {
     let (name, _) = columns.iter().find(|(_, column)| column.is_place())?;
     Some(format!(
@@ -249,7 +249,7 @@ fn chosen(names: Option<Vec<String>>) -> Result<Vec<(&'static str, Column)>, Ref
     names.iter().map(column).collect()
 }
 
-/// The trace, the windows that were asked for, and what was said.
+/// The trace, the requested windows, and the messages.
 type OpenedEvents = (Opened, Option<Vec<TimeSpan>>, Vec<Message>);
 
 fn open(reading: Reading) -> Result<OpenedEvents, Refusal> {
@@ -269,7 +269,7 @@ fn open(reading: Reading) -> Result<OpenedEvents, Refusal> {
     Ok((Opened::new(trace), spans, said))
 }
 
-/// When the trace begins, and its last event does; nothing if no event has a time.
+/// Returns the start of the trace and of its last event; `None` if no event has a time.
 fn bounds(trace: &Trace) -> Option<Bounds> {
     let (_, last) = trace.span()?;
     let mut times = Times::default();
@@ -279,7 +279,7 @@ fn bounds(trace: &Trace) -> Option<Bounds> {
         times.note(&event, time, time.floor);
         Some(time.floor)
     };
-    // what stands at 0 may not count: up to the first behind that, and the last
+    // events at time 0 may not count: reads up to the first later event, and the last event
     let _ = trace.events(EventOrder::Time).filter_map(|event| note(&event)).find(|&time| time > 0);
     let _ = trace.events(EventOrder::Time).within(last..i64::MAX).next().map(|event| note(&event));
     times.bounds()

@@ -1,4 +1,4 @@
-//! Events to Arrow batches: what columns there are, and what an event has in each.
+//! Converts events to Arrow batches; defines the columns.
 
 use arrow_array::builder::{Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
@@ -8,41 +8,40 @@ use std::sync::Arc;
 use tracemill_trace::{EventOrder, Trace, TraceEvent};
 use tracemill_tokenizer::{Event, Field, parse, unescape};
 
-/// Events of a batch.
+/// Maximum number of events per batch.
 const ROWS: usize = 64 * 1024;
-/// Bytes of text in a batch, but for one event that has more by itself.
+/// Maximum bytes of text per batch; a larger event gets its own batch.
 const BYTES: usize = 16 << 20;
 
-/// What can be asked of an event.
+/// A column of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Column {
     TsNs,
     DurNs,
-    /// A field, as text.
+    /// Field as text.
     Text(Field),
-    /// A field that is a number in all of the trace, or text.
+    /// Field as integers if all ids of the trace are integers, otherwise as text.
     Id(Field),
     /// `id`, or else `id2` as JSON.
     EventId,
-    /// A field, as JSON.
+    /// Field as JSON.
     Json(Field),
     ProcessName,
     ThreadName,
-    /// All of it, as JSON.
     Event,
-    /// The name of its input, and where it begins there.
+    /// Name of the input; `Offset` is the position of the event in it.
     Input,
     Offset,
 }
 
 impl Column {
-    /// Whether it says where an event stands in its file.
+    /// Whether the column holds the position of an event in its input.
     pub(crate) fn is_place(self) -> bool {
         matches!(self, Column::Input | Column::Offset)
     }
 }
 
-/// All columns by name; the first nine are those that there are if nobody asks for others.
+/// All columns by name; the first [`USUAL`] are the default.
 pub(crate) const COLUMNS: [(&str, Column); 14] = [
     ("ts_ns", Column::TsNs),
     ("dur_ns", Column::DurNs),
@@ -60,13 +59,13 @@ pub(crate) const COLUMNS: [(&str, Column); 14] = [
     ("offset", Column::Offset),
 ];
 
-/// How many of them there are if nobody asks for others.
+/// Number of default columns.
 pub(crate) const USUAL: usize = 9;
 
-/// What is known of a trace when it is open.
+/// An opened trace.
 pub(crate) struct Opened {
     pub(crate) trace: Trace,
-    /// Whether all pids, and all tids, are whole numbers.
+    /// Whether all pids, and all tids, are integers.
     numbers: [bool; 2],
 }
 
@@ -77,7 +76,7 @@ impl Opened {
             numbers[0] &= is_number(&thread.pid);
             numbers[1] &= is_number(&thread.tid);
         }
-        // metadata comes first, and is of no thread
+        // metadata comes first and belongs to no thread
         for event in trace.events(EventOrder::Time) {
             let event = event.fields();
             if !event.is_metadata() {
@@ -107,7 +106,7 @@ impl Opened {
     }
 }
 
-/// The content of a string, or a value as it is written.
+/// Returns the content of a JSON string, or another value unchanged.
 fn content(value: &[u8]) -> &[u8] {
     match value {
         [b'"', content @ .., b'"'] => content,
@@ -115,12 +114,12 @@ fn content(value: &[u8]) -> &[u8] {
     }
 }
 
-/// Whether an id is a whole number, or a string of one, or is not there.
+/// Whether an id is missing, an integer, or a string of an integer.
 fn is_number(id: &[u8]) -> bool {
     id.is_empty() || id == b"null" || parse::<i64>(content(id)).is_some()
 }
 
-/// The text of a value: a string without its escapes, anything else as it is written. What is no UTF-8 becomes U+FFFD.
+/// Returns a JSON string without escapes, or another value unchanged; invalid UTF-8 becomes U+FFFD.
 pub(crate) fn text<'s>(value: &[u8], scratch: &'s mut Vec<u8>) -> Cow<'s, str> {
     scratch.clear();
     match value {
@@ -130,13 +129,13 @@ pub(crate) fn text<'s>(value: &[u8], scratch: &'s mut Vec<u8>) -> Cow<'s, str> {
     String::from_utf8_lossy(scratch)
 }
 
-/// Values of a column.
+/// Builder for the values of a column.
 enum ColumnValues {
     Numbers(Int64Builder),
     Texts(StringBuilder),
 }
 
-/// A batch that is being made.
+/// A batch under construction.
 pub(crate) struct BatchRows<'t> {
     opened: &'t Opened,
     schema: SchemaRef,
@@ -144,9 +143,9 @@ pub(crate) struct BatchRows<'t> {
     rows: usize,
     bytes: usize,
     scratch: Vec<u8>,
-    /// The ids of the event before, and the number of its thread.
+    /// Pid and tid of the previous event, with the index of its thread.
     thread: (Vec<u8>, Vec<u8>, Option<usize>),
-    /// Where the input of the event before begins, and its name.
+    /// Start offset and name of the input of the previous event.
     input: (u64, String),
 }
 
@@ -166,7 +165,7 @@ impl<'t> BatchRows<'t> {
         BatchRows { opened, schema, columns, rows: 0, bytes: 0, scratch, thread, input }
     }
 
-    /// Whether a batch is full, or would be too large with an event of so many bytes.
+    /// Whether the batch is full, or would be too large with this event.
     pub(crate) fn is_full(&self, event: &TraceEvent<'_>) -> bool {
         self.rows >= ROWS || self.rows > 0 && self.bytes + event.bytes.len() > BYTES
     }
@@ -174,9 +173,9 @@ impl<'t> BatchRows<'t> {
     /// Adds an event.
     ///
     /// # Errors
-    /// If a text has more than 2 GiB, which a column cannot hold.
+    /// Returns an error if the event has more than 512 MiB.
     pub(crate) fn push(&mut self, event: &TraceEvent<'_>) -> Result<(), ArrowError> {
-        // a column that has all of it, and one of it in text
+        // a column holds less than 2 GiB of text
         if event.bytes.len() > i32::MAX as usize / 4 {
             let (name, at) = self.opened.trace.locate(event.offset);
             let text = format!("{name}: the event at byte {at} is too large for a column");
@@ -233,7 +232,7 @@ impl<'t> BatchRows<'t> {
         all.append_value(text(value, &mut self.scratch));
     }
 
-    /// The number of the event's thread among those of the trace.
+    /// Returns the index of the event's thread in the trace.
     fn thread_of(&mut self, event: &Event<'_>) -> Option<usize> {
         let [pid, tid] = [Field::Pid, Field::Tid].map(|id| event.field(id).unwrap_or_default());
         let (last_pid, last_tid, number) = &mut self.thread;
@@ -244,10 +243,10 @@ impl<'t> BatchRows<'t> {
         *number
     }
 
-    /// The batch so far; what comes next begins another.
+    /// Returns the batch and starts the next one.
     ///
     /// # Errors
-    /// None that is known: columns are as long and of the types as the schema has them.
+    /// Returns an error if columns do not match the schema, which should not happen.
     pub(crate) fn take(&mut self) -> Result<RecordBatch, ArrowError> {
         (self.rows, self.bytes) = (0, 0);
         let columns = self.columns.iter_mut().map(|(_, values)| match values {

@@ -1,4 +1,4 @@
-//! The command, and calls of its verbs.
+//! Functions that run the command and its verbs.
 
 use crate::watched::watched;
 use std::ffi::OsString;
@@ -8,10 +8,10 @@ use pyo3::prelude::*;
 /// Whether a message is a warning, and its text.
 pub(crate) type Message = (bool, String);
 
-/// What a verb answers: its status, JSON, and messages.
+/// Status, JSON and messages of a verb.
 type Answered = (u8, String, Vec<Message>);
 
-/// Runs a verb: `words` are those of a command line behind `tracemill`.
+/// Runs a verb; `words` are the command line after `tracemill`.
 #[pyfunction]
 #[pyo3(signature = (words, progress=None))]
 pub(crate) fn call(
@@ -25,7 +25,8 @@ pub(crate) fn call(
     Ok((status, json, said.into_iter().map(|said| (said.is_warning, said.text)).collect()))
 }
 
-/// Runs the command with these words behind its name; gives the status to end with. It prints, and a signal ends the process.
+/// Runs the command with these words after its name, and returns the exit status. Prints, and a
+/// signal ends the process.
 #[pyfunction]
 pub(crate) fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
     let words = [OsString::from("tracemill")].into_iter().chain(words).collect::<Vec<_>>();

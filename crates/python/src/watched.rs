@@ -1,4 +1,4 @@
-//! Work on a thread of its own, while the one that called watches for signals and tells how far it is.
+//! Runs work on a separate thread, while the calling thread handles signals and reports progress.
 
 use crate::errors::exception;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -7,10 +7,10 @@ use std::{panic, thread};
 use tracemill::{Caller, Refusal, Stage};
 use pyo3::prelude::*;
 
-/// Time between two looks.
+/// Interval of signal checks and progress reports.
 const TICK: Duration = Duration::from_millis(50);
 
-/// What the caller wants to be told: a function of the stage, the bytes done, and how many there will be if that is known.
+/// Progress callback, called with the stage, the bytes done, and the total bytes if known.
 pub(crate) type Tell = Option<Py<PyAny>>;
 
 fn tell(py: Python<'_>, caller: &Caller, progress: &Tell) -> PyResult<()> {
@@ -19,13 +19,13 @@ fn tell(py: Python<'_>, caller: &Caller, progress: &Tell) -> PyResult<()> {
     progress.call1(py, (verb, done, total)).map(drop)
 }
 
-/// Does `work`, which `caller` can end, without holding the interpreter.
+/// Runs `work` without holding the interpreter; `caller` can cancel it.
 ///
-/// Exceptions of a handler of a signal (KeyboardInterrupt) and of `progress` end the work. If it is complete all the same, its
-/// outputs are there: then its answer counts, and `sys.unraisablehook` gets the exception.
+/// An exception of a signal handler (KeyboardInterrupt) or of `progress` cancels the work. If the
+/// work has already finished, its result is returned and `sys.unraisablehook` gets the exception.
 ///
 /// # Errors
-/// Such an exception, if the work was ended; else the error of the work.
+/// Returns that exception if the work was cancelled, else the error of the work.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     caller: &Caller,
@@ -36,7 +36,7 @@ pub(crate) fn watched<T: Send>(
         thread::scope(|scope| {
             let (working, is_over) = mpsc::channel::<()>();
             let worker = scope.spawn(move || {
-                // hung up when the work is over, however it ends
+                // disconnects when the work ends, even by a panic
                 let _working = working;
                 work()
             });
