@@ -13,9 +13,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use tracemill_testkit::Rng;
 
-/// Threads of a process.
 const THREADS: u64 = 100;
-/// CPU profiles, if nothing is said.
+/// Default number of CPU profiles.
 const STREAMS: u64 = 100;
 
 fn main() -> io::Result<()> {
@@ -93,7 +92,7 @@ fn event(bytes: u64, out: &mut impl Write) -> io::Result<()> {
 }
 
 fn chunks(count: u64, streams: u64, out: &mut impl Write) -> io::Result<()> {
-    /// Nodes of a profile: a chunk brings one until there are so many.
+    /// Number of nodes per profile; each chunk adds one until then.
     const NODES: u64 = 200;
     let rng = &mut Rng::new(2);
     out.write_all(b"{\"traceEvents\":[\n")?;

@@ -1,4 +1,5 @@
-//! Writes a made recording, or a made CPU profile, for a look at what a random test found: `recording SEED [cpuprofile]`.
+//! Writes a generated recording or CPU profile, to inspect the input of a random test: `recording
+//! SEED [cpuprofile]`.
 
 use std::io::{self, Write};
 use tracemill_testkit::generate;

@@ -1,10 +1,11 @@
-//! Input in awkward pieces: random cuts, and a reader that hands out no more than it is told to.
+//! Splits inputs into awkward pieces: random cuts, and a reader that returns short reads.
 
 use std::io::{self, Read};
 
 use crate::Rng;
 
-/// Cuts `len` bytes into pieces: their lengths in order, each in `1..=max_piece`, summing to `len`.
+/// Splits a length into random pieces of `1..=max_piece` bytes. Returns their lengths, which sum to
+/// `len`.
 ///
 /// Short pieces are as likely as long ones. A `max_piece` of 0 counts as 1.
 pub fn cuts(rng: &mut Rng, len: usize, max_piece: usize) -> Vec<usize> {
@@ -19,23 +20,23 @@ pub fn cuts(rng: &mut Rng, len: usize, max_piece: usize) -> Vec<usize> {
     pieces
 }
 
-/// How many bytes each read of a [`Trickle`] may hand out at most.
+/// Maximum number of bytes returned by each read of a [`Trickle`].
 #[derive(Clone, Debug)]
 pub enum Pieces {
-    /// Always this many (0 counts as 1).
+    /// The same size for every read (0 counts as 1).
     Constant(usize),
-    /// Random in `1..=max`.
+    /// Random sizes in `1..=max`.
     Random {
-        /// where the sizes come from
+        /// Source of the sizes.
         rng: Rng,
-        /// the largest
+        /// The largest size.
         max: usize,
     },
-    /// These, one a read, then all that is left: what [`cuts`] returns.
+    /// The listed sizes, as returned by [`cuts`], then all remaining bytes.
     Listed(Vec<usize>),
 }
 
-/// A reader over bytes in memory that returns short reads, and errors on request.
+/// A reader of bytes in memory that returns short reads, and errors on request.
 #[derive(Clone, Debug)]
 pub struct Trickle<'a> {
     bytes: &'a [u8],
@@ -47,21 +48,21 @@ pub struct Trickle<'a> {
 }
 
 impl<'a> Trickle<'a> {
-    /// Hands out `bytes` in `pieces`, then end of file.
+    /// Creates a reader that returns `bytes` in `pieces`, then end of file.
     #[must_use]
     pub fn new(bytes: &'a [u8], pieces: Pieces) -> Self {
         Self { bytes, at: 0, pieces, reads: 0, failure: None, interrupt_every: 0 }
     }
 
-    /// Once `offset` bytes have been handed out, every read fails with an error of `kind`.
+    /// Makes every read after `offset` bytes fail with an error of `kind`.
     #[must_use]
     pub fn failing_at(mut self, offset: usize, kind: io::ErrorKind) -> Self {
         self.failure = Some((offset, kind));
         self
     }
 
-    /// Every `n`th read fails with [`io::ErrorKind::Interrupted`], which a reader must retry.
-    /// `n` of 0 means never; 1 would never end.
+    /// Makes every `n`th read fail with [`io::ErrorKind::Interrupted`], which readers must retry.
+    /// An `n` of 0 means never; 1 panics, because retries would never end.
     #[must_use]
     pub fn interrupted_every(mut self, n: usize) -> Self {
         assert_ne!(n, 1, "a reader would retry for ever");
@@ -69,7 +70,7 @@ impl<'a> Trickle<'a> {
         self
     }
 
-    /// Bytes handed out so far.
+    /// Returns the number of bytes read so far.
     #[must_use]
     pub fn position(&self) -> usize {
         self.at
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn hands_out_everything_in_small_pieces() {
+    fn trickle_returns_everything_in_small_pieces() {
         let bytes: Vec<u8> = (0..=255).cycle().take(3000).collect();
         let listed = cuts(&mut Rng::new(1), bytes.len(), 70);
         for pieces in [
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn fails_where_told() {
+    fn trickle_fails_at_the_given_offset() {
         let mut read = Vec::new();
         let reader = Trickle::new(b"abcdef", Pieces::Constant(4));
         let error = reader.failing_at(5, io::ErrorKind::Other).read_to_end(&mut read).unwrap_err();

@@ -1,21 +1,21 @@
-//! The engine of DevTools, built where Node is: the judge of traces and CPU profiles.
+//! Builds the engine of DevTools with Node, as a reference for traces and CPU profiles.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// What stands beside the project.
+/// Returns a path in the shared folder next to the project.
 pub fn beside(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(path)
 }
 
-/// The folder with the engine's scripts, ready to be run. `target` is a folder below `target/`, where what was built of the same
-/// sources is kept: nothing drops what all tests share, and 100 MB would be left in the temporary folder by each run.
+/// Returns the folder with the runnable engine, building it if needed. `target` is a folder in
+/// `target/` that caches the build; a temporary folder would leave 100 MB behind per run.
 ///
-/// Returns `None`, and prints what is missing, where it cannot run.
+/// Returns `None`, and prints what is missing, if the engine cannot run.
 ///
 /// # Panics
-/// If it cannot be built.
+/// Panics if the build fails.
 #[expect(clippy::print_stderr, reason = "a test that tests nothing says so")]
 pub fn engine(target: &Path) -> Option<&'static Path> {
     static ENGINE: OnceLock<PathBuf> = OnceLock::new();
@@ -26,7 +26,6 @@ pub fn engine(target: &Path) -> Option<&'static Path> {
     Some(ENGINE.get_or_init(|| built(target)))
 }
 
-/// What is not there of what the engine needs.
 fn missing() -> Option<String> {
     let folder = ["oracle", "corpus"].map(beside).into_iter().find(|folder| !folder.is_dir());
     let lacks = |program: &&str| Command::new(program).arg("--version").output().is_err();
@@ -42,7 +41,7 @@ fn built(target: &Path) -> PathBuf {
     std::fs::create_dir_all(target).expect("a folder below target");
     let folder = target.join(format!("oracle-{}", std::process::id()));
     build(&folder);
-    // a test in another process may have been faster: then its build is as good
+    // another test process may have finished first; its build is equally good
     let _ = std::fs::remove_dir_all(&engine);
     let moved = std::fs::rename(&folder, &engine);
     assert!(moved.is_ok() || is_current(&engine), "{}: {moved:?}", engine.display());
@@ -50,7 +49,6 @@ fn built(target: &Path) -> PathBuf {
     engine
 }
 
-/// Whether it was built of the sources as they are now.
 fn is_current(engine: &Path) -> bool {
     let is_same = |source: &PathBuf| {
         let copy = engine.join(source.file_name().expect("a file has a name"));
@@ -65,7 +63,7 @@ fn sources() -> Vec<PathBuf> {
     files.filter(|file| file.is_file()).collect()
 }
 
-/// Copies the oracle's sources and lets npm fetch and build the rest.
+/// Copies the sources, and lets npm fetch dependencies and build.
 fn build(folder: &Path) {
     std::fs::create_dir_all(folder).expect("a folder");
     for source in sources() {

@@ -1,6 +1,5 @@
-//! Memory of processes, as Linux tells it.
-
-/// KiB that a process has written to, without mapped files, by what its `/proc/PID/status` says.
+//! Memory of processes, as reported by Linux.
+/// Parses the anonymous memory of a process in KiB from the text of `/proc/PID/status`.
 ///
 /// ```
 /// assert_eq!(tracemill_testkit::heap::anonymous_kib("VmRSS:\t90 kB\nRssAnon:\t  64 kB\n"), Some(64));
@@ -10,7 +9,7 @@ pub fn anonymous_kib(status: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
-/// MiB of this process, in the same way; `None` where there is no Linux to tell it.
+/// Returns the anonymous memory of this process in MiB; `None` outside Linux.
 pub fn own_mib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     Some(anonymous_kib(&status)? >> 10)

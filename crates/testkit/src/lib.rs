@@ -1,20 +1,21 @@
-//! Development only: naive second implementations of the verbs, a seeded generator of traces, a cutter of streams, a damage
-//! injector and random changes of bytes, for the tests and benches of the other crates.
+//! Tools for tests and benchmarks of the other crates: naive reference implementations of the
+//! verbs, a seeded trace generator, stream cutting, damage injection and mutation.
 //!
-//! It depends on none of them. What the reference says is computed from the documentation alone, with `serde_json` and no shared
-//! code, so that an agreement of the two means something. It reads whole traces into memory and is as slow as it is plain.
+//! It depends on none of those crates. The reference implements the documentation with `serde_json`
+//! and no shared code, so that agreement is meaningful. It reads whole traces into memory and is
+//! slow.
 //!
-//! | module | what it makes |
+//! | module | contents |
 //! |---|---|
 //! | [`generate`] | traces of any shape: forms, layouts, odd spellings, CPU profiles, clocks, annotations |
-//! | [`cut`] | readers that give a text in pieces, stop, or fail |
+//! | [`cut`] | readers that return a text in pieces, stop, or fail |
 //! | [`damage`], [`mutate`] | texts with one known defect, and with random changes |
-//! | [`vary`] | real traces changed as people's files vary |
-//! | [`mod@reference`] | what each verb should write or say |
-//! | [`devtools`] | what the engine of DevTools said of recorded traces |
-//! | [`world`], [`heap`] | folders in which the built command runs, what a run did, its memory |
+//! | [`vary`] | real traces with realistic variations |
+//! | [`mod@reference`] | the expected output of each verb |
+//! | [`devtools`] | the engine of DevTools, built for comparison |
+//! | [`world`], [`heap`] | folders for running the built command, its results, memory |
 //! | [`packing`] | gzip and zstd without the code under test |
-//! | [`rng`], [`rounds`] | random numbers by a seed, and how many seeds a test tries |
+//! | [`rng`], [`rounds`] | seeded random numbers, and the number of seeds per test |
 #![forbid(unsafe_code)]
 
 pub mod cut;

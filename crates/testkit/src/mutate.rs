@@ -1,14 +1,14 @@
-//! Inputs changed at random, as a fuzzer does it but by seed: what the fuzz targets are tried with in the test suite.
+//! Seeded random mutation of inputs, for running fuzz targets in the test suite.
 //!
-//! [`replay`] runs a target over the inputs that are kept for it and over changed ones, so that a target that would fail
-//! in the fuzzer within minutes fails in the tests within seconds, without a fuzzer.
+//! [`replay`] runs a target on its stored inputs and on mutations of them. A target that would fail
+//! in the fuzzer within minutes thus fails in the tests within seconds.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
 
 use crate::{Rng, seeds};
 
-/// What traces are made of, and what readers of them stumble over.
+/// Tokens of traces, and text that is difficult for readers.
 #[rustfmt::skip]
 pub const WORDS: &[&str] = &[
     "{", "}", "[", "]", ",", ":", "\"", "\\", "\\\"", "\\u", "\\ud83d", "\\u0022", "\n", "\r\n",
@@ -21,7 +21,7 @@ pub const WORDS: &[&str] = &[
     "\"timeDeltas\":[1]",
 ];
 
-/// A copy of `input` with one to four changes; `other` is where stretches are taken from.
+/// Returns a copy of `input` with one to four changes; `other` provides text to insert.
 #[must_use]
 pub fn mutated(rng: &mut Rng, input: &[u8], other: &[u8]) -> Vec<u8> {
     let mut bytes = input.to_vec();
@@ -62,18 +62,19 @@ fn change(rng: &mut Rng, bytes: &mut Vec<u8>, other: &[u8]) {
     }
 }
 
-/// A length of at most `most`, short or long.
+/// Returns a random length of at most `most`, often short.
 fn stretch(rng: &mut Rng, most: usize) -> usize {
     let limit = if rng.chance(70) { most.min(16) } else { most };
     rng.index(limit + 1)
 }
 
-/// Runs `target` over each file in `kept`, then over `changed` inputs that are made of them by seed, or as many more as
-/// [`seeds`] says.
+/// Runs `target` on each file in `kept`, then on `changed` seeded mutations of them, multiplied as
+/// in [`seeds`].
 ///
 /// # Panics
 ///
-/// If there is no file, or as `target` panics: the input is then in a file `tracemill-failed-…` in the temp folder.
+/// Panics if there is no file, or if `target` panics; the input is then saved as
+/// `tracemill-failed-…` in the temporary folder.
 pub fn replay(kept: &Path, target: impl Fn(&[u8]), changed: u64) {
     let entries = std::fs::read_dir(kept).unwrap_or_else(|e| panic!("{}: {e}", kept.display()));
     let mut files: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
@@ -104,7 +105,7 @@ mod tests {
     use std::cell::RefCell;
 
     #[test]
-    fn changes_are_many_and_follow_from_the_seed() {
+    fn mutations_are_varied_and_determined_by_the_seed() {
         let (input, other) = (b"{\"a\":[1,2,3]}".as_slice(), b"0123456789".as_slice());
         let all = |seed: u64| {
             let mut rng = Rng::new(seed);
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn kept_inputs_come_first_and_all_are_run() {
+    fn replay_runs_stored_inputs_first() {
         let folder = std::env::temp_dir().join(format!("tracemill-replay-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("b"), b"second").unwrap();

@@ -1,4 +1,4 @@
-//! gzip and zstd without the command: it must not be its own judge.
+//! Independent gzip and zstd compression, for testing the command.
 
 use flate2::Compression;
 use flate2::read::{GzEncoder, MultiGzDecoder};
@@ -10,7 +10,7 @@ fn read_all(mut source: impl Read) -> Vec<u8> {
     bytes
 }
 
-/// Packs `text` part by part; an empty text is one part.
+/// Compresses `text` in parts of `size` bytes; an empty text is one part.
 fn pack_parts(text: &[u8], size: usize, pack: impl Fn(&[u8]) -> Vec<u8>) -> Vec<u8> {
     match text {
         [] => pack(text),
@@ -18,31 +18,31 @@ fn pack_parts(text: &[u8], size: usize, pack: impl Fn(&[u8]) -> Vec<u8>) -> Vec<
     }
 }
 
-/// Packs as gzip, in members of at most `member` bytes of text.
+/// Compresses as gzip, in members of at most `member` bytes of text.
 ///
 /// # Panics
 ///
-/// If `member` is 0.
+/// Panics if `member` is 0.
 #[must_use]
 pub fn gz(text: &[u8], member: usize) -> Vec<u8> {
     pack_parts(text, member, |part| read_all(GzEncoder::new(part, Compression::fast())))
 }
 
-/// Packs as zstd, in frames of at most `frame` bytes of text, each with its length.
+/// Compresses as zstd, in frames of at most `frame` bytes of text; each frame states its length.
 ///
 /// # Panics
 ///
-/// If `frame` is 0.
+/// Panics if `frame` is 0.
 #[must_use]
 pub fn zst(text: &[u8], frame: usize) -> Vec<u8> {
     pack_parts(text, frame, |part| zstd::bulk::compress(part, 1).expect("zstd packs anything"))
 }
 
-/// Returns the text of a sound file, packed or not.
+/// Decompresses a file; returns plain text unchanged.
 ///
 /// # Panics
 ///
-/// If a packed file is damaged.
+/// Panics if a compressed file is damaged.
 #[must_use]
 pub fn unpacked(bytes: Vec<u8>) -> Vec<u8> {
     match *bytes {

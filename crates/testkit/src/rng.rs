@@ -1,19 +1,18 @@
-//! A small seeded random generator (splitmix64): equal seeds give equal traces on every machine.
-
-/// Seeded pseudo-random numbers; not for cryptography.
+//! A small seeded random generator (splitmix64). Equal seeds give equal traces on every machine.
+/// Seeded pseudo-random numbers, not for cryptography.
 #[derive(Clone, Debug)]
 pub struct Rng {
     state: u64,
 }
 
 impl Rng {
-    /// A generator whose whole sequence follows from `seed`.
+    /// Creates a generator whose sequence is determined by `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self { state: seed }
     }
 
-    /// The next 64 random bits.
+    /// Returns the next 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -23,39 +22,39 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// A number in `0..n` (0 when `n` is 0).
+    /// Returns a number in `0..n` (0 if `n` is 0).
     #[inline]
     pub fn below(&mut self, n: u64) -> u64 {
         let wide = u128::from(self.bits()) * u128::from(n);
         (wide >> 64) as u64
     }
 
-    /// A number in `low..=high`; `low` must not exceed `high`.
+    /// Returns a number in `low..=high`; `low` must not exceed `high`.
     #[inline]
     pub fn range(&mut self, low: u64, high: u64) -> u64 {
         debug_assert!(low <= high);
         low + self.below(high - low + 1)
     }
 
-    /// An index in `0..n` (0 when `n` is 0).
+    /// Returns an index in `0..n` (0 if `n` is 0).
     #[inline]
     pub fn index(&mut self, n: usize) -> usize {
         self.below(n as u64) as usize
     }
 
-    /// True in about `percent` of 100 calls.
+    /// Returns true in about `percent` of 100 calls.
     #[inline]
     pub fn chance(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
-    /// One of `items`, which must not be empty.
+    /// Returns one of `items`, which must not be empty.
     #[inline]
     pub fn pick<'a, T: ?Sized>(&mut self, items: &[&'a T]) -> &'a T {
         items[self.index(items.len())]
     }
 
-    /// Puts `items` into random order.
+    /// Shuffles `items`.
     pub fn shuffle<T>(&mut self, items: &mut [T]) {
         for i in (1..items.len()).rev() {
             items.swap(i, self.index(i + 1));

@@ -1,12 +1,12 @@
-//! How long random tests go on: a few rounds in an ordinary run, more where somebody has the time (`scripts/long-tests`).
+//! Number of rounds in random tests: few by default, more with `scripts/long-tests`.
 
 use std::ops::Range;
 
-/// How many times the usual number of rounds is wanted: `TRACEMILL_TEST_ROUNDS`, or 1.
+/// Returns the multiplier for rounds: `TRACEMILL_TEST_ROUNDS`, or 1.
 ///
 /// # Panics
 ///
-/// If that is no whole number above 0.
+/// Panics if the variable is not a whole number above 0.
 #[must_use]
 pub fn factor() -> u64 {
     let asked = std::env::var("TRACEMILL_TEST_ROUNDS").ok();
@@ -14,7 +14,7 @@ pub fn factor() -> u64 {
     asked.ok().filter(|&factor| factor > 0).expect("TRACEMILL_TEST_ROUNDS is a number above 0")
 }
 
-/// The seeds of a random test: `usual` from `first` on, times [`factor`].
+/// Returns the seeds of a random test: `usual` times [`factor`] seeds from `first` on.
 #[must_use]
 pub fn seeds(first: u64, usual: u64) -> Range<u64> {
     first..first + usual * factor()

@@ -1,4 +1,4 @@
-//! A temporary folder in which tests run the built command, and what a run did.
+//! A temporary folder for running the built command, and the result of a run.
 //!
 //! ```
 //! use tracemill_testkit::Folder;
@@ -19,13 +19,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// Length and hash of the bytes of a file.
+/// Length and hash of a file's bytes.
 pub type Digest = (usize, u64);
 
-/// Files by name.
+/// Digests of files by name.
 pub type Files = BTreeMap<String, Digest>;
 
-/// Returns length and hash of `bytes`.
+/// Returns the length and hash of `bytes`.
 #[must_use]
 pub fn digest(bytes: &[u8]) -> Digest {
     let mut hasher = DefaultHasher::new();
@@ -33,11 +33,11 @@ pub fn digest(bytes: &[u8]) -> Digest {
     (bytes.len(), hasher.finish())
 }
 
-/// Lists the files in a folder, hidden ones too; none if there is no such folder.
+/// Returns the files in a folder, including hidden ones; none if the folder does not exist.
 ///
 /// # Panics
 ///
-/// If a file cannot be read.
+/// Panics if a file cannot be read.
 #[must_use]
 pub fn files(folder: &Path) -> Files {
     let Ok(entries) = fs::read_dir(folder) else { return Files::new() };
@@ -49,7 +49,7 @@ pub fn files(folder: &Path) -> Files {
     entries.map(entry).collect()
 }
 
-/// A temporary folder, removed when it is dropped.
+/// A temporary folder, removed on drop.
 #[derive(Debug)]
 pub struct Folder(TempDir);
 
@@ -67,28 +67,28 @@ impl Folder {
         Folder(tempfile::tempdir().expect("a temporary folder"))
     }
 
-    /// Writes a file and returns the folder, for chaining.
+    /// Writes a file, and returns the folder for chaining.
     #[must_use]
     pub fn with(self, name: &str, content: impl AsRef<[u8]>) -> Self {
         self.file(name, content);
         self
     }
 
-    /// Writes a file and returns its path.
+    /// Writes a file, and returns its path.
     pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path(name);
         fs::write(&path, content).unwrap_or_else(|error| panic!("{name}: {error}"));
         path
     }
 
-    /// Creates an empty folder in this one.
+    /// Creates an empty subfolder.
     pub fn folder(&self, name: &str) -> PathBuf {
         let path = self.path(name);
         fs::create_dir(&path).unwrap_or_else(|error| panic!("{name}: {error}"));
         path
     }
 
-    /// Returns the path of a file in the folder; of the folder if `name` is empty.
+    /// Returns the path of a file in the folder; an empty `name` gives the folder itself.
     #[must_use]
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
@@ -106,13 +106,13 @@ impl Folder {
         String::from_utf8(self.bytes(name)).expect("a file of text")
     }
 
-    /// Lists the files in a folder of this one, hidden ones too; none if there is no such folder.
+    /// Returns the files in a subfolder, including hidden ones; none if it does not exist.
     #[must_use]
     pub fn files(&self, name: &str) -> Files {
         files(&self.path(name))
     }
 
-    /// Names all entries, hidden ones too, in order.
+    /// Returns the sorted names of all entries, including hidden ones.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).expect("a folder");
@@ -122,13 +122,14 @@ impl Folder {
         names
     }
 
-    /// Keeps the folder when it is dropped, and returns where it is.
+    /// Disables removal on drop, and returns the path.
     pub fn keep(&mut self) -> PathBuf {
         self.0.disable_cleanup(true);
         self.path("")
     }
 
-    /// Returns a program that runs in this folder with words separated by blanks and an empty standard input.
+    /// Creates a command that runs in this folder, with blank-separated arguments and empty
+    /// standard input.
     #[must_use]
     pub fn program(&self, program: impl AsRef<OsStr>, words: &str) -> Command {
         let mut command = Command::new(program);
@@ -142,7 +143,7 @@ impl Folder {
         command
     }
 
-    /// Runs a program to its end.
+    /// Runs a program to completion.
     #[must_use]
     pub fn run(&self, command: &mut Command) -> Run {
         Run::of(command.output().unwrap_or_else(|error| panic!("{command:?}: {error}")))
@@ -154,14 +155,14 @@ impl Folder {
         let mut child = command.stdin(Stdio::piped()).spawn().expect("the program starts");
         let mut stdin = child.stdin.take().expect("a pipe");
         std::thread::scope(|scope| {
-            // a program that fails reads no further: its status shows that
+            // a failing program stops reading, and its status shows that
             scope.spawn(move || _ = stdin.write_all(input));
             Run::of(child.wait_with_output().expect("the program ends"))
         })
     }
 }
 
-/// What a run did.
+/// Result of a run.
 #[derive(Debug)]
 pub struct Run {
     /// The exit status; `None` if a signal ended the program.
@@ -179,21 +180,21 @@ pub struct Run {
     reason = "asserting is the use"
 )]
 impl Run {
-    /// Takes what a program wrote as text.
+    /// Converts the output of a program to text.
     #[must_use]
     pub fn of(output: Output) -> Self {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Run { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 
-    /// Asserts how it ended.
+    /// Asserts the exit status.
     #[track_caller]
     pub fn ends(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{self:#?}");
         self
     }
 
-    /// Asserts that standard error is one line of the command with all of `parts`.
+    /// Asserts that standard error is one line of the command that contains all of `parts`.
     #[track_caller]
     pub fn says(self, parts: &[&str]) -> Self {
         assert_eq!(self.stderr.lines().count(), 1, "{}", self.stderr);
@@ -204,7 +205,8 @@ impl Run {
         self
     }
 
-    /// Asserts that standard error is one line with all of `parts`, and a line of an input with a caret below it.
+    /// Asserts that standard error is one line with all of `parts`, followed by an input line and a
+    /// caret.
     #[track_caller]
     pub fn points(mut self, parts: &[&str]) -> Self {
         let caret = self.stderr.lines().last().unwrap_or_default();
@@ -221,14 +223,14 @@ impl Run {
         self
     }
 
-    /// Times of the events on standard output.
+    /// Returns the times of the events on standard output.
     #[track_caller]
     #[must_use]
     pub fn times(&self) -> Vec<u64> {
         times(&self.stdout)
     }
 
-    /// Returns whether it failed with this status and an error that has one of `parts`.
+    /// Returns whether the run failed with this status and an error that contains one of `parts`.
     #[must_use]
     pub fn failed(&self, code: i32, parts: &[&str]) -> bool {
         let mut errors = self.stderr.lines().filter(|line| line.starts_with("tracemill: error: "));
@@ -236,11 +238,11 @@ impl Run {
     }
 }
 
-/// Returns the times of the events of a trace in the object or array form.
+/// Returns the times of the events in a trace in object or array form.
 ///
 /// # Panics
 ///
-/// If it is another text, or a time is no whole number.
+/// Panics if the text is not such a trace, or a time is not a whole number.
 #[track_caller]
 #[must_use]
 pub fn times(trace: &str) -> Vec<u64> {

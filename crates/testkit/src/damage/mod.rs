@@ -1,12 +1,12 @@
-//! Damage as real files have it, injected into well-formed traces, with what must survive.
+//! Injects realistic damage into well-formed traces, and tells which events must survive.
 //!
-//! [`damage`] takes a trace's bytes and the spans of its events (of [`crate::reference::events`])
-//! and says which events may be lost. All others must come out with the bytes they have in the
-//! damaged input, in the order given by [`Damaged::survivors`]. A reader may find more: fragments
-//! of a broken event that are objects themselves.
+//! [`damage`] takes the bytes of a trace and the spans of its events (from
+//! [`crate::reference::events`]) and lists the events that may be lost. All others must be read
+//! with the bytes that they have in the damaged input, in the order of [`Damaged::survivors`]. A
+//! reader may find more: fragments of a broken event that are objects themselves.
 //!
-//! Spans must be ascending and must not overlap. Traces whose strings hold event text make the
-//! recovery ambiguous: use [`crate::generate::TraceShape::plain`] where events are to be counted.
+//! Spans must be ascending and disjoint. Strings that contain event text make recovery ambiguous;
+//! use [`crate::generate::TraceShape::plain`] to count events.
 
 #[cfg(test)]
 mod tests;
@@ -18,33 +18,33 @@ use crate::Rng;
 /// A way to damage a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DamageKind {
-    /// cut off anywhere after the first event's start
+    /// Truncated anywhere after the start of the first event.
     Truncated,
-    /// cut off right after an event, with or without its comma: a killed producer
+    /// Truncated right after an event, with or without its comma, as by a killed producer.
     Unclosed,
-    /// a raw `"` inside a string of an event
+    /// A raw `"` inside a string of an event.
     UnescapedQuote,
-    /// a raw control byte, CR or LF among them, inside a string of an event; the event survives
+    /// A raw control byte (including CR and LF) inside a string of an event, which survives.
     ControlByte,
-    /// `NaN`, `Infinity` or `-Infinity` in an event's args; the event survives
+    /// `NaN`, `Infinity` or `-Infinity` in the args of an event, which survives.
     NotANumber,
-    /// words between two events
+    /// Words between two events.
     Garbage,
-    /// an event without its last `}`
+    /// An event without its last `}`.
     MissingBrace,
-    /// one bit of one byte of an event
+    /// One flipped bit in an event.
     FlippedBit,
-    /// a `}` or `]` too many after an event
+    /// An extra `}` or `]` after an event.
     StrayBracket,
-    /// `[,{`
+    /// A leading comma: `[,{`.
     LeadingComma,
-    /// `},]`
+    /// A trailing comma: `},]`.
     TrailingComma,
-    /// `/* … */` or `// …` between two events
+    /// A comment, `/* … */` or `// …`, between two events.
     Comment,
-    /// a stretch overwritten with NUL bytes
+    /// A range overwritten with NUL bytes.
     NulRun,
-    /// cut off anywhere, then the whole trace once more
+    /// Truncated anywhere, followed by the whole trace again.
     Restarted,
 }
 
@@ -68,24 +68,24 @@ impl DamageKind {
     ];
 }
 
-/// A damaged trace and what a reader owes its owner.
+/// A damaged trace, and the events that a reader must recover.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damaged {
-    /// The damaged file.
+    /// The damaged bytes.
     pub bytes: Vec<u8>,
-    /// Ordinals of the events that may be lost, ascending. [`DamageKind::Restarted`] numbers the
-    /// events of its second document on from those of the first.
+    /// Ordinals of the events that may be lost, ascending. For [`DamageKind::Restarted`], the
+    /// events of the second document are numbered after those of the first.
     pub touched: Vec<usize>,
-    /// Every other event that `bytes` still holds: ordinal, and span in `bytes`.
+    /// All other events in `bytes`: ordinal, and span in `bytes`.
     pub survivors: Vec<(usize, Range<usize>)>,
-    /// What was done.
+    /// The kind of damage.
     pub kind: DamageKind,
-    /// Nothing of the trace is lost: all its events survive, and no text but commas, brackets and
-    /// whitespace is skipped. (A reader may still count the oddity.)
+    /// Whether all events survive and a reader skips only commas, brackets and whitespace. It may
+    /// still report the damage.
     pub lossless: bool,
 }
 
-/// Damages a well-formed trace whose events stand at `spans`; a trace without events stays whole.
+/// Damages a well-formed trace with events at `spans`. A trace without events is unchanged.
 #[must_use]
 pub fn damage(rng: &mut Rng, bytes: &[u8], spans: &[Range<usize>], kind: DamageKind) -> Damaged {
     if spans.is_empty() {
@@ -111,7 +111,7 @@ pub fn damage(rng: &mut Rng, bytes: &[u8], spans: &[Range<usize>], kind: DamageK
     }
 }
 
-/// As [`damage`], of a random kind.
+/// Applies damage of a random kind; see [`damage`].
 #[must_use]
 pub fn any_damage(rng: &mut Rng, bytes: &[u8], spans: &[Range<usize>]) -> Damaged {
     let kind = DamageKind::ALL[rng.index(DamageKind::ALL.len())];
@@ -133,7 +133,7 @@ impl<'a> TraceSpans<'a> {
         rng.index(self.spans.len())
     }
 
-    /// A random event that `fits`, or any if none does.
+    /// Returns a random event that `fits`, or any event if none does.
     fn event_where(self, rng: &mut Rng, fits: impl Fn(usize) -> bool) -> (usize, bool) {
         let fitting: Vec<usize> = (0..self.spans.len()).filter(|&i| fits(i)).collect();
         if fitting.is_empty() {
@@ -143,8 +143,8 @@ impl<'a> TraceSpans<'a> {
         }
     }
 
-    /// The trace with `replaced` replaced by `by`. Touched events are no survivors; the others
-    /// move, and one that encloses the replacement grows with it.
+    /// Replaces `replaced` by `by`. Touched events are no survivors; an event around the
+    /// replacement changes its length.
     fn spliced(
         self,
         kind: DamageKind,
@@ -170,7 +170,6 @@ impl<'a> TraceSpans<'a> {
         self.spliced(kind, at..at, text, touched)
     }
 
-    /// Everything from `cut` on gone.
     fn cut(self, kind: DamageKind, cut: usize) -> Damaged {
         let whole = self.spans.iter().take_while(|span| span.end <= cut).count();
         Damaged {
@@ -198,7 +197,8 @@ impl<'a> TraceSpans<'a> {
     }
 
     fn quote(self, rng: &mut Rng) -> Damaged {
-        // Before a letter or digit the string cannot pass for closed: the event is broken for sure.
+        // before a letter or digit, the quote cannot pass for a closing one: the event is certainly
+        // broken
         let places = |i: usize| {
             let event = self.event(i);
             string_interiors(event)
@@ -210,7 +210,7 @@ impl<'a> TraceSpans<'a> {
         let (event, found) = self.event_where(rng, |i| !places(i).is_empty());
         let start = self.spans[event].start;
         if !found {
-            // `{"}`: the event has no text, so the string runs on into the next one.
+            // `{"}`: the event has no text, so the string continues into the next one
             let touched = self.with_next(vec![event]);
             return self.inserted(DamageKind::UnescapedQuote, start + 1, b"\"", touched);
         }
@@ -219,7 +219,7 @@ impl<'a> TraceSpans<'a> {
         self.inserted(DamageKind::UnescapedQuote, at, b"\"", vec![event])
     }
 
-    /// `touched` and the event after them, whose start they may have swallowed.
+    /// Adds the event after `touched`, whose start the damage may swallow.
     fn with_next(self, mut touched: Vec<usize>) -> Vec<usize> {
         let next = touched.last().map_or(0, |last| last + 1);
         if next < self.spans.len() {
@@ -263,14 +263,14 @@ impl<'a> TraceSpans<'a> {
         damaged
     }
 
-    /// A member inserted at the start of an event, which survives with it.
+    /// Inserts a member at the start of an event, which survives.
     fn with_member(self, kind: DamageKind, event: usize, member: &[u8]) -> Damaged {
         let comma: &[u8] = if next_token(self.event(event), 1) == Some(b'}') { b"" } else { b"," };
         let at = self.spans[event].start + 1;
         self.inserted(kind, at, &[member, comma].concat(), Vec::new())
     }
 
-    /// Text before or after an event, outside of all events.
+    /// Inserts text outside of all events.
     fn beside_event(self, rng: &mut Rng, kind: DamageKind, text: &[u8]) -> Damaged {
         let span = &self.spans[self.any_event(rng)];
         let at = if rng.chance(50) { span.start } else { span.end };
@@ -305,7 +305,7 @@ impl<'a> TraceSpans<'a> {
         let span = &self.spans[event];
         let at = span.start + rng.index(span.len());
         let (old, new) = (self.bytes[at], self.bytes[at] ^ 1 << rng.below(8));
-        // A quote, escape or bracket more or less may swallow the start of the next event.
+        // a changed quote, escape or bracket may swallow the start of the next event
         let structural = |b: u8| b"\"\\{}[]".contains(&b);
         let swallows = structural(old) || structural(new);
         let touched = if swallows { self.with_next(vec![event]) } else { vec![event] };
@@ -344,7 +344,7 @@ impl<'a> TraceSpans<'a> {
         let end = (start + 1 + rng.index(limit)).min(self.bytes.len());
         let hit = |span: &Range<usize>| span.start < end && span.end > start;
         let touched: Vec<usize> = (0..self.spans.len()).filter(|&i| hit(&self.spans[i])).collect();
-        // Where the run ends a string's closing quote, the string runs on into the next event.
+        // if the run overwrites a closing quote, the string continues into the next event
         let touched = self.with_next(touched);
         self.spliced(DamageKind::NulRun, start..end, &vec![0; end - start], touched)
     }
@@ -358,7 +358,7 @@ impl<'a> TraceSpans<'a> {
         let (start, first) = (damaged.bytes.len(), self.spans.len());
         damaged.bytes.extend_from_slice(self.bytes);
         for (i, span) in self.spans.iter().enumerate() {
-            // A cut inside a string swallows the text up to the next quote.
+            // a cut inside a string swallows the text up to the next quote
             if i == 0 && !damaged.lossless {
                 damaged.touched.push(first);
             } else {
@@ -369,7 +369,7 @@ impl<'a> TraceSpans<'a> {
     }
 }
 
-/// The insides of all strings of an event, keys included.
+/// Returns the contents of all strings of an event, including keys.
 fn string_interiors(event: &[u8]) -> Vec<Range<usize>> {
     let mut strings = Vec::new();
     let mut at = 0;
@@ -387,14 +387,15 @@ fn string_interiors(event: &[u8]) -> Vec<Range<usize>> {
     strings
 }
 
-/// The insides of those strings of an event that are not keys.
+/// Returns the contents of the strings of an event that are not keys.
 fn string_values(event: &[u8]) -> Vec<Range<usize>> {
     let mut strings = string_interiors(event);
     strings.retain(|s| next_token(event, s.end + 1) != Some(b':'));
     strings
 }
 
-/// Offsets in a string where a byte can be inserted without splitting an escape or a character.
+/// Returns the offsets in a string where a byte can be inserted without splitting an escape or a
+/// character.
 fn unescaped_places(event: &[u8], string: Range<usize>) -> Vec<usize> {
     let mut places = Vec::new();
     let mut at = string.start;
@@ -411,7 +412,7 @@ fn unescaped_places(event: &[u8], string: Range<usize>) -> Vec<usize> {
     places
 }
 
-/// The offset after the `{` of an event's own `args`, if that is an object.
+/// Returns the offset after the `{` of the event's `args`, if they are an object.
 fn args_object(event: &[u8]) -> Option<usize> {
     let strings = string_interiors(event);
     let depth_at = |at: usize| {

@@ -1,4 +1,4 @@
-//! What the injector promises, over all kinds and many traces.
+//! Checks the guarantees of the injector for all kinds and many traces.
 
 use super::*;
 use crate::generate::{TraceShape, trace};
@@ -9,7 +9,7 @@ fn parses(event: &[u8]) -> bool {
 }
 
 #[test]
-fn survivors_are_whole_and_accounted_for() {
+fn every_event_is_touched_or_survives() {
     for seed in 0..1500 {
         let mut rng = Rng::new(seed);
         let shape =
@@ -57,7 +57,7 @@ fn check(damaged: &Damaged, bytes: &[u8], spans: &[Range<usize>], seed: u64) {
 }
 
 #[test]
-fn the_kinds_do_what_they_say() {
+fn each_kind_causes_its_damage() {
     let bytes = br#"{"traceEvents":[{"name":"a","args":{"x":1}},{"name":"b"}]}"#;
     let spans: Vec<_> = reference::events(bytes).unwrap().into_iter().map(|e| e.span).collect();
     let text = |kind, seed| {

@@ -1,8 +1,9 @@
-//! Traces with annotations of DevTools on random events, sound and not.
+//! Generates traces with DevTools annotations on random events, valid and invalid.
 
 use crate::Rng;
 
-/// A document with these events, each with a number of its own as `uid` (from `first` on), and annotations on some.
+/// Creates a document of these events, each with a unique `uid` counted from `first`, and
+/// annotations on some.
 #[must_use]
 pub fn annotated(rng: &mut Rng, events: &[String], first: usize) -> Vec<u8> {
     let numbered = events.iter().zip(first..).map(|(event, uid)| {
@@ -79,7 +80,6 @@ fn list(rng: &mut Rng, element: impl Fn(&mut Rng) -> String) -> String {
     format!("[{}]", all.join(between))
 }
 
-/// A key, most often of an event that is there.
 fn key(rng: &mut Rng, events: usize) -> String {
     let event = rng.index(events.max(1));
     match rng.below(24) {

@@ -1,15 +1,16 @@
-//! A large Chrome-like trace for benches, formatted by hand at several hundred MB/s.
+//! Generates a large Chrome-like trace for benchmarks, at several hundred MB/s.
 //!
-//! Its shape follows real Chrome recordings: about 260 bytes an event, one event per line, keys in
-//! alphabetical order; threads' buffers flushed in batches, so that times rise within a batch and
-//! jump between batches; complete, duration, async, flow, instant, counter and metadata events, and
-//! one CPU profile stream a process, whose chunks come from a sampler thread. About 19 % of the
-//! events stand before one with an earlier time.
+//! Its shape follows real Chrome recordings: about 260 bytes per event, one event per line, keys in
+//! alphabetical order. Threads flush their buffers in batches, so times rise within a batch and
+//! jump between batches; about 19 % of the events precede one with an earlier time. It contains
+//! complete, duration, async, flow, instant, counter and metadata events, and one CPU profile
+//! stream per process, with chunks from a sampler thread.
 //!
-//! Samples of eight recordings of Chrome 65 to 156 are those before them in 66 to 99 of 100 cases, and
-//! else push one to four frames; half of the nodes have the node before them as parent, nine of ten one
-//! of the 23 before. Here it is 85 of 100, one to two, half, and seven of ten: a tree that grows for gigabytes
-//! without going deep needs more that begin at its top.
+//! In eight recordings of Chrome 65 to 156, 66 to 99 % of samples equal the previous one; others
+//! push one to four frames. Half of the nodes have the previous node as parent, nine of ten one of
+//! the 23 before. Here 85 % repeat, others push one or two frames, half have the previous node as
+//! parent and seven of ten a near one: to grow for gigabytes without becoming deep, the tree needs
+//! more nodes at the top.
 
 use std::io::{self, Write};
 
@@ -19,12 +20,12 @@ use crate::Rng;
 const FRAME: &str = "4A0C7E21D95B38F6107ACE5B2D84F093";
 const FLUSH_BYTES: usize = 1 << 20;
 
-/// Writes a trace of at least `size_bytes` bytes (exceeded by less than a batch) that follows from
-/// `seed` alone, and returns the number of its events. Different seeds have different processes.
+/// Writes a trace of at least `size_bytes` bytes (plus less than one batch) determined by `seed`,
+/// and returns the number of its events. Different seeds give different processes.
 ///
 /// # Errors
 ///
-/// Whatever `out` fails with.
+/// Returns the errors of `out`.
 pub fn chrome_like(seed: u64, size_bytes: u64, out: &mut impl Write) -> io::Result<u64> {
     let mut chrome = Chrome::new(seed);
     chrome.head();
@@ -53,9 +54,8 @@ struct ChromeThread {
 struct ChromeProcess {
     pid: u64,
     sampler: u64,
-    /// Of each node of its profile the one above it; of the first, which is number 1, nothing: 0.
+    /// Parent of each profile node; 0 for the first, which has number 1.
     above: Vec<u32>,
-    /// The node of the last sample.
     sampled: u64,
     sampled_until: u64,
 }
@@ -65,12 +65,11 @@ impl ChromeProcess {
         self.above.len() as u64
     }
 
-    /// The node of the next sample.
     fn sample(&mut self, rng: &mut Rng) -> u64 {
         if !rng.chance(85) {
             let above = u64::from(self.above[self.sampled as usize - 1]);
             self.sampled = match rng.below(10) {
-                // what ran before runs again
+                // return to an earlier node
                 0 => rng.range(1, self.nodes()),
                 1..=4 if above > 0 => above,
                 _ => self.nodes().min(self.sampled + rng.range(1, 8)),
@@ -79,7 +78,6 @@ impl ChromeProcess {
         self.sampled
     }
 
-    /// A new node.
     fn grow(&mut self, rng: &mut Rng) {
         let before = self.nodes();
         let above = match rng.below(10) {
@@ -107,7 +105,7 @@ struct Chrome {
 impl Chrome {
     fn new(seed: u64) -> Self {
         let mut rng = Rng::new(seed);
-        // Far enough from overflow for any seed, and from one another for small ones.
+        // far from overflow for any seed, and apart from each other for small seeds
         let number = seed % 1_000_000;
         let start = 522_975_000_000 + number * 137;
         let urls = (0..40)
@@ -143,7 +141,7 @@ impl Chrome {
         }
     }
 
-    /// Opens an event: everything but the first stands after a comma on its own line.
+    /// Begins an event; all but the first follow a comma and a line break.
     fn open(&mut self) {
         self.text.str(if self.events == 0 { "{" } else { ",\n{" });
         self.events += 1;
@@ -195,7 +193,7 @@ impl Chrome {
         }
     }
 
-    /// One thread's buffer: 10 to 120 steps of its clock.
+    /// Writes one buffer of a thread: 10 to 120 steps of its clock.
     fn batch(&mut self) {
         let thread = self.rng.index(self.threads.len());
         let mut ts = self.threads[thread].clock;
@@ -220,7 +218,6 @@ impl Chrome {
         self.text.str("\"cat\":\"").str(category).str("\",")
     }
 
-    /// From `"name"` to the end of an event that has a plain tail.
     fn tail(&mut self, name: &str, ph: &str, thread: usize, ts: u64) {
         let thread = &self.threads[thread];
         self.text.str("\"name\":\"").str(name).str("\",\"ph\":\"").str(ph).str("\",\"pid\":");
@@ -270,8 +267,8 @@ impl Chrome {
         self.text.str("}]}},");
     }
 
-    /// A place in a script; `between` writes what sorts between its first two keys. Profiles have
-    /// script ids as numbers, events as strings.
+    /// Writes a script location; `between` writes the keys after the first one. Profiles have
+    /// numeric script ids, events have strings.
     fn position(&mut self, quote: &str, between: impl FnOnce(&mut TextBuilder)) {
         let (function, url) = (self.function(), self.rng.index(self.urls.len()));
         let (column, line) = (self.rng.range(1, 200), self.rng.range(1, 9999));
@@ -298,7 +295,7 @@ impl Chrome {
 
     fn duration(&mut self, thread: usize, ts: u64, dur: u64) {
         let name = self.rng.pick(NAMES);
-        // as in recordings an E has the categories of its B: DevTools pairs by them too
+        // as in recordings, an E has the categories of its B: DevTools pairs by them too
         let category = self.rng.pick(CATEGORIES);
         for (ph, ts) in [("B", ts), ("E", ts + dur)] {
             self.open();
@@ -401,7 +398,7 @@ impl Chrome {
         self.text.str(",\"tts\":").num(ts / 13).str("}");
     }
 
-    /// `count` numbers with commas between; returns their sum.
+    /// Writes `count` numbers separated by commas, and returns their sum.
     fn numbers(&mut self, count: u64, mut next: impl FnMut(&mut Self) -> u64) -> u64 {
         let mut sum = 0;
         for i in 0..count {
@@ -428,7 +425,7 @@ mod tests {
     use crate::reference::{self, Decimal};
 
     #[test]
-    fn parses_and_has_the_shape_of_a_recording() {
+    fn chrome_like_trace_parses_and_resembles_a_recording() {
         let mut bytes = Vec::new();
         let count = chrome_like(1, 2 << 20, &mut bytes).unwrap();
         assert!(bytes.len() >= 2 << 20 && bytes.len() < (2 << 20) + 200_000, "{}", bytes.len());
@@ -452,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn seeds_decide() {
+    fn trace_is_determined_by_the_seed() {
         let write = |seed| {
             let mut bytes = Vec::new();
             chrome_like(seed, 50_000, &mut bytes).unwrap();

@@ -1,4 +1,4 @@
-//! Words of Chrome-like traces, and their text.
+//! Names for Chrome-like traces, and fast text output.
 
 pub(super) const NAMES: &[&str] = &[
     "RunTask",
@@ -42,7 +42,7 @@ pub(super) const THREADS: &[&str] = &[
     "GpuMemoryThread",
 ];
 
-/// Text under construction: appends of strings and numbers without the formatting machinery.
+/// Text under construction; appends strings and numbers without formatting machinery.
 pub(super) struct TextBuilder(pub(super) Vec<u8>);
 
 impl TextBuilder {

@@ -1,4 +1,5 @@
-//! Traces whose clocks differ: ranks of one job, each with a clock of its own, and events with times in their args.
+//! Generates traces with different clocks: ranks of one job, each with its own clock, and events
+//! with times in their args.
 
 use super::json::Json;
 use super::{Layout, TraceShape, finish, value};
@@ -17,25 +18,25 @@ pub struct Base {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum BaseFormat {
-    /// `"baseTimeNanoseconds":` a number
+    /// `"baseTimeNanoseconds":` with a number.
     Kineto,
-    /// the same, a string
+    /// `"baseTimeNanoseconds":` with a string.
     KinetoText,
-    /// `"viztracer_metadata":{"baseTimeNanoseconds":…}`
+    /// `"viztracer_metadata":{"baseTimeNanoseconds":…}`.
     VizTracer,
-    /// `"beginningOfTime":` microseconds
+    /// `"beginningOfTime":` in microseconds.
     Clang,
     Nowhere,
 }
 
-/// How the clock of a rank differs from the true time.
+/// Deviation of a rank's clock from the true time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Skew {
-    /// Nanoseconds that it is ahead.
+    /// Nanoseconds that the clock is ahead.
     pub offset_ns: i64,
-    /// By how many 10^-9 it is slow.
+    /// Parts per billion by which the clock is slow.
     pub drift_ppb: i64,
-    /// Nanoseconds by which single events may be late.
+    /// Maximum random delay of single events in nanoseconds.
     pub jitter_ns: u64,
 }
 
@@ -63,7 +64,7 @@ pub fn rank(seed: u64, number: usize, events: usize, base: Base, skew: Skew) -> 
             at % 3
         ));
     }
-    // as they end, not as they begin
+    // events in order of their ends
     (1..list.len())
         .filter(|_| own.chance(20))
         .collect::<Vec<_>>()
@@ -97,7 +98,8 @@ fn micros(ns: i64, all_decimals: bool) -> String {
     }
 }
 
-/// A trace of `events` events whose args have times that viewers read, spelled in every way; some only look like it.
+/// Generates a trace of `events` events with times in args that viewers read, in all notations, and
+/// some lookalikes.
 #[must_use]
 pub fn times_in_args(seed: u64, events: usize, odd: u64) -> Vec<u8> {
     let rng = &mut Rng::new(seed);

@@ -1,57 +1,58 @@
-//! Traces with CPU profiles that are sound: whole streams in every spelling and arrangement that producers have.
+//! Generates traces with valid CPU profiles: complete streams in all notations and arrangements
+//! that occur in practice.
 //!
-//! What the profiles hold follows from the seed and the size alone, and how they lie in the file from the arrangement:
-//! so one profile can be had in order and shuffled.
+//! The profiles depend only on the seed and the size; the arrangement decides their layout in the
+//! file. So the same profile can be generated in order and shuffled.
 
 use super::json::Json;
 use super::profile::{StreamMembers, stream_key};
 use super::{Form, Layout, TraceShape, document, event, shape};
 use crate::Rng;
 
-/// How the chunks of each stream lie in the file.
+/// Arrangement of the chunks of each stream in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
-    /// as they were made
+    /// Chunks in stream order.
     InOrder,
-    /// in random order, each with its true time
+    /// Chunks in random order, each with its true time.
     Shuffled,
-    /// as they were made, all with one time
+    /// Chunks in stream order, all with the same time.
     EqualTimes,
-    /// as they were made, with random times
+    /// Chunks in stream order, with random times.
     RandomTimes,
-    /// in random order, with random times
+    /// Chunks in random order, with random times.
     Lost,
 }
 
 impl Arrangement {
-    /// All of them.
+    /// All arrangements.
     pub const ALL: [Self; 5] =
         [Self::InOrder, Self::Shuffled, Self::EqualTimes, Self::RandomTimes, Self::Lost];
 }
 
-/// Everything about a generated trace with profiles but its seed.
+/// Shape of a generated trace with profiles, except its seed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileShape {
-    /// Profiles.
+    /// Number of profiles.
     pub streams: usize,
-    /// Nodes of a profile, at most.
+    /// Maximum number of nodes per profile.
     pub nodes: usize,
-    /// Chunks of a profile, at most.
+    /// Maximum number of chunks per profile.
     pub chunks: usize,
-    /// Samples of a chunk, at most.
+    /// Maximum number of samples per chunk.
     pub samples: usize,
     /// Order and times of the chunks.
     pub arrangement: Arrangement,
-    /// Events of other kinds.
+    /// Number of other events.
     pub others: usize,
-    /// The container.
+    /// The container format.
     pub form: Form,
-    /// Whitespace.
+    /// The whitespace layout.
     pub layout: Layout,
 }
 
 impl ProfileShape {
-    /// A tidy trace of `streams` small profiles, one event per line.
+    /// Creates a tidy shape of `streams` small profiles, one event per line.
     #[must_use]
     pub fn plain(streams: usize) -> Self {
         Self {
@@ -66,13 +67,13 @@ impl ProfileShape {
         }
     }
 
-    /// Any shape at all, mostly small.
+    /// Creates a random shape, usually small.
     pub fn arbitrary(rng: &mut Rng) -> Self {
         Self {
             streams: 1 + rng.index(9),
             nodes: [1, 4, 20, 60][rng.index(4)],
             chunks: [1, 4, 12][rng.index(3)],
-            // beyond 1024 samples a stream leaves the memory
+            // streams with more than 1024 samples are spilled
             samples: if rng.chance(5) { 1500 } else { [3, 20][rng.index(2)] },
             arrangement: Arrangement::ALL[rng.index(5)],
             others: [0, 5, 40][rng.index(3)],
@@ -82,7 +83,7 @@ impl ProfileShape {
     }
 }
 
-/// A well-formed trace with `shape.streams` sound profiles.
+/// Generates a well-formed trace with `shape.streams` valid profiles.
 #[must_use]
 pub fn profile_trace(seed: u64, shape: &ProfileShape) -> Vec<u8> {
     let rng = &mut Rng::new(!seed);
@@ -114,15 +115,12 @@ pub fn profile_trace(seed: u64, shape: &ProfileShape) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// What one profile says.
 struct ProfileStream {
     start: String,
-    /// `startTime` of the data, if it has one.
     own_start: Option<i64>,
     source: Option<&'static str>,
-    /// `args` of the chunks, or none, and true times.
+    /// `args` of each chunk, if any, and its true time.
     chunks: Vec<(Option<Json>, i64)>,
-    /// All in one `CpuProfile` event.
     whole: bool,
 }
 
@@ -175,7 +173,6 @@ impl ProfileStream {
         ProfileStream { start: written, own_start, source, chunks, whole }
     }
 
-    /// Its events in file order.
     fn events(self, rng: &mut Rng, number_of: usize, arrangement: Arrangement) -> Vec<Json> {
         let key = if self.whole { stream_key(usize::MAX) } else { stream_key(number_of) };
         let in_order = arrangement == Arrangement::InOrder;
@@ -233,7 +230,6 @@ fn envelope(
     if rng.chance(20) { shuffled(rng, members) } else { Json::object(members) }
 }
 
-/// How a tree is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Links {
     Parents,
@@ -241,21 +237,20 @@ enum Links {
     Both,
 }
 
-/// The data of a profile on their way into chunks.
+/// State of a profile while it is divided into chunks.
 struct ChunkContent {
     ids: Vec<u64>,
     parents: Vec<usize>,
     links: Links,
     samples: usize,
-    /// From this chunk on there are lines and columns.
     lines_from: usize,
-    /// Time steps stand beside the profile in newer recordings, and in it in older ones.
+    /// Whether `timeDeltas` are inside `cpuProfile`, as in older recordings, not next to it.
     steps_inside: bool,
     has_hits: bool,
     trace_ids: bool,
     decimals: bool,
     sent: usize,
-    /// Steps that come a chunk later than their samples.
+    /// Deltas delayed to the chunk after their samples.
     late: Vec<String>,
 }
 
@@ -292,7 +287,7 @@ impl ChunkContent {
         }
     }
 
-    /// The args of the next chunk; the last one brings all that is left.
+    /// Returns the args of the next chunk; the last one has all that is left.
     fn chunk(&mut self, rng: &mut Rng, chunk: usize, of: usize, start: Option<i64>) -> Json {
         let last = chunk + 1 == of;
         let least = usize::from(self.sent == 0);
@@ -408,7 +403,7 @@ mod tests {
     use crate::reference;
 
     #[test]
-    fn the_arrangement_changes_no_profile() {
+    fn arrangement_does_not_change_the_profiles() {
         for seed in 0..60 {
             let mut shape = ProfileShape { chunks: 5, ..ProfileShape::plain(4) };
             let read = |shape: &ProfileShape| {
@@ -430,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn every_order_occurs() {
+    fn every_arrangement_occurs() {
         let mut orders: Vec<&str> = Vec::new();
         for seed in 0..200 {
             let shape = ProfileShape::arbitrary(&mut Rng::new(seed));

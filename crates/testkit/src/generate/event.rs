@@ -1,4 +1,4 @@
-//! The events of a generated trace, in file order.
+//! Generates the events of a trace, in file order.
 
 use super::finish::{ShapedMember, finish};
 use super::json::Json;
@@ -13,7 +13,8 @@ const PHASES: &[&str] = &[
 const ODD_PHASES: &[&str] =
     &["\"Z\"", "\"\"", "\"XX\"", "\"\\u004d\"", "\"\\u0058\"", "5", "null", "\"é\""];
 
-/// Exactly `shape.events` events; the chunks of profile streams stand between the others.
+/// Generates exactly `shape.events` events; chunks of profile streams are interleaved with the
+/// others.
 pub(super) fn events(rng: &mut Rng, shape: &TraceShape) -> Vec<Json> {
     let times = times(rng, shape);
     let rate = if shape.profile_streams == 0 { 0 } else { shape.profile_rate };
@@ -29,7 +30,6 @@ pub(super) fn events(rng: &mut Rng, shape: &TraceShape) -> Vec<Json> {
     events
 }
 
-/// The events' times in file order.
 fn times(rng: &mut Rng, shape: &TraceShape) -> Vec<i64> {
     let mut ts = if rng.chance(80) { rng.below(1000) as i64 } else { 1_712_195_495_533_685 };
     if rng.chance(10) {
@@ -56,7 +56,7 @@ fn times(rng: &mut Rng, shape: &TraceShape) -> Vec<i64> {
             while !rest.is_empty() {
                 let size = (rng.range(1, 30) as usize).min(rest.len());
                 let (batch, tail) = rest.split_at_mut(size);
-                // Two threads' buffers, each sorted.
+                // buffers of two threads, each sorted
                 let half = rng.index(size);
                 batch.rotate_left(half);
                 rest = tail;
@@ -104,7 +104,7 @@ pub(super) fn event(rng: &mut Rng, shape: &TraceShape, ts: i64) -> Json {
 
 fn name(rng: &mut Rng, shape: &TraceShape) -> String {
     if rng.chance(shape.odd) && rng.chance(10) {
-        // Looks like part of a profile stream, and is no chunk of one.
+        // resembles part of a profile stream, but is no chunk
         return rng.pick(&["\"Profile\"", "\"ProfileChunk2\"", "\"\\\\ProfileChunk\""]).into();
     }
     value::string(rng, shape)

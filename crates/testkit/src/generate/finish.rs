@@ -1,13 +1,13 @@
-//! Members of an event put together: some missing, doubled, moved or disguised.
+//! Assembles the members of an event: some missing, duplicated, moved or disguised.
 
 use super::json::Json;
 use super::{TraceShape, value};
 use crate::Rng;
 
-/// Name, value and whether a tidy event always has the member.
+/// A member of an event: name, value, and whether tidy events always have it.
 pub(super) type ShapedMember = (&'static str, Json, bool);
 
-/// An event of `members`, some of them missing, doubled, moved or disguised as the shape asks.
+/// Builds an event of `members`, with oddities according to the shape.
 pub(super) fn finish(rng: &mut Rng, shape: &TraceShape, members: Vec<ShapedMember>) -> Json {
     let mut object: Vec<(String, Json)> = Vec::new();
     for (name, value, needed) in members {
@@ -28,14 +28,13 @@ pub(super) fn finish(rng: &mut Rng, shape: &TraceShape, members: Vec<ShapedMembe
         let at = rng.index(object.len() + 1);
         object.insert(at, lookalike(rng, shape));
     }
-    // Duplicates keep their meaning only while the last one stays last: rotate, or shuffle all.
+    // duplicates keep their meaning only while the last one stays last: rotate, or shuffle all
     if rng.chance(shape.odd) || rng.chance(20) {
         rng.shuffle(&mut object);
     }
     Json::Object(object)
 }
 
-/// `name` with one of its letters as an escape.
 fn escaped(rng: &mut Rng, name: &str) -> String {
     let at = rng.index(name.len());
     let (head, tail) = name.split_at(at);
@@ -44,7 +43,7 @@ fn escaped(rng: &mut Rng, name: &str) -> String {
     format!("{head}{escape}{}", &tail[1..])
 }
 
-/// A member that resembles an envelope key and is none.
+/// Returns a member whose key resembles an envelope key but is none.
 fn lookalike(rng: &mut Rng, shape: &TraceShape) -> (String, Json) {
     let keys = [
         "\\\"ts",

@@ -1,32 +1,30 @@
-//! A tree of raw JSON tokens and its writing in every layout.
+//! A tree of raw JSON tokens, and its serialization in every layout.
 
 use super::Layout;
 use crate::Rng;
 
-/// A JSON value whose leaves and key tokens are written as they are.
+/// A JSON value; leaves and keys are raw tokens.
 #[derive(Clone, Debug)]
 pub(super) enum Json {
     /// A scalar, or any finished text.
     Raw(String),
     Array(Vec<Json>),
-    /// The events of a trace: an array that [`Layout::Lines`] puts one a line.
+    /// The events of a trace: an array that [`Layout::Lines`] writes one per line.
     Events(Vec<Json>),
     /// Key tokens with their quotes, and values.
     Object(Vec<(String, Json)>),
 }
 
 impl Json {
-    /// A scalar token.
     pub(super) fn raw(text: impl Into<String>) -> Self {
         Self::Raw(text.into())
     }
 
-    /// An object of plain names.
     pub(super) fn object(members: impl IntoIterator<Item = (&'static str, Json)>) -> Self {
         Self::Object(members.into_iter().map(|(k, v)| (format!("\"{k}\""), v)).collect())
     }
 
-    /// Appends the text in `layout`; only [`Layout::Ragged`] draws on `rng`.
+    /// Appends the text in `layout`; only [`Layout::Ragged`] uses `rng`.
     pub(super) fn write(&self, out: &mut String, rng: &mut Rng, layout: Layout) {
         JsonWriter { out, rng, layout }.value(self, 0);
     }
@@ -93,14 +91,13 @@ impl JsonWriter<'_> {
     fn line_break(&mut self, depth: usize, events: bool) {
         if let Some((ending, indent)) = self.layout.indent() {
             self.out.push_str(ending);
-            // Deep nesting would be written in quadratic space.
+            // indenting deep nesting fully would take quadratic space
             (0..depth.min(40)).for_each(|_| self.out.push_str(indent));
         } else if events && self.layout == Layout::Lines {
             self.out.push('\n');
         }
     }
 
-    /// Random whitespace where the layout is ragged.
     fn blank(&mut self) {
         let blanks: &[&str] = match self.layout {
             Layout::Ragged => &[" ", "  ", "\t", "\n", "\r\n", " \n\t ", "\r"],

@@ -1,7 +1,8 @@
-//! Seeded traces: arbitrary well-formed ones that hold every oddity real writers produce, and a
-//! fast Chrome-like one for benches.
+//! Generates seeded traces: arbitrary well-formed ones with every oddity of real writers, and a
+//! fast Chrome-like one for benchmarks.
 //!
-//! [`trace`] builds each document as a tree of raw tokens, then writes it in the shape's layout.
+//! [`trace`] builds each document as a tree of raw tokens, then writes it in the layout of the
+//! shape.
 
 mod annotations;
 mod chrome;
@@ -28,7 +29,7 @@ pub use shape::{Disorder, Form, Layout, TraceShape};
 
 pub use crate::Rng;
 
-/// A well-formed trace that follows from `seed` and `shape` alone, with `shape.events` events.
+/// Generates a well-formed trace of `shape.events` events, determined by `seed` and `shape`.
 #[must_use]
 pub fn trace(seed: u64, shape: &TraceShape) -> Vec<u8> {
     let rng = &mut Rng::new(seed);
@@ -97,7 +98,7 @@ mod tests {
             let input = trace(seed, &shape);
             assert_eq!(input, trace(seed, &shape), "seed {seed} gives one answer");
             for document in serde_json::Deserializer::from_slice(&input).into_iter::<&RawValue>() {
-                // serde_json does not skip a byte order mark; the reference does.
+                // serde_json does not skip a byte order mark; the reference does
                 assert!(document.is_ok() || shape.bom, "seed {seed}: {shape:?}: {document:?}");
             }
             let events = reference::events(&input).unwrap_or_else(|e| panic!("seed {seed}: {e}"));

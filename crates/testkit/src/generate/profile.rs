@@ -1,11 +1,11 @@
-//! `ProfileChunk` events of several streams: in order, out of order, and beyond help.
+//! Generates `ProfileChunk` events of several streams: in order, out of order, and beyond repair.
 
 use super::finish::finish;
 use super::json::Json;
 use super::{TraceShape, value};
 use crate::Rng;
 
-/// One event for every time of `slots` (file order), spread over the shape's streams.
+/// Generates one event for each time of `slots` (file order), distributed over the streams.
 pub(super) fn chunks(rng: &mut Rng, shape: &TraceShape, slots: &[i64]) -> Vec<Json> {
     if shape.profile_streams == 0 {
         return Vec::new();
@@ -21,7 +21,7 @@ pub(super) fn chunks(rng: &mut Rng, shape: &TraceShape, slots: &[i64]) -> Vec<Js
     events.into_iter().flatten().collect()
 }
 
-/// The chunks of one stream with the places they take.
+/// Returns the chunks of one stream with their positions in the file.
 fn stream_events(
     rng: &mut Rng,
     shape: &TraceShape,
@@ -32,16 +32,16 @@ fn stream_events(
     let mut file_order: Vec<usize> = places.to_vec();
     let mut times: Vec<i64> = places.iter().map(|&place| slots[place]).collect();
     match rng.below(6) {
-        // File order and time order agree.
+        // file order and time order agree
         0 => times.sort_unstable(),
-        // The file is out of order, the times say how it was.
+        // the file is shuffled, but times give the order
         1 => {
             times.sort_unstable();
             rng.shuffle(&mut file_order);
         }
-        // As the slots' own times fall: file order is right, the times are not (if disordered).
+        // file order is right; times are wrong if the trace is disordered
         2 => {}
-        // One chunk late or early in a sorted stream.
+        // one chunk is late or early in a sorted stream
         3 => {
             times.sort_unstable();
             if times.len() > 1 {
@@ -51,7 +51,7 @@ fn stream_events(
             }
         }
         4 => times.reverse(),
-        // Neither order helps, likely.
+        // neither order is likely right
         _ => {
             rng.shuffle(&mut file_order);
             rng.shuffle(&mut times);
@@ -68,10 +68,11 @@ fn stream_events(
     events
 }
 
-/// The members that name a stream.
+/// The members that identify a stream.
 pub(super) type StreamMembers = Vec<(&'static str, &'static str)>;
 
-/// Streams that differ in pid, in id, in the type of one of them, by its absence, or by `id2` in its place.
+/// Returns the key of a stream. Streams differ in pid, in id, in the type of either, or in having
+/// `id2` or nothing instead.
 pub(super) fn stream_key(stream: usize) -> StreamMembers {
     match stream {
         0 => vec![("pid", "1"), ("id", "\"0x1\"")],
@@ -90,7 +91,7 @@ pub(super) fn stream_key(stream: usize) -> StreamMembers {
 fn chunk(rng: &mut Rng, shape: &TraceShape, key: &StreamMembers, ts: i64, args: Json) -> Json {
     let odd = rng.chance(shape.odd);
     let name = if odd && rng.chance(20) { "\"Profile\\u0043hunk\"" } else { "\"ProfileChunk\"" };
-    // A metadata event of that name is no chunk.
+    // a metadata event of that name is no chunk
     let ph = if odd && rng.chance(10) { "\"M\"" } else { "\"P\"" };
     let mut members = vec![
         ("args", args, true),
@@ -109,7 +110,8 @@ fn end_chunk(ts: i64) -> Json {
     Json::object([("data", Json::object([("endTime", Json::raw(ts.to_string()))]))])
 }
 
-/// The args of a chunk that defines a few nodes after the `nodes` there are and samples any.
+/// Generates the args of a chunk that defines a few nodes after the existing `nodes` and samples
+/// any of them.
 fn data(rng: &mut Rng, nodes: &mut u64) -> Json {
     let number = |n: u64| Json::raw(n.to_string());
     let mut new = Vec::new();
@@ -122,7 +124,7 @@ fn data(rng: &mut Rng, nodes: &mut u64) -> Json {
         ]);
         let mut node = vec![("callFrame", frame), ("id", number(*nodes))];
         if by_children {
-            // Children may stand in later chunks: they are no reference back.
+            // children may be defined in later chunks: they are no reference back
             node.push(("children", Json::Array(vec![number(*nodes + 1)])));
         } else if *nodes > 1 {
             node.push(("parent", number(rng.range(1, *nodes - 1))));

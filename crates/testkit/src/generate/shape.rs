@@ -1,8 +1,8 @@
-//! What a generated trace looks like.
+//! Shapes of generated traces.
 
 use crate::Rng;
 
-/// The container of the first document.
+/// The container format of the first document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Form {
@@ -15,26 +15,26 @@ pub enum Form {
 /// Whitespace between tokens. NDJSON keeps only what fits on a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// none: the whole trace on one line
+    /// None: the whole trace on one line.
     Compact,
-    /// one event per line
+    /// One event per line.
     Lines,
-    /// pretty-printed, two blanks a level
+    /// Pretty-printed, indented by two blanks.
     TwoSpaces,
-    /// pretty-printed, four blanks a level
+    /// Pretty-printed, indented by four blanks.
     FourSpaces,
-    /// pretty-printed, a tab a level
+    /// Pretty-printed, indented by tabs.
     Tabs,
-    /// pretty-printed, two blanks a level, lines end with CR LF
+    /// Pretty-printed, indented by two blanks, with CR LF line ends.
     CrLf,
-    /// random whitespace between any two tokens
+    /// Random whitespace between any two tokens.
     Ragged,
-    /// as `Ragged` without line breaks
+    /// As `Ragged`, without line breaks.
     RaggedLine,
 }
 
 impl Layout {
-    /// Line ending and indent of the pretty-printed layouts.
+    /// Returns the line ending and indent of pretty-printed layouts.
     pub(super) fn indent(self) -> Option<(&'static str, &'static str)> {
         match self {
             Self::TwoSpaces => Some(("\n", "  ")),
@@ -45,7 +45,7 @@ impl Layout {
         }
     }
 
-    /// The nearest layout without line breaks.
+    /// Returns the closest layout without line breaks.
     pub(super) fn on_one_line(self) -> Self {
         match self {
             Self::Ragged | Self::RaggedLine => Self::RaggedLine,
@@ -54,54 +54,54 @@ impl Layout {
     }
 }
 
-/// How far the events' times are from sorted.
+/// How far the times are from sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Disorder {
     Sorted,
     Neighbours,
-    /// several threads' sorted buffers written one after the other
+    /// Sorted buffers of several threads, written one after the other.
     Batches,
     Reversed,
     Random,
 }
 
-/// Everything about a generated trace but its seed. Rates are per cent.
+/// Shape of a generated trace, except its seed. Rates are in percent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TraceShape {
-    /// Events in all documents together, chunks of profiles included.
+    /// Number of events in all documents, including chunks of profiles.
     pub events: usize,
-    /// The first document's container; later ones are random.
+    /// Container format of the first document; later ones are random.
     pub form: Form,
     /// Whitespace of all documents.
     pub layout: Layout,
-    /// Documents one after the other in the one input.
+    /// Number of consecutive documents in the input.
     pub documents: usize,
-    /// Top-level keys before `traceEvents`.
+    /// Number of top-level keys before `traceEvents`.
     pub keys_before: usize,
-    /// Top-level keys after `traceEvents`.
+    /// Number of top-level keys after `traceEvents`.
     pub keys_after: usize,
     /// Order of the times.
     pub disorder: Disorder,
-    /// How many events share the time of the one before.
+    /// Rate of events with the same time as the previous one.
     pub equal_ts: u64,
-    /// How many values and keys are odd: 0 gives a plain, tidy trace.
+    /// Rate of odd values and keys; 0 gives a tidy trace.
     pub odd: u64,
-    /// CPU profile streams.
+    /// Number of CPU profile streams.
     pub profile_streams: usize,
-    /// How many events are part of a profile, if there are streams.
+    /// Rate of events that belong to a profile, if there are streams.
     pub profile_rate: u64,
-    /// Whether single strings of up to 100 kB and values nested up to 300 deep may occur.
+    /// Whether strings of up to 100 kB and values nested up to 300 deep may occur.
     pub big: bool,
-    /// A UTF-8 byte order mark at the start.
+    /// Whether the input starts with a UTF-8 byte order mark.
     pub bom: bool,
-    /// `traceEvents` is spelt with an escape.
+    /// Whether the key `traceEvents` contains an escape.
     pub escaped_events_key: bool,
 }
 
 impl TraceShape {
-    /// A tidy object with `events` events, one per line, sorted, without oddities: where damage and
-    /// its repair can be told apart.
+    /// Creates a tidy shape of `events` events: an object, sorted, one event per line, without
+    /// oddities. Damage and its repair are unambiguous in it.
     #[must_use]
     pub fn plain(events: usize) -> Self {
         Self {
@@ -122,7 +122,7 @@ impl TraceShape {
         }
     }
 
-    /// Any shape at all, mostly small.
+    /// Creates a random shape, usually small.
     pub fn arbitrary(rng: &mut Rng) -> Self {
         let events = match rng.below(20) {
             0 => 0,

@@ -1,10 +1,10 @@
-//! Random JSON values, strings, numbers and top-level keys, from tidy to nasty.
+//! Generates random JSON values, strings, numbers and top-level keys, tidy or odd.
 
 use super::TraceShape;
 use super::json::Json;
 use crate::Rng;
 
-/// Text that means something to a careless scanner, already escaped for the inside of a string.
+/// Text that misleads a careless scanner, escaped for use in a string.
 const TRAPS: &[&str] = &[
     "],\\\"traceEvents\\\":[{",
     "}]}",
@@ -37,7 +37,7 @@ const TRAPS: &[&str] = &[
 const NAMES: &[&str] =
     &["RunTask", "FunctionCall", "v8.compile", "MinorGC", "Layout", "Paint", "x", ""];
 
-/// A string token with its quotes.
+/// Returns a string token with quotes.
 pub(super) fn string(rng: &mut Rng, shape: &TraceShape) -> String {
     if !rng.chance(shape.odd) {
         return format!("\"{}\"", rng.pick(NAMES));
@@ -46,9 +46,9 @@ pub(super) fn string(rng: &mut Rng, shape: &TraceShape) -> String {
     for _ in 0..rng.below(5) {
         match rng.below(6) {
             0 => text.push_str(rng.pick(NAMES)),
-            // An even run of backslashes, so that a quote after it closes the string.
+            // an even number of backslashes: a quote after them closes the string
             1 => (0..rng.below(40)).for_each(|_| text.push_str("\\\\")),
-            // An odd run before a quote that does not.
+            // an odd number before a quote, which does not close it
             2 => {
                 (0..rng.below(8)).for_each(|_| text.push_str("\\\\"));
                 text.push_str("\\\"");
@@ -61,19 +61,18 @@ pub(super) fn string(rng: &mut Rng, shape: &TraceShape) -> String {
         let count = rng.below(100_000) as usize / trap.len().max(1);
         text.push_str(&trap.repeat(count));
     } else if rng.chance(10) {
-        // Lengths about the 64-byte blocks of a scanner.
+        // lengths around the 64-byte blocks of a scanner
         (0..rng.range(50, 140)).for_each(|_| text.push('a'));
     }
     text.push('"');
     text
 }
 
-/// A number of decimal digits without a leading zero.
 fn digits(rng: &mut Rng, count: u64) -> String {
     (0..count).map(|i| char::from(b'0' + rng.range(u64::from(i == 0), 9) as u8)).collect()
 }
 
-/// A number token of a kind real traces hold, of any size.
+/// Returns a number token in any notation that real traces contain, of any size.
 pub(super) fn odd_number(rng: &mut Rng) -> String {
     match rng.below(14) {
         0 => "0".into(),
@@ -93,7 +92,7 @@ pub(super) fn odd_number(rng: &mut Rng) -> String {
     }
 }
 
-/// The same value in another spelling now and then: decimals, an exponent, a string.
+/// Returns a time, sometimes in another notation: decimals, an exponent, a string.
 pub(super) fn time(rng: &mut Rng, shape: &TraceShape, value: i64) -> String {
     if !rng.chance(shape.odd) {
         return value.to_string();
@@ -124,7 +123,6 @@ pub(super) fn time(rng: &mut Rng, shape: &TraceShape, value: i64) -> String {
     }
 }
 
-/// A pid, tid or the like.
 pub(super) fn id(rng: &mut Rng, shape: &TraceShape) -> String {
     if !rng.chance(shape.odd) {
         return rng.range(1, 4).to_string();
@@ -139,7 +137,7 @@ pub(super) fn id(rng: &mut Rng, shape: &TraceShape) -> String {
     }
 }
 
-/// The value of `args` and of unknown keys.
+/// Returns a value for `args` or an unknown key.
 pub(super) fn any(rng: &mut Rng, shape: &TraceShape, depth: u64) -> Json {
     if shape.big && depth == 0 && rng.chance(5) {
         let levels = rng.below(300) as usize;
@@ -158,7 +156,7 @@ pub(super) fn any(rng: &mut Rng, shape: &TraceShape, depth: u64) -> Json {
     }
 }
 
-/// A key token: plain, an envelope name in the wrong place, or nasty.
+/// Returns a key token: plain, an envelope name in the wrong place, or odd.
 pub(super) fn key(rng: &mut Rng, shape: &TraceShape) -> String {
     match rng.below(4) {
         0 => {
@@ -169,7 +167,7 @@ pub(super) fn key(rng: &mut Rng, shape: &TraceShape) -> String {
     }
 }
 
-/// Top-level members other than `traceEvents`.
+/// Returns top-level members other than `traceEvents`.
 pub(super) fn top_level(rng: &mut Rng, shape: &TraceShape, count: usize) -> Vec<(String, Json)> {
     (0..count).map(|_| top_level_member(rng, shape)).collect()
 }
@@ -208,7 +206,8 @@ fn stack_frames(rng: &mut Rng) -> Json {
     rng.shuffle(&mut ids);
     ids.truncate(rng.index(5));
     let frame = |rng: &mut Rng, id| {
-        // Mostly the same frame for the same id, so that some unions collide and some do not.
+        // usually the same frame for the same id, so that some merges of frames collide and some do
+        // not
         let name = Json::raw(format!("\"f{}\"", if rng.chance(95) { id } else { rng.below(9) }));
         (format!("\"{id}\""), Json::object([("name", name), ("category", Json::raw("\"c\""))]))
     };

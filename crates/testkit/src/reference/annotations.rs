@@ -1,18 +1,18 @@
-//! What DevTools' annotations name, with events known by their `uid` ([`crate::generate::annotated`]): the same
-//! before and after, wherever events went.
+//! Resolves DevTools annotations to events identified by `uid` ([`crate::generate::annotated`]),
+//! for comparison before and after a verb.
 
 use super::read::{self, Fields, elements, unescape};
 
-/// The lists of annotations of one document: hidden and expandable entries, labels, ranges, links.
+/// The annotations of one document: hidden entries, expandable entries, labels, ranges, links.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Annotations {
-    /// Each annotation with its keys replaced by what they name, or why DevTools could not read it.
+    /// Each annotation with its keys resolved, or the reason why DevTools cannot read it.
     pub lists: [Vec<Result<String, Unread>>; 5],
     /// `min` and `max` of the first breadcrumb.
     pub window: Option<(f64, f64)>,
 }
 
-/// Why an annotation names nothing.
+/// Why an annotation cannot be resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Unread {
@@ -20,11 +20,11 @@ pub enum Unread {
     Frame,
 }
 
-/// The annotations of each document of an input that has some.
+/// Returns the annotations of each document of an input that has some.
 ///
 /// # Errors
 ///
-/// A sentence on the first thing that is not well-formed.
+/// Returns a description of malformed input.
 pub fn annotations(input: &[u8]) -> Result<Vec<Annotations>, String> {
     let mut all = Vec::new();
     for source in read::sources(input)? {
@@ -79,7 +79,6 @@ fn resolve(element: &str, names: &[&str], events: &[&str]) -> Result<String, Unr
     Ok(said + fields.get("label").unwrap_or_default())
 }
 
-/// What a key names.
 fn named(key: &str, events: &[&str]) -> Result<String, Unread> {
     let text = unescape(key).and_then(|text| String::from_utf8(text).ok());
     let text = text.ok_or(Unread::Malformed)?;
@@ -102,7 +101,7 @@ fn named(key: &str, events: &[&str]) -> Result<String, Unread> {
     }
 }
 
-/// Whether DevTools makes an entry of such events.
+/// Returns whether DevTools makes an entry of such events.
 fn has_entry(event: &Fields<'_>) -> bool {
     let is = |field, texts: &[&str]| {
         let value = event.get(field).and_then(unescape);

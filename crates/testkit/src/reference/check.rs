@@ -1,4 +1,5 @@
-//! What `tracemill check` must count in well-formed inputs, the naive way: everything in memory, one list a question.
+//! Expected counts of `tracemill check` for well-formed inputs, computed naively: everything in
+//! memory, one list per rule.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -7,7 +8,7 @@ use super::read::{self, Fields, is_string, unescape};
 use super::time::{ExactTime, time};
 use super::{Decimal, RawEvent, pairing};
 
-/// The kinds that are counted here; about others nothing is said.
+/// The kinds that are counted here; others are ignored.
 pub const KINDS: &[&str] = &[
     "several-documents",
     "no-events",
@@ -69,11 +70,11 @@ pub const KINDS: &[&str] = &[
 type KindCounts = BTreeMap<&'static str, u64>;
 type Lane = (Value, Value);
 
-/// How often each of [`KINDS`] is in `inputs`, taken together; those that are not in them are left out.
+/// Counts each of [`KINDS`] in `inputs`, taken together. Kinds that do not occur are left out.
 ///
 /// # Errors
 ///
-/// A sentence on the first thing that is not well-formed.
+/// Returns a description of malformed input.
 pub fn check(inputs: &[&[u8]]) -> Result<KindCounts, String> {
     let mut counts = KindCounts::new();
     let mut frames = BTreeSet::new();
@@ -117,7 +118,7 @@ fn add(counts: &mut KindCounts, kind: &'static str, count: u64) {
     *counts.entry(kind).or_default() += count;
 }
 
-/// 0 if there is none, `?` if it is no letter.
+/// Returns the phase; 0 if it is missing, `?` if it is not a letter.
 fn phase(event: &RawEvent) -> u8 {
     match event.ph.as_deref() {
         None | Some("null") => 0,
@@ -146,7 +147,7 @@ fn order(events: &[RawEvent], counts: &mut KindCounts) {
         let dur = event.dur.as_deref().and_then(time).unwrap_or_else(Decimal::zero);
         let stamp = (ts.attos(), dur.attos());
         let late = |last: &(i128, i128)| last.0 > stamp.0 || last.0 == stamp.0 && last.1 < stamp.1;
-        // DevTools reads these by their streams
+        // DevTools reads these by stream
         if phase(event) == b'P'
             && event.name.as_deref().and_then(unescape).is_some_and(|name| name == b"ProfileChunk")
         {
@@ -219,7 +220,7 @@ fn id(raw: Option<&str>, missing: Option<&'static str>, counts: &mut KindCounts)
     add(counts, "big-id", u64::from(is_big(raw)));
 }
 
-/// An integer above 2^53, not in quotes.
+/// Returns whether an unquoted integer exceeds 2^53.
 fn is_big(raw: &str) -> bool {
     let digits = raw.strip_prefix('-').unwrap_or(raw);
     let limit = Decimal::parse(b"9007199254740992").expect("a number");
@@ -227,7 +228,6 @@ fn is_big(raw: &str) -> bool {
         && Decimal::parse(digits.as_bytes()).is_some_and(|number| number > limit)
 }
 
-/// The text of a number, in quotes or not.
 fn text(raw: &str) -> String {
     match unescape(raw) {
         Some(content) => String::from_utf8(content).expect("a number"),
@@ -235,7 +235,7 @@ fn text(raw: &str) -> String {
     }
 }
 
-/// Significant digits, and the power of ten of the last of them.
+/// Returns the significant digits, and the power of ten of the last one.
 fn digits(number: &str) -> (String, i64) {
     let number = number.trim_start_matches('-').to_lowercase();
     let (mantissa, exponent) = number.split_once('e').unwrap_or((&number, "0"));
@@ -249,10 +249,10 @@ fn digits(number: &str) -> (String, i64) {
     (cut.trim_start_matches('0').to_owned(), power)
 }
 
-/// The largest number of nanoseconds that is told apart.
+/// Limit of distinguishable nanoseconds.
 const MOST: i128 = i64::MAX as i128 - 8;
 
-/// Whole nanoseconds, rounded down, and whether that is all.
+/// Returns whole nanoseconds, rounded down, and whether the value is exact.
 fn nanos(number: &str) -> ExactTime {
     let (digits, power) = digits(number);
     let negative = number.starts_with('-');
@@ -277,7 +277,7 @@ fn is_rounded(number: &str) -> bool {
     let ns = ns.abs();
     let own = digits(number);
     let (count, double) = (own.0.len(), number.parse::<f64>().expect("a number"));
-    // as a program writes a double with so many digits
+    // as a program formats a double with this many digits
     let is_double =
         (1..=767).contains(&count) && digits(&format!("{double:.*e}", count - 1)) == own;
     let is_long =
@@ -285,7 +285,6 @@ fn is_rounded(number: &str) -> bool {
     is_long && !is_double
 }
 
-/// A timed event.
 struct TimedEvent<'e> {
     event: &'e RawEvent,
     phase: u8,
@@ -305,14 +304,14 @@ fn timed(events: &[RawEvent]) -> Vec<TimedEvent<'_>> {
     all
 }
 
-/// What is open on a thread: complete events, and begins of pairs with the end of the complete event around each.
+/// Open complete events of a thread, and begin events with the end of the enclosing complete event.
 #[derive(Default)]
 struct OpenSlices {
     slices: Vec<(i128, ExactTime)>,
     begins: Vec<(Option<Value>, ExactTime, Option<ExactTime>)>,
 }
 
-/// Whether `end` is after `other`; finer times are rounded twice.
+/// Returns whether `end` is after `other`, allowing 1 ns if either is rounded.
 fn is_after(end: ExactTime, other: ExactTime) -> bool {
     end.ns - other.ns > i128::from(!(end.exact && other.exact))
 }
@@ -362,7 +361,7 @@ fn threads(timed: &[TimedEvent<'_>], counts: &mut KindCounts) {
         (dur.map_or(0, |dur| dur.ns), begin, dur.is_none_or(|dur| dur.exact))
     };
     for (at, own) in timed.iter().enumerate() {
-        // longer ones first, before begins and ends
+        // longer ones first, before begin and end events
         let length = match own.phase {
             b'X' => times(own).0,
             b'B' | b'E' => {
@@ -375,7 +374,7 @@ fn threads(timed: &[TimedEvent<'_>], counts: &mut KindCounts) {
             lanes.entry(lane(own.event)).or_default().push((own.ns, -length, at));
         }
     }
-    // without any end no pair can be wrong
+    // without any end event, no pair can be wrong
     if pairs.len() > 1 && timed.iter().any(|timed| timed.phase == b'E') {
         add(counts, "be-threads", pairs.values().sum());
     }
@@ -397,7 +396,7 @@ fn threads(timed: &[TimedEvent<'_>], counts: &mut KindCounts) {
     }
 }
 
-/// What an async event or flow is paired by, and whether that is of its process only.
+/// Returns the pairing id of an async event or flow, and whether it is local to its process.
 fn async_id(event: &RawEvent) -> Option<(String, bool)> {
     if let Some(id) = &event.id {
         return Some((id.clone(), false));
@@ -465,7 +464,7 @@ fn asyncs(timed: &[TimedEvent<'_>], counts: &mut KindCounts) {
 }
 
 fn flows(timed: &[TimedEvent<'_>], counts: &mut KindCounts) {
-    /// Whether it is open, whether it led somewhere, the process of its last begin.
+    /// Whether the flow is open, whether it had a step, and the process of its last begin.
     type Flow = (bool, bool, Option<Value>);
     let mut flows: HashMap<AsyncKey, Flow> = HashMap::new();
     for event in timed.iter().filter(|timed| b"stf".contains(&timed.phase)) {

@@ -1,7 +1,7 @@
-//! CPU profiles as they must be extracted from well-formed traces, and what a `.cpuprofile` says.
+//! Extracts CPU profiles from well-formed traces, and reads `.cpuprofile` files, as a reference.
 //!
-//! Everything is a `serde_json` value; times are whole nanoseconds. Only what is sound is understood: ids are numbers,
-//! trees are trees, and samples and time steps are equal in number.
+//! Everything is a `serde_json` value; times are whole nanoseconds. Only valid profiles are
+//! supported: numeric ids, proper trees, and as many samples as deltas.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -19,55 +19,55 @@ pub struct Node {
     pub id: u64,
     pub parent: Option<u64>,
     pub hits: u64,
-    /// `callFrame`, complete.
+    /// The `callFrame`, with missing members added.
     pub frame: Map<String, Value>,
-    /// Every other key.
+    /// All other keys.
     pub others: Map<String, Value>,
 }
 
-/// What a profile says, however it is spelt.
+/// Contents of a profile, independent of notation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields carry the names of the format")]
 pub struct CpuProfile {
     pub start: Decimal,
-    /// Nanoseconds.
+    /// End in nanoseconds.
     pub end: i128,
-    /// In stream order, but the root first.
+    /// Nodes in stream order, but the root first.
     pub nodes: Vec<Node>,
     pub samples: Vec<u64>,
-    /// Nanoseconds.
+    /// Time deltas in nanoseconds.
     pub deltas: Vec<i128>,
     pub lines: Option<Vec<i64>>,
     pub columns: Option<Vec<i64>>,
     pub trace_ids: BTreeMap<String, u64>,
-    /// Every other key.
+    /// All other keys.
     pub extras: BTreeMap<String, Value>,
 }
 
-/// A profile of a trace.
+/// A profile in a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamProfile {
-    /// As written; empty if missing.
+    /// `pid` as written; empty if missing.
     pub pid: String,
-    /// Of the `Profile` event, as written; empty if missing.
+    /// `tid` of the `Profile` event as written; empty if missing.
     pub tid: String,
-    /// `id`, or `id2` where there is none, as written; empty if missing.
+    /// `id`, or else `id2`, as written; empty if missing.
     pub id: String,
-    /// `both`, `time`, `input` or `neither`.
+    /// Order of the chunks: `both`, `time`, `input` or `neither`.
     pub order: &'static str,
-    /// Events beside the `Profile` event.
+    /// Number of events other than the `Profile` event.
     pub chunks: usize,
-    /// Nanoseconds.
+    /// Start in nanoseconds.
     pub start: i128,
-    /// What it says.
+    /// Contents of the profile.
     pub profile: CpuProfile,
 }
 
-/// The profiles of the traces `inputs` that have nodes, by start.
+/// Extracts the profiles of `inputs` that have nodes, by start.
 ///
 /// # Errors
 ///
-/// A sentence on the first thing that is not well-formed.
+/// Returns a description of malformed input.
 pub fn cpu_profiles(inputs: &[&[u8]]) -> Result<Vec<StreamProfile>, String> {
     let mut events = Vec::new();
     for (number, input) in inputs.iter().enumerate() {
@@ -89,16 +89,16 @@ pub fn cpu_profiles(inputs: &[&[u8]]) -> Result<Vec<StreamProfile>, String> {
     Ok(profiles)
 }
 
-/// The events of one profile, by number.
 #[derive(Default)]
 struct ProfileGroup {
     heads: Vec<usize>,
     chunks: Vec<usize>,
-    /// Whether its one chunk is a `CpuProfile` event.
+    /// Whether the only chunk is a `CpuProfile` event.
     whole: bool,
 }
 
-/// Streams in order of their first events, each cut where an input has a `Profile` event of its own.
+/// Returns the streams in order of their first events, divided wherever an input has its own
+/// `Profile` event.
 fn groups(events: &[(usize, Fields<'_>)]) -> Vec<ProfileGroup> {
     let mut numbers: HashMap<StreamKey, usize> = HashMap::new();
     let mut streams: Vec<Vec<ProfileGroup>> = Vec::new();
@@ -160,7 +160,7 @@ impl ProfileGroup {
             (Some(head), _) => {
                 let said = pieces.iter().rev().find_map(|piece| piece.end);
                 let own = piece(event(head))?.start.map(|own| nanos(&own)).transpose()?;
-                // both of the clock of the data, which need not be that of the events
+                // both are on the clock of the data, which may differ from that of the events
                 let shift = own.map_or(Ok(0), |own| nanos(&written).map(|start| start - own))?;
                 (written, said.map(|end| end + shift))
             }
@@ -199,7 +199,6 @@ impl ProfileGroup {
     }
 }
 
-/// What one event brings.
 #[derive(Debug, Default)]
 struct EventData {
     nodes: Vec<Value>,
@@ -247,12 +246,10 @@ fn list<T>(value: &Value, item: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, 
     items.iter().map(|v| item(v).ok_or_else(|| format!("of another kind: {v}"))).collect()
 }
 
-/// A number as written, in quotes or not.
 fn text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Decimal microseconds to whole nanoseconds, rounded down.
 fn nanos(micros: &str) -> Result<i128, String> {
     let (negative, digits) = match micros.strip_prefix('-') {
         Some(digits) => (true, digits),
@@ -286,7 +283,7 @@ fn assemble(pieces: &[EventData], start: &str, end: Option<i128>) -> Result<CpuP
         return Err("samples and steps differ in number".into());
     }
     let positions = |get: fn(&EventData) -> Option<&Vec<i64>>| {
-        // of no samples there are no lines
+        // without samples there are no lines
         let any = !samples.is_empty() && pieces.iter().any(|piece| get(piece).is_some());
         let zeros = |piece: &EventData| vec![0; piece.samples.len()];
         let of = |piece| get(piece).cloned().unwrap_or_else(|| zeros(piece));
@@ -317,7 +314,7 @@ fn tree(pieces: &[EventData], samples: &[u64]) -> Result<Vec<Node>, String> {
     let mut nodes = Vec::new();
     let all: Vec<&Value> = pieces.iter().flat_map(|piece| &piece.nodes).collect();
     for (number, value) in all.iter().enumerate() {
-        // the same once more is no other node
+        // an identical repetition is not another node
         if all[..number].contains(value) {
             continue;
         }
@@ -336,7 +333,7 @@ fn tree(pieces: &[EventData], samples: &[u64]) -> Result<Vec<Node>, String> {
     Ok(nodes)
 }
 
-/// A node with its frame completed, and the ids of its children.
+/// Reads a node and completes its frame; also returns the ids of its children.
 fn node(value: &Value) -> Result<(Node, Vec<u64>), String> {
     let members = value.as_object().ok_or("a node is no object")?;
     let number = |name| members.get(name).and_then(Value::as_u64);
@@ -372,11 +369,11 @@ fn node(value: &Value) -> Result<(Node, Vec<u64>), String> {
 }
 
 impl CpuProfile {
-    /// Reads a sound `.cpuprofile` of the new form.
+    /// Reads a valid `.cpuprofile` of the new form.
     ///
     /// # Errors
     ///
-    /// A sentence on the first thing that is not as it should be.
+    /// Returns a description of the first invalid value.
     pub fn read(file: &[u8]) -> Result<Self, String> {
         let text = std::str::from_utf8(file).map_err(|e| e.to_string())?;
         let inner = format!("{{\"data\":{{\"cpuProfile\":{text}}}}}");
@@ -402,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shuffled_stream_is_put_in_order() {
+    fn shuffled_stream_is_put_in_order() {
         let trace = br#"[
             {"name":"ProfileChunk","pid":1,"id":1,"ts":30,"args":{"data":{"cpuProfile":{"samples":[2]},
              "timeDeltas":[-5],"lines":[4]}}},

@@ -1,14 +1,14 @@
-//! Exact decimal numbers of any length, as JSON spells them: parsing and total order.
+//! Exact decimal numbers of any length in JSON notation: parsing and total order.
 
 use std::cmp::Ordering;
 
-/// Exponents beyond this are clamped: nothing real comes near, and the arithmetic cannot overflow.
+/// Limit to which exponents are clamped, so that arithmetic cannot overflow.
 const EXPONENT_LIMIT: i64 = 1_000_000_000_000_000_000;
 
 /// The exact value `± 0.d1d2d3… × 10^exponent` of a JSON number.
 ///
-/// Equal values have equal representations: no leading or trailing zero digits, and zero is
-/// positive, without digits, with exponent 0.
+/// Equal values have equal representations: no leading or trailing zero digits. Zero is positive,
+/// without digits, with exponent 0.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Decimal {
     negative: bool,
@@ -17,13 +17,13 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Zero, which is also the duration of an event that has none.
+    /// Returns zero, which is also the duration of an event without `dur`.
     #[must_use]
     pub fn zero() -> Self {
         Self { negative: false, digits: Vec::new(), exponent: 0 }
     }
 
-    /// Reads `text` if it is exactly a number of the JSON grammar, without surrounding space.
+    /// Parses `text` if it is exactly a JSON number, without surrounding space.
     #[must_use]
     pub fn parse(text: &[u8]) -> Option<Self> {
         let (negative, rest) = match text {
@@ -66,19 +66,20 @@ impl Decimal {
         }
     }
 
-    /// A time of this many microseconds in whole nanoseconds, rounded down, at most ±(2^63 − 9).
+    /// Converts microseconds to whole nanoseconds, rounded down and limited to ±(2^63 − 9).
     #[must_use]
     pub fn nanos_floor(&self) -> i64 {
         self.floor(3, i128::from(i64::MAX - 8)) as i64
     }
 
-    /// A time of this many microseconds in whole attoseconds, rounded down, at most ±2^123: what times are compared by.
+    /// Converts microseconds to whole attoseconds, rounded down and limited to ±2^123; times are
+    /// compared in this unit.
     #[must_use]
     pub fn attos(&self) -> i128 {
         self.floor(12, 1 << 123)
     }
 
-    /// Times 10^`decimals`, rounded down, at most ±`most`.
+    /// Multiplies by 10^`decimals`, rounds down, and limits to ±`most`.
     #[must_use]
     pub fn floor(&self, decimals: i64, most: i128) -> i128 {
         let places = self.exponent.saturating_add(decimals);
@@ -101,7 +102,7 @@ impl Decimal {
             (false, true) => return Ordering::Greater,
             (false, false) => {}
         }
-        // With equal exponents, digits compare as text: a proper prefix is the smaller number.
+        // with equal exponents, digits compare as text: a proper prefix is smaller
         self.exponent.cmp(&other.exponent).then_with(|| self.digits.cmp(&other.digits))
     }
 }
@@ -153,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_like_integers_whatever_the_spelling() {
+    fn order_does_not_depend_on_notation() {
         let mut rng = Rng::new(1);
         let spell = |value: i128, rng: &mut Rng| match rng.below(5) {
             0 => format!("{value}"),
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn orders_the_odd_ones() {
+    fn orders_unusual_notations() {
         let rising = [
             "-1e99999999999999999999",
             "-1e400",
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn takes_the_json_grammar_only() {
+    fn accepts_only_the_json_grammar() {
         for bad in
             ["", "-", "+1", "01", "1.", ".5", "1e", "1e+", " 1", "1 ", "0x1", "NaN", "1e5.0", "--1"]
         {

@@ -1,4 +1,5 @@
-//! What `filter` must keep: everything in memory, every pair and group looked for anew.
+//! Expected output of `filter`, computed naively: everything in memory, every pair and group
+//! searched separately.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,34 +9,34 @@ use super::read::{self, Fields, is_string, unescape};
 use super::start::start_of_fields;
 use super::{Decimal, Format, default_format, keys, pairing, time, write};
 
-/// Which events are wanted. Empty lists and `None` want all.
+/// Criteria for events. Empty lists and `None` match everything.
 #[derive(Clone, Debug, Default)]
 #[expect(missing_docs, reason = "the names are those of the flags")]
 pub struct Criteria {
     pub pid: Vec<String>,
     pub tid: Vec<String>,
-    /// Parts of names.
+    /// Parts of process and thread names.
     pub process: Vec<String>,
     pub thread: Vec<String>,
     pub ph: Vec<String>,
-    /// Whole categories.
+    /// Categories that must match completely.
     pub cat: Vec<String>,
-    /// Parts of names.
+    /// Parts of event names.
     pub name: Vec<String>,
-    /// Nanoseconds.
+    /// Minimum duration in nanoseconds.
     pub min_dur: Option<i64>,
     pub max_dur: Option<i64>,
-    /// Whether absolute, and nanoseconds.
+    /// Whether the time is absolute, and nanoseconds.
     pub from: Option<(bool, i64)>,
     pub to: Option<(bool, i64)>,
     pub invert: bool,
 }
 
-/// The expected output of filtering well-formed `inputs`.
+/// Returns the expected output of filtering well-formed `inputs`.
 ///
 /// # Errors
 ///
-/// A sentence on the first thing that is not well-formed.
+/// Returns a description of malformed input.
 pub fn filter(
     inputs: &[&[u8]],
     criteria: &Criteria,
@@ -65,11 +66,10 @@ struct Judge<'e> {
     threads: BTreeMap<(String, String), String>,
 }
 
-/// What an event belongs to.
 #[derive(PartialEq, Eq, Hash)]
 enum Bond {
     Stream(StreamKey),
-    /// The class of its phases, and what its events have in common.
+    /// Events of one operation, flow or object: their class, and the field values that they share.
     Group(&'static str, Vec<Value>),
 }
 
@@ -101,7 +101,7 @@ impl<'e> Judge<'e> {
         self.events[event].get(key).is_some_and(|value| is_string(value, text))
     }
 
-    /// The content of a string, anything else as it is written.
+    /// Returns the content of a string, and any other value as written.
     fn text(&self, event: usize, key: &str) -> String {
         self.events[event].get(key).map_or(String::new(), plain)
     }
@@ -176,7 +176,7 @@ impl<'e> Judge<'e> {
         }
     }
 
-    /// Judges the async pairs of an id, each by its own time, and returns the duration of the longest.
+    /// Judges each async pair of an id by its own time; returns the longest duration.
     fn pair_async(&self, events: &[usize], fits: bool, stays: &mut [bool]) -> Option<i64> {
         let mut sorted = events.to_vec();
         sorted.sort_by_cached_key(|&event| SortKey::of(&self.events[event]));
@@ -235,7 +235,7 @@ impl<'e> Judge<'e> {
         Some(Bond::Group(class, key))
     }
 
-    /// Whether an event's own fields, and the names of its thread, are wanted.
+    /// Returns whether an event's own fields, and the names of its thread, match.
     fn fits(&self, event: usize) -> bool {
         let of = |key: &str| self.text(event, key);
         let wants = |list: &[String], text: &str| list.is_empty() || list.iter().any(|t| t == text);
@@ -269,7 +269,7 @@ impl<'e> Judge<'e> {
 
 fn plain(value: &str) -> String {
     match unescape(value) {
-        // bytes that are no character get one each
+        // each byte of invalid UTF-8 becomes one character
         Some(content) => String::from_utf8(content)
             .unwrap_or_else(|e| e.as_bytes().iter().map(|&byte| char::from(byte)).collect()),
         None => value.to_owned(),

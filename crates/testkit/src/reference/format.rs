@@ -1,12 +1,11 @@
-//! The container of a trace.
-
-/// The container a trace is written in.
+//! Container formats of traces.
+/// The container format of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// `{"traceEvents":[…],"key":value}`
+    /// `{"traceEvents":[…],"key":value}`.
     Object,
-    /// `[…]`, which has no room for top-level keys
+    /// `[…]`, which cannot hold top-level keys.
     Array,
-    /// one event per line; a first line `{"tracemill":{…}}` carries the top-level keys
+    /// One event per line; a first line `{"tracemill":{…}}` holds the top-level keys.
     Ndjson,
 }

@@ -1,25 +1,26 @@
-//! Granules of an index, the naive way: for every J from the least on, cut everywhere and count.
+//! Computes the blocks of an index naively: for each block gap from the smallest on, cut everywhere
+//! and count.
 
 use super::time;
 
-/// A stretch of events.
+/// A block of events.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Granule {
-    /// Where its first event begins.
+    /// Start of the first event.
     pub place: usize,
-    /// Where its last event ends.
+    /// End of the last event.
     pub end: usize,
-    /// How many.
+    /// Number of events.
     pub events: usize,
-    /// Least and greatest time of those that have one and are neither metadata nor samples of CPU profiles.
+    /// Least and greatest time, excluding metadata and samples of CPU profiles.
     pub times: Option<(i64, i64)>,
 }
 
-/// The granules of a well-formed input, and the power of two that J is.
+/// Returns the blocks of a well-formed input, and the exponent of the block gap, a power of two.
 ///
 /// # Errors
 ///
-/// A sentence on the first thing that is not well-formed.
+/// Returns a description of malformed input.
 pub fn granules(input: &[u8]) -> Result<(Vec<Granule>, u32), String> {
     let events: Vec<(usize, usize, Option<i64>)> = super::events(input)?
         .into_iter()

@@ -1,4 +1,5 @@
-//! What `tracemill info` must say of well-formed inputs, the naive way: everything in memory, one list a question.
+//! Expected report of `tracemill info` for well-formed inputs, computed naively: everything in
+//! memory, one list per count.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,7 @@ use super::read::{Fields, unescape};
 use super::start::{known, start_of};
 use super::{Decimal, RawEvent, pairing, time};
 
-/// What some events come to; times in nanoseconds.
+/// Totals of a group of events; times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Sums {
@@ -24,10 +25,10 @@ impl Sums {
     }
 }
 
-/// By name: the text of a string, anything else as written, nothing if missing.
+/// Totals by name: the text of a string, any other value as written, `None` if missing.
 pub type ByName = Vec<(Option<String>, Sums)>;
 
-/// Everything that is counted over all inputs.
+/// Counts over all inputs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Info {
@@ -40,25 +41,26 @@ pub struct Info {
     pub bounds: Option<(i64, i64)>,
     pub inversions: u64,
     pub phases: BTreeMap<String, u64>,
-    /// By pid and tid as written.
+    /// Totals by pid and tid as written.
     pub threads: BTreeMap<(String, String), Sums>,
-    /// Sorted.
+    /// Totals by event name, sorted.
     pub names: ByName,
     pub categories: ByName,
     pub args: ByName,
-    /// Of events that have a time and do not stand before the start, in order of time: begin, end, number of the input, offset.
+    /// Events with a time not before the start, by time: begin, end, number of the input, offset.
     pub real: Vec<(i64, i64, usize, usize)>,
 }
 
 impl Info {
-    /// The least power of two of which all begins fit into so many steps.
+    /// Returns the smallest exponent of a power of two that divides the begins into at most `most`
+    /// steps.
     #[must_use]
     pub fn step(&self, most: i128) -> Option<u32> {
         let (first, last) = (self.real.first()?.0, self.real.last()?.0);
         (0..64).find(|&k| i128::from(last >> k) - i128::from(first >> k) < most)
     }
 
-    /// How many events begin in each step of 2^`k` ns.
+    /// Counts the events that begin in each step of 2^`k` ns.
     #[must_use]
     pub fn density(&self, k: u32) -> Vec<u64> {
         let first = self.real.first().map_or(0, |event| event.0 >> k);
@@ -71,7 +73,7 @@ impl Info {
         counts
     }
 
-    /// Stretches of at least so many nanoseconds without an event, the longest first.
+    /// Returns the time ranges of at least `least` nanoseconds without an event, longest first.
     #[must_use]
     pub fn gaps(&self, least: u64) -> Vec<(i64, i64)> {
         let mut gaps = Vec::new();
@@ -86,7 +88,7 @@ impl Info {
     }
 }
 
-/// Nanoseconds at which times relative to the start of a trace begin; `None` if no event has a time.
+/// Returns the trace start in nanoseconds; `None` if no event has a time.
 #[must_use]
 pub fn trace_start(events: &[RawEvent]) -> Option<i64> {
     let known = events
@@ -95,7 +97,7 @@ pub fn trace_start(events: &[RawEvent]) -> Option<i64> {
     start_of(&known.collect::<Vec<_>>())
 }
 
-/// A name and whether it is a string, which is not the number of the same text.
+/// A name, and whether it is a string, which differs from the number of the same text.
 type NameKey = (Option<bool>, Vec<u8>);
 
 fn key(raw: Option<&str>) -> NameKey {
@@ -108,13 +110,12 @@ fn key(raw: Option<&str>) -> NameKey {
     }
 }
 
-/// A name as pairing looks at it.
+/// Returns a name as used for pairing.
 fn named(key: &NameKey) -> Option<NameKey> {
     let is_none = key.1.is_empty() || *key == (Some(false), b"null".to_vec());
     (!is_none).then(|| key.clone())
 }
 
-/// What of a name can be shown.
 fn text(name: &[u8]) -> String {
     String::from_utf8_lossy(name).into_owned()
 }
@@ -126,7 +127,6 @@ fn by_name(sums: BTreeMap<NameKey, Sums>) -> ByName {
     all
 }
 
-/// An event that takes part in the nesting of its thread.
 struct Slice {
     ts: i64,
     dur: u64,
@@ -135,11 +135,11 @@ struct Slice {
     name: NameKey,
 }
 
-/// Counts what is in `inputs`, taken together.
+/// Counts the events of `inputs`, taken together.
 ///
 /// # Errors
 ///
-/// A sentence on the first thing that is not well-formed.
+/// Returns a description of malformed input.
 pub fn info(inputs: &[&[u8]]) -> Result<Info, String> {
     let mut events = Vec::new();
     for (number, input) in inputs.iter().enumerate() {
@@ -208,7 +208,7 @@ fn is_phase(event: &RawEvent, phase: &str) -> bool {
     key(event.ph.as_deref()) == (Some(true), phase.as_bytes().to_vec())
 }
 
-/// Neighbours out of the order of the output.
+/// Counts adjacent events out of output order.
 fn inversions(events: &[(usize, RawEvent)]) -> u64 {
     let rank = |event: &RawEvent| match event.ts.as_deref().and_then(time) {
         _ if is_phase(event, "M") => (0, 0, std::cmp::Reverse(0)),
@@ -233,7 +233,7 @@ fn categories(cat: Option<&str>) -> Vec<NameKey> {
     all
 }
 
-/// Keys of args, and of objects in them, each with the bytes of key and value.
+/// Returns the keys of args and of nested objects, each with the bytes of key and value.
 fn paths(args: Option<&str>) -> Vec<(Vec<u8>, usize)> {
     let mut all = Vec::new();
     for (outer, value) in Fields::parse(args.unwrap_or_default()).unwrap_or_default().0 {
@@ -251,12 +251,12 @@ fn len(key: &str, value: &str) -> usize {
     value.as_ptr().addr() + value.len() - key.as_ptr().addr()
 }
 
-/// Each piece of time between two edges belongs to the slice that began last among those open in it.
+/// Computes self times: time between two edges belongs to the open slice that began last.
 fn self_times(mut slices: Vec<Slice>) -> Vec<(NameKey, u64)> {
     slices.sort_by_key(|slice| (slice.ts, std::cmp::Reverse(slice.dur), slice.number));
     let end = |slice: &Slice| slice.ts.saturating_add_unsigned(slice.dur);
     let last = slices.iter().map(end).max().expect("a thread has slices");
-    // of what never ends nobody counts the time
+    // time of unended slices is not counted
     let mut spans: Vec<(i64, i64, Option<&NameKey>)> = Vec::new();
     let mut open = Vec::new();
     for slice in &slices {

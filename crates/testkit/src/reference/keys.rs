@@ -1,13 +1,13 @@
-//! Top-level keys of several sources united into those of one output.
+//! Merges the top-level keys of several sources.
 //!
-//! Annotations of DevTools (`metadata.modifications`) are an empty object here, in the first source's metadata: what
-//! must be in it is read by [`super::annotations()`].
+//! Annotations (`metadata.modifications`) become an empty object in the metadata of the first
+//! source; their contents are checked with [`super::annotations()`].
 
 use std::collections::HashMap;
 
 use super::read::{Fields, Source, elements, is_string, unescape};
 
-/// Keys and values of the output beside `traceEvents`, as they are written.
+/// Returns the output's keys and values other than `traceEvents`, as written.
 pub(super) fn unite(sources: &[Source<'_>]) -> Vec<(String, String)> {
     let owned = |&(key, value): &(&str, &str)| (key.to_owned(), value.to_owned());
     let Some((first, later)) = sources.split_first() else {
@@ -49,14 +49,14 @@ pub(super) fn unite(sources: &[Source<'_>]) -> Vec<(String, String)> {
     keys
 }
 
-/// The annotations of a source: the number of the key they are in, and their value.
+/// Returns the number of the key with annotations, and their value.
 fn modifications<'a>(source: &Source<'a>) -> Option<(usize, &'a str)> {
     let number = source.keys.0.iter().rposition(|(key, _)| is_string(key, "metadata"))?;
     let fields = Fields::parse(source.keys.0[number].1)?.get("modifications")?;
     fields.starts_with('{').then_some((number, fields))
 }
 
-/// Makes those of the first source an empty object, and one where it has none.
+/// Replaces the annotations of the first source by an empty object, or adds one.
 fn put_modifications(first: &Source<'_>, keys: &mut Vec<(String, String)>) {
     if let Some((number, own)) = modifications(first) {
         let metadata = first.keys.0[number].1;
@@ -71,7 +71,7 @@ fn put_modifications(first: &Source<'_>, keys: &mut Vec<(String, String)>) {
     }
 }
 
-/// An object without its member of this value, which it has once.
+/// Removes the only member with this value from an object.
 fn without(object: &str, value: &str) -> String {
     let fields = Fields::parse(object).unwrap_or_default();
     let at = |part: &str| part.as_ptr().addr() - object.as_ptr().addr();
@@ -89,7 +89,7 @@ fn is_empty(object: &str) -> bool {
     Fields::parse(object).is_some_and(|fields| fields.0.is_empty())
 }
 
-/// Puts `stackFrames` and `samples` where the other sources' are; false if that cannot be done.
+/// Merges `stackFrames` and `samples`; returns false if that is impossible.
 fn take_over(keys: &mut Vec<(String, String)>, key: &str, value: &str) -> bool {
     let unite: fn(&str, &str) -> Option<String> = if is_string(key, "stackFrames") {
         with_members
@@ -107,7 +107,7 @@ fn take_over(keys: &mut Vec<(String, String)>, key: &str, value: &str) -> bool {
             None => false,
         },
         None => {
-            // Uniting with itself asks whether the value has the right type.
+            // merging with itself checks whether the value has the right type
             let fits = unite(value, value).is_some();
             if fits {
                 keys.push((key.to_owned(), value.to_owned()));
@@ -117,7 +117,7 @@ fn take_over(keys: &mut Vec<(String, String)>, key: &str, value: &str) -> bool {
     }
 }
 
-/// `target` with the members of `added` it lacks; nothing if a name has two values.
+/// Adds missing members to `target`; `None` if a name has two values.
 fn with_members(target: &str, added: &str) -> Option<String> {
     let (members, added) = (Fields::parse(target)?, Fields::parse(added)?);
     let mut known: HashMap<_, &str> = HashMap::new();
@@ -143,7 +143,7 @@ fn with_elements(target: &str, added: &str) -> Option<String> {
     Some(append(target, &has_any.then(|| inside.to_owned()).into_iter().collect::<Vec<_>>()))
 }
 
-/// `container` with `new` before its closing bracket, or as it is when there is nothing new.
+/// Inserts `new` before the closing bracket of `container`; unchanged if there is nothing new.
 fn append(container: &str, new: &[String]) -> String {
     if new.is_empty() {
         return container.to_owned();
@@ -154,7 +154,7 @@ fn append(container: &str, new: &[String]) -> String {
     format!("{inside}{comma}{}{closing}", new.join(","))
 }
 
-/// `"tracemill"`, or with the first number behind it that `keys` do not have.
+/// Returns `"tracemill"`, or with the first numeric suffix that is not among `keys`.
 pub(super) fn free_name(keys: &[(String, String)]) -> String {
     let names = std::iter::once("tracemill".to_owned());
     let mut names = names.chain((2..).map(|n: u64| format!("tracemill.{n}")));

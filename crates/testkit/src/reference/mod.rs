@@ -1,7 +1,7 @@
 //! The naive reference: what `tracemill merge` must write, byte for byte, for well-formed inputs.
 //!
-//! Everything is held in memory and nothing is clever: documents are read with `serde_json` as raw
-//! text, sorted with one stable sort, and put together again. Damaged input is an error here.
+//! Everything is in memory and simple: documents are read with `serde_json` as raw text, sorted
+//! with one stable sort, and joined again. Damaged input is an error here.
 
 mod annotations;
 mod check;
@@ -49,39 +49,40 @@ pub use split::{SplitBy, SplitPart, split};
 pub use time::time;
 pub use viewer::{ViewerEvent, for_devtools, members, with_characters};
 
-/// What a merge has to tell besides its output.
+/// Facts about a merge apart from its output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notes {
     /// The format written.
     pub format: Format,
-    /// Traces found in the inputs; an input may hold none or several.
+    /// Number of traces in the inputs; an input may contain none or several.
     pub sources: usize,
-    /// Events written.
+    /// Number of events written.
     pub events: usize,
-    /// CPU profile streams that no order makes consistent, written in time order.
+    /// Number of CPU profile streams without a consistent order, written in time order.
     pub inconsistent_profiles: usize,
-    /// Profile chunks written after later events because they follow a later chunk.
+    /// Number of profile chunks written after later events, because they follow a later chunk.
     pub delayed_chunks: usize,
-    /// Events left out because a split had repeated them.
+    /// Number of events left out as repetitions of a split.
     pub copies: usize,
-    /// Top-level keys, as JSON strings, that an array has no room for.
+    /// Top-level keys, as JSON strings, that an array cannot hold.
     pub lost_keys: Vec<String>,
 }
 
-/// The expected output of merging well-formed `inputs`, in `format` or else in that of the inputs.
+/// Returns the expected output of merging well-formed `inputs`, in `format` or else in that of the
+/// inputs.
 ///
 /// # Errors
 ///
-/// A sentence on the first thing that is not well-formed.
+/// Returns a description of malformed input.
 pub fn merge(inputs: &[&[u8]], format: Option<Format>) -> Result<Vec<u8>, String> {
     merge_with_notes(inputs, format).map(|(output, _)| output)
 }
 
-/// As [`merge`], with what the program should report.
+/// As [`merge`], also returning what the program should report.
 ///
 /// # Errors
 ///
-/// A sentence on the first thing that is not well-formed.
+/// Returns a description of malformed input.
 pub fn merge_with_notes(
     inputs: &[&[u8]],
     format: Option<Format>,
@@ -121,15 +122,15 @@ fn default_format(sources: &[Source<'_>]) -> Format {
     }
 }
 
-/// One event of an input with its envelope values as raw JSON text (of duplicates the last).
+/// One event with its envelope values as raw JSON text. The last of equal members wins.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields carry the names of the trace event format")]
 pub struct RawEvent {
-    /// The event's text, from `{` to `}`.
+    /// Text of the event, from `{` to `}`.
     pub bytes: Vec<u8>,
-    /// Where that text stands in the input, byte order mark included.
+    /// Byte range of the event in the input; offsets count a byte order mark.
     pub span: Range<usize>,
-    /// Which trace of the input holds the event, from 0.
+    /// Number of the trace in the input that contains the event, from 0.
     pub source: usize,
     pub ph: Option<String>,
     pub ts: Option<String>,
@@ -148,12 +149,12 @@ pub struct RawEvent {
     pub bp: Option<String>,
     pub sf: Option<String>,
     pub args: Option<String>,
-    /// Every member in order, duplicates included: key token and value, both as written.
+    /// All members in order, including duplicates: key and value as written.
     pub members: Vec<(String, String)>,
 }
 
 impl RawEvent {
-    /// The raw value of the last member whose unescaped name is `name`.
+    /// Returns the raw value of the last member whose unescaped name is `name`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         let mut members = self.members.iter().rev();
@@ -161,11 +162,11 @@ impl RawEvent {
     }
 }
 
-/// All events of one well-formed input in input order.
+/// Returns all events of a well-formed input, in input order.
 ///
 /// # Errors
 ///
-/// A sentence on the first thing that is not well-formed.
+/// Returns a description of malformed input.
 pub fn events(input: &[u8]) -> Result<Vec<RawEvent>, String> {
     let mut events = Vec::new();
     for (index, source) in read::sources(input)?.iter().enumerate() {
@@ -205,8 +206,8 @@ fn raw_event(text: &str, start: usize, source: usize) -> Result<RawEvent, String
     })
 }
 
-/// The content of a JSON string as written with its quotes, escapes resolved; lone surrogates keep
-/// their three bytes (WTF-8). `None` if `raw` is no string.
+/// Returns the unescaped content of a quoted JSON string; lone surrogates become three bytes
+/// (WTF-8). Returns `None` if `raw` is not a string.
 #[must_use]
 pub fn string_content(raw: &str) -> Option<Vec<u8>> {
     serde_json::from_str::<&serde_json::value::RawValue>(raw).ok()?;

@@ -1,27 +1,27 @@
-//! Clocks for the reference: an input with other times, everything else as it was.
+//! Shifts the clock of an input, as a reference; everything else is unchanged.
 //!
-//! Numbers are rows of signed digits, lowest first, that are added and multiplied without regard to carries or signs, and
-//! put right at the end.
+//! Numbers are rows of signed digits, lowest first. Addition and multiplication ignore carries and
+//! signs, which are fixed at the end.
 
 use std::ops::Range;
 
 use super::decimal::Decimal;
 use super::read::{Fields, elements, is_string, sources, unescape};
 
-/// What is done to the times of an input: times `scale`, then plus `offset_ns`.
+/// A change of an input's clock: times are multiplied by `scale`, then `offset_ns` is added.
 #[derive(Clone, Debug, Default)]
 pub struct Clock {
-    /// Nanoseconds.
+    /// Offset in nanoseconds.
     pub offset_ns: i64,
-    /// A decimal.
+    /// Factor as a decimal.
     pub scale: Option<String>,
 }
 
-/// `input` in the times of another clock.
+/// Returns `input` with its times on another clock.
 ///
 /// # Errors
 ///
-/// A sentence on the first thing that is not well-formed.
+/// Returns a description of malformed input.
 pub fn shift(input: &[u8], clock: &Clock) -> Result<Vec<u8>, String> {
     let mut patches: Vec<(Range<usize>, String)> = Vec::new();
     let mut put = |value: &str, digits: Option<usize>| {
@@ -45,7 +45,8 @@ pub fn shift(input: &[u8], clock: &Clock) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// Gives out each time, with how many decimals a nanosecond has in its unit, and each length, with none.
+/// Calls `put` for each time, with the number of decimals of a nanosecond in its unit; durations
+/// get `None`.
 fn each_time<'e>(event: &'e str, put: &mut impl FnMut(&'e str, Option<usize>)) {
     let fields = Fields::parse(event).unwrap_or_default();
     let named = |name: &str| fields.get("name").is_some_and(|field| is_string(field, name));
@@ -104,7 +105,6 @@ fn each_time<'e>(event: &'e str, put: &mut impl FnMut(&'e str, Option<usize>)) {
     }
 }
 
-/// The number in a value, or in a string.
 fn number_of(value: &str) -> Option<String> {
     let text = match value.starts_with('"') {
         true => String::from_utf8(unescape(value)?).ok()?,
@@ -117,14 +117,14 @@ fn value_of(text: &str) -> Option<Decimal> {
     Decimal::parse(text.as_bytes())
 }
 
-/// Signed digits, lowest first, of units of 10^-decimals.
+/// Signed digits, lowest first, in units of 10^-`decimals`.
 struct Digits {
     row: Vec<i64>,
     decimals: usize,
 }
 
 impl Digits {
-    /// Nothing for a number far beyond all times: that stays as it is. One far below all of them is as good as any other such.
+    /// Parses a number; `None` far beyond all times, which stay unchanged.
     fn parse(text: &str) -> Option<Self> {
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let sign = if mantissa.starts_with('-') { -1 } else { 1 };
@@ -147,7 +147,6 @@ impl Digits {
         Some(Digits { row, decimals: decimals.max(0) as usize })
     }
 
-    /// Rounded down to so many decimals.
     fn floored(mut self, decimals: usize) -> Self {
         self.carry();
         let cut = self.decimals.saturating_sub(decimals);
@@ -157,7 +156,7 @@ impl Digits {
         Digits { row: self.row, decimals: self.decimals - cut }
     }
 
-    /// Whether its units of 10^-`decimals` are less than `most`.
+    /// Returns whether the number, in units of 10^-`decimals`, is below `most`.
     fn fits(&self, decimals: usize, most: i128) -> bool {
         let value =
             self.row.iter().rev().try_fold(0_i128, |sum, &digit| {
@@ -168,7 +167,7 @@ impl Digits {
         value.is_some_and(|value| value.abs() < most)
     }
 
-    /// Without zeros at the end, down to `least` decimals.
+    /// Removes trailing zeros, down to `least` decimals.
     fn trimmed(mut self, least: usize) -> Self {
         self.carry();
         while self.decimals > least && self.row.first().is_none_or(|&digit| digit == 0) {
@@ -220,7 +219,7 @@ impl Digits {
         if is_negative {
             self.row.iter_mut().for_each(|digit| *digit = -*digit);
         }
-        // digits of both signs may stand beside each other
+        // adjacent digits may have different signs
         self.row.push(0);
         for at in 0..self.row.len() - 1 {
             if self.row[at] < 0 {
@@ -250,7 +249,7 @@ impl Clock {
     }
 
     fn number(&self, text: &str, digits: Option<usize>) -> Option<String> {
-        // the decimals of 10^-18 s
+        // decimals down to 10^-18 s
         let most = if digits == Some(9) { 18 } else { 12 };
         let mut number = Digits::parse(text)?.floored(most);
         if !number.fits(most, 10_i128.pow(38)) {

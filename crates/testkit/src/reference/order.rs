@@ -1,4 +1,4 @@
-//! The order of the output, and the chunks of CPU profile streams held back to follow their
+//! The output order, including chunks of CPU profile streams that are delayed to follow their
 //! predecessors.
 
 use std::cmp::Reverse;
@@ -8,13 +8,13 @@ use super::profile::{self, Chunk};
 use super::read::{Fields, is_string};
 use super::time;
 
-/// Metadata first, then events without a time, then by time and at equal times the longer first.
-/// The sort is stable, so input order decides between equal keys.
+/// Sort key: metadata, then untimed events, then by time, longer events first. The sort is stable,
+/// so input order breaks ties.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SortKey {
     Metadata,
     Timeless,
-    /// Both in attoseconds.
+    /// Timed event; both values in attoseconds.
     At {
         ts: i128,
         dur: Reverse<i128>,
@@ -34,15 +34,13 @@ impl SortKey {
     }
 }
 
-/// An output order and what was noticed on the way.
 pub(super) struct OutputOrder {
-    /// The numbers of the events.
     pub(super) events: Vec<usize>,
     pub(super) inconsistent_profiles: usize,
     pub(super) delayed_chunks: usize,
 }
 
-/// The output order of `events`, which stand in input order.
+/// Returns the output order of `events`, which are given in input order.
 pub(super) fn output_order(events: &[&str]) -> OutputOrder {
     let fields: Vec<Fields<'_>> =
         events.iter().map(|event| Fields::parse(event).unwrap_or_default()).collect();
@@ -62,7 +60,7 @@ pub(super) fn output_order(events: &[&str]) -> OutputOrder {
             OrderDecision::Sorted => {}
             OrderDecision::SortedAnyway => inconsistent += 1,
             OrderDecision::Input => {
-                // The running maximum in sort order: whoever falls behind it is written after it.
+                // running maximum in sort order: chunks that sort before it are written after it
                 let mut anchor = stream[0].event;
                 for chunk in &stream {
                     if rank[chunk.event] < rank[anchor] {

@@ -1,9 +1,10 @@
-//! What DevTools draws of a trace with pages, the naive way: processes with a page, and threads by their names.
+//! DevTools' visibility rules for traces with pages, computed naively: processes with a page, and
+//! threads by name.
 
 use super::profile::Value;
 use super::read::{Fields, elements, is_string, unescape};
 
-/// Processes to which an event of the process `pid` gives a page.
+/// Returns the processes that an event of process `pid` marks as having a page.
 pub(super) fn shown_by(event: &Fields<'_>, pid: &Value) -> Vec<Value> {
     let has_page = |frame: &Fields<'_>| frame.get("url").is_some_and(|url| url.len() > 2);
     let args = event.get("args").and_then(Fields::parse).unwrap_or_default();
@@ -18,14 +19,13 @@ pub(super) fn shown_by(event: &Fields<'_>, pid: &Value) -> Vec<Value> {
     pids.map(|pid| Value::of(Some(pid))).collect()
 }
 
-/// The name that a metadata event gives its thread.
 pub(super) fn thread_name(event: &Fields<'_>) -> Option<Vec<u8>> {
     let is_name = event.get("name").and_then(unescape)? == b"thread_name";
     let args = event.get("args").and_then(Fields::parse)?;
     is_name.then(|| args.get("name").and_then(unescape)).flatten()
 }
 
-/// Whether DevTools hides threads of a name in traces with pages.
+/// Returns whether DevTools hides threads with this name in traces with pages.
 pub(super) fn is_hidden(name: &[u8]) -> bool {
     [&b"Chrome_ChildIOThread"[..], b"Compositor", b"GpuMemoryThread", b"PerfettoTrace"]
         .contains(&name)

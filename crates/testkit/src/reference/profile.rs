@@ -1,5 +1,5 @@
-//! CPU profile streams: which events belong to one stream, and whether an order of its chunks
-//! defines every node before it is used.
+//! CPU profile streams: the events of each stream, and whether an order of its chunks defines every
+//! node before its use.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,7 +12,7 @@ pub(super) enum Value {
     Missing,
     Number(Decimal),
     Text(Vec<u8>),
-    /// literals; arrays and objects compare by their bytes
+    /// Literals, arrays and objects, compared by their bytes.
     Other(String),
 }
 
@@ -28,7 +28,7 @@ impl Value {
     }
 }
 
-/// (pid, id), with `id2` in place of a missing `id`.
+/// Key of a stream: pid and id, with `id2` instead of a missing `id`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct StreamKey {
     pid: Value,
@@ -36,14 +36,13 @@ pub(super) struct StreamKey {
     is_id2: bool,
 }
 
-/// The key of an event's stream.
 pub(super) fn stream_key(event: &Fields<'_>) -> StreamKey {
     let (pid, id, id2) = (event.get("pid"), event.get("id"), event.get("id2"));
     let is_id2 = id.is_none() && id2.is_some();
     StreamKey { pid: Value::of(pid), id: Value::of(id.or(id2)), is_id2 }
 }
 
-/// One `ProfileChunk`: the number of its event, the nodes it defines, the nodes it samples.
+/// One `ProfileChunk`: its event number, and the nodes that it defines and samples.
 #[derive(Debug)]
 pub(super) struct Chunk {
     pub(super) event: usize,
@@ -57,7 +56,7 @@ struct RawNode {
     parent: Option<Value>,
 }
 
-/// The streams of `events` in order of appearance, each with its chunks in input order.
+/// Returns the streams of `events` in order of appearance, each with its chunks in input order.
 pub(super) fn streams(events: &[Fields<'_>]) -> Vec<Vec<Chunk>> {
     let mut numbers: HashMap<StreamKey, usize> = HashMap::new();
     let mut streams: Vec<Vec<Chunk>> = Vec::new();
@@ -92,12 +91,12 @@ pub(super) fn chunk(event: usize, fields: &Fields<'_>) -> Chunk {
     Chunk { event, nodes, samples }
 }
 
-/// The member `name` of `raw`, if that is an object which has it.
+/// Returns the member `name` of `raw`, if `raw` is an object that has it.
 fn inner<'a>(raw: &'a str, name: &str) -> Option<&'a str> {
     Fields::parse(raw)?.get(name)
 }
 
-/// True if, in this order, every parent and every sample is a node defined before.
+/// Returns whether this order defines every parent and every sampled node before its use.
 pub(super) fn is_consistent<'a>(chunks: impl IntoIterator<Item = &'a Chunk>) -> bool {
     let mut defined: HashSet<&Value> = HashSet::new();
     for chunk in chunks {

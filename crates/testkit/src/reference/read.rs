@@ -1,5 +1,4 @@
-//! Reading for the reference: documents of one input, their events and top-level keys, all as the
-//! raw text they were written with.
+//! Reads inputs for the reference: documents with events and top-level keys, all as raw text.
 
 use std::fmt;
 
@@ -9,8 +8,9 @@ use serde_json::value::RawValue;
 
 use super::format::Format;
 
-/// Whether what was written may be read as something else: a first line that looks like no event, or is broken, is taken for a
-/// document, and so is an event that has a key `traceEvents`; an event that is like the line of keys is taken for one.
+/// Returns whether an output may be read back differently. A first line that is broken or resembles
+/// no event may pass for a document, as may an event with a key `traceEvents`. An event that
+/// resembles the line of keys may pass for it.
 pub fn is_ambiguous(trace: &[u8]) -> bool {
     let is_keys = |line: &[u8]| line.starts_with(b"{\"tracemill\":{");
     let mut lines = trace.split(|&b| b == b'\n');
@@ -27,7 +27,7 @@ pub fn is_ambiguous(trace: &[u8]) -> bool {
     !first.is_empty() && !has("traceEvents") && !has("ph") && !timed
 }
 
-/// Whether a line is an event with a key `traceEvents`, or one that is broken and may have it.
+/// Returns whether a line is an event with a key `traceEvents`, or is broken and might have one.
 fn has_events_key(line: &[u8]) -> bool {
     const NAME: &[u8] = b"\"traceEvents\"";
     let event = line.strip_suffix(b",").unwrap_or(line);
@@ -37,12 +37,12 @@ fn has_events_key(line: &[u8]) -> bool {
             .map_or(true, |event| event.contains_key("traceEvents"))
 }
 
-/// The keys and values of a JSON object in their order, duplicates included.
+/// The keys and values of a JSON object in order, including duplicates.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fields<'a>(pub(crate) Vec<(&'a str, &'a str)>);
 
 impl<'a> Fields<'a> {
-    /// The members of `text` if it is an object.
+    /// Returns the members of `text` if it is an object.
     pub(crate) fn parse(text: &'a str) -> Option<Self> {
         if !text.starts_with('{') {
             return None;
@@ -51,7 +51,7 @@ impl<'a> Fields<'a> {
         deserializer.deserialize_map(FieldsVisitor).ok()
     }
 
-    /// The raw value of the last member with this unescaped name.
+    /// Returns the raw value of the last member with this unescaped name.
     pub(crate) fn get(&self, name: &str) -> Option<&'a str> {
         self.0.iter().rev().find(|(key, _)| is_string(key, name)).map(|&(_, value)| value)
     }
@@ -75,7 +75,7 @@ impl<'a> Visitor<'a> for FieldsVisitor {
     }
 }
 
-/// The raw elements of `text` if it is an array.
+/// Returns the raw elements of `text` if it is an array.
 pub(crate) fn elements(text: &str) -> Option<Vec<&str>> {
     if !text.starts_with('[') {
         return None;
@@ -84,8 +84,8 @@ pub(crate) fn elements(text: &str) -> Option<Vec<&str>> {
     Some(values.into_iter().map(RawValue::get).collect())
 }
 
-/// The content of a JSON string as WTF-8 (a lone surrogate escape keeps its three bytes), or
-/// nothing if `text` is no string.
+/// Returns the content of a JSON string as WTF-8 (a lone surrogate becomes three bytes); `None` if
+/// `text` is not a string.
 pub(crate) fn unescape(text: &str) -> Option<Vec<u8>> {
     struct Bytes;
     impl Visitor<'_> for Bytes {
@@ -103,7 +103,6 @@ pub(crate) fn unescape(text: &str) -> Option<Vec<u8>> {
     serde_json::Deserializer::from_str(text).deserialize_bytes(Bytes).ok()
 }
 
-/// True if `text` is a JSON string whose content is `content`.
 pub(crate) fn is_string(text: &str, content: &str) -> bool {
     unescape(text).is_some_and(|bytes| bytes == content.as_bytes())
 }
@@ -113,11 +112,10 @@ pub(crate) fn is_string(text: &str, content: &str) -> bool {
 pub(crate) struct Source<'a> {
     pub(crate) format: Format,
     pub(crate) events: Vec<&'a str>,
-    /// Top-level members beside `traceEvents`.
+    /// Top-level members other than `traceEvents`.
     pub(crate) keys: Fields<'a>,
 }
 
-/// All sources of one input in their order.
 pub(crate) fn sources(input: &[u8]) -> Result<Vec<Source<'_>>, String> {
     let input = input.strip_prefix(b"\xef\xbb\xbf").unwrap_or(input);
     let mut sources: Vec<Source<'_>> = Vec::new();

@@ -1,26 +1,27 @@
-//! Renaming for the reference: an input with other pids and ids, everything else as it was.
+//! Renames pids and ids of an input, as a reference; everything else is unchanged.
 //!
-//! What is renamed is given as a merge reports it, so that the report is tested with it: pids as pairs, ids as a sentence
-//! on each spelling (`numbers + 100, hexadecimal + 0x100, texts with #2 behind them`).
+//! The renames are given in the form of a merge report, so that the report is tested too: pids as
+//! pairs, ids as a rule per lexical form (`numbers + 100, hexadecimal + 0x100, texts with #2 behind
+//! them`).
 
 use std::ops::Range;
 
 use super::read::{Fields, elements, is_string, sources};
 
-/// What has new names in one input.
+/// New pids and ids of one input.
 #[derive(Clone, Debug, Default)]
 pub struct Renames {
     /// New pids by old ones, as written.
     pub pids: Vec<(String, String)>,
-    /// What is done to ids: of `id`, of the names of `--args-key`, of `stackFrames`.
+    /// Rules for ids: of `id`, of the names of `--args-key`, of `stackFrames`.
     pub ids: Vec<(String, String)>,
 }
 
-/// `input` with new names.
+/// Returns `input` with new pids and ids.
 ///
 /// # Errors
 ///
-/// A sentence on the first thing that is not well-formed.
+/// Returns a description of malformed input.
 pub fn rename(input: &[u8], renames: &Renames) -> Result<Vec<u8>, String> {
     let mut patches = Patches { input, all: Vec::new() };
     for source in sources(input)? {
@@ -134,7 +135,7 @@ fn rename_samples(samples: &str, renames: &Renames, patches: &mut Patches<'_>) {
     }
 }
 
-/// The new id by a rule in words, if it has one for this spelling.
+/// Returns the new id by a rule in words, if the rule covers its lexical form.
 fn new_id(value: &str, rule: &str) -> Option<String> {
     let part = |name: &str| rule.split(", ").find_map(|part| part.strip_prefix(name));
     if let Some(content) = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
@@ -154,7 +155,8 @@ fn new_id(value: &str, rule: &str) -> Option<String> {
     number(digits, false, part)?.map(|new| format!("{sign}{new}"))
 }
 
-/// The new digits, if the old ones are a number; nothing in it if numbers do not change.
+/// Returns the new digits. `None` if the text is not a number, `Some(None)` if numbers do not
+/// change.
 fn number<'r>(
     digits: &str,
     hex: bool,

@@ -1,14 +1,13 @@
-//! What parts of a split repeat, and how a merge leaves it out.
+//! Events repeated by `split`, and their removal by `merge`.
 
 use std::collections::{HashMap, HashSet};
 
 use super::read::{Fields, Source, is_string, unescape};
 use super::time;
 
-/// The last member of an event that a part repeats.
+/// The last member of an event repeated by a part.
 pub(super) const MARK: &str = ",\"tracemill.repeated\":true";
 
-/// An event as a part repeats it.
 pub(super) fn marked(event: &str) -> String {
     match original(event) {
         Some(_) => event.to_owned(),
@@ -16,12 +15,12 @@ pub(super) fn marked(event: &str) -> String {
     }
 }
 
-/// What a marked event repeats, without its closing brace.
+/// Returns the original of a marked event, without its closing brace.
 fn original(event: &str) -> Option<&str> {
     event.strip_suffix('}')?.strip_suffix(MARK)
 }
 
-/// What the whole was of a part.
+/// Returns the description of the whole in a part.
 fn whole_of<'a>(source: &Source<'a>) -> Option<&'a str> {
     source.keys.0.iter().find_map(|&(key, value)| {
         let name = String::from_utf8(unescape(key)?).ok()?;
@@ -32,8 +31,8 @@ fn whole_of<'a>(source: &Source<'a>) -> Option<&'a str> {
     })
 }
 
-/// Leaves out, of several sources, marked events that another source has, unmarked or earlier, and metadata events that an
-/// earlier part of the same whole has. Returns the number of marked ones.
+/// Removes marked events that another source contains unmarked or earlier, and metadata events that
+/// an earlier part of the same whole contains. Returns the number of removed marked events.
 pub(super) fn leave_out(sources: &mut [Source<'_>]) -> usize {
     let mut first: HashMap<&str, usize> = HashMap::new();
     let mut plain: HashMap<&str, HashSet<usize>> = HashMap::new();

@@ -1,4 +1,4 @@
-//! What `tracemill split` must write, part by part, for well-formed inputs.
+//! Expected output files of `tracemill split` for well-formed inputs.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -10,80 +10,76 @@ use super::start::start_of_fields;
 use super::used::{frame_bytes, overhead, with_used_frames};
 use super::{Format, default_format, keys, pages, pairing, time, write};
 
-/// What makes a part.
+/// The criterion for splitting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names are those of the flag")]
 pub enum SplitBy {
     Pid,
     Tid,
     Cat,
-    /// nanoseconds
+    /// Length of a part in nanoseconds.
     Time(i128),
     Size(u64),
     Events(u64),
 }
 
-/// A file that must come out.
+/// An expected output file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SplitPart {
-    /// Its content.
+    /// Content of the file.
     pub bytes: Vec<u8>,
-    /// Events in it.
+    /// Number of events.
     pub events: usize,
-    /// Metadata events among them.
+    /// Number of metadata events.
     pub metadata: usize,
-    /// Begins among them that an earlier part has.
+    /// Number of begin events repeated from an earlier part.
     pub copies: usize,
 }
 
-/// An event or the anchor of a stream, and the events that stand for it.
+/// An event or the anchor of a stream, and the events that it stands for.
 type Step = (usize, Vec<usize>);
 
 type ThreadKey = (Value, Value, Option<Vec<u8>>);
 
-/// An event and what is known of it.
 struct Known<'a> {
     text: &'a str,
     fields: Fields<'a>,
     is_metadata: bool,
-    /// Of a `ProfileChunk`.
     stream: Option<StreamKey>,
     thread: ThreadKey,
-    /// nanoseconds
     time: Option<i128>,
 }
 
-/// A stretch of a group: numbers of its events, of its copies, and its threads.
+/// A run of events of a group: numbers of its events and copies, and its threads.
 #[derive(Default)]
 struct Stretch {
     events: Vec<usize>,
     copies: Vec<usize>,
     threads: HashSet<ThreadKey>,
     metadata: BTreeSet<usize>,
-    /// The first event of the next stretch of its group.
+    /// First event of the group's next run.
     end: Option<usize>,
 }
 
 struct Splitter<'a> {
     known: Vec<Known<'a>>,
-    /// Numbers of events that are no chunks in output order.
+    /// Numbers of events other than chunks, in output order.
     order: Vec<usize>,
-    /// Of each stream with chunks: its anchor, its thread, its chunks.
+    /// Anchor, thread and chunks of each stream that has chunks.
     streams: Vec<(usize, ThreadKey, Vec<usize>)>,
     by: SplitBy,
-    /// That of the trace, in nanoseconds.
     start: i64,
     overhead: u64,
     keys: Vec<(String, String)>,
-    /// Events by which DevTools knows pages and workers.
+    /// Events by which DevTools identifies pages and workers.
     pages: Vec<usize>,
 }
 
-/// The parts that splitting well-formed `inputs` must give, in order.
+/// Returns the expected parts of splitting well-formed `inputs`, in order.
 ///
 /// # Errors
 ///
-/// A sentence on the first thing that is not well-formed.
+/// Returns a description of malformed input.
 pub fn split(
     inputs: &[&[u8]],
     by: SplitBy,
@@ -198,7 +194,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Threads that belong together, in order of first appearance.
+    /// Returns groups of threads that belong together, in order of first appearance.
     fn groups(&self, by: SplitBy) -> Vec<Vec<ThreadKey>> {
         let mut threads: Vec<&ThreadKey> = Vec::new();
         let own = self.known.iter().filter(|k| k.stream.is_none() && !k.is_metadata);
@@ -227,9 +223,10 @@ impl<'a> Splitter<'a> {
         groups
     }
 
-    /// The stretches of a group, without metadata. The first group has the metadata of nobody in its first stretch.
+    /// Returns the runs of a group, without metadata. The first run of the first group takes
+    /// metadata that belongs to no process.
     fn stretches(&self, group: &[ThreadKey], cut: bool, is_first: bool) -> Vec<Stretch> {
-        // events and, at their anchors, streams
+        // events, and streams at their anchors
         let mut steps: Vec<Step> = self
             .order
             .iter()
@@ -260,7 +257,7 @@ impl<'a> Splitter<'a> {
         stretches
     }
 
-    /// Stretches of steps, each with the begins that are open before it.
+    /// Cuts steps into runs, each with the begin events that are open before it.
     fn cut<'s>(
         &self,
         group: &[ThreadKey],
@@ -316,12 +313,10 @@ impl<'a> Splitter<'a> {
         pieces
     }
 
-    /// Bytes of events that are repeated.
     fn repeated_bytes(&self, events: &[usize]) -> u64 {
         events.iter().map(|&i| (self.known[i].text.len() + MARK.len() + 2) as u64).sum()
     }
 
-    /// Begins that are open behind `steps`.
     fn open_before(&self, steps: &[Step]) -> Vec<usize> {
         let mut stacks: HashMap<&ThreadKey, Vec<usize>> = HashMap::new();
         for &(event, _) in steps {
@@ -374,7 +369,7 @@ impl<'a> Splitter<'a> {
         Stretch { events, copies: copies.to_vec(), threads, ..Stretch::default() }
     }
 
-    /// The first 1024 in order.
+    /// Finds the first 1024 page events in output order.
     fn find_pages(&mut self) {
         let is_page = |&event: &usize| {
             let name = self.known[event].fields.get("name").unwrap_or_default();
@@ -385,7 +380,7 @@ impl<'a> Splitter<'a> {
         self.overhead += self.repeated_bytes(&self.pages);
     }
 
-    /// Whether the panel of DevTools draws a thread of these processes, by its name.
+    /// Returns whether DevTools draws a thread, given the processes with pages.
     fn is_drawn(&self, thread: &ThreadKey, shown: &[Value]) -> bool {
         let its = self.known.iter().filter(|known| {
             known.is_metadata && (&known.thread.0, &known.thread.1) == (&thread.0, &thread.1)
@@ -394,7 +389,7 @@ impl<'a> Splitter<'a> {
         shown.contains(&thread.0) && !pages::is_hidden(&names.next_back().unwrap_or_default())
     }
 
-    /// What stretches need of others so that DevTools shows them.
+    /// Adds the events of other runs that DevTools needs to show a run.
     fn repeat_pages(&self, stretches: &mut [Stretch]) {
         let place = |event: usize| self.order.iter().position(|&other| other == event);
         let known = self.pages.iter().map(|&page| &self.known[page]);
@@ -434,7 +429,6 @@ impl<'a> Splitter<'a> {
         name.is_some_and(|name| name.starts_with(b"thread_"))
     }
 
-    /// Metadata events that are of one of `threads`.
     fn metadata_of(&self, threads: &HashSet<ThreadKey>) -> BTreeSet<usize> {
         let is_of = |&i: &usize| {
             let own = &self.known[i].thread;
@@ -461,7 +455,6 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// What the parts say of the whole.
     fn whole(&self) -> String {
         let bytes: usize = self.known.iter().map(|known| known.text.len()).sum();
         let own = || self.known.iter().filter(|k| k.stream.is_none() && !k.is_metadata);

@@ -1,10 +1,10 @@
-//! Where a trace starts, by the words of the documentation.
+//! The trace start, as documented.
 
 use super::decimal::Decimal;
 use super::read::{Fields, is_string};
 use super::time::time;
 
-/// What decides of an event that is no metadata and has a time.
+/// Facts about a timed event, except metadata, that determine the start.
 pub(super) struct Known {
     at_zero: bool,
     ns: i64,
@@ -22,7 +22,6 @@ pub(super) fn known(ph: Option<&str>, ts: Option<&str>, dur: Option<&str>) -> Op
     })
 }
 
-/// Nanoseconds at which times relative to the start of a trace begin.
 pub(super) fn start_of(events: &[Known]) -> Option<i64> {
     let least = events.iter().map(|event| event.ns).min()?;
     let others = || events.iter().filter(|event| !event.at_zero).map(|event| event.ns);
@@ -33,7 +32,7 @@ pub(super) fn start_of(events: &[Known]) -> Option<i64> {
     Some(if only_moments && is_far { first } else { least })
 }
 
-/// The same of events by their fields.
+/// As [`start_of`], for parsed events.
 pub(super) fn start_of_fields<'f>(events: impl Iterator<Item = &'f Fields<'f>>) -> Option<i64> {
     let known =
         events.filter_map(|event| known(event.get("ph"), event.get("ts"), event.get("dur")));

@@ -1,4 +1,4 @@
-//! The reference against hand-written cases.
+//! Tests of the reference against hand-written cases.
 
 use super::*;
 
@@ -112,7 +112,7 @@ fn unites_stack_frames_and_samples() {
 }
 
 #[test]
-fn takes_over_missing_samples_and_names_extras_freely() {
+fn adds_missing_samples_and_gives_extra_keys_free_names() {
     check(
         &[
             "{\"traceEvents\":[],\"tracemill\":0,\"t\\u0072acemill.2\":0}",
@@ -155,7 +155,7 @@ fn profile_chunks_out_of_time_order_wait_for_their_predecessor() {
 }
 
 #[test]
-fn profile_streams_differ_by_type_of_pid_and_hopeless_ones_are_counted() {
+fn streams_differ_by_type_of_pid_and_inconsistent_ones_are_counted() {
     let (a, b) = (chunk(0, 5, "{\"id\":1}", "1"), chunk(1, 2, "", "1"));
     let other = b.replace("\"pid\":1", "\"pid\":\"1\"");
     check(&[&format!("[{a},{other}]")], None, &format!("[\n{other},\n{a}\n]\n"));
@@ -168,7 +168,7 @@ fn profile_streams_differ_by_type_of_pid_and_hopeless_ones_are_counted() {
 }
 
 #[test]
-fn events_tell_spans_and_raw_values() {
+fn events_have_spans_and_raw_values() {
     let input =
         "\u{feff}{\"x\":[{}],\"traceEvents\":[ {\"ts\" : 1.50,\"p\\u0068\":\"X\",\"ts\":\"2\"} ]}";
     let events = events(input.as_bytes()).unwrap();
@@ -180,7 +180,7 @@ fn events_tell_spans_and_raw_values() {
 }
 
 #[test]
-fn refuses_what_is_not_well_formed() {
+fn rejects_malformed_input() {
     for bad in [
         "[1]",
         "[{}",

@@ -1,10 +1,10 @@
-//! Times as events have them.
+//! Times of events.
 
 use super::decimal::Decimal;
 use super::read;
 
-/// The exact time a raw `ts` or `dur` value says: a number, or a string that holds exactly one.
-/// Everything else is no time.
+/// Parses a raw `ts` or `dur`: a number, or a string that contains exactly one. Returns `None` for
+/// anything else.
 #[must_use]
 pub fn time(raw: &str) -> Option<Decimal> {
     match read::unescape(raw) {

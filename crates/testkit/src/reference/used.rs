@@ -1,4 +1,4 @@
-//! Stack frames that events and samples name, and bytes of parts outside their events.
+//! Stack frames referenced by events and samples, and bytes of parts outside their events.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,18 +6,15 @@ use super::format::Format;
 use super::read::{Fields, elements, is_string, unescape};
 use super::write;
 
-/// The value of `stackFrames`, if it has members.
 fn stack_frames(keys: &[(String, String)]) -> Option<&str> {
     let (_, value) = keys.iter().rfind(|(k, _)| is_string(k, "stackFrames"))?;
     Some(value.as_str())
 }
 
-/// Its members.
 fn frames(keys: &[(String, String)]) -> Option<Vec<(&str, &str)>> {
     Some(Fields::parse(stack_frames(keys)?)?.0).filter(|frames| !frames.is_empty())
 }
 
-/// Numbers of the frames that `events` and samples name.
 fn used_frames(keys: &[(String, String)], events: &[&str]) -> BTreeSet<usize> {
     let mut used = BTreeSet::new();
     let Some(frames) = frames(keys) else { return used };
@@ -43,7 +40,7 @@ fn used_frames(keys: &[(String, String)], events: &[&str]) -> BTreeSet<usize> {
     used
 }
 
-/// The keys, of `stackFrames` only what `events` and samples name.
+/// Returns the keys, with only the referenced frames in `stackFrames`.
 pub(super) fn with_used_frames(
     keys: &[(String, String)],
     events: &[&str],
@@ -59,7 +56,6 @@ pub(super) fn with_used_frames(
     part
 }
 
-/// Bytes of the frames that `events` and samples name, as the size of a part is reckoned.
 pub(super) fn frame_bytes(keys: &[(String, String)], events: &[&str]) -> u64 {
     let Some(all) = frames(keys) else { return 0 };
     let text = |number: usize| {
@@ -70,7 +66,7 @@ pub(super) fn frame_bytes(keys: &[(String, String)], events: &[&str]) -> u64 {
     2 + used_frames(keys, events).into_iter().map(|number| text(number) as u64 + 1).sum::<u64>()
 }
 
-/// Bytes that every part has outside its events, without stack frames, as its size is reckoned.
+/// Returns the bytes of a part outside its events, without stack frames.
 pub(super) fn overhead(format: Format, keys: &[(String, String)]) -> u64 {
     let mut keys = keys.to_vec();
     if frames(&keys).is_some() {

@@ -1,7 +1,8 @@
-//! What `merge --for devtools` must write of the events of well-formed inputs, the naive way: all in memory, one pass for
-//! each rule.
+//! Expected events of `merge --for devtools` for well-formed inputs, computed naively: all in
+//! memory, one pass per rule.
 //!
-//! Traces of browsers (`TracingStartedInBrowser`) and strict JSON are left out: inputs here are generated and well-formed.
+//! Browser traces (`TracingStartedInBrowser`) and strict JSON are not covered, because generated
+//! inputs have neither.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -13,13 +14,14 @@ use super::{order, repeated, time};
 /// An event of the output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewerEvent {
-    /// The event; one that was made of two has its members in no particular order.
+    /// Text of the event; a merged pair has its members in no particular order.
     pub text: String,
-    /// Whether it was made of two.
+    /// Whether the event was merged from a pair.
     pub made: bool,
 }
 
-/// The members of an event, by name: the last of each, those of `args` by name too.
+/// Returns the members of an event by name, and those of `args` by name too. The last of equal
+/// names wins.
 #[must_use]
 pub fn members(event: &str) -> Option<BTreeMap<Vec<u8>, String>> {
     let mut all = BTreeMap::new();
@@ -37,11 +39,11 @@ pub fn members(event: &str) -> Option<BTreeMap<Vec<u8>, String>> {
     Some(all)
 }
 
-/// Events for DevTools, in order.
+/// Returns the expected events for DevTools, in order.
 ///
 /// # Errors
 ///
-/// A sentence on the first thing that is not well-formed.
+/// Returns a description of malformed input.
 pub fn for_devtools(inputs: &[&[u8]]) -> Result<Vec<ViewerEvent>, String> {
     let mut all = Vec::new();
     for input in inputs {
@@ -65,13 +67,14 @@ pub fn for_devtools(inputs: &[&[u8]]) -> Result<Vec<ViewerEvent>, String> {
     Ok(order.into_iter().map(|at| finished(&events[at])).collect())
 }
 
-/// The members of an object by name: the last of each, with its key as written.
+/// Returns the last members of an object by name, with keys as written.
 fn by_name<'a>(fields: &Fields<'a>) -> BTreeMap<Vec<u8>, (&'a str, &'a str)> {
     let name = |key| unescape(key).expect("keys are strings");
     fields.0.iter().map(|&(key, value)| (name(key), (key, value))).collect()
 }
 
-/// Complete events of begins and ends: those with an end in the order of their begins, then the others.
+/// Merges begin and end events to complete events: those with an end in the order of their begins,
+/// then the others.
 fn pair(halves: &[&str]) -> Vec<String> {
     let sorted = order::output_order(halves).events;
     let fields: Vec<Fields<'_>> =
@@ -150,7 +153,7 @@ fn complete(begin: &Fields<'_>, end: Option<&Fields<'_>>) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-/// The args of a pair: of two of one name that of the end counts.
+/// Merges the args of a pair; the end event wins for equal names.
 fn join(begin: &str, end: &str) -> String {
     match (Fields::parse(begin), Fields::parse(end)) {
         (Some(own), Some(more)) => {
@@ -166,8 +169,9 @@ fn join(begin: &str, end: &str) -> String {
     }
 }
 
-/// Of an event whose `args.data` DevTools reads unseen: what is put in place of what, or as its args. Of those events
-/// generated inputs have but one name.
+/// Returns the repair of an event without the `args.data` that DevTools reads: the text to replace
+/// (`None` if `args` is missing) and its replacement. Of such events, generated inputs have only
+/// `Paint`.
 fn lacking_data<'a>(fields: &Fields<'a>) -> Option<(Option<&'a str>, String)> {
     if fields.get("name") != Some("\"Paint\"") {
         return None;
@@ -178,7 +182,7 @@ fn lacking_data<'a>(fields: &Fields<'a>) -> Option<(Option<&'a str>, String)> {
         return Some((Some(args), whole));
     };
     match own.get("data") {
-        // only of nothing nothing can be read
+        // only null has no members at all
         Some(data) if data != "null" => None,
         Some(other) => Some((Some(other), "{}".to_owned())),
         None => {
@@ -188,7 +192,7 @@ fn lacking_data<'a>(fields: &Fields<'a>) -> Option<(Option<&'a str>, String)> {
     }
 }
 
-/// The id of a CPU profile that has `id2` alone, as a member.
+/// Returns the missing `id` member of a CPU profile event that has only `id2`.
 fn profile_id(fields: &Fields<'_>) -> String {
     let named = |name| fields.get("name").is_some_and(|field| is_string(field, name));
     let id2 = fields.get("id2").and_then(Fields::parse).unwrap_or_default();
@@ -204,7 +208,6 @@ fn profile_id(fields: &Fields<'_>) -> String {
     }
 }
 
-/// An event with all that every event must have.
 fn finished(event: &ViewerEvent) -> ViewerEvent {
     let fields = Fields::parse(&event.text).expect("parsed before");
     let is = |ph| fields.get("ph").is_some_and(|field| is_string(field, ph));
@@ -253,8 +256,8 @@ fn finished(event: &ViewerEvent) -> ViewerEvent {
     ViewerEvent { text, made: event.made }
 }
 
-/// A text of JSON with the characters that it has as `\u` escapes, as `merge` for Perfetto writes them: but control
-/// characters, `"` and `\`, and U+FFFD for half of a surrogate pair without the other.
+/// Decodes the `\u` escapes of a JSON text, as `merge` for Perfetto does, except control
+/// characters, `"` and `\`. Lone surrogates become U+FFFD.
 #[must_use]
 pub fn with_characters(text: &str) -> String {
     let unit = |digits: &str| u16::from_str_radix(digits, 16).ok();

@@ -1,8 +1,8 @@
-//! Writing of the reference: events and keys in one of the three formats.
+//! Writes events and keys in one of the three formats, for the reference.
 
 use super::format::Format;
 
-/// The whole output. `keys` must be empty for an array, which has no room for them.
+/// Returns the whole output. `keys` must be empty for an array, which cannot hold them.
 pub(super) fn trace(format: Format, events: &[&str], keys: &[(String, String)]) -> Vec<u8> {
     let mut out = String::new();
     match format {
@@ -44,7 +44,7 @@ fn push_events(out: &mut String, events: &[&str]) {
     out.push('\n');
 }
 
-/// `json` without those runs of whitespace between its tokens that hold a line break.
+/// Removes whitespace between tokens that contains a line break.
 fn one_line(json: &str) -> String {
     let mut out = String::new();
     let mut space = String::new();

@@ -1,10 +1,10 @@
-//! Changes of the list of events, and of what an event is called and whose it is.
+//! Changes the list of events, and their names, processes and threads.
 
 use super::pick::one_of;
 use crate::Rng;
 use serde_json::{Value, json};
 
-/// Names that DevTools looks for.
+/// Names that DevTools handles specially.
 #[rustfmt::skip]
 const NAMES: &[&str] = &[
     "RunTask", "RunMicrotasks", "FunctionCall", "EvaluateScript", "v8.compile", "v8.evaluateModule", "V8.GC_MC", "MajorGC", "MinorGC",
@@ -34,7 +34,7 @@ const CATEGORIES: &[&str] = &[
     "",
 ];
 
-/// Events dropped, doubled or elsewhere.
+/// Drops, duplicates or moves events.
 pub(super) fn change_list(rng: &mut Rng, events: &mut Vec<Value>) {
     let at = rng.index(events.len());
     let to = rng.index(events.len());
@@ -62,7 +62,7 @@ pub(super) fn change_list(rng: &mut Rng, events: &mut Vec<Value>) {
     }
 }
 
-/// What says whose events are: lost, doubled, doubled with another name.
+/// Changes events that identify pages, frames or threads: drops, duplicates or renames them.
 fn change_notable(rng: &mut Rng, events: &mut Vec<Value>) {
     const NOTABLE: [&str; 6] = [
         "TracingStartedInBrowser",
@@ -112,7 +112,7 @@ pub(super) fn rename(rng: &mut Rng, events: &mut [Value]) {
     };
     let old = events[at]["name"].clone();
     if rng.chance(30) {
-        // all of a name
+        // all events of the name
         events
             .iter_mut()
             .filter(|own| own["name"] == old)
@@ -122,7 +122,7 @@ pub(super) fn rename(rng: &mut Rng, events: &mut [Value]) {
     }
 }
 
-/// Processes and threads joined, events on others.
+/// Merges processes or threads, or moves events to another process or thread.
 pub(super) fn move_thread(rng: &mut Rng, events: &mut [Value]) {
     let (at, other) = (rng.index(events.len()), rng.index(events.len()));
     let key = if rng.chance(50) { "pid" } else { "tid" };
@@ -139,7 +139,7 @@ pub(super) fn move_thread(rng: &mut Rng, events: &mut [Value]) {
         }
         2 => events[at][key] = json!(rng.below(3)),
         _ => {
-            // a stretch of one thread
+            // consecutive events of one thread
             let end = (at + 1 + rng.index(40)).min(events.len());
             events[at..end]
                 .iter_mut()

@@ -1,10 +1,11 @@
-//! Real traces changed as people's files vary, by seed: events that are lost, doubled or elsewhere, odd times and args, other names,
-//! profiles with pieces missing. What comes out is JSON always.
+//! Varies real traces like files of users, by seed: events that are lost, duplicated or moved, odd
+//! times and args, other names, incomplete profiles. The output is always JSON.
 //!
-//! [`varied`] cuts a trace down to some stretches of it first, so that those that it is held against answer soon.
+//! [`varied`] first cuts a trace to a few ranges, so that comparisons are fast.
 //!
-//! Not made is what no program writes and JavaScript takes for what it is not: events called by what all objects have (`constructor`),
-//! lists and objects as the type of an `EventDispatch`, URLs that are no texts, times in quotes.
+//! It avoids input that no program writes and that JavaScript misreads: events named like object
+//! properties (`constructor`), lists or objects as the type of an `EventDispatch`, URLs that are
+//! not strings, and quoted times.
 
 mod events;
 mod pick;
@@ -15,11 +16,12 @@ mod values;
 use crate::Rng;
 use serde_json::{Value, json};
 
-/// A variant of a trace or CPU profile that follows from `rng` alone, of hardly more than `most` events.
+/// Creates a variant of a trace or CPU profile, determined by `rng`, with little more than `most`
+/// events.
 ///
 /// # Panics
 ///
-/// If `source` is neither a list of events, nor has one, nor is a CPU profile.
+/// Panics if `source` is not a list of events, an object with one, or a CPU profile.
 #[must_use]
 pub fn varied(rng: &mut Rng, source: &Value, most: usize) -> String {
     let changes = if rng.chance(50) { rng.range(1, 4) } else { rng.range(5, 15) };
@@ -47,7 +49,7 @@ pub fn varied(rng: &mut Rng, source: &Value, most: usize) -> String {
     written(&trace)
 }
 
-/// Names without which a stretch of a trace is another kind of trace.
+/// Events that must be kept to preserve the kind of trace.
 const KEPT: [&str; 6] = [
     "TracingStartedInBrowser",
     "navigationStart",
@@ -57,7 +59,7 @@ const KEPT: [&str; 6] = [
     "Profile",
 ];
 
-/// Some stretches of a list, and what says whose they are.
+/// Selects some ranges of a list, and the events that identify processes and pages.
 fn cut(rng: &mut Rng, list: &[Value], most: usize) -> Vec<Value> {
     if list.len() <= most {
         return list.to_vec();
@@ -67,7 +69,7 @@ fn cut(rng: &mut Rng, list: &[Value], most: usize) -> Vec<Value> {
         let name = event["name"].as_str().unwrap_or_default();
         *kept = event["ph"] == "M" || KEPT.contains(&name);
     }
-    // chunks are read in their order, the first of each profile has the root
+    // chunks are read in order, and the first chunk of each profile contains the root
     if rng.chance(60) {
         let is_chunk = |event: &&Value| event["name"] == "ProfileChunk";
         let first = list.iter().filter(is_chunk).count().min(rng.index(1 + most / 20));
@@ -97,7 +99,8 @@ fn change(rng: &mut Rng, events: &mut Vec<Value>) {
     }
 }
 
-/// The text; halves of pairs of UTF-16, which no string of Rust holds, stand for their marks.
+/// Returns the text; placeholders become halves of surrogate pairs, which a Rust string cannot
+/// hold.
 fn written(trace: &Value) -> String {
     let text = trace.to_string();
     text.replace(values::HIGH, "\\ud83d").replace(values::LOW, "\\udc00")
@@ -117,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn variants_are_json_and_follow_from_the_seed() {
+    fn variants_are_json_and_determined_by_the_seed() {
         let source = source();
         let variant = |seed| varied(&mut Rng::new(seed), &source, 50);
         let mut all: Vec<String> = (0..400).map(variant).collect();

@@ -1,9 +1,9 @@
-//! Which event a change is of.
+//! Chooses the event to change.
 
 use crate::Rng;
 use serde_json::Value;
 
-/// One of the events that fit, if any does.
+/// Returns a random event that fits, if there is one.
 pub(super) fn one_of(
     rng: &mut Rng,
     events: &[Value],

@@ -1,11 +1,11 @@
-//! Changes of CPU profiles: pieces lost, doubled or elsewhere, samples and times that fit nothing, nodes below others.
+//! Changes CPU profiles: lost, duplicated or moved pieces, inconsistent samples and times, moved
+//! nodes.
 
 use super::pick::one_of;
 use super::values::text;
 use crate::Rng;
 use serde_json::{Value, json};
 
-/// In a trace.
 pub(super) fn change(rng: &mut Rng, events: &mut Vec<Value>) {
     let is_chunk = |value: &Value| value["name"] == "ProfileChunk";
     let Some(at) = one_of(rng, events, is_chunk) else { return };
@@ -26,7 +26,6 @@ pub(super) fn change(rng: &mut Rng, events: &mut Vec<Value>) {
     }
 }
 
-/// The event that a profile begins with.
 fn change_head(rng: &mut Rng, events: &mut Vec<Value>) {
     let Some(at) = one_of(rng, events, |own| own["name"] == "Profile") else { return };
     match rng.below(5) {
@@ -44,7 +43,7 @@ fn change_head(rng: &mut Rng, events: &mut Vec<Value>) {
     }
 }
 
-/// Of a piece: nodes and samples stand in `cpuProfile`, times and lines beside it.
+/// Changes the data of a chunk: nodes and samples are in `cpuProfile`, times and lines next to it.
 fn change_data(rng: &mut Rng, data: &mut Value) {
     if rng.chance(35) {
         change_list(rng, &mut data["timeDeltas"]);
@@ -53,7 +52,6 @@ fn change_data(rng: &mut Rng, data: &mut Value) {
     }
 }
 
-/// In a file that is a profile.
 pub(super) fn change_file(rng: &mut Rng, profile: &mut Value) {
     match rng.below(10) {
         0..3 => change_list(rng, &mut profile["timeDeltas"]),
@@ -77,7 +75,6 @@ fn change_profile(rng: &mut Rng, profile: &mut Value) {
     }
 }
 
-/// Times between samples.
 fn change_list(rng: &mut Rng, list: &mut Value) {
     let Some(list) = list.as_array_mut().filter(|list| !list.is_empty()) else { return };
     let at = rng.index(list.len());

@@ -1,4 +1,4 @@
-//! Changes of times and phases: ties, zeros, fractions, gaps, events that overlap, begins without ends.
+//! Changes times and phases: ties, zeros, fractions, gaps, overlaps, begins without ends.
 
 use super::pick::one_of;
 use crate::Rng;
@@ -8,7 +8,7 @@ fn time(event: &Value, key: &str) -> f64 {
     event[key].as_f64().unwrap_or_default()
 }
 
-/// A number as programs write it: without a fraction where it has none.
+/// Formats a number like most programs, without a fraction if it is whole.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 9e15 { json!(value as i64) } else { json!(value) }
 }
@@ -33,7 +33,7 @@ pub(super) fn change(rng: &mut Rng, events: &mut [Value]) {
             later.for_each(|own| own["ts"] = number(time(own, "ts") + gap));
         }
         5 => events.iter_mut().skip(at).take(60).filter(|own| is_timed(own)).for_each(|own| {
-            // coarse clocks make ties
+            // coarse clocks produce ties
             own["ts"] = number((time(own, "ts") / 100.0).floor() * 100.0);
         }),
         6 => events.iter_mut().filter(|own| is_timed(own)).for_each(|event| {
@@ -69,7 +69,7 @@ fn change_duration(rng: &mut Rng, events: &mut [Value], fraction: f64) {
     }
 }
 
-/// The end of a complete event that begins as one.
+/// Returns the end event for a complete event that becomes a begin event.
 fn end_of(event: &Value) -> Value {
     let mut end = event.clone();
     end["ph"] = json!("E");
@@ -78,7 +78,7 @@ fn end_of(event: &Value) -> Value {
     end
 }
 
-/// Complete events made of pairs and pairs of complete events, ends lost, pairs of async events broken.
+/// Converts between complete events and pairs, drops ends, and breaks pairs of async events.
 pub(super) fn change_phase(rng: &mut Rng, events: &mut Vec<Value>) {
     let phase = |wanted: &'static str| move |own: &Value| own["ph"] == wanted;
     let async_keys = ["b", "e", "n", "s", "f"];
@@ -104,7 +104,7 @@ pub(super) fn change_phase(rng: &mut Rng, events: &mut Vec<Value>) {
             events[at]["ph"] = json!(["X", "I", "B", "E", "i", "R", "P", "C", "n"][rng.index(9)]);
         }
         4 => {
-            // all that nest by ends
+            // write all complete events of the thread as pairs
             let Some(at) = one_of(rng, events, phase("X")) else { return };
             let (pid, tid) = (events[at]["pid"].clone(), events[at]["tid"].clone());
             let of_thread =

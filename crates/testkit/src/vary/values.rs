@@ -1,14 +1,14 @@
-//! Changes of what stands in `args`: members lost or of another type, odd texts.
+//! Changes values in `args`: lost members, other types, odd texts.
 
 use super::pick::one_of;
 use crate::Rng;
 use serde_json::{Value, json};
 
-/// Marks that halves of a pair of UTF-16 are written for.
+/// Placeholders for the halves of a surrogate pair.
 pub(super) const HIGH: &str = "\u{f8f0}";
 pub(super) const LOW: &str = "\u{f8f1}";
 
-/// Texts that names and URLs are seldom.
+/// Unusual texts for names and URLs.
 const TEXTS: &[&str] = &[
     "",
     " ",
@@ -49,7 +49,6 @@ pub(super) fn text(rng: &mut Rng) -> Value {
     json!(TEXTS[rng.index(TEXTS.len())])
 }
 
-/// A value of any type.
 fn odd(rng: &mut Rng) -> Value {
     let list = [json!(1), json!("a"), Value::Null];
     match rng.below(12) {
@@ -66,7 +65,7 @@ fn odd(rng: &mut Rng) -> Value {
     }
 }
 
-/// Pointers of all members below a value.
+/// Collects the JSON pointers of all members below a value.
 fn paths(value: &Value, at: &str, found: &mut Vec<String>) {
     let mut each = |key: String, value: &Value| {
         let path = format!("{at}/{key}");
@@ -100,14 +99,14 @@ fn remove(value: &mut Value, path: &str) {
     }
 }
 
-/// A member of the args of an event, lost or of another type.
+/// Drops a member of an event's args, or changes its type.
 pub(super) fn change_args(rng: &mut Rng, events: &mut [Value]) {
     let has_args = |own: &Value| own["args"].as_object().is_some_and(|own| !own.is_empty());
-    // pieces of profiles have changes of their own
+    // profile chunks are changed elsewhere
     let is_apt = |own: &Value| has_args(own) && own["name"] != "ProfileChunk";
     let Some(mut at) = one_of(rng, events, is_apt) else { return };
     if rng.chance(50) {
-        // names of few events are as likely as those of many
+        // rare names are as likely as frequent ones
         let mut names: Vec<&str> = events
             .iter()
             .filter(|own| is_apt(own))
@@ -126,13 +125,13 @@ pub(super) fn change_args(rng: &mut Rng, events: &mut [Value]) {
     let path = found[rng.index(found.len())].clone();
     let name = events[at]["name"].clone();
     let value = if rng.chance(40) { None } else { Some(odd(rng)) };
-    // of a list or an object DevTools makes a label that is no text
+    // DevTools turns a list or an object into a label that is not text
     let is_whole = |own: &Value| own.is_array() || own.is_object() || *own == true;
     let value = value.filter(|own| !(path.ends_with("/type") && is_whole(own)));
-    // of a URL that is no text, and that a condition takes for true, it asks what it begins with
+    // DevTools calls string methods on a truthy URL that is not a string
     let is_other = |own: &Value| is_whole(own) || own.as_f64().is_some_and(|own| own != 0.0);
     let value = value.filter(|own| !(path.ends_with("/url") && is_other(own)));
-    // of one, or of all of its name
+    // one event, or all of its name
     let is_all = rng.chance(25);
     let is_one = |(number, own): &(usize, &mut Value)| {
         *number == at || is_all && own["name"] == name && has_args(own)
@@ -147,7 +146,6 @@ pub(super) fn change_args(rng: &mut Rng, events: &mut [Value]) {
     }
 }
 
-/// A text that is another.
 pub(super) fn change_text(rng: &mut Rng, events: &mut [Value]) {
     let at = rng.index(events.len());
     let mut found = Vec::new();
@@ -162,7 +160,7 @@ pub(super) fn change_text(rng: &mut Rng, events: &mut [Value]) {
         return;
     }
     let path = &found[rng.index(found.len())];
-    // what all objects of JavaScript have DevTools finds in its table of names
+    // DevTools finds inherited object properties in its table of names
     let of_objects = ["__proto__", "constructor"];
     let value = text(rng);
     if path == "/name" && of_objects.iter().any(|own| value == *own) {

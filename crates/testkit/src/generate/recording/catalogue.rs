@@ -1,10 +1,11 @@
-//! Events of threads that DevTools knows, with what it reads of their args: it refuses a whole file for one that lacks them.
+//! Events that DevTools knows, with the args that it requires; it rejects a whole file if an event
+//! lacks them.
 
 use super::parts::{FRAMES, URLS};
 use crate::Rng;
 use serde_json::{Value, json};
 
-/// What a thread of a page or of Node does, with a duration.
+/// Names of slices on threads of pages and Node.
 pub(super) const NAMES: [&str; 66] = [
     "FunctionCall",
     "FunctionCall",
@@ -74,7 +75,6 @@ pub(super) const NAMES: [&str; 66] = [
     "of nobody",
 ];
 
-/// What happens at a moment.
 pub(super) const MOMENTS: [&str; 42] = [
     "TimerInstall",
     "TimerRemove",
@@ -120,7 +120,7 @@ pub(super) const MOMENTS: [&str; 42] = [
     "EventDispatch",
 ];
 
-/// The categories that an event of a name has in Chrome, if those of most do not do.
+/// Returns the categories of an event name in Chrome, if they are unusual.
 pub(super) fn categories(name: &str) -> Option<&'static str> {
     Some(match name {
         "TimeStamp" => "disabled-by-default-v8.inspector",
@@ -131,7 +131,8 @@ pub(super) fn categories(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Args that an event of a name has; all that DevTools reads without a look whether it is there, and more at times.
+/// Returns args for an event name: everything that DevTools reads unconditionally, and sometimes
+/// more.
 pub(super) fn args(rng: &mut Rng, name: &str) -> Value {
     if let Some(args) = drawn(rng, name) {
         return args;
@@ -158,7 +159,7 @@ fn id(rng: &mut Rng, name: &str) -> Value {
     json!({name: rng.below(4)})
 }
 
-/// All args of events whose args are not all in `data`.
+/// Returns the args of events with members outside `data`.
 fn drawn(rng: &mut Rng, name: &str) -> Option<Value> {
     Some(match name {
         "ParseHTML" => {
@@ -188,7 +189,7 @@ fn drawn(rng: &mut Rng, name: &str) -> Option<Value> {
     })
 }
 
-/// `data` of what runs JS, and of what asks for that.
+/// Returns `data` of events that run or schedule JavaScript.
 fn called(rng: &mut Rng, name: &str) -> Option<Value> {
     Some(match name {
         "EventDispatch" => {
@@ -218,7 +219,6 @@ fn called(rng: &mut Rng, name: &str) -> Option<Value> {
     })
 }
 
-/// `data` of what a network says.
 fn requested(rng: &mut Rng, name: &str) -> Option<Value> {
     if name.starts_with("WebSocket") {
         return Some(with(id(rng, "identifier"), with(url(rng), frame(rng))));
@@ -239,7 +239,6 @@ fn requested(rng: &mut Rng, name: &str) -> Option<Value> {
     Some(with(request, more))
 }
 
-/// `data` of what draws a page.
 fn rendered(rng: &mut Rng, name: &str) -> Option<Value> {
     Some(match name {
         "ParseAuthorStyleSheet" => json!({"stylesheetUrl": rng.pick(&URLS), "styleSheetUrl": "x:"}),
@@ -256,7 +255,8 @@ fn rendered(rng: &mut Rng, name: &str) -> Option<Value> {
     })
 }
 
-/// `console.timeStamp`: a name, and at times a track and the names of others, or times.
+/// Returns args of `console.timeStamp`: a name, and sometimes times, or a track and the names of
+/// other time stamps.
 fn stamp(rng: &mut Rng) -> Value {
     let name = rng.pick(&["start", "end", "größer", ""]);
     match rng.index(5) {
@@ -272,7 +272,6 @@ fn stamp(rng: &mut Rng) -> Value {
     }
 }
 
-/// Args with a stack, at times.
 fn stacked(rng: &mut Rng, args: Value) -> Value {
     let call = |rng: &mut Rng| json!({"functionName": "g", "scriptId": "1", "url": rng.pick(&URLS), "lineNumber": 3, "columnNumber": 1});
     let stack = match rng.index(12) {
@@ -284,7 +283,6 @@ fn stacked(rng: &mut Rng, args: Value) -> Value {
     with(args, json!({"stackTrace": stack}))
 }
 
-/// The members of both.
 fn with(mut object: Value, more: Value) -> Value {
     if let (Value::Object(object), Value::Object(more)) = (&mut object, more) {
         object.extend(more);

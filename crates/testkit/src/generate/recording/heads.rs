@@ -1,4 +1,5 @@
-//! What a recording says of itself: names of processes and threads, frames, navigations, workers.
+//! Generates the metadata of a recording: names of processes and threads, frames, navigations,
+//! workers.
 
 use super::parts::{EventKind, Producer, RecordingLayout, Thread, event};
 use crate::Rng;
@@ -6,7 +7,6 @@ use serde_json::{Value, json};
 
 const TIMELINE: &str = "disabled-by-default-devtools.timeline";
 
-/// Names of threads of a page.
 const THREADS: [&str; 8] = [
     "DedicatedWorker thread",
     "ThreadPoolForegroundWorker",
@@ -18,7 +18,7 @@ const THREADS: [&str; 8] = [
     "CrRendererMain",
 ];
 
-/// Process that shows the page, one that shows another frame of it, and that of the browser.
+/// Pid of the page. `OTHER` shows another frame of it, `BROWSER` is the browser process.
 pub(super) const PAGE: u64 = 7;
 pub(super) const OTHER: u64 = 8;
 pub(super) const BROWSER: u64 = 3;
@@ -27,7 +27,7 @@ pub(super) const BROWSER: u64 = 3;
 const MAIN: Thread = Thread { pid: PAGE, tid: 1 };
 const BROWSER_MAIN: Thread = Thread { pid: BROWSER, tid: 1 };
 
-/// Which threads there are, and what is told of them first.
+/// Creates the threads of a recording and their introductory events.
 pub(super) fn heads(rng: &mut Rng, producer: Producer, start: u64) -> RecordingLayout {
     let mut layout = RecordingLayout { threads: vec![MAIN], events: Vec::new(), start };
     match producer {
@@ -54,7 +54,7 @@ pub(super) fn heads(rng: &mut Rng, producer: Producer, start: u64) -> RecordingL
     layout
 }
 
-/// A page with frames in one or two processes, its workers, and the process of the browser.
+/// Creates a page with frames in one or two processes, its workers, and the browser process.
 fn browser(rng: &mut Rng, layout: &mut RecordingLayout) {
     layout.name(BROWSER, 1, "process_name", "Browser");
     layout.thread(BROWSER, 1, "CrBrowserMain");
@@ -79,7 +79,7 @@ fn browser(rng: &mut Rng, layout: &mut RecordingLayout) {
             "parent": "F", "processId": OTHER}));
     }
     if rng.chance(20) {
-        // recordings of Chrome before 117
+        // as in recordings of Chrome before 117
         for frame in &mut frames {
             let frame = frame.as_object_mut().expect("a frame is an object");
             frame.remove("isInPrimaryMainFrame");
@@ -105,7 +105,7 @@ fn browser(rng: &mut Rng, layout: &mut RecordingLayout) {
     }
 }
 
-/// A navigation of the main frame, and what Chrome tells of it.
+/// Adds a navigation of the main frame with the events that Chrome writes for it.
 fn navigation(rng: &mut Rng, layout: &mut RecordingLayout) {
     let id = "N1";
     let url = rng.pick(&["https://www.shop.co.uk/", "https://www.shop.co.uk/next", "about:blank"]);

@@ -1,4 +1,5 @@
-//! Small recordings with CPU profiles, as Chrome and Node write them but stranger: what DevTools makes of them is asked of DevTools.
+//! Generates small recordings with CPU profiles, like those of Chrome and Node but odder, for
+//! comparison with DevTools.
 
 mod catalogue;
 mod heads;
@@ -13,7 +14,8 @@ use std::ops::Range;
 
 pub use sampled::cpuprofile;
 
-/// When others do: as long after a computer's start as real ones, and since 1970, where a double has no more than quarters.
+/// Late start times in µs: a long uptime, and a time since 1970. Doubles resolve the second only to
+/// quarters of a microsecond.
 const LATE_STARTS: [u64; 2] = [284_331_904_417, 1_700_000_000_000_000];
 
 const TASKS: [&str; 4] =
@@ -27,12 +29,13 @@ const CATEGORIES: [&str; 6] = [
     "blink.user_timing,rail",
 ];
 
-/// A recording that follows from `seed` alone: an object with `traceEvents`. B and E are those of one thread and in order, since
-/// DevTools pairs them over the whole file.
+/// Generates a recording determined by `seed`: an object with `traceEvents`. B and E events are on
+/// one thread and in order, because DevTools pairs them across the whole file.
 ///
-/// Threads have events that nest, overlap, begin or end at one time, last no time or have no duration, moments, trace ids of samples; some have
-/// CPU profiles, with unknown samples, deltas below zero, collections of garbage at any place, nodes alike, and others. Events have the args
-/// that DevTools reads, so that it opens the recording.
+/// Threads have slices that nest, overlap, share start or end times, or have zero or no duration;
+/// instants; and trace ids of samples. Some have CPU profiles with unknown samples, negative
+/// deltas, garbage collections and equal nodes. Events have the args that DevTools requires, so it
+/// opens the recording.
 #[must_use]
 pub fn recording(seed: u64) -> Value {
     let rng = &mut Rng::new(seed);
@@ -68,7 +71,7 @@ pub fn recording(seed: u64) -> Value {
     json!({"traceEvents": events, "metadata": {"source": "DevTools"}})
 }
 
-/// Fills a stretch of time with events, and these with others.
+/// Fills a time range with nested slices.
 fn stretch(
     rng: &mut Rng,
     thread: Thread,
@@ -87,7 +90,7 @@ fn stretch(
             _ => 1 + rng.below(left),
         };
         if rng.chance(3) && !scale.pairs {
-            // overlaps what comes behind
+            // overlaps the next slice
             dur += rng.below(40);
         }
         let name = match depth == 0 && rng.chance(70) {
@@ -105,7 +108,7 @@ fn stretch(
             let name = rng.pick(&catalogue::MOMENTS);
             let mut moment = begun(rng, thread, name, ts, scale);
             moment["s"] = json!("t");
-            // those of other programs are no entries
+            // instants of phase i, from other programs, are not entries
             moment["ph"] = json!(if rng.chance(96) { "I" } else { "i" });
             events.push(moment);
         }
@@ -113,7 +116,7 @@ fn stretch(
     }
 }
 
-/// An event that begins, as a complete one.
+/// Creates a slice as a complete event without duration.
 fn begun(rng: &mut Rng, thread: Thread, name: &str, at: u64, scale: Scale) -> Value {
     let cat = catalogue::categories(name).unwrap_or_else(|| rng.pick(&CATEGORIES));
     let args = catalogue::args(rng, name);
@@ -131,7 +134,7 @@ fn begun(rng: &mut Rng, thread: Thread, name: &str, at: u64, scale: Scale) -> Va
     own
 }
 
-/// Adds an event that lasts; gives the one that ends it, if it is one of two.
+/// Adds a slice; returns its end event if it is written as a pair.
 fn finish(
     rng: &mut Rng,
     mut event: Value,

@@ -1,11 +1,11 @@
-//! What has a beginning and an end of its own: measures, `console.time`, animations, interactions, flows. None of it is an entry of
-//! a thread, but marks are.
+//! Generates measures, `console.time`, animations, interactions and flows. None are entries of a
+//! thread, except marks.
 
 use super::parts::{EventKind, Scale, Thread, event};
 use crate::Rng;
 use serde_json::{Value, json};
 
-/// What performance.measure says of a track of an extension.
+/// `detail` of performance.measure for extension tracks.
 const DETAILS: [&str; 4] = [
     r#"{"devtools":{"dataType":"track-entry","track":"Track","trackGroup":"Group","color":"primary"}}"#,
     r#"{"devtools":{"dataType":"marker","color":"error","tooltipText":"x"}}"#,
@@ -13,7 +13,6 @@ const DETAILS: [&str; 4] = [
     "no JSON",
 ];
 
-/// Pairs and marks of a thread.
 pub(super) fn pairs(
     rng: &mut Rng,
     thread: Thread,

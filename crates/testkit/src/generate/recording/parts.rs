@@ -1,11 +1,11 @@
-//! What all parts of recordings are made with.
+//! Types and values shared by the parts of recordings.
 
 use crate::Rng;
 use serde_json::{Value, json};
 
-/// Microseconds that a recording lasts at least.
+/// Minimum length of a recording in microseconds.
 pub(super) const LENGTH: u64 = 3000;
-/// When most begin.
+/// The usual start time in microseconds.
 pub(super) const START: u64 = 5_000_000;
 pub(super) const URLS: [&str; 14] = [
     "https://www.shop.co.uk/app.js",
@@ -23,10 +23,9 @@ pub(super) const URLS: [&str; 14] = [
     "extensions::binding",
     "",
 ];
-/// Frames that events name; the last one is never told of.
+/// Frames that events refer to; the last one is never introduced.
 pub(super) const FRAMES: [&str; 4] = ["F", "G", "H", "nowhere"];
 
-/// What wrote it.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Producer {
     Browser,
@@ -34,7 +33,6 @@ pub(super) enum Producer {
     Generic,
 }
 
-/// A thread of a recording.
 #[derive(Clone, Copy)]
 pub(super) struct Thread {
     pub(super) pid: u64,
@@ -48,22 +46,21 @@ pub(super) struct EventKind<'k> {
     pub(super) cat: &'k str,
 }
 
-/// Which threads there are, and what is told of them.
 pub(super) struct RecordingLayout {
     pub(super) threads: Vec<Thread>,
     pub(super) events: Vec<Value>,
     pub(super) start: u64,
 }
 
-/// How times are written, and what events have beside them.
+/// Notation of times, and optional features of events.
 #[derive(Clone, Copy)]
 pub(super) struct Scale {
     pub(super) start: u64,
-    /// With digits behind the microsecond.
+    /// Whether times have digits below the microsecond.
     pub(super) fine: bool,
-    /// Trace ids of samples.
+    /// Whether events have trace ids of samples.
     pub(super) ids: bool,
-    /// B and E for X.
+    /// Whether B and E replace X.
     pub(super) pairs: bool,
 }
 

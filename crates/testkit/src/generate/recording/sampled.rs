@@ -1,14 +1,14 @@
-//! CPU profiles: a tree of nodes, a way through it, and how that is written.
+//! Generates CPU profiles: a tree of nodes, a walk through it, and its serialization.
 
 use super::parts::{LENGTH, START, Scale, Thread, URLS};
 use crate::Rng;
 use serde_json::{Value, json};
 
-/// Names of functions; `native` with a URL of V8 itself is one that DevTools groups.
+/// Names of functions; DevTools groups `native` if its URL is in V8 itself.
 const FUNCTIONS: [&str; 9] =
     ["a", "b", "c", "", "native", "Parse", "größer", "get (x)", "CompileEval"];
 
-/// A CPU profile of its own, as Node writes it.
+/// Generates a separate CPU profile, as Node writes it.
 #[must_use]
 pub fn cpuprofile(seed: u64) -> Value {
     let rng = &mut Rng::new(seed);
@@ -27,7 +27,6 @@ pub fn cpuprofile(seed: u64) -> Value {
         "startTime": START, "endTime": START as i64 + lasts.max(0)})
 }
 
-/// `children` in the place of `parent`.
 fn link(nodes: &mut [Value]) {
     let parents: Vec<(Value, Value)> =
         nodes.iter().map(|node| (node["parent"].clone(), node["id"].clone())).collect();
@@ -39,10 +38,10 @@ fn link(nodes: &mut [Value]) {
     }
 }
 
-/// A tree of nodes with a way through it.
+/// A tree of nodes with a walk through it.
 struct Sampled {
     nodes: Vec<Value>,
-    /// Whether samples name what is no node, and deltas lie below zero.
+    /// Whether samples may have unknown ids and deltas may be negative.
     odd: bool,
 }
 
@@ -107,7 +106,7 @@ fn frame(name: &str, url: &str, script: u64, line: i64) -> Value {
     json!({"functionName": name, "scriptId": script, "url": url, "lineNumber": line, "columnNumber": line})
 }
 
-/// A function of a script, with a word or two more or less than most programs write.
+/// Generates a call frame, sometimes with an unusual, extra or missing member.
 fn function(rng: &mut Rng) -> Value {
     let script = rng.index(URLS.len());
     let name = rng.pick(&FUNCTIONS);
@@ -123,7 +122,7 @@ fn function(rng: &mut Rng) -> Value {
     own
 }
 
-/// A stream of chunks, nodes before the samples that name them.
+/// Writes a stream of chunks, in which nodes precede the samples that refer to them.
 pub(super) fn profile(
     rng: &mut Rng,
     thread: Thread,
@@ -179,7 +178,7 @@ pub(super) fn profile(
     }
 }
 
-/// Microseconds as they are written; `is_fine` with digits below the nanosecond.
+/// Formats deltas in microseconds; with digits below the nanosecond if `is_fine`.
 fn steps(deltas: &[i64], is_fine: bool) -> Value {
     let fine = |(at, &delta): (usize, &i64)| {
         let digits = (7919 * at as i64 + 31 * delta).rem_euclid(100_000);

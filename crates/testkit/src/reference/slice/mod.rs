@@ -1,7 +1,8 @@
-//! What `tracemill slice` must write, byte for byte: every rule as it is defined, on lists of everything.
+//! Computes the expected output of `tracemill slice`, byte for byte, directly by the definitions of
+//! its rules.
 //!
-//! Pairs are found over the whole trace first, then each window is filled from the definitions; nothing is walked but
-//! once per question. CPU profile streams that have chunks are not understood here.
+//! Pairs are found over the whole trace first; then each window is filled. CPU profile streams with
+//! chunks are not supported.
 
 use std::collections::HashMap;
 
@@ -15,10 +16,10 @@ mod pairs;
 
 use number::Time;
 
-/// A stretch of nanoseconds, half open; `None` where there is no limit.
+/// A half-open time range in nanoseconds; `None` means no limit.
 pub type Window = (Option<i64>, Option<i64>);
 
-/// What to do with events that cross an edge.
+/// Handling of events that cross an edge of the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Edges {
@@ -37,11 +38,12 @@ pub(super) const ESSENTIAL: [&str; 6] = [
     "FrameCommittedInBrowser",
 ];
 
-/// The expected output of slicing well-formed `inputs`; `windows` are in order and do not touch.
+/// Returns the expected output of slicing well-formed `inputs`; `windows` are in order and do not
+/// touch.
 ///
 /// # Errors
 ///
-/// A sentence on the first thing that is not well-formed, or not understood.
+/// Returns a description of the first text that is not well-formed or not supported.
 pub fn slice(
     inputs: &[&[u8]],
     windows: &[Window],
@@ -90,7 +92,7 @@ pub fn slice(
     Ok(write::trace(format, &sorted, &keys))
 }
 
-/// The sources; annotations are not expected in them, since the generator makes none.
+/// Copies the sources without their events. Panics if there are annotations, unless `whole`.
 fn without_annotations<'a>(sources: &[read::Source<'a>], whole: bool) -> Vec<read::Source<'a>> {
     let copy = |source: &read::Source<'a>| read::Source {
         format: source.format,
@@ -111,9 +113,8 @@ struct SliceEvent<'a> {
     fields: Fields<'a>,
     key: SortKey,
     ph: Option<u8>,
-    /// None for metadata.
     ts: Option<Time>,
-    /// That of a complete event, if it is above 0.
+    /// End of a complete event with a positive duration.
     end: Option<End>,
 }
 
@@ -151,7 +152,7 @@ impl<'a> SliceEvent<'a> {
         self.ts.as_ref().expect("a time").floor
     }
 
-    /// With numbers in the place of the last values of these names.
+    /// Returns the event with numbers instead of the last values of these names.
     fn with(&self, changes: &[(&str, String)]) -> String {
         let mut text = self.text.to_owned();
         let mut places: Vec<(usize, usize, String)> = changes
@@ -198,7 +199,8 @@ impl Slicer<'_> {
         (0..self.events.len()).filter(|&number| self.events[number].ts.is_some())
     }
 
-    /// Least and greatest time, and greatest end, each digit below a nanosecond counted as one.
+    /// Returns the least and greatest time, and the greatest end; digits below a nanosecond count
+    /// as one.
     fn bounds(&self) -> Option<(i64, i64, i64)> {
         let ends = self.timed().map(|number| {
             let event = &self.events[number];
@@ -220,7 +222,6 @@ impl Slicer<'_> {
         self.windows.iter().position(|&window| low(window) <= ns && ns < high(window))
     }
 
-    /// Whether nothing lies outside.
     fn hold(&self) -> bool {
         let Some((first, last, end)) = self.bounds() else { return true };
         self.window_at(first)
@@ -259,7 +260,7 @@ impl Slicer<'_> {
         self.heads(&heads, input_of);
     }
 
-    /// An event of its own.
+    /// Handles a complete event or another single event.
     fn complete(&mut self, number: usize, essential: bool) {
         let event = &self.events[number];
         let ts = event.ts.clone().expect("timed");
@@ -317,7 +318,8 @@ impl Slicer<'_> {
         event.with(&changes)
     }
 
-    /// `Profile` events without chunks: those of one stream and input stand or fall together.
+    /// Handles `Profile` events without chunks; those of one stream and input are kept or dropped
+    /// together.
     fn heads(&mut self, heads: &[usize], input_of: &[usize]) {
         let mut groups: HashMap<(StreamKey, usize), Vec<usize>> = HashMap::new();
         for &number in heads {
@@ -338,7 +340,7 @@ impl Slicer<'_> {
             if inside || touches && self.edges == Edges::Keep {
                 self.kept.extend(group.iter().filter(|&&n| self.events[n].ts.is_some()));
             } else {
-                // those without a time, too
+                // events without a time, too
                 self.kept.retain(|number| !group.contains(number));
             }
         }

@@ -1,24 +1,23 @@
-//! Exact times in whole attoseconds, made of the digits of a [`Decimal`].
+//! Exact times in whole attoseconds, computed from a [`Decimal`].
 
 use crate::reference::{Decimal, time};
 
-/// Attoseconds of a nanosecond.
+/// Attoseconds per nanosecond.
 const NANO: i128 = 1_000_000_000;
-/// The most attoseconds that are calculated with.
+/// Largest magnitude for calculations in attoseconds.
 const MOST: i128 = 1 << 123;
 
-/// A time.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Time {
     /// Nanoseconds, rounded down, within ±(2^63 − 9).
     pub(in super::super) floor: i64,
-    /// `None` beyond the range.
+    /// Attoseconds; `None` beyond the range.
     attos: Option<i128>,
     is_exact: bool,
 }
 
 impl Time {
-    /// Of a raw value: a number, or a string that holds exactly one.
+    /// Parses a raw value: a number, or a string that contains exactly one.
     pub(in super::super) fn of(raw: &str) -> Option<Time> {
         let decimal = time(raw)?;
         let (floor, attos) = (decimal.nanos_floor(), decimal.floor(12, MOST + 1));
@@ -31,7 +30,7 @@ impl Time {
         Time { floor: ns, attos: Some(i128::from(ns) * NANO), is_exact: true }
     }
 
-    /// Whether whole nanoseconds are all there is.
+    /// Returns whether the time is a whole number of nanoseconds.
     pub(in super::super) fn is_exact(&self) -> bool {
         self.is_exact
     }
@@ -48,20 +47,19 @@ impl Time {
         self.attos.map_or(self.floor > edge, |attos| attos > i128::from(edge) * NANO)
     }
 
-    /// The sum of two that are calculable.
+    /// Returns the sum of two times within the range.
     pub(in super::super) fn plus(&self, other: &Time) -> Option<Time> {
         let sum = self.attos? + other.attos?;
         let floor = i64::try_from(sum.div_euclid(NANO)).unwrap_or(i64::MAX);
         Some(Time { floor, attos: Some(sum), is_exact: sum % NANO == 0 })
     }
 
-    /// The difference of two that are calculable, as the text of microseconds.
+    /// Returns the difference of two times within the range, formatted in microseconds.
     pub(in super::super) fn minus(&self, other: &Time) -> String {
         text(self.attos.expect("calculable") - other.attos.expect("calculable"))
     }
 }
 
-/// Nanoseconds as the text of microseconds.
 pub(in super::super) fn micros(ns: i64) -> String {
     text(i128::from(ns) * NANO)
 }

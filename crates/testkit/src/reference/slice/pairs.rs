@@ -1,21 +1,20 @@
-//! What lasts from one event to another: found over the whole trace, then looked at from each window.
+//! Intervals between two events, found over the whole trace, then applied to each window.
 
 use std::collections::HashMap;
 
 use super::{Edges, Fields, SliceEvent, Slicer, Value, high, low, number, pairing};
 
-/// What belongs together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct PairKey(u8, Vec<Value>);
 
-/// Something that lasts, with events by rank in the order.
+/// An interval, with events by rank in the order.
 struct LastingPair {
     kind: u8,
     begin: usize,
     end: Option<usize>,
-    /// Of a flow.
+    /// Steps of a flow.
     steps: Vec<usize>,
-    /// The begin of another flow of the same key.
+    /// Begin event of the later flow with the same key that replaced this one.
     replaced: Option<usize>,
 }
 
@@ -54,7 +53,6 @@ impl Slicer<'_> {
         &self.events[self.order[rank]]
     }
 
-    /// What lasts, and the parts that are moments.
     fn lasting(&self, parts: &[usize]) -> (Vec<LastingPair>, Vec<usize>) {
         let (mut all, mut moments): (Vec<LastingPair>, Vec<usize>) = (Vec::new(), Vec::new());
         let mut open: HashMap<PairKey, Vec<usize>> = HashMap::new();
@@ -108,7 +106,6 @@ impl Slicer<'_> {
         self.event(rank).floor()
     }
 
-    /// Whether something lies behind an edge.
     fn is_after(&self, rank: usize, edge: i64) -> bool {
         self.event(rank).ts.as_ref().expect("timed").is_after(edge)
     }
@@ -182,7 +179,7 @@ impl Slicer<'_> {
                 let goes_behind =
                     |rank: Option<usize>| rank.is_none_or(|rank| self.floor(rank) >= to);
                 if shown && goes_on && goes_behind(own.end) && goes_behind(own.replaced) {
-                    // what was open before closes after what was not
+                    // slices that were open before the window close after those that were not
                     closed.push((!before, place, own.begin, own.kind));
                 }
             }
@@ -201,7 +198,8 @@ impl Slicer<'_> {
         self.kept.extend(kept);
     }
 
-    /// The last value of each counter before `from`, unless there is one at it.
+    /// Returns the last value of each counter before `from`, unless there is a value exactly at
+    /// `from`.
     fn counters(&self, parts: &[usize], from: i64) -> impl Iterator<Item = usize> {
         let mut last: HashMap<PairKey, Option<usize>> = HashMap::new();
         for &rank in parts.iter().filter(|&&rank| self.event(rank).ph == Some(b'C')) {
