@@ -1,12 +1,12 @@
-//! Events that a piece of a trace needs from outside it, so that DevTools shows its pages and workers.
+//! Events that every excerpt of a trace keeps, so that DevTools recognizes its pages and workers.
 
 use tracemill_tokenizer::{Event, Field};
 
-/// The event at which DevTools lets a trace of a browser begin.
+/// Name of the event at which DevTools starts a browser trace.
 pub const STARTED: &[u8] = b"TracingStartedInBrowser";
 
-/// Events without which DevTools shows nothing of a page, by name (devtools-semantics §9, §15): they say which process
-/// is a page's, when pages began, and which worker is whose.
+/// Names of the events without which DevTools shows no page (devtools-semantics §9, §15). They
+/// identify the process and the start of each page, and the owner of each worker.
 pub(crate) const ESSENTIAL: [&[u8]; 6] = [
     STARTED,
     b"navigationStart",
@@ -16,15 +16,15 @@ pub(crate) const ESSENTIAL: [&[u8]; 6] = [
     b"TracingSessionIdForWorker",
 ];
 
-/// Threads that the panel of DevTools never shows in web traces, by name (devtools-semantics §9).
+/// Names of threads that the Performance panel never shows in web traces (devtools-semantics §9).
 pub const HIDDEN_THREADS: [&str; 4] =
     ["Chrome_ChildIOThread", "Compositor", "GpuMemoryThread", "PerfettoTrace"];
 
-/// The category of events that are calls made of samples. `tracemill-analysis` leaves them out where the samples stand beside them, since
-/// it makes the calls of those.
+/// Category of calls written as events. `tracemill-analysis` ignores them if the trace has the
+/// samples, from which it derives the calls.
 pub const CALLS: &str = "v8.calls";
 
-/// Whether an event may be essential or part of a CPU profile: what two bytes of its name tell.
+/// Whether an event may be essential or part of a CPU profile, judging by two bytes of its name.
 #[inline]
 pub fn may_be_special(event: &Event<'_>) -> bool {
     let Some([b'"', first, second, ..]) = event.field_and_rest(Field::Name) else { return false };
@@ -37,12 +37,12 @@ pub fn may_be_special(event: &Event<'_>) -> bool {
     }
 }
 
-/// Whether an event is kept wherever it stands.
+/// Whether an event is kept in every excerpt.
 pub fn is_essential(event: &Event<'_>) -> bool {
     ESSENTIAL.iter().any(|text| event.is_string(Field::Name, text))
 }
 
-/// Whether an event is the one at which DevTools lets a trace begin (§11).
+/// Whether an event is the one at which DevTools starts the trace (devtools-semantics §11).
 pub fn is_start(event: &Event<'_>) -> bool {
     event.is_string(Field::Name, STARTED)
 }

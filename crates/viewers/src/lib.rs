@@ -1,7 +1,9 @@
-//! What Chrome DevTools and Perfetto need of a trace: names of events, required args, limits of ids.
+//! Rules of Chrome DevTools and Perfetto about traces: essential events, required args, limits of
+//! ids.
 //!
-//! `check` reports where a trace breaks these rules, `merge --for` repairs it, `slice` and `split` keep what the rules name, and
-//! analyses show what DevTools shows. Sources: the DevTools engine 1.0.1705227 and Perfetto's `trace_processor`.
+//! `check` reports violations, `merge --for` repairs them, `slice` and `split` keep essential
+//! events, and analyses follow the rules. Sources: the DevTools engine 1.0.1705227 and Perfetto's
+//! `trace_processor`.
 #![forbid(unsafe_code)]
 
 pub mod essential;

@@ -1,48 +1,50 @@
-//! What DevTools reads of an event without looking whether it is there: an event without it makes it refuse the whole file.
+//! Fields that DevTools reads without checking that they exist. If an event lacks one, DevTools
+//! refuses the whole file.
 //!
-//! Found by asking the engine (`chrome-devtools-frontend`) for every name that it knows, of every phase, with bare args, in traces with
-//! and without a page; the test `refused` of analysis asks it again.
+//! The list comes from running the engine (`chrome-devtools-frontend`) on every event name and
+//! phase that it knows, with minimal args, with and without a page. The test `refused` of analysis
+//! repeats that.
 
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::json::member;
 
-/// What an event of a name must have.
+/// A member of `args` that DevTools requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// The member of `args` that must be there.
+    /// Name of the required member of `args`.
     pub object: &'static str,
-    /// The member that must be in it, and a value that means nothing to DevTools.
+    /// Name of the required member of that object, and a neutral value to insert.
     pub member: Option<(&'static str, &'static str)>,
 }
 
-/// What an event may lack so that DevTools refuses a trace for it.
+/// The missing field for which DevTools refuses a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lack {
-    /// A name that is a text.
+    /// A `name` that is a string.
     Name,
-    /// Categories, of a `RunTask` or an `Animation`.
+    /// The `cat` of a `RunTask` or an `Animation` event.
     Category,
-    /// `args.data`, of a `TracingStartedInBrowser`.
+    /// The `args.data` of a `TracingStartedInBrowser` event.
     Start,
-    /// `args`, or what DevTools reads of it by the name of the event.
+    /// The `args`, or the member of `args` that events of this name require.
     Args(ReadOn),
 }
 
-/// Where DevTools reads what an event lacks.
+/// Threads on which DevTools reads a required field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReadOn {
-    /// Wherever it is.
+    /// All threads.
     Anywhere,
-    /// On the threads of processes that it shows.
+    /// Threads of the processes that DevTools shows.
     Shown,
-    /// On the main thread of the page.
+    /// The main thread of the page.
     MainThread,
 }
 
-/// Where DevTools reads what an event needs, and what that is; `args` itself if it is nothing in it.
+/// The threads on which DevTools reads a field, and the field; `None` for `args` itself.
 type Needed = (ReadOn, Option<Need>);
 
-/// What an event lacks, if DevTools refuses traces for it. Cost: a look at its fields.
+/// Returns the missing field for which DevTools refuses the trace, if there is one.
 #[inline]
 pub fn lacking(event: &Event<'_>) -> Option<Lack> {
     let Some(name @ [b'"', ..]) = event.field_and_rest(Field::Name) else {
@@ -63,8 +65,10 @@ pub fn lacking(event: &Event<'_>) -> Option<Lack> {
     lack_of_args(event, name).map(|(reach, _)| Lack::Args(reach))
 }
 
-/// Whether events of this name may lack something that [`lacking`] tells though they have args that are an object: asked once a name it
-/// spares a look at each of its events. Cost: that of 256 comparisons with all names that matter.
+/// Whether events of this name can lack a required field even if `args` is an object.
+///
+/// One call per name spares a check of each event. Cost: up to 256 comparisons with each name that
+/// has requirements.
 ///
 /// ```
 /// use tracemill_viewers::required_args::may_lack;
@@ -85,7 +89,8 @@ pub fn may_lack(name: &[u8]) -> bool {
     OTHERS.contains(&name) || (0..=u8::MAX).any(needs_more)
 }
 
-/// As [`lacking`], where it is known whether events of the name [may lack](may_lack) something though they have args. Cost: two looks for those that may not.
+/// Like [`lacking`], if the caller knows whether events of this name [may lack](may_lack) a field.
+/// For most events reads two bytes only.
 ///
 /// ```
 /// use tracemill_viewers::required_args::{lacking, lacking_of, may_lack};
@@ -104,7 +109,7 @@ pub fn lacking_of(event: &Event<'_>, may_lack: bool) -> Option<Lack> {
     if has_all { None } else { lacking(event) }
 }
 
-/// What an event calls a thread by, if that is no text.
+/// Returns the thread name in a `thread_name` event if it is not a string.
 #[inline]
 pub fn odd_thread_name<'e>(event: &Event<'e>) -> Option<&'e [u8]> {
     if !event.field_and_rest(Field::Name)?.starts_with(b"\"thread_name\"") {
@@ -114,10 +119,10 @@ pub fn odd_thread_name<'e>(event: &Event<'e>) -> Option<&'e [u8]> {
     (name != b"null" && !name.starts_with(b"\"")).then_some(name)
 }
 
-/// The event that says which frames there are.
+/// Start of the name of the event that lists the frames, with the opening quote.
 const START: &[u8] = b"\"TracingStartedInBrowser\"";
 
-/// `args.data`, if a condition may take it for true.
+/// Returns `args.data`, unless JavaScript would treat it as false.
 pub fn page_data<'e>(event: &Event<'e>) -> Option<&'e [u8]> {
     member(event.field(Field::Args)?, b"data").filter(|data| !is_nothing(Some(data)))
 }
@@ -131,7 +136,7 @@ const NAVIGATION: Need = Need { object: "data", member: Some(("navigationId", "\
 const FRAME: Need = Need { object: "data", member: Some(("frame", "\"none\"")) };
 const URL: Need = Need { object: "data", member: Some(("url", "\"\"")) };
 
-/// What an event lacks in `args`, if DevTools refuses a file for it wherever the event is, or where it shows it.
+/// Returns the missing member of `args`, unless DevTools requires it on main threads only.
 pub fn lacks(event: &Event<'_>) -> Option<Need> {
     let name = event.field_and_rest(Field::Name)?;
     match lack_of_args(event, name)? {
@@ -140,7 +145,7 @@ pub fn lacks(event: &Event<'_>) -> Option<Need> {
     }
 }
 
-/// What an event lacks in `args`.
+/// Returns the requirement of `args` that an event does not meet.
 #[inline]
 fn lack_of_args(event: &Event<'_>, name: &[u8]) -> Option<Needed> {
     let end = name[1..].iter().take(64).position(|&byte| byte == b'"')? + 1;
@@ -153,18 +158,18 @@ fn lack_of_args(event: &Event<'_>, name: &[u8]) -> Option<Needed> {
     lack(need_of(name, phase)).or_else(|| lack(need_of_category(event, name, phase)))
 }
 
-/// Whether `args` is all that is needed, and there: that costs next to nothing.
+/// Whether the only requirement is that `args` is an object, and it is one.
 #[inline]
 fn is_present(event: &Event<'_>, name: &[u8], need: Option<Need>) -> bool {
     let has_args = || event.field_and_rest(Field::Args).is_some_and(|args| args[0] == b'{');
     need.is_none() && name != b"BeginMainThreadFrame" && has_args()
 }
 
-/// The same of an event that may lack something.
+/// Returns `needed` if the event does not meet it.
 fn missing(event: &Event<'_>, name: &[u8], needed: Needed) -> Option<Needed> {
     let args = event.field(Field::Args).filter(|args| *args != b"null");
     let Some(args) = args else {
-        // it looks whether these have any
+        // DevTools tolerates that these two have no args
         let looks = matches!(name, b"ParseAuthorStyleSheet" | b"Layout") && needed.1.is_some();
         return (!looks).then_some(needed);
     };
@@ -182,7 +187,7 @@ fn missing(event: &Event<'_>, name: &[u8], needed: Needed) -> Option<Needed> {
     let value = |name: &[u8]| object.and_then(|object| member(object, name));
     let (key, _) = need.member?;
     let is_missing = match key {
-        // an empty URL is one
+        // an empty URL is a URL
         "url" => !value(b"url").is_some_and(|url| url.starts_with(b"\"")),
         "viewport_rect" => is_null(value(b"viewport_rect")),
         _ => is_nothing(value(key.as_bytes())) && !is_soft(name, value(SOFT)),
@@ -190,7 +195,7 @@ fn missing(event: &Event<'_>, name: &[u8], needed: Needed) -> Option<Needed> {
     is_missing.then_some(needed)
 }
 
-/// What a paint has in the place of `navigationId` behind a navigation that loads nothing.
+/// The member that soft navigations have in place of `navigationId`.
 const SOFT: &[u8] = b"performanceTimelineNavigationId";
 
 fn is_soft(name: &[u8], id: Option<&[u8]>) -> bool {
@@ -201,15 +206,17 @@ fn is_null(value: Option<&[u8]>) -> bool {
     matches!(value, None | Some(b"null"))
 }
 
-/// Whether a condition takes a value for false.
+/// Whether JavaScript treats a value as false.
 fn is_nothing(value: Option<&[u8]>) -> bool {
     matches!(value, None | Some(b"null" | b"false" | b"0" | b"\"\""))
 }
 
-/// The id that an event of a CPU profile needs, if it has none but in `id2`: DevTools tells profiles apart by pid and `id`
-/// alone (devtools-semantics §3.2). It shows where it is from, so that it is none that another profile of the process has.
+/// Returns an `id` for an event of a CPU profile that only has `id2`.
+///
+/// DevTools identifies profiles by pid and `id` alone (devtools-semantics §3.2). The new id
+/// contains the scope (`global` or `local`), so that it is unique in the process.
 pub fn profile_id(event: &Event<'_>) -> Option<Vec<u8>> {
-    // a look at two bytes spares nearly all
+    // two bytes of the name rule out nearly all events
     if !matches!(event.field_and_rest(Field::Name), Some([b'"', b'P' | b'\\', ..]))
         || event.field(Field::Id).is_some()
         || !PROFILE.iter().any(|name| event.is_string(Field::Name, name))
@@ -227,21 +234,21 @@ pub fn profile_id(event: &Event<'_>) -> Option<Vec<u8>> {
     Some([b"\"", reach.as_bytes(), b":", id, b"\""].concat())
 }
 
-/// The lists of a `ProfileChunk` that DevTools reads in `args.data` alone (devtools-semantics §3.5).
+/// Lists of a `ProfileChunk` that DevTools reads only in `args.data` (devtools-semantics §3.5).
 const STEPS: [&str; 3] = ["timeDeltas", "lines", "columns"];
 
-/// The `data` and `cpuProfile` of a `ProfileChunk` whose `timeDeltas` are in the latter only, with the lists to be moved to
-/// the former.
+/// A `ProfileChunk` whose `timeDeltas` are in `cpuProfile` instead of `data`, and the lists to
+/// move.
 pub struct DeltasInside<'e> {
     /// The value of `args.data`.
     pub data: &'e [u8],
     /// The value of `args.data.cpuProfile`.
     pub profile: &'e [u8],
-    /// Names and values of the lists.
+    /// Names and values of the lists to move to `data`.
     pub lists: Vec<(&'static str, &'e [u8])>,
 }
 
-/// Finds time steps of a `ProfileChunk` that DevTools does not find.
+/// Finds time steps of a `ProfileChunk` that DevTools would not find.
 pub fn deltas_inside<'e>(event: &Event<'e>) -> Option<DeltasInside<'e>> {
     if !event.is_string(Field::Name, b"ProfileChunk") {
         return None;
@@ -255,10 +262,9 @@ pub fn deltas_inside<'e>(event: &Event<'e>) -> Option<DeltasInside<'e>> {
     lists.iter().any(|(list, _)| *list == STEPS[0]).then_some(DeltasInside { data, profile, lists })
 }
 
-/// Events of CPU profiles, by name.
 const PROFILE: [&[u8]; 2] = [b"Profile", b"ProfileChunk"];
 
-/// What an event of a name and phase must have.
+/// Returns the requirement on an event of this name and phase.
 #[inline]
 fn need_of(name: &[u8], phase: u8) -> Option<Needed> {
     let is_complete = phase == b'X';
@@ -298,7 +304,7 @@ fn need_of(name: &[u8], phase: u8) -> Option<Needed> {
     }
 }
 
-/// Events of any phase that must have `args.data`.
+/// Whether events of this name require `args.data` in every phase.
 #[inline]
 fn needs_data(name: &[u8]) -> bool {
     matches!(
@@ -330,7 +336,7 @@ fn needs_data(name: &[u8]) -> bool {
     )
 }
 
-/// Events of any phase that must have `args`.
+/// Whether events of this name require `args` in every phase.
 #[inline]
 fn needs_args(name: &[u8]) -> bool {
     matches!(
@@ -360,23 +366,23 @@ fn needs_args(name: &[u8]) -> bool {
     )
 }
 
-/// Whether DevTools pairs an event with another one.
+/// Whether an event has an id by which DevTools pairs it.
 fn has_id(event: &Event<'_>) -> bool {
     let id = event.field(Field::Id);
     !is_nothing(id) || id.is_none() && event.field(Field::Id2).is_some()
 }
 
-/// What an event must have by its categories.
+/// Returns the requirement that follows from the category of an event.
 #[inline]
 fn need_of_category(event: &Event<'_>, name: &[u8], phase: u8) -> Option<Needed> {
     let is_source = matches!(name, b"ScriptCatchup" | b"LargeScriptCatchup");
-    // most have args
+    // most events have args
     if !is_source && event.field_and_rest(Field::Args).is_some_and(|args| args[0] == b'{') {
         return None;
     }
     let need = match event.field(Field::Cat)? {
         b"\"blink.user_timing\"" if matches!(phase, b'I' | b'R') => None,
-        // its end is looked at with it
+        // DevTools checks the end event together with its begin event
         b"\"blink.user_timing\"" if phase == b'b' && has_id(event) => None,
         b"\"disabled-by-default-devtools.target-rundown\"" => None,
         b"\"disabled-by-default-devtools.v8-source-rundown\"" if name == b"ScriptCatchup" => {
@@ -395,7 +401,7 @@ mod tests {
     use tracemill_tokenizer::fields_of;
 
     #[test]
-    fn names_of_threads_are_texts_or_none() {
+    fn thread_names_must_be_strings_or_null() {
         for (name, is_odd) in [("5", true), ("[]", true), ("\"5\"", false), ("null", false)] {
             let event = format!(r#"{{"name":"thread_name","ph":"M","args":{{"name":{name}}}}}"#);
             let spans = fields_of(event.as_bytes());
@@ -404,9 +410,9 @@ mod tests {
         }
     }
 
-    /// What is told by the name alone holds of all phases, categories and args.
+    /// A name that cannot lack a field cannot lack it in any phase, with any category and args.
     #[test]
-    fn names_tell_of_what_nothing_is_lacking() {
+    fn names_that_may_not_lack_a_field_never_do() {
         let names = "RunTask Animation TracingStartedInBrowser thread_name process_name BeginMainThreadFrame ScriptCatchup \
             LargeScriptCatchup Screenshot FunctionCall ParseHTML TimerFire PaintImage TimeStamp DrawFrame Layout firstPaint \
             MarkLoad ResourceSendRequest Paint UpdateLayoutTree CompositeLayers EventTiming ProfileChunk Painter x";
@@ -434,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_lacking_is_found() {
+    fn finds_missing_args() {
         for (event, need) in [
             (r#"{"name":"Paint","args":{}}"#, Some(DATA)),
             (r#"{"name":"Paint"}"#, Some(DATA)),
