@@ -86,7 +86,7 @@ pub use mapped::{Mapped, MappedMut, survive_lost_pages, temporary_lost};
 pub use scan::find::{FieldFinder, FieldSpans, fields_of};
 pub use scan::visit::visit_event;
 pub use scan::{
-    Damage, DamageKind, Form, Member, Note, Scanner, Sink, Status, Stop, Window, speculate,
+    Damage, DamageKind, Form, Member, Note, Scanner, Shapes, Sink, Status, Stop, Window, speculate,
 };
 pub use simd::{Tier, prefetch};
 pub use text::field::Field;

@@ -60,7 +60,7 @@ impl Observer for Reading<'_> {
     type Chunk = Facts;
 
     fn needs(&self) -> Needs {
-        Needs { proof_flags: self.facts.asks_refusals(), ..Needs::NONE }
+        Needs::NONE
     }
 
     fn starter(&self) -> Starter<Facts> {

@@ -209,7 +209,7 @@ impl Observer for Build {
     type Chunk = IndexLook;
 
     fn needs(&self) -> Needs {
-        Needs { input_bytes: self.has_parts, proof_flags: true, ..Needs::NONE }
+        Needs { input_bytes: self.has_parts, ..Needs::NONE }
     }
 
     fn starter(&self) -> Starter<IndexLook> {

@@ -328,7 +328,7 @@ impl<const DEVTOOLS: bool> Observer for Checker<DEVTOOLS> {
     type Chunk = CheckLook<DEVTOOLS>;
 
     fn needs(&self) -> Needs {
-        Needs { input_bytes: true, synthetic_bytes: true, proof_flags: true, ..Needs::NONE }
+        Needs { input_bytes: true, synthetic_bytes: true, ..Needs::NONE }
     }
 
     fn begin(&mut self, input: &InputStart<'_>) {

@@ -11,6 +11,11 @@ pub fn scan(input: &[u8]) {
     fuzzed::scan(input);
 }
 
+/// Runs `fuzzed::shapes`.
+pub fn shapes(input: &[u8]) {
+    fuzzed::shapes(input);
+}
+
 /// Runs `fuzzed::grammar`.
 pub fn grammar(input: &[u8]) {
     fuzzed::grammar(input);

@@ -33,6 +33,7 @@ pub(crate) mod find;
 mod findings;
 mod members;
 mod resync;
+mod shapes;
 pub(crate) mod visit;
 mod walk;
 
@@ -42,8 +43,9 @@ use findings::Fault;
 pub use findings::{Damage, DamageKind, Form, Member, Note, Sink, Status, Stop, Window};
 pub use resync::speculate;
 use resync::{Search, SearchEnd};
+pub use shapes::Shapes;
 pub(crate) use walk::CLOSING_BIT;
-use walk::{State, Walk};
+use walk::{Sound, State, Walk};
 
 /// Windows right after damage are small, since the next damage may be near; they double up to [`WINDOW`].
 const WINDOW_AFTER_DAMAGE: usize = 8 * BLOCK;
@@ -83,8 +85,10 @@ const WINDOW_AFTER_DAMAGE: usize = 8 * BLOCK;
 /// ```
 pub struct Scanner {
     kernel: Kernel,
-    /// What proves events on the way.
-    prove: Prove,
+    /// How events are proved; `None` where they are not.
+    prove: Option<Prove>,
+    /// Shapes of events that were proved.
+    shapes: Shapes,
     /// What the block before `scanned` left.
     carry: Carry,
     positions: Positions,
@@ -113,7 +117,8 @@ impl Scanner {
     fn at(kernel: Kernel, offset: u64, state: State) -> Self {
         Scanner {
             kernel,
-            prove: Prove::Nothing,
+            prove: None,
+            shapes: Shapes::default(),
             carry: Carry::OUTSIDE,
             positions: Positions::new(),
             scanned: offset,
@@ -161,11 +166,17 @@ impl Scanner {
         Scanner { prove: self.prove, ..Self::at(self.kernel, offset, self.state.fork(offset)) }
     }
 
-    /// Proves events from here on, with the instructions of `tier`: one that is whole in its window and in an array is found
-    /// and proved to be JSON in one look at its bytes ([`Event::is_proved`](crate::Event::is_proved)), if it is and the tier
-    /// has a proof. The findings are the same.
+    /// Proves events from here on, with the instructions of `tier`. An event that is whole in its window and in an array is found and proved to be JSON in one look at its
+    /// bytes ([`Event::is_proved`](crate::Event::is_proved)): by the shapes of events before it, or as one of a new shape. The findings are the same.
     pub fn prove(&mut self, tier: Tier) {
-        self.prove = Prove::of(tier);
+        self.prove = Some(Prove::of(tier));
+    }
+
+    /// Exchanges the shapes that this scanner has learned for others. A worker that scans one chunk after another, with a scanner each,
+    /// hands them on, so that no chunk begins without. The findings are the same.
+    pub fn swap_shapes(&mut self, shapes: &mut Shapes) {
+        std::mem::swap(&mut self.shapes, shapes);
+        self.shapes.begin();
     }
 
     /// Depth of what holds the events that come next: 0 NDJSON, 1 array form, 2 object form; `None` where no event is
@@ -232,11 +243,10 @@ impl Scanner {
         stop: Stop,
         sink: &mut S,
     ) -> Option<Status> {
-        if !self.proves() {
-            return None;
-        }
+        let prove = self.prove?;
         let from = self.state.gap();
-        let walk = self.state.sound_events(window, self.prove, stop, sink);
+        let sound = Sound { window, prove, kernel: self.kernel, shapes: &mut self.shapes };
+        let walk = self.state.sound_events(sound, stop, sink);
         if let Some(Walk::Stopped(status, offset)) = walk {
             self.restart(offset);
             return Some(status);
@@ -248,8 +258,10 @@ impl Scanner {
         None
     }
 
-    fn proves(&self) -> bool {
-        !matches!(self.prove, Prove::Nothing)
+    /// Whether the walk leaves the next event to [`Self::sound_events`].
+    fn pauses(&self) -> bool {
+        let by_shapes_alone = matches!(self.prove, Some(Prove::Nothing));
+        self.prove.is_some() && (!by_shapes_alone || self.shapes.are_tried(self.scanned))
     }
 
     /// One window through block scan and walk.
@@ -263,7 +275,7 @@ impl Scanner {
         let suspect = self.kernel.flatten(piece, &mut self.carry, &mut self.positions);
         self.classified += piece.len() as u64;
         let positions = (self.scanned, self.positions.as_slice());
-        match self.state.walk(window, positions, self.proves(), stop, sink) {
+        match self.state.walk(window, positions, self.pauses(), stop, sink) {
             Walk::Through => {
                 if let Some(at) = suspect {
                     let noticed = self.scanned + at as u64;

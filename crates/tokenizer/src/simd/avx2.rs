@@ -3,6 +3,7 @@
 
 use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, emit_portable, flatten_with};
 use super::glance::{GLANCE, may_have_ids_with, starts};
+use super::marks::{TokenEnds, UsesMarks, mark_with};
 use super::nesting::{Brackets, FOLD, container_len_with};
 use super::words::words;
 use super::{class, nibbles};
@@ -34,6 +35,10 @@ avx2! {
     fn may_have_ids(event: &[u8]) -> bool {
         may_have_ids_with(event, |bytes| any_id(bytes))
     }
+
+    fn with_marks<C: UsesMarks>(code: C) -> C::Output {
+        code.run(|window, marks| mark_with(window, marks, |block| token_ends(block)))
+    }
 }
 
 #[inline]
@@ -48,6 +53,28 @@ fn any_id(bytes: &[u8; GLANCE]) -> bool {
         _mm256_or_si256(_mm256_and_si256(before, ids), equal(&first[at], b'\\'))
     };
     _mm256_movemask_epi8(_mm256_or_si256(half(0), half(1))) != 0
+}
+
+#[inline]
+#[target_feature(enable = "avx2")]
+fn token_ends(block: &[u8; BLOCK]) -> TokenEnds {
+    let all = |byte: u8| _mm256_set1_epi8(byte as i8);
+    let [low, high] = [0, 1].map(|half| {
+        let bytes = load(&block.as_chunks::<32>().0[half]);
+        // signed: controls are below the space, and so are bytes above 0x7F
+        let odd = _mm256_or_si256(
+            _mm256_cmpgt_epi8(all(b' '), bytes),
+            _mm256_or_si256(
+                _mm256_cmpeq_epi8(bytes, all(b'"')),
+                _mm256_cmpeq_epi8(bytes, all(b'\\')),
+            ),
+        );
+        let value = _mm256_sub_epi8(bytes, all(b'0'));
+        let digit = _mm256_cmpeq_epi8(_mm256_min_epu8(value, all(9)), value);
+        [_mm256_movemask_epi8(odd) as u32, !_mm256_movemask_epi8(digit) as u32]
+    });
+    let join = |at: usize| u64::from(low[at]) | u64::from(high[at]) << 32;
+    TokenEnds { string: join(0), no_digits: join(1) }
 }
 
 #[inline]

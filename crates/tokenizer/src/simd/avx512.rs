@@ -3,6 +3,7 @@
 
 use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, flatten_with};
 use super::glance::{GLANCE, may_have_ids_with, starts};
+use super::marks::{TokenEnds, UsesMarks, mark_with};
 use super::nesting::{Brackets, FOLD, container_len_with};
 use super::words::words;
 use super::{class, nibbles};
@@ -44,6 +45,10 @@ avx512! {
     fn may_have_ids(event: &[u8]) -> bool {
         may_have_ids_with(event, |bytes| any_id(bytes))
     }
+
+    fn with_marks<C: UsesMarks>(code: C) -> C::Output {
+        code.run(|window, marks| mark_with(window, marks, |block| token_ends(block)))
+    }
 }
 
 #[inline]
@@ -56,6 +61,19 @@ fn any_id(bytes: &[u8; GLANCE]) -> bool {
     let ids = _mm512_mask_cmpeq_epi8_mask(before, second, all(b'i'));
     let ids = _mm512_mask_cmpeq_epi8_mask(ids, third, all(b'd'));
     (ids | _mm512_cmpeq_epi8_mask(first, all(b'\\'))) != 0
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn token_ends(block: &[u8; BLOCK]) -> TokenEnds {
+    let bytes = load(block);
+    let all = |byte: u8| _mm512_set1_epi8(byte as i8);
+    // signed: controls are below the space, and so are bytes above 0x7F
+    let odd = _mm512_cmplt_epi8_mask(bytes, all(b' '))
+        | _mm512_cmpeq_epi8_mask(bytes, all(b'"'))
+        | _mm512_cmpeq_epi8_mask(bytes, all(b'\\'));
+    let value = _mm512_sub_epi8(bytes, all(b'0'));
+    TokenEnds { string: odd, no_digits: _mm512_cmpgt_epu8_mask(value, all(9)) }
 }
 
 #[inline]

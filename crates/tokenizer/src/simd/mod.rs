@@ -23,8 +23,8 @@
 //! their results agree. AVX-512 flattens with one compress instruction per block, the others with a
 //! loop.
 //!
-//! `nesting` finds the closing bracket of a container from similar masks. `glance` checks whether
-//! an event may have an id.
+//! `marks` finds the ends of strings and numbers for `scan::shapes`. `nesting` finds the closing
+//! bracket of a container from similar masks. `glance` checks whether an event may have an id.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -43,6 +43,7 @@ mod glance;
     )
 )]
 pub(crate) mod grammar;
+mod marks;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 #[cfg_attr(
@@ -63,6 +64,7 @@ mod tier;
 mod words;
 
 pub(crate) use blocks::{BLOCK, Carry, Positions, Suspect, WINDOW};
+pub(crate) use marks::{MARKED, Marks, UsesMarks};
 pub use prefetch::prefetch;
 use std::fmt;
 use std::str::FromStr;
@@ -214,6 +216,20 @@ impl Kernel {
             Kernel::Avx512(avx512) => avx512.container_len(bytes),
             #[cfg(target_arch = "aarch64")]
             Kernel::Neon(neon) => neon.container_len(bytes),
+        }
+    }
+
+    /// Runs code that marks windows, compiled for the tier.
+    #[inline(always)]
+    pub(crate) fn with_marks<C: UsesMarks>(self, code: C) -> C::Output {
+        match self {
+            Kernel::Scalar => scalar::with_marks(code),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(avx2) => avx2.with_marks(code),
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(avx512) => avx512.with_marks(code),
+            #[cfg(target_arch = "aarch64")]
+            Kernel::Neon(neon) => neon.with_marks(code),
         }
     }
 

@@ -6,6 +6,7 @@
 #![expect(unsafe_code, reason = "vector loads")]
 
 use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, emit_portable, flatten_with};
+use super::marks::{TokenEnds, UsesMarks, mark_with};
 use super::nesting::{Brackets, FOLD, container_len_with};
 use super::tier::tier;
 use super::{class, nibbles};
@@ -23,6 +24,25 @@ tier! {
     fn container_len(bytes: &[u8]) -> Option<usize> {
         container_len_with(bytes, |block| brackets(block), |bits| prefix_xor(bits))
     }
+
+    fn with_marks<C: UsesMarks>(code: C) -> C::Output {
+        code.run(|window, marks| mark_with(window, marks, |block| token_ends(block)))
+    }
+}
+
+#[inline]
+#[target_feature(enable = "neon")]
+fn token_ends(block: &[u8; BLOCK]) -> TokenEnds {
+    let quarters = block.as_chunks::<16>().0;
+    let bytes = [load(&quarters[0]), load(&quarters[1]), load(&quarters[2]), load(&quarters[3])];
+    let all = |byte: u8| vdupq_n_u8(byte);
+    let odd = bytes.map(|v| {
+        let quote = vorrq_u8(vceqq_u8(v, all(b'"')), vceqq_u8(v, all(b'\\')));
+        // signed: controls are below the space, and so are bytes above 0x7F
+        vorrq_u8(quote, vcltq_s8(vreinterpretq_s8_u8(v), vdupq_n_s8(b' ' as i8)))
+    });
+    let no_digits = bytes.map(|v| vcgtq_u8(vsubq_u8(v, all(b'0')), all(9)));
+    TokenEnds { string: movemask(odd), no_digits: movemask(no_digits) }
 }
 
 #[inline]

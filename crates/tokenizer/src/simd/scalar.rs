@@ -5,9 +5,24 @@
 
 use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, emit_portable, flatten_with};
 use super::class::{self, CLASS};
+use super::marks::{TokenEnds, UsesMarks, mark_with};
 
 pub(super) fn flatten(window: &[u8], carry: &mut Carry, out: &mut Positions) -> Suspect {
     flatten_with(window, carry, out, classify, prefix_xor, emit_portable)
+}
+
+pub(super) fn with_marks<C: UsesMarks>(code: C) -> C::Output {
+    code.run(|window, marks| mark_with(window, marks, token_ends))
+}
+
+fn token_ends(block: &[u8; BLOCK]) -> TokenEnds {
+    let mut ends = TokenEnds { string: 0, no_digits: 0 };
+    for (i, &byte) in block.iter().enumerate() {
+        let is_plain = matches!(byte, 0x20..=0x7F) && byte != b'"' && byte != b'\\';
+        ends.string |= u64::from(!is_plain) << i;
+        ends.no_digits |= u64::from(!byte.is_ascii_digit()) << i;
+    }
+    ends
 }
 
 fn classify(block: &[u8; BLOCK]) -> Masks {

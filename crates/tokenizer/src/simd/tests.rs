@@ -110,3 +110,47 @@ fn tier_names_parse_back() {
     }
     assert!("mmx".parse::<Tier>().is_err());
 }
+
+/// Marks a window; returns for each byte where a string or digits that begin there end.
+struct Ends<'w>(&'w [u8]);
+
+impl UsesMarks for Ends<'_> {
+    type Output = Vec<(Option<usize>, Option<usize>)>;
+
+    fn run(self, mark: impl Fn(&[u8], &mut Marks)) -> Self::Output {
+        let mut marks = Marks::new();
+        mark(self.0, &mut marks);
+        (0..self.0.len()).map(|at| (marks.string_end(at), marks.digits_end(at))).collect()
+    }
+}
+
+/// Every byte value, runs of every length up to two blocks, and random bytes, up to the last place of
+/// a window.
+#[test]
+fn marks_are_those_of_a_search_byte_by_byte() {
+    let mut random = Random(5);
+    let alphabet = b"\"\\\x1f\x7f\x80\xff 0123456789ab";
+    let mut window: Vec<u8> = (0..=255).collect();
+    for run in 1..130 {
+        window.extend(vec![b'7'; run]);
+        window.extend(vec![b'x'; run]);
+        window.push(b'"');
+    }
+    window.resize_with(MARKED - 2 * BLOCK, || alphabet[random.next(alphabet.len())]);
+    window.extend([b'"'; 2 * BLOCK]);
+    let string_end = |at: usize| {
+        let is_plain = |byte: u8| (0x20..0x80).contains(&byte) && byte != b'"' && byte != b'\\';
+        at + window[at..].iter().take_while(|&&byte| is_plain(byte)).count()
+    };
+    let digits_end = |at: usize| {
+        let count = window[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        (1..57).contains(&count).then_some(at + count)
+    };
+    for tier in Tier::ALL.into_iter().filter(|tier| tier.is_available()) {
+        let ends = Kernel::of(tier).with_marks(Ends(&window));
+        for (at, &(string, digits)) in ends.iter().enumerate() {
+            assert_eq!(string, Some(string_end(at)), "{tier} at {at}");
+            assert_eq!(digits, digits_end(at), "{tier} at {at}");
+        }
+    }
+}

@@ -4,3 +4,4 @@
 mod fuzzed;
 mod scan;
 mod scanned;
+mod shapes;

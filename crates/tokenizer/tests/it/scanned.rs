@@ -3,8 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 use tracemill_tokenizer::{
-    Damage, DamageKind, Event, Field, Form, Member, Nanos, Note, Scanner, Sink, Status, Stop, Tier,
-    Window, speculate, validate_value,
+    Damage, DamageKind, Event, Field, Form, Member, Nanos, Note, Scanner, Shapes, Sink, Status,
+    Stop, Tier, Window, speculate, validate_value,
 };
 
 /// One finding; ranges are in the input.
@@ -166,11 +166,12 @@ fn feed_in_pieces<'i>(
     panic!("the pieces are shorter than the input");
 }
 
-/// Scans like the pipeline: up to the first events, then in chunks from guessed starts, verified at
-/// their borders.
+/// Scans like the pipeline: proves events, up to the first ones, then in chunks from guessed starts,
+/// verified at their borders, with shapes handed from chunk to chunk.
 pub(crate) fn in_chunks(input: &[u8], tier: Tier, chunk: usize) -> Log<'_> {
-    let mut log = Log::new(input);
+    let (mut log, mut shapes) = (Log::new(input), Shapes::default());
     let mut scanner = Scanner::new(tier);
+    scanner.prove(tier);
     let window = Window::whole(input);
     let stop = Stop { border: u64::MAX, at_events: true };
     let Status::Events(start) = scanner.feed(window, stop, &mut log) else { return log };
@@ -187,7 +188,10 @@ pub(crate) fn in_chunks(input: &[u8], tier: Tier, chunk: usize) -> Log<'_> {
         if proven {
             scanner = seed.fork(guess.expect("it equals a place") as u64);
         }
-        match scanner.feed(window, stop, &mut log) {
+        scanner.swap_shapes(&mut shapes);
+        let status = scanner.feed(window, stop, &mut log);
+        scanner.swap_shapes(&mut shapes);
+        match status {
             Status::Border(next) => at = Some(next),
             Status::End => return log,
             status => panic!("{status:?}"),

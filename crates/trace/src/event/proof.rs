@@ -8,7 +8,7 @@
 //!
 //! ```
 //! use tracemill_trace::event::envelope::{Collect, Envelope};
-//! use tracemill_trace::event::proof::{Feed, Proof};
+//! use tracemill_trace::event::proof::{Feed, Proof, proving_scanner};
 //! use tracemill_tokenizer::{Event, Stop, Tier, Window};
 //!
 //! #[derive(Default)]
@@ -25,7 +25,7 @@
 //! let text = br#"[{"ts":1},{"ts":2,"args":{"x":NaN}},{"ts" 3}]"#;
 //! let proof = Proof::Full { tier: Tier::best(), mends: false };
 //! let mut found = Count::default();
-//! proof.scanner(Tier::best(), 0).feed(Window::whole(text), Stop::NEVER, &mut Feed::new(&mut found, proof));
+//! proving_scanner(Tier::best(), 0).feed(Window::whole(text), Stop::NEVER, &mut Feed::new(&mut found, proof));
 //! let stats = found.0.stats;
 //! assert_eq!(stats.events, 2); // the second is kept: what NaN means is clear
 //! assert_eq!(stats.losses.first().map(|(_, lost)| lost.offset), Some(36)); // the third is lost
@@ -40,14 +40,9 @@ use tracemill_tokenizer::{
 /// How events that are not JSON are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
-    /// No check: the verb does not write events, or every byte is already checked.
-    None,
-    /// The scanner flags the events that it proves ([`Event::is_proved`]); readers check the
-    /// others.
-    Told {
-        /// Instruction set of the scanner.
-        tier: Tier,
-    },
+    /// The scanner flags the events that it proves ([`Event::is_proved`]); readers that need to know
+    /// check the others. For verbs that write no events, and for bytes that are already checked.
+    Partial,
     /// Every event is checked.
     Full {
         /// Instruction set of the scanner.
@@ -57,16 +52,12 @@ pub enum Proof {
     },
 }
 
-impl Proof {
-    /// Creates a scanner that starts at byte `offset` of an input and proves events if required.
-    /// [`Feed`] checks the events that the scanner does not prove.
-    pub fn scanner(self, tier: Tier, offset: u64) -> Scanner {
-        let mut scanner = Scanner::starting_at(tier, offset);
-        if let Proof::Full { tier, .. } | Proof::Told { tier } = self {
-            scanner.prove(tier);
-        }
-        scanner
-    }
+/// Creates a scanner that starts at byte `offset` of an input and proves events. [`Feed`] checks the
+/// events that the scanner does not prove.
+pub fn proving_scanner(tier: Tier, offset: u64) -> Scanner {
+    let mut scanner = Scanner::starting_at(tier, offset);
+    scanner.prove(tier);
+    scanner
 }
 
 /// Passes the results of a scanner to a chunk, without values that are not JSON, and counts these.
@@ -88,7 +79,7 @@ impl<'p, C: Collect> Feed<'p, C> {
     /// Creates a feed that passes the events accepted by `proof` to `part`.
     pub fn new(part: &'p mut C, proof: Proof) -> Self {
         let proof = match proof {
-            Proof::None | Proof::Told { .. } => None,
+            Proof::Partial => None,
             Proof::Full { tier, mends } => {
                 Some(Prover { validator: Validator::new(tier), mends, plain: false })
             }

@@ -11,7 +11,7 @@
 //! segment, or goes to the file. Nothing is scanned twice.
 
 use super::pump::{Ahead, Pump};
-use crate::event::proof::{Feed, Proof};
+use crate::event::proof::{Feed, Proof, proving_scanner};
 use crate::os::{self, Temporary};
 use crate::read::scan::Collect;
 use crate::run::error::Error;
@@ -274,7 +274,7 @@ impl<'c> Spool<'c> {
             let map = self.file.as_ref().map_or(Ok(None), |file| self.map(file))?;
             let first = self.segments.first().map_or(&[][..], Segment::bytes);
             let skip = super::byte_order_mark(map.as_deref().unwrap_or(first)) as u64;
-            self.scanner = Some(self.proof.scanner(self.tier, skip));
+            self.scanner = Some(proving_scanner(self.tier, skip));
         }
         let grown = self.bytes - self.mapped;
         let map = match &self.file {
@@ -402,7 +402,7 @@ mod tests {
                     packed,
                     hurries: false,
                 };
-                let spool = Spool::new(&config, "in".into(), Tier::Scalar, Proof::None, limits);
+                let spool = Spool::new(&config, "in".into(), Tier::Scalar, Proof::Partial, limits);
                 let stream = Box::new(Failing(br#"[{"ph":"i"},"#, error));
                 let read = spool.read(stream, &mut Nothing::default(), |_, _, _| Ok(()));
                 match read {

@@ -30,7 +30,7 @@
 //! }
 //!
 //! let bytes = br#"{"traceEvents":[{"ts":1},{"ts":2},{"ts":3},{"ts":4}],"n":1}"#;
-//! let (tier, proof) = (Tier::best(), Proof::None);
+//! let (tier, proof) = (Tier::best(), Proof::Partial);
 //! let plan = Plan { bytes, skip: 0, mapped: None, tier, proof, threads: 1, chunk: 1 << 20 };
 //! let (mut times, mut keys) = (Vec::new(), 0);
 //! scan_pieces(plan, &[Piece::Event(25, 8), Piece::Stretch(43..u64::MAX)], &Times::default, |part, _bytes| {
@@ -44,14 +44,14 @@
 
 pub use crate::event::envelope::Collect;
 use crate::event::envelope::Envelope;
-use crate::event::proof::Feed;
+use crate::event::proof::{Feed, proving_scanner};
 use crate::input::packed::Unpacking;
 use crate::read::scan::Plan;
 use crate::run::error::Error;
 use crate::run::threads::try_each;
 use std::ops::Range;
 use tracemill_tokenizer::{
-    Cursor, Damage, Event, Form, Member, Note, Scanner, Status, Stop, Window, visit_event,
+    Cursor, Damage, Event, Form, Member, Note, Scanner, Shapes, Status, Stop, Window, visit_event,
 };
 
 /// A byte range of an input.
@@ -100,7 +100,7 @@ pub fn scan_pieces<C: Collect>(
     new: &(dyn Fn() -> C + Sync),
     mut take: impl FnMut(C, u64) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut scanner = plan.proof.scanner(plan.tier, plan.skip as u64);
+    let mut scanner = proving_scanner(plan.tier, plan.skip as u64);
     let mut head = new();
     let stop = Stop { at_events: true, ..Stop::NEVER };
     let mut beside = BesideEvents(&mut head);
@@ -115,9 +115,10 @@ pub fn scan_pieces<C: Collect>(
     // bounds the findings in memory to a few batches
     for round in batches.chunks(2 * plan.threads.max(1)) {
         let scan = |number: usize| {
-            let mut part = new();
-            let own = &pieces[round[number].clone()];
-            own.iter().for_each(|piece| scan_piece(plan, piece, seed, &mut part));
+            let (mut part, mut shapes) = (new(), Shapes::default());
+            for piece in &pieces[round[number].clone()] {
+                scan_piece(plan, piece, seed, &mut shapes, &mut part);
+            }
             part.seal();
             Ok::<_, Error>(part)
         };
@@ -173,7 +174,13 @@ fn batches(plan: Plan<'_>, pieces: &[Piece]) -> Vec<Range<usize>> {
 }
 
 /// Scans one piece into `part`. A single event ends at its own closing brace.
-fn scan_piece<C: Collect>(plan: Plan<'_>, piece: &Piece, seed: &Scanner, part: &mut C) {
+fn scan_piece<C: Collect>(
+    plan: Plan<'_>,
+    piece: &Piece,
+    seed: &Scanner,
+    shapes: &mut Shapes,
+    part: &mut C,
+) {
     match piece {
         &Piece::Event(place, _) => {
             let rest = plan.bytes.get(place as usize..).unwrap_or_default();
@@ -191,7 +198,10 @@ fn scan_piece<C: Collect>(plan: Plan<'_>, piece: &Piece, seed: &Scanner, part: &
             let mut feed = Feed::new(part, plan.proof);
             // the window ends with the piece, so later bytes are not read
             let window = Window::whole(&plan.bytes[..end]);
-            _ = seed.fork(*start).feed(window, Stop::NEVER, &mut feed);
+            let mut scanner = seed.fork(*start);
+            scanner.swap_shapes(shapes);
+            _ = scanner.feed(window, Stop::NEVER, &mut feed);
+            scanner.swap_shapes(shapes);
         }
     }
 }
@@ -223,7 +233,7 @@ mod tests {
             skip: 0,
             mapped: None,
             tier: Tier::best(),
-            proof: Proof::None,
+            proof: Proof::Partial,
             threads,
             chunk,
         };

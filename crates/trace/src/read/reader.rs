@@ -18,9 +18,6 @@ use tracemill_tokenizer::Mapped;
 pub struct Needs {
     /// Whether to check that every event is JSON; other events are repaired or lost.
     pub proof: bool,
-    /// Whether to report for each event if it is proved to be JSON
-    /// ([`Event::is_proved`](tracemill_tokenizer::Event::is_proved)), without losing the others.
-    pub proof_flags: bool,
     /// Whether to keep the bytes of pipes and packed inputs after the scan.
     pub input_bytes: bool,
     /// Whether to keep the bytes of events derived from `.cpuprofile` inputs.
@@ -35,7 +32,6 @@ impl Needs {
     /// An empty set of needs.
     pub const NONE: Needs = Needs {
         proof: false,
-        proof_flags: false,
         input_bytes: false,
         synthetic_bytes: false,
         streams_output: false,
@@ -51,7 +47,6 @@ impl Needs {
     pub const fn and(self, other: Needs) -> Needs {
         Needs {
             proof: self.proof | other.proof,
-            proof_flags: self.proof_flags | other.proof_flags,
             input_bytes: self.input_bytes | other.input_bytes,
             synthetic_bytes: self.synthetic_bytes | other.synthetic_bytes,
             streams_output: self.streams_output | other.streams_output,

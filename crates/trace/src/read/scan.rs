@@ -36,7 +36,7 @@
 //!
 //! let events = (0..1000).map(|ts| format!(r#"{{"ph":"X","ts":{ts},"dur":2}}"#)).collect::<Vec<_>>();
 //! let text = format!("[{}]", events.join(",\n"));
-//! let (tier, proof) = (Tier::best(), Proof::None);
+//! let (tier, proof) = (Tier::best(), Proof::Partial);
 //! let plan = Plan { bytes: text.as_bytes(), skip: 0, mapped: None, tier, proof, threads: 2, chunk: 1 << 12 };
 //! let (mut parts, mut all) = (0, (0, 0));
 //! scan(plan, &Durations::default, |part| {
@@ -53,14 +53,14 @@
 //! findings of a few chunks per thread.
 
 pub use crate::event::envelope::Collect;
-use crate::event::proof::{Feed, Proof};
+use crate::event::proof::{Feed, Proof, proving_scanner};
 use crate::run::error::Error;
 use crossbeam_channel::{Receiver, bounded};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::Builder;
-use tracemill_tokenizer::{Mapped, Scanner, Status, Stop, Tier, Window, speculate};
+use tracemill_tokenizer::{Mapped, Scanner, Shapes, Status, Stop, Tier, Window, speculate};
 
 /// Options for scanning an input in memory.
 #[derive(Clone, Copy)]
@@ -111,7 +111,7 @@ pub fn scan<C: Collect>(
     new: &(dyn Fn() -> C + Sync),
     mut take: impl FnMut(C) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut scanner = plan.proof.scanner(plan.tier, plan.skip as u64);
+    let mut scanner = proving_scanner(plan.tier, plan.skip as u64);
     if plan.threads == 1 || plan.bytes.len() < 2 * plan.chunk {
         return scan_alone(plan, &mut scanner, 0, new, &mut take);
     }
@@ -185,11 +185,13 @@ fn scan_chunks<C: Collect>(
     std::thread::scope(move |scope| {
         let start_worker = |_| {
             let (todo, done) = (todo.clone(), done.clone());
-            let guess = move |chunk| scan_guess(plan, seed, plan.range(start, chunk), new);
+            let mut shapes = Shapes::default();
+            let mut guess =
+                move |chunk| scan_guess(plan, seed, plan.range(start, chunk), &mut shapes, new);
             let work = move || {
                 // the thread that waits for this chunk must receive a panic; a closed channel ends
                 // the worker
-                let guess = |chunk| catch_unwind(AssertUnwindSafe(|| guess(chunk)));
+                let mut guess = |chunk| catch_unwind(AssertUnwindSafe(|| guess(chunk)));
                 todo.into_iter().all(|chunk| done.send((chunk, guess(chunk))).is_ok());
             };
             Builder::new().spawn_scoped(scope, work).ok()
@@ -255,17 +257,20 @@ fn scan_guess<C: Collect>(
     plan: Plan<'_>,
     seed: &Scanner,
     range: Range<usize>,
+    shapes: &mut Shapes,
     new: &(dyn Fn() -> C + Sync),
 ) -> Guess<C> {
     plan.populate(range.start, range.end);
     let start = speculate(plan.bytes, range.start, range.end)? as u64;
     let mut scanner = seed.fork(start);
+    scanner.swap_shapes(shapes);
     let mut part = new();
     let status = scanner.feed(
         Window::whole(plan.bytes),
         plan.stop_at(range.end),
         &mut Feed::new(&mut part, plan.proof),
     );
+    scanner.swap_shapes(shapes);
     part.seal();
     Some(Guessed { start, scanner, status, part })
 }
@@ -291,7 +296,7 @@ mod tests {
 
     /// Returns the plan of a scan in chunks of 1000 bytes.
     fn plan(text: &str, threads: usize) -> Plan<'_> {
-        let (bytes, tier, proof) = (text.as_bytes(), Tier::Scalar, Proof::None);
+        let (bytes, tier, proof) = (text.as_bytes(), Tier::Scalar, Proof::Partial);
         Plan { bytes, skip: 0, mapped: None, tier, proof, threads, chunk: 1000 }
     }
 

@@ -301,10 +301,8 @@ impl Session<'_> {
     /// Returns how events that are not JSON are handled.
     fn proof<R: Reader>(&self, reader: &R) -> Proof {
         match reader.needs().proof && !self.limits.strict {
-            _ if self.is_json => Proof::None,
-            true => Proof::Full { tier: self.tier, mends: self.limits.repair },
-            false if reader.needs().proof_flags => Proof::Told { tier: self.tier },
-            false => Proof::None,
+            true if !self.is_json => Proof::Full { tier: self.tier, mends: self.limits.repair },
+            _ => Proof::Partial,
         }
     }
 

@@ -94,7 +94,7 @@ pub(crate) fn read_synthetic<R: Reader>(
         tier: limits.tier.unwrap_or_else(Tier::best),
         threads: limits.threads,
         chunk: limits.shares().chunk,
-        proof: Proof::None,
+        proof: Proof::Partial,
     };
     let start = reader.starter();
     let chunk = ChunkStart { base: current.base, len_hint: plan.chunk.min(mapped.len()) };

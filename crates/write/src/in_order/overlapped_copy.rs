@@ -80,13 +80,13 @@ fn look(mapped: &Mapped, limits: &Limits) -> Option<Vec<Document>> {
     let mut scanner = Scanner::starting_at(tier, byte_order_mark(mapped) as u64);
     let stop = Stop { at_events: true, ..Stop::NEVER };
     let Status::Events(_) =
-        scanner.feed(Window::whole(mapped), stop, &mut Feed::new(&mut ends, Proof::None))
+        scanner.feed(Window::whole(mapped), stop, &mut Feed::new(&mut ends, Proof::Partial))
     else {
         return None;
     };
     let last = speculate(mapped, mapped.len() - chunk, mapped.len())?;
     let mut behind = SurroundingText::default();
-    let feed = &mut Feed::new(&mut behind, Proof::None);
+    let feed = &mut Feed::new(&mut behind, Proof::Partial);
     scanner.fork(last as u64).feed(Window::whole(mapped), Stop::NEVER, feed);
     behind.0.append_to(&mut ends.0.documents);
     Some(ends.0.documents)

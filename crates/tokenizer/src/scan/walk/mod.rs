@@ -26,6 +26,7 @@ use crate::event::Event;
 use crate::text::field::{Field, Key, key_before};
 use crate::text::is_space;
 use nesting::{Nesting, SPILLED};
+pub(super) use sound::Sound;
 
 /// What the walk over one window came to.
 pub(super) enum Walk {

@@ -13,12 +13,22 @@
 
 use super::super::findings::{Sink, Stop, Values, Window};
 use super::super::members::is_events_key;
+use super::super::shapes::Shapes;
 use super::{State, Walk};
 use crate::event::Event;
-use crate::grammar::is_utf8;
+use crate::grammar::{is_utf8, validate_value};
+use crate::simd::Kernel;
 use crate::simd::grammar::{Colons, Prove};
 use crate::text::field::{Key, key_before};
 use crate::text::is_space;
+
+/// A window whose sound events are taken, and how they are proved.
+pub(in crate::scan) struct Sound<'s> {
+    pub(in crate::scan) window: Window<'s>,
+    pub(in crate::scan) prove: Prove,
+    pub(in crate::scan) kernel: Kernel,
+    pub(in crate::scan) shapes: &'s mut Shapes,
+}
 
 /// White space and commas between two events, in bytes, over which this looks for the next one.
 const GAP_MOST: usize = 64;
@@ -37,17 +47,30 @@ impl State {
     /// Takes events from the gap on, as long as they are proved and whole in the window.
     pub(in crate::scan) fn sound_events<S: Sink>(
         &mut self,
-        window: Window<'_>,
-        prove: Prove,
+        mut sound: Sound<'_>,
         stop: Stop,
         sink: &mut S,
     ) -> Option<Walk> {
+        let window = sound.window;
+        if matches!(sound.prove, Prove::Nothing) {
+            self.learn_from_walk(&mut sound);
+        }
+        // where an event begins that has no known shape
+        let mut unknown = usize::MAX;
         while self.is_between_items() {
             let at = next_brace(window.bytes, window.index(self.gap))?;
             if let Some(stopped) = self.begin_item(window, at, stop, sink) {
                 return Some(stopped);
             }
-            let end = self.prove_item(window, prove, at);
+            if at != unknown
+                && sound.shapes.are_tried(self.item)
+                && let Some(next) = self.known_shapes(&mut sound, at, stop, sink)
+            {
+                self.nesting.pop();
+                unknown = next;
+                continue;
+            }
+            let end = self.prove_item(window, sound.prove, at);
             self.nesting.pop();
             let Some(end) = end else {
                 self.gap = self.item;
@@ -58,8 +81,54 @@ impl State {
             self.comma_due = true;
             let bytes = &window.bytes[at..end];
             sink.event(&Event::new(bytes, self.item, self.seen, &self.values).proved());
+            sound.shapes.learn(window.bytes, window.base, at..end);
         }
         None
+    }
+
+    /// Takes the events from the one at `at` on that have known shapes and begin before the border; returns the begin of the next. `None` if the
+    /// first has no known shape.
+    #[inline(never)]
+    fn known_shapes<S: Sink>(
+        &mut self,
+        sound: &mut Sound<'_>,
+        mut at: usize,
+        stop: Stop,
+        sink: &mut S,
+    ) -> Option<usize> {
+        let Window { bytes, base, .. } = sound.window;
+        let mut found = sound.shapes.find(sound.kernel, bytes, base, at)?;
+        self.comma_due = true;
+        loop {
+            let event = &bytes[at..found.end];
+            let offset = base + at as u64;
+            sink.event(&Event::new(event, offset, found.seen, sound.shapes.values()).proved());
+            self.gap = base + found.end as u64;
+            at = found.next;
+            if base + at as u64 >= stop.border {
+                return Some(at);
+            }
+            match sound.shapes.find(sound.kernel, bytes, base, at) {
+                Some(next) => found = next,
+                None => return Some(at),
+            }
+        }
+    }
+
+    /// Learns the shape of the event that the walk took last, where the tier has no proof by blocks.
+    fn learn_from_walk(&self, sound: &mut Sound<'_>) {
+        let window = sound.window;
+        if !self.is_between_items()
+            || !sound.shapes.are_tried(self.item)
+            || self.item < window.base
+            || self.item >= self.gap
+        {
+            return;
+        }
+        let event = window.index(self.item)..window.index(self.gap);
+        if validate_value(&window.bytes[event.clone()]).is_ok() {
+            sound.shapes.learn(window.bytes, window.base, event);
+        }
     }
 
     /// One past the end of the item at `at`, if it is proved; its keys are noted.

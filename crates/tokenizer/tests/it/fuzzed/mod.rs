@@ -4,6 +4,7 @@
 //! | target | law |
 //! |---|---|
 //! | [`scan()`] | findings do not depend on tier, cuts or chunks; no bytes vanish; valid JSON is read like the naive reader |
+//! | [`shapes()`] | an event that differs by a byte from those before it is found as without shapes |
 //! | [`grammar()`] | every tier, the slow reader and serde_json agree on what is JSON |
 //! | [`values()`] | numbers are exact, strings unescape correctly, white space changes nothing |
 
@@ -11,10 +12,12 @@
 mod found;
 mod grammar;
 mod scan;
+mod shapes;
 mod values;
 
 pub(crate) use grammar::grammar;
 pub(crate) use scan::scan;
+pub(crate) use shapes::{check_change, shapes};
 pub(crate) use values::values;
 
 #[cfg(test)]
@@ -34,6 +37,11 @@ mod tests {
     }
 
     #[test]
+    fn shapes_hold_on_stored_and_mutated_inputs() {
+        try_out("shapes", shapes, 2000);
+    }
+
+    #[test]
     fn grammar_holds_on_stored_and_mutated_inputs() {
         try_out("grammar", grammar, 5000);
     }
@@ -46,7 +54,8 @@ mod tests {
     #[test]
     fn what_was_found() {
         for (name, input) in found::FOUND {
-            let all = std::panic::catch_unwind(|| [scan, grammar, values].map(|run| run(input)));
+            let all =
+                std::panic::catch_unwind(|| [scan, shapes, grammar, values].map(|run| run(input)));
             assert!(all.is_ok(), "{name}");
         }
     }

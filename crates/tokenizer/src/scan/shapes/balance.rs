@@ -1,0 +1,100 @@
+//! Decides whether shapes are worth trying, and whether one more is worth learning.
+
+/// Bytes that shapes rest for at first; each rest is twice the one before.
+const FIRST_REST: u64 = 64 << 10;
+/// Bytes that shapes rest for, at most.
+const LONGEST_REST: u64 = 16 << 20;
+/// Misses that may follow one another.
+const MISSES: u32 = 512;
+/// Misses after a rest.
+const MISSES_AFTER_REST: u32 = 64;
+/// Savings at the begin, and at most.
+const SAVINGS: u32 = 256 * Attempt::Learned as u32;
+/// Savings after a rest, at least: other events may come.
+const SAVINGS_AFTER_REST: u32 = 8 * Attempt::Learned as u32;
+
+/// An attempt to learn the shape of an event, with the number of matches that pay for it.
+#[derive(Clone, Copy)]
+pub(super) enum Attempt {
+    /// The event is long or not plain.
+    Refused = 8,
+    Learned = 64,
+    /// The event was taken apart for nothing.
+    Failed = 512,
+}
+
+/// Matches and misses, added up. A match saves about twice what a miss costs.
+#[derive(Clone, Debug)]
+pub(super) struct Balance {
+    /// Matches since the last miss.
+    matches: u32,
+    /// Misses that are left before a rest.
+    misses_left: u32,
+    /// Matches that are left to pay for shapes.
+    savings: u32,
+    /// Offset up to which shapes rest.
+    awake_from: u64,
+    rest: u64,
+}
+
+impl Default for Balance {
+    fn default() -> Self {
+        Balance {
+            matches: 0,
+            misses_left: MISSES,
+            savings: SAVINGS,
+            awake_from: 0,
+            rest: FIRST_REST,
+        }
+    }
+}
+
+impl Balance {
+    /// Forgets the offset: another scanner goes on.
+    pub(super) fn begin(&mut self) {
+        self.awake_from = 0;
+    }
+
+    #[inline(always)]
+    pub(super) fn is_awake(&self, offset: u64) -> bool {
+        offset >= self.awake_from
+    }
+
+    #[inline(always)]
+    pub(super) fn matched(&mut self) {
+        self.matches += 1;
+    }
+
+    #[cold]
+    pub(super) fn missed(&mut self, offset: u64) {
+        self.settle();
+        self.misses_left = self.misses_left.saturating_sub(1);
+        if self.misses_left == 0 {
+            self.awake_from = offset + self.rest;
+            self.rest = (2 * self.rest).min(LONGEST_REST);
+            self.misses_left = MISSES_AFTER_REST;
+            self.savings = self.savings.max(SAVINGS_AFTER_REST);
+        }
+    }
+
+    /// Whether the event at `offset` is worth an attempt to learn its shape.
+    #[inline(always)]
+    pub(super) fn pays_for_a_shape(&self, offset: u64) -> bool {
+        self.is_awake(offset) && self.savings >= Attempt::Learned as u32
+    }
+
+    /// Takes the cost of an attempt from the savings.
+    pub(super) fn pay(&mut self, attempt: Attempt) {
+        self.savings = self.savings.saturating_sub(attempt as u32);
+    }
+
+    /// Adds up the matches since the last miss.
+    fn settle(&mut self) {
+        let matches = std::mem::take(&mut self.matches);
+        self.savings = self.savings.saturating_add(matches).min(SAVINGS);
+        self.misses_left = self.misses_left.saturating_add(matches.saturating_mul(2)).min(MISSES);
+        if self.misses_left == MISSES {
+            self.rest = FIRST_REST;
+        }
+    }
+}
