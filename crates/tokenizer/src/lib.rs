@@ -1,10 +1,10 @@
 //! Splits Chrome Trace Event JSON into events, fast and exactly.
 //!
-//! Each event borrows from the input: its byte span, and the positions of its envelope fields
-//! (`ph`, `ts`, `pid` …). Nothing is decoded until requested, nothing is copied, and results do not
-//! depend on how the input is divided. The crate has no threads, output or environment variables.
+//! An event borrows its bytes from the input and has the positions of its envelope fields (`ph`,
+//! `ts`, `pid` …). Values are decoded on request. The crate has no threads, output or environment
+//! variables.
 //!
-//! To read a trace, pass findings to a [`Sink`].
+//! To read a trace, implement [`Sink`]; the [`Scanner`] calls it for each event.
 //!
 //! ```
 //! use tracemill_tokenizer::{Damage, Event, Scanner, Sink, Stop, Tier, Window};
@@ -26,8 +26,8 @@
 //! assert_eq!(longest.0, 7000); // nanoseconds
 //! ```
 //!
-//! To read a stream, pass each call the bytes from [`Scanner::retain_from`] on. The findings do not
-//! depend on where the pieces end.
+//! To read a stream, pass each call the bytes from [`Scanner::retain_from`] on. The results do not
+//! depend on where the windows end.
 //!
 //! ```
 //! use tracemill_tokenizer::{Damage, Event, Field, Scanner, Sink, Stop, Tier, Window};
@@ -61,14 +61,13 @@
 //! | other fields | the raw bytes of the value | one pass over them, on request |
 //! | damage | [`Damage`]: kind, position, lost bytes | linear in the lost bytes |
 //!
-//! Errors are findings: no input ends a scan or causes a panic. Sources: the *Trace Event Format*
-//! document for the envelope, RFC 8259 for JSON, `JSON.parse` for duplicate keys, and files of real
-//! producers. Deviations that the format allows (no final `]`, a trailing comma) are read without
-//! loss and noted.
+//! No input ends a scan or causes a panic: the sink receives all damage. Deviations that the format
+//! allows (no final `]`, a trailing comma) lose nothing and are noted. Sources: the *Trace Event
+//! Format* document for the envelope, RFC 8259 for JSON, `JSON.parse` for duplicate keys.
 //!
-//! Start reading at [`Scanner`]. `simd` contains the block scan, [`Event`] the fields, [`nanos`]
-//! and [`Number`] exact numbers, [`validate`] the full JSON grammar, and [`Mapped`] memory-mapped
-//! files that survive truncation.
+//! Start reading at [`Scanner`]. `simd` contains the block scan, [`nanos`] and [`Number`] exact
+//! numbers, [`validate`] the JSON grammar, and [`Mapped`] memory-mapped files that survive
+//! truncation.
 
 mod event;
 mod grammar;
@@ -97,6 +96,6 @@ pub use text::{
     escaped_code_point, on_one_line, parse, string_is, swar, to_text, unescape, unescaped_text,
 };
 
-/// Step between the cases of long tests; larger under Miri, which is a thousand times slower.
+/// Step between the cases of long tests; larger under Miri, which is slow.
 #[cfg(test)]
 const EVERY: usize = if cfg!(miri) { 37 } else { 1 };

@@ -1,5 +1,5 @@
-//! The fields of single events that are visited again, out of order: with no more than their bytes, or at the speed of the
-//! block scan.
+//! Finds the fields of single events that are read again: without state ([`fields_of`]) or at the
+//! speed of the block scan ([`FieldFinder`]).
 
 use crate::event::Event;
 use crate::grammar::value::{field_end, value_end};
@@ -9,10 +9,10 @@ use crate::simd::{BLOCK, Carry, Kernel, Positions, Tier, WINDOW};
 use crate::text::field::{Field, Key, key_before};
 use crate::text::{skip_space, string_end};
 
-/// Finds the last occurrence of envelope fields in one event; for events that are visited again, out of order.
+/// Finds the envelope fields of one event, from `{` to `}`; of duplicate keys the last.
 ///
-/// Finds what the scan found, also in events that brackets hold together and nothing else (`{"ts":1,,"pid":2}`). Cost: about
-/// 1 ns for each byte at the event's own level and for each nested value's byte.
+/// Finds the same fields as the scan, even in events that are not JSON (`{"ts":1,,"pid":2}`). Cost:
+/// one pass over the event, byte by byte outside nested values.
 ///
 /// ```
 /// use tracemill_tokenizer::{Field, fields_of};
@@ -41,12 +41,12 @@ pub fn fields_of(event: &[u8]) -> FieldSpans {
     spans
 }
 
-/// Where the fields of one event stand, detached from the scan that found them.
+/// Positions of the fields of one event.
 #[derive(Clone, Copy, Debug)]
 pub struct FieldSpans {
-    /// A bit a field: whether it has a value.
+    /// One bit per field: whether the event has its key.
     pub(crate) seen: u16,
-    /// Where the value of each begins, or white space before it.
+    /// Per field, the offset just after its colon.
     pub(crate) values: [u64; Field::COUNT],
 }
 
@@ -55,19 +55,19 @@ impl FieldSpans {
         FieldSpans { seen: 0, values: [0; Field::COUNT] }
     }
 
-    /// The value of a field, or white space before it, begins at `at`.
+    /// Records that the colon of `field` is just before `at`.
     #[inline(always)]
     pub(crate) fn note(&mut self, field: Field, at: usize) {
         self.seen |= field.bit();
         self.values[field as usize] = at as u64;
     }
 
-    /// The event they were found in.
+    /// Returns the event, given its bytes.
     pub fn of<'w>(&'w self, bytes: &'w [u8]) -> Event<'w> {
         Event::new(bytes, 0, self.seen, &self.values)
     }
 
-    /// [`Event::field`] of the event they were found in.
+    /// Returns the raw value of a field, as [`Event::field`], given the bytes of the event.
     pub fn field<'b>(&self, bytes: &'b [u8], field: Field) -> Option<&'b [u8]> {
         if self.seen & field.bit() == 0 {
             return None;
@@ -77,11 +77,9 @@ impl FieldSpans {
     }
 }
 
-/// Finds the envelope fields of one event after the other, as the scan that found the events saw them.
+/// Finds the envelope fields of many events, with the block scan.
 ///
-/// Cost: that of the scan, and some 30 ns an event; 33 KiB of memory. [`fields_of`] needs neither, and is slower on all but
-/// the shortest events. Tried and a third slower: masks of colons and brackets in place of positions, so that no colon
-/// inside a value is looked at.
+/// Memory: 33 KiB. [`fields_of`] needs none, but is slower on all but the shortest events.
 ///
 /// ```
 /// use tracemill_tokenizer::{Field, FieldFinder, Tier};
@@ -95,19 +93,20 @@ pub struct FieldFinder {
     kernel: Kernel,
     prove: Prove,
     positions: Positions,
-    /// Of the event at hand.
+    /// Fields of the current event.
     spans: FieldSpans,
 }
 
 impl FieldFinder {
-    /// A finder that uses an instruction set.
+    /// Creates a finder that uses an instruction set.
     pub fn new(tier: Tier) -> Self {
         let (kernel, prove) = (Kernel::of(tier), Prove::of(tier));
         FieldFinder { kernel, prove, positions: Positions::new(), spans: FieldSpans::none() }
     }
 
-    /// Whether an event may have an `id`, `id2` or `bind_id`: false only of one that has none. Cost: some 10 ns where the instruction set has a
-    /// quick way, else none, and it may have them.
+    /// Returns whether an event may have an `id`, `id2` or `bind_id`; false is certain.
+    ///
+    /// Cost: four comparisons per 64 bytes on x86-64. Other instruction sets always return true.
     ///
     /// ```
     /// use tracemill_tokenizer::{FieldFinder, Tier};
@@ -120,15 +119,17 @@ impl FieldFinder {
         self.kernel.may_have_ids(event)
     }
 
-    /// As [`FieldFinder::find`], of `ph`, `pid`, `id`, `id2` and `bind_id`. All fields are found in events that have an escape, white space
-    /// outside strings or, at any depth, a key that ends in `unless`: that is what follows in the text, quote included, and its
-    /// last letter is `d`. So are they where the instruction set has no quicker way.
+    /// Finds at least `ph`, `pid`, `id`, `id2` and `bind_id`.
+    ///
+    /// Finds all fields, as [`FieldFinder::find`], if the instruction set has no faster search. Does
+    /// so too if the event has an escape, white space outside strings, or a key at any depth that
+    /// ends in `unless`, which must end in `d"`.
     pub fn find_ids(&mut self, event: &[u8], unless: &[u8]) -> &FieldSpans {
         debug_assert!(
             unless.ends_with(b"d\""),
             "only keys that end as those of ids do are looked at"
         );
-        // not a value that is handed on: to copy what was written piece by piece a moment ago, the processor waits for all of it
+        // stored in place: returning a struct whose fields were just written one by one would stall
         self.spans.seen = 0;
         let FieldSpans { seen, values } = &mut self.spans;
         if !self.prove.ids(event, unless, seen, values) {
@@ -137,21 +138,21 @@ impl FieldFinder {
         &self.spans
     }
 
-    /// Where the fields of `event`, from `{` to `}`, stand; of duplicate keys the last.
+    /// Finds the fields of `event`, from `{` to `}`; of duplicate keys the last.
     pub fn find(&mut self, event: &[u8]) -> FieldSpans {
         let mut spans = FieldSpans::none();
         let (mut carry, mut depth) = (Carry::OUTSIDE, 0usize);
         for (number, piece) in event.chunks(WINDOW).enumerate() {
             let base = number * WINDOW;
             if self.kernel.flatten(piece, &mut carry, &mut self.positions).is_some() {
-                // the scan takes no event with such bytes: it was changed since
+                // the scan accepts no event with such bytes, so the file has changed since
                 return fields_of(event);
             }
             for &position in self.positions.as_slice() {
                 let at = base + usize::from(position);
                 let byte = event[at];
                 if byte != b':' {
-                    // arithmetic, for the reason that the walk of the scan has
+                    // arithmetic, because a branch would be mispredicted, as in the walk
                     depth = depth.wrapping_add(1).wrapping_sub(usize::from(byte & CLOSING_BIT) / 2);
                 } else if depth == 1
                     && let Key::Field(field) = key_before(event, at)
@@ -170,9 +171,9 @@ const _: () = assert!(WINDOW.is_multiple_of(BLOCK), "the scan goes on at whole b
 mod tests {
     use super::*;
 
-    /// With every tier, the fields that the slow way finds; keys far apart, so that they stand in several windows.
+    /// Long values put the keys into several windows.
     #[test]
-    fn as_the_slow_way() {
+    fn finder_agrees_with_fields_of() {
         let long = "x".repeat(WINDOW + 77);
         let events = [
             r#"{"ph":"X","ts":1,"pid":2,"tid":"3","name":"a","cat":"c","id":"0x1"}"#.to_owned(),
@@ -198,7 +199,7 @@ mod tests {
         }
     }
 
-    /// That ids are where the slow way finds them.
+    /// Asserts that `find_ids` finds what `fields_of` finds.
     #[track_caller]
     fn assert_ids(finder: &mut FieldFinder, event: &[u8]) {
         let slow = fields_of(event);
@@ -209,9 +210,9 @@ mod tests {
         }
     }
 
-    /// Ids at every place of a block are seen; with no id, no backslash and nothing like it, only the portable way is not sure.
+    /// Ids at every offset of a block. Without an id or a backslash, AVX2 and AVX-512 return false.
     #[test]
-    fn events_that_may_have_ids() {
+    fn may_have_ids_sees_ids_at_every_offset() {
         for tier in Tier::ALL.into_iter().filter(|tier| tier.is_available()) {
             let finder = FieldFinder::new(tier);
             for (before, behind) in (0..150).flat_map(|at| [(at, 0), (at, 149 - at), (at, 150)]) {
@@ -228,9 +229,9 @@ mod tests {
         }
     }
 
-    /// Ids at every place of a block, behind and before all that may be taken for them.
+    /// Ids at every offset of a block, before and after text that resembles them.
     #[test]
-    fn ids_at_every_place() {
+    fn find_ids_agrees_with_fields_of_at_every_offset() {
         for tier in Tier::ALL.into_iter().filter(|tier| tier.is_available()) {
             let mut finder = FieldFinder::new(tier);
             for before in (0..200).step_by(crate::EVERY) {
@@ -254,7 +255,7 @@ mod tests {
                 ] {
                     assert_ids(&mut finder, event.as_bytes());
                 }
-                // all fields, for whoever looks for more in an event with that key
+                // all fields, because the event has the key `processId`
                 let event =
                     format!(r#"{{"args":{{"{long}":{{"processId":5}}}},"name":"x","pid":1}}"#);
                 let spans = finder.find_ids(event.as_bytes(), b"processId\"");

@@ -1,42 +1,44 @@
-//! What the scanner finds and says, and the stretch of input that it looks at.
+//! Arguments and results of a scan: [`Window`], [`Stop`], [`Sink`], [`Status`].
 
 use crate::event::Event;
 use crate::text::field::Field;
 
-/// How a document holds its events. Producers write all of these: Chrome and DevTools the first, many tools the second, and
-/// loggers that never end the third.
+/// The form of a document. Chrome and DevTools write the object form, many tools the array form,
+/// and continuous loggers NDJSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// `{"traceEvents":[…], …}`
     Object,
     /// `[…]`
     Array,
-    /// One event after the other, without brackets around them; most often one a line, though line breaks mean nothing here.
+    /// Consecutive events without brackets around them, usually one per line.
     Ndjson,
-    /// An object without `traceEvents` that is no event: a CPU profile, or something else.
+    /// An object that is not an event and has no `traceEvents`, such as a CPU profile.
     Plain,
 }
 
-/// Why bytes were lost.
+/// The reason why bytes were lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DamageKind {
-    /// A string with a bare quote, an open string, text where JSON has none: `{"name":"a"b"}`, `{"ph" x}`.
+    /// An unescaped quote, an open string, or text that JSON does not allow: `{"name":"a"b"}`,
+    /// `{"ph" x}`.
     Malformed,
-    /// A bracket that closes nothing, the wrong thing, or opens where no value may stand: `{"args":{]}`.
+    /// A bracket that closes nothing or the wrong bracket, or opens where no value may begin:
+    /// `{"args":{]}`.
     Brackets,
-    /// The input ends inside of it, as that of a process that was killed.
+    /// An item that the end of the input cuts off.
     Truncated,
-    /// Something between events that is no event: `[{…},7,{…}]`.
+    /// Text between events that is not an event: `[{…},7,{…}]`.
     Garbage,
     /// `traceEvents` is not an array.
     NotEvents,
-    /// An event whose brackets match and that still is no JSON. The scanner does not look for it; who proves events
-    /// ([`crate::Validator`]) says so.
+    /// An event whose brackets match but that is not JSON. The scanner never reports this kind;
+    /// code that proves events with [`crate::Validator`] does.
     NotJson,
 }
 
 impl DamageKind {
-    /// All kinds, in the order in which reports list them.
+    /// All kinds, in the order of reports.
     pub const ALL: [DamageKind; 6] = [
         DamageKind::Malformed,
         DamageKind::Brackets,
@@ -46,7 +48,7 @@ impl DamageKind {
         DamageKind::NotJson,
     ];
 
-    /// Its name in reports.
+    /// Returns the name for reports.
     pub fn name(self) -> &'static str {
         match self {
             DamageKind::Malformed => "malformed",
@@ -58,7 +60,7 @@ impl DamageKind {
         }
     }
 
-    /// One sentence for the user.
+    /// Returns a description for users.
     pub fn sentence(self) -> &'static str {
         match self {
             DamageKind::Malformed => {
@@ -75,42 +77,42 @@ impl DamageKind {
     }
 }
 
-/// Bytes that could not be read as events or keys. What follows them is read as if they were not there.
+/// Bytes that could not be read as events or keys. The scan continues as if they were missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Damage<'w> {
-    /// What is wrong.
+    /// Kind of damage.
     pub kind: DamageKind,
     /// Offset of the first lost byte.
     pub offset: u64,
-    /// Offset at which it was noticed.
+    /// Offset at which the scan detected the damage.
     pub noticed: u64,
     /// The lost bytes.
     pub lost: &'w [u8],
 }
 
-/// A deviation from JSON by which nothing is lost.
+/// A deviation from JSON that loses nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Note {
-    /// A document without its closing brackets.
+    /// The closing brackets of a document are missing.
     Unclosed,
-    /// A missing, leading or doubled comma between events.
+    /// A comma between events is missing, repeated, leading or trailing.
     Separators,
 }
 
-/// A key of a document beside its events.
+/// A top-level key of a document other than `traceEvents`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member<'w> {
-    /// The key as it is written, with its quotes.
+    /// The raw key, with its quotes.
     pub key: &'w [u8],
-    /// The value as it is written.
+    /// The raw value.
     pub value: &'w [u8],
     /// Offset of the value in the input.
     pub value_offset: u64,
 }
 
-/// Takes what the scanner finds, in input order. Nobody need listen to all of it, but damage is for everybody.
+/// Receives the results of a scan, in input order.
 ///
-/// What is handed over borrows from the window and lives as long as the call: keep [`Event::offset`] and a length, or a copy.
+/// The arguments borrow from the window: keep [`Event::offset`] and a length, or a copy.
 ///
 /// ```
 /// use tracemill_tokenizer::{Damage, Event, Form, Member, Scanner, Sink, Stop, Tier, Window};
@@ -139,68 +141,69 @@ pub struct Member<'w> {
 /// assert_eq!(outline.0, r#"Object:  "unit"="ms"BE "n"=[1,2]"#);
 /// ```
 pub trait Sink {
-    /// A sound event.
+    /// Receives a sound event.
     fn event(&mut self, event: &Event<'_>);
-    /// A document begins; for [`Form::Object`] and [`Form::Plain`] this comes with its first finding, not its `{`.
+    /// Receives the form of a document that begins. For [`Form::Object`] and [`Form::Plain`] this
+    /// comes before the document's first key or event, not at its `{`.
     fn document(&mut self, form: Form) {
         let _ = form;
     }
-    /// A key of the current document.
+    /// Receives a top-level key of the current document.
     fn member(&mut self, member: Member<'_>) {
         let _ = member;
     }
-    /// Something is lost.
+    /// Receives lost bytes.
     fn damage(&mut self, damage: Damage<'_>);
-    /// A deviation without loss at `offset`.
+    /// Receives a deviation without loss at `offset`.
     fn note(&mut self, note: Note, offset: u64) {
         let _ = (note, offset);
     }
 }
 
-/// What a call to [`Scanner::feed`](super::Scanner::feed) came to.
+/// The reason why [`Scanner::feed`](super::Scanner::feed) returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Everything that can be decided is; more input is needed.
+    /// More input is needed.
     NeedInput,
     /// The input is used up.
     End,
-    /// An item begins at this offset, at or after [`Stop::border`]. It was not taken.
+    /// An item begins at this offset, at or after [`Stop::border`]. The next call reads it.
     Border(u64),
-    /// The next byte is the first inside of an array of events, or follows the first event of NDJSON. Once a scanner, and
-    /// only if [`Stop::at_events`].
+    /// This offset is just inside an array of events, or just after the first event of NDJSON.
+    /// Returned at most once per scanner, and only with [`Stop::at_events`].
     Events(u64),
 }
 
-/// Where to stop before the input is used up: at a border between two scanners, or where it is clear what the events are in.
+/// Conditions that stop a scan before the end of the input.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop {
-    /// Offset at or after which no item is begun.
+    /// Items that begin at or after this offset are not read.
     pub border: u64,
-    /// Stop once the first events are reached.
+    /// Whether to stop at the first events.
     pub at_events: bool,
 }
 
 impl Stop {
-    /// Never.
+    /// No stop before the end of the input.
     pub const NEVER: Stop = Stop { border: u64::MAX, at_events: false };
 }
 
-/// A stretch of the input: all of it, or as much of a pipe as is at hand.
+/// A range of the input: all of it, or the bytes read so far from a pipe.
 ///
-/// Windows overlap. Each begins at or before [`Scanner::retain_from`](super::Scanner::retain_from), so that an item which the last one cut
-/// lies in one piece.
+/// A window begins at or before [`Scanner::retain_from`](super::Scanner::retain_from), so that it
+/// contains the item that the previous window cut.
 #[derive(Clone, Copy)]
 pub struct Window<'w> {
-    /// The bytes from `base` on.
+    /// The bytes at and after `base`.
     pub bytes: &'w [u8],
     /// Offset of the first byte in the input; at most [`Scanner::retain_from`](super::Scanner::retain_from).
     pub base: u64,
-    /// Whether the input ends with these bytes.
+    /// Whether the input ends with this window.
     pub last: bool,
 }
 
 impl<'w> Window<'w> {
-    /// A whole input at once.
+    /// Returns a window of the whole input.
     pub fn whole(bytes: &'w [u8]) -> Self {
         Window { bytes, base: 0, last: true }
     }
@@ -218,12 +221,12 @@ impl<'w> Window<'w> {
     }
 }
 
-/// Why the walk cannot go on.
+/// The reason why the walk cannot continue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fault {
     pub(super) kind: DamageKind,
     pub(super) noticed: u64,
 }
 
-/// Values of the envelope keys of the item at hand: per field, one past its colon.
+/// Per field of the current item, the offset just after its colon.
 pub(super) type Values = [u64; Field::COUNT];

@@ -1,4 +1,4 @@
-//! The keys of a document object beside its events.
+//! Finds the top-level keys of a document.
 //!
 //! ```text
 //!   {"unit":"ms", "traceEvents": [ … events … ], "metadata":{…} }
@@ -7,59 +7,59 @@
 //!                                                               ^ flush: "metadata" is reported
 //! ```
 //!
-//! Whether an object at document level is an event or a document is known only when `traceEvents` or its end comes. Until
-//! then only the offsets of its colons are kept; the bytes are there ([`super::Scanner::retain_from`]).
+//! An object at level 0 is known to be an event or a document only at its `traceEvents` or its end.
+//! Until then its colons are kept as offsets, and the caller keeps the bytes
+//! ([`super::Scanner::retain_from`]).
 
 use super::findings::{Damage, DamageKind, Form, Member, Sink, Window};
 use crate::grammar::value::value_end;
 use crate::text::field::key_quotes;
 use crate::text::{is_space, skip_space, string_end, string_is, trim_end};
 
-/// What is known of the document object at hand. Heap: 8 bytes a key that is not reported yet, so an object of a million keys at document level
-/// takes 8 MB until it ends.
+/// Unreported top-level keys of the current document object; 8 bytes of heap each.
 #[derive(Clone, Default)]
 pub(super) struct Members {
-    /// Offsets of the colons of its own keys that are not yet reported.
+    /// Offsets of the colons of the unreported keys.
     colons: Vec<u64>,
     /// Whether the last colon belongs to `traceEvents`.
     events_next: bool,
-    /// Whether its `traceEvents` were found.
+    /// Whether the document has `traceEvents`.
     pub(super) has_events: bool,
     /// Offset of the first byte not yet reported.
     pub(super) floor: u64,
 }
 
 impl Members {
-    /// For a scan that begins among events, in a document object or not.
+    /// Creates the state at the start of an event, in a document object if `has_events`.
     pub(super) fn around_events(has_events: bool) -> Self {
         Members { has_events, ..Members::default() }
     }
 
-    /// Keys are expected from `offset` on.
+    /// Forgets all keys; the next ones begin at `offset`.
     pub(super) fn begin(&mut self, offset: u64) {
         self.colons.clear();
         self.events_next = false;
         self.floor = offset;
     }
 
-    /// A colon of the document object's own level at `bytes[at]`.
+    /// Records a colon of the document object itself, at `bytes[at]` and at `offset` in the input.
     pub(super) fn colon(&mut self, bytes: &[u8], at: usize, offset: u64) {
         self.colons.push(offset);
         self.events_next = is_events_key(bytes, at);
     }
 
-    /// Whether no key was found.
+    /// Returns whether there are no unreported keys.
     pub(super) fn is_empty(&self) -> bool {
         self.colons.is_empty()
     }
 
-    /// Whether the `[` at `bytes[at]` is the value of `traceEvents`.
+    /// Returns whether the `[` at `bytes[at]` is the value of `traceEvents`.
     pub(super) fn expects_events(&self, window: Window<'_>, at: usize) -> bool {
         let Some(&colon) = self.colons.last() else { return false };
         self.events_next && skip_space(window.bytes, window.index(colon) + 1) == at
     }
 
-    /// The keys before `traceEvents` are complete.
+    /// Reports the keys before `traceEvents`.
     pub(super) fn enter_events<S: Sink>(&mut self, window: Window<'_>, sink: &mut S) {
         if !std::mem::replace(&mut self.has_events, true) {
             sink.document(Form::Object);
@@ -68,7 +68,7 @@ impl Members {
         self.begin(window.base);
     }
 
-    /// Reports all keys but the last; returns where the last one begins (or where it would).
+    /// Reports all keys but the last; returns the offset of the last one.
     pub(super) fn flush_complete<S: Sink>(&mut self, window: Window<'_>, sink: &mut S) -> u64 {
         while let Some(last) = self.colons.pop() {
             if let Some(key) = Key::before(window.bytes, window.index(last)) {
@@ -80,7 +80,8 @@ impl Members {
         self.floor
     }
 
-    /// Reports the keys that are complete before the fault that was noticed at `noticed`; returns where the rest begins.
+    /// Reports the keys that are complete before the fault at `noticed`; returns the offset of the
+    /// rest.
     pub(super) fn flush_sound<S: Sink>(
         &mut self,
         window: Window<'_>,
@@ -100,8 +101,7 @@ impl Members {
         self.flush_complete(window, sink)
     }
 
-    /// Reports all keys; the value of the last one ends before `end` (and a comma and white space before that). What stands
-    /// before the first one is reported as lost.
+    /// Reports all keys, and text before the first one as lost. The last value ends before `end`.
     pub(super) fn flush<S: Sink>(&mut self, window: Window<'_>, end: u64, sink: &mut S) {
         let bytes = window.bytes;
         let colons = std::mem::take(&mut self.colons);
@@ -125,8 +125,8 @@ impl Members {
         self.floor = end;
     }
 
-    /// Whether the object is `{"tracemill":{…}}`, the first line of NDJSON that carries the other keys, with nothing else in
-    /// it.
+    /// Returns whether the object is only `{"tracemill":{…}}`, the first line of NDJSON, which
+    /// holds the top-level keys.
     pub(super) fn is_header(&self, window: Window<'_>, end: u64) -> bool {
         let [colon] = self.colons[..] else { return false };
         let (bytes, colon, end) = (window.bytes, window.index(colon), window.index(end));
@@ -138,7 +138,7 @@ impl Members {
             && value_end(bytes, value) == trim_end(bytes, end)
     }
 
-    /// Reports the keys inside the value of the one key, as if they were the document's own.
+    /// Reports the keys inside the `tracemill` object as keys of the document.
     pub(super) fn flush_header<S: Sink>(&mut self, window: Window<'_>, end: u64, sink: &mut S) {
         let bytes = &window.bytes[..window.index(end)];
         let object = skip_space(bytes, window.index(self.colons[0]) + 1);
@@ -149,7 +149,7 @@ impl Members {
         self.floor = end;
     }
 
-    /// Whether the input may end here, one bracket short: the last value is complete.
+    /// Returns whether only the closing brace is missing: the last value is complete.
     pub(super) fn ends_whole(&self, window: Window<'_>) -> bool {
         let bytes = window.bytes;
         let end = trim_end(bytes, bytes.len());
@@ -160,28 +160,28 @@ impl Members {
         }
         let value = skip_space(rest, 0);
         let stop = value_end(rest, value);
-        // a number may go on; a word, a string or a bracket that closed cannot
+        // a number may continue; a word, a string or a closed bracket cannot
         let text = &rest[value..stop];
         let closed = matches!(text, b"true" | b"false" | b"null" | [_, .., b'"' | b'}' | b']']);
         closed && rest[stop..].iter().all(|&b| is_space(b) || b == b',')
     }
 }
 
-/// Whether the key whose colon is at `bytes[colon]` is `traceEvents`.
+/// Returns whether the key whose colon is at `bytes[colon]` is `traceEvents`.
 #[inline]
 pub(super) fn is_events_key(bytes: &[u8], colon: usize) -> bool {
-    // its last letters decide whether to look closer: all of it would not fit into a word
+    // check the last letters first: the whole key does not fit into a word
     let odd = |&b: &u8| is_space(b) || b == b'\\';
     let tail = &bytes[colon.saturating_sub(14)..colon];
     (tail.ends_with(b"nts\"") || tail.iter().any(odd)) && is_key(bytes, colon, b"traceEvents")
 }
 
-/// Whether the key whose colon is at `bytes[colon]` is `name`, however it is escaped.
+/// Returns whether the key whose colon is at `bytes[colon]` is `name` when unescaped.
 fn is_key(bytes: &[u8], colon: usize, name: &[u8]) -> bool {
     Key::before(bytes, colon).is_some_and(|key| string_is(&bytes[key.open..=key.close], name))
 }
 
-/// A key as it stands: places of its quotes and its colon.
+/// Positions of a key's quotes and colon.
 struct Key {
     open: usize,
     close: usize,
@@ -189,8 +189,8 @@ struct Key {
 }
 
 impl Key {
-    /// That of a colon; `None` where no string precedes it, or one that is the value of another key: then the colon is part
-    /// of a value that is none.
+    /// Returns the key of a colon; `None` if no string precedes it, or only the value of another
+    /// key.
     fn before(bytes: &[u8], colon: usize) -> Option<Self> {
         let (open, close) = key_quotes(bytes, colon)?;
         let before = trim_end(bytes, open).checked_sub(1);
@@ -198,7 +198,7 @@ impl Key {
     }
 }
 
-/// Reports what stands in `bytes[from..to]` and is no separator.
+/// Reports the text in `bytes[from..to]` as lost, except separators at its ends.
 fn report_stray<S: Sink>(window: Window<'_>, from: usize, to: usize, sink: &mut S) {
     let is_stray = |b: &u8| !is_space(*b) && *b != b',';
     let gap = window.bytes.get(from..to).unwrap_or_default();
@@ -210,7 +210,7 @@ fn report_stray<S: Sink>(window: Window<'_>, from: usize, to: usize, sink: &mut 
     }
 }
 
-/// The colons of the object that begins at `bytes[object]`, without those of the values in it.
+/// Returns the colons of the object at `bytes[object]` itself, without those of nested values.
 fn own_colons(bytes: &[u8], object: usize) -> impl Iterator<Item = usize> {
     let mut at = object + 1;
     std::iter::from_fn(move || {
@@ -229,7 +229,7 @@ fn own_colons(bytes: &[u8], object: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The end of the value that begins at `from`, where `limit` is where the next thing begins.
+/// Returns the end of the value at `from`, without separators before `limit`.
 fn trim_separators(bytes: &[u8], from: usize, limit: usize) -> usize {
     let end = trim_end(bytes, limit).max(from);
     let end = if end > from && bytes[end - 1] == b',' { end - 1 } else { end };

@@ -1,4 +1,4 @@
-//! Bytes to events: the resumable scanner.
+//! Converts bytes to events; the entry point is [`Scanner`].
 //!
 //! ```text
 //!   window of 16 KiB ── simd: positions of { } [ ] : ──> walk: depth, items, keys ──> Sink
@@ -6,28 +6,21 @@
 //!        └── next event <── resync: find the next event boundary <┘
 //! ```
 //!
-//! The walk knows three levels at which events can stand, the *level* being the depth of what holds them: 0, lines of
-//! NDJSON; 1, the array form; 2, the `traceEvents` of the object form. A value one deeper than the level is an item; its
-//! colons at that depth are envelope keys; everything deeper is only counted. Any number of documents may follow each
-//! other. At level 0 an object may turn out to be an event or a document with `traceEvents` in it, whatever comes first:
-//! its keys are remembered until that is known ([`members`]).
+//! The *level* is the depth of the container of the events: 0 in NDJSON, 1 in the array form, 2 in
+//! the object form. A value directly inside that container is an item, and its own keys are
+//! envelope keys; deeper brackets are only counted. [`members`] keeps the keys of an object at
+//! level 0 until it is known to be an event or a document.
 //!
-//! **Damage**. An event is taken as good if its brackets match, no byte in it is suspect (see
-//! [`crate::simd`]) and every bracket stands where a value may stand. Else the bytes from its start up to the next event
-//! boundary are reported as lost and the scan goes on there ([`resync`]). What the format allows (no `]` at the end, a
-//! trailing comma) is noted, not lost. All decisions depend on the bytes alone: where the input was cut into windows,
-//! reads or chunks cannot be seen in the result.
+//! **Damage**: an event is sound if its brackets match, open only where a value may begin, and no
+//! byte is suspect ([`crate::simd`]). Otherwise the bytes up to the next event ([`resync`]) are
+//! lost.
 //!
-//! **Proof**. A scanner that proves ([`Scanner::prove`]) takes sound events by another way, in which one look at a byte serves
-//! the scan and the proof that it is JSON ([`walk`]'s `sound`); what that leaves goes the way above. The findings are the same.
+//! **Proof**: after [`Scanner::prove`], one pass finds sound events and proves that they are JSON
+//! ([`walk`]'s `sound`). The path above reads all others, with the same results.
 //!
-//! **Cost.** No byte is classified twice on sound input ([`Scanner::classified`] counts; a test holds it to that). Memory:
-//! 33 KiB, plus a bit a nesting level. The caller keeps the bytes from [`Scanner::retain_from`] on.
-//!
-//! **One file on many cores**: [`speculate`] guesses an event start in a chunk; [`Scanner::fork`] scans from there as if
-//! that were right; the scanner of the chunk before runs until the first event start at or after the border
-//! ([`Status::Border`]) and so proves or refutes the guess. A refuted chunk is scanned again from the true place. A
-//! guess costs 0.25 µs and is right on every real layout that was tried.
+//! **Parallel scans**: [`speculate`] guesses where an event begins in a chunk, and
+//! [`Scanner::fork`] scans from there. The guess is right if the scanner of the previous chunk
+//! stops at the same offset ([`Status::Border`]); otherwise the chunk is scanned again.
 
 pub(crate) mod find;
 mod findings;
@@ -47,18 +40,18 @@ pub use shapes::Shapes;
 pub(crate) use walk::CLOSING_BIT;
 use walk::{Sound, State, Walk};
 
-/// Windows right after damage are small, since the next damage may be near; they double up to [`WINDOW`].
+/// Bytes of the first window after damage; later windows double up to [`WINDOW`].
 const WINDOW_AFTER_DAMAGE: usize = 8 * BLOCK;
 
-/// A scan in progress: bytes go in by [`Scanner::feed`], findings come out of it as calls of a [`Sink`].
+/// Reads bytes with [`Scanner::feed`] and passes events, keys and damage to a [`Sink`].
 ///
-/// It reads the object form, the array form, one event a line, and any number of documents one behind the other. It asks
-/// for no closing brackets and does not mind commas between events that are missing or too many. Where the bytes cannot be
-/// read as events it looks for the next one, tells what it passed over as [`Damage`], and goes on: nothing ends a scan but
-/// the end of the input.
+/// Reads the object form, the array form, NDJSON, and any number of consecutive documents. Closing
+/// brackets may be missing, and commas between events may be missing or repeated. If bytes cannot
+/// be read as events, the scanner reports [`Damage`] and continues at the next event.
 ///
-/// Findings follow from the bytes alone, whatever the [`Tier`] and wherever windows end. Cost: one pass, 64 bytes at a
-/// step; after damage the search for the next event is linear in what is lost. Memory: 33 KiB, and a bit a level of nesting.
+/// The results depend only on the bytes, not on the [`Tier`] or on where windows end. Cost: one
+/// pass, 64 bytes per step; after damage, the search for the next event is linear in the lost
+/// bytes. Memory: 33 KiB, one bit per nesting level, and up to 260 KiB of learned shapes.
 ///
 /// ```
 /// use tracemill_tokenizer::{Damage, DamageKind, Event, Scanner, Sink, Stop, Tier, Window};
@@ -85,31 +78,32 @@ const WINDOW_AFTER_DAMAGE: usize = 8 * BLOCK;
 /// ```
 pub struct Scanner {
     kernel: Kernel,
-    /// How events are proved; `None` where they are not.
+    /// Instructions of the proof; `None` if events are not proved.
     prove: Option<Prove>,
-    /// Shapes of events that were proved.
+    /// Shapes of the proved events.
     shapes: Shapes,
-    /// What the block before `scanned` left.
+    /// State of the block scan at `scanned`.
     carry: Carry,
     positions: Positions,
-    /// Offset up to which the walk has come.
+    /// Offset of the first byte that the walk has not processed.
     scanned: u64,
-    /// Bytes that go through the block scan at a time.
+    /// Number of bytes of the next block scan, at most.
     window: usize,
     classified: u64,
     state: State,
-    /// The search for the next event, while it lasts.
+    /// The unfinished search for the next event.
     search: Option<Search>,
     ended: bool,
 }
 
 impl Scanner {
-    /// A scanner that stands before the first byte of an input.
+    /// Creates a scanner for an input that begins at offset 0.
     pub fn new(tier: Tier) -> Self {
         Self::starting_at(tier, 0)
     }
 
-    /// A scanner that stands before an input whose first `offset` bytes are no part of it, such as a byte order mark.
+    /// Creates a scanner that skips the first `offset` bytes of the input, such as a byte order
+    /// mark.
     pub fn starting_at(tier: Tier, offset: u64) -> Self {
         Self::at(Kernel::of(tier), offset, State::new(offset))
     }
@@ -130,11 +124,11 @@ impl Scanner {
         }
     }
 
-    /// A scanner for events like those that this one stands before, that begins at `offset`.
+    /// Creates a scanner that begins at `offset`, where an event of the current level must begin.
     ///
-    /// Its findings hold if a scanner that comes from before stops at the border `offset` in the same [`Self::level`]. So an
-    /// input is scanned by several threads: each begins where [`speculate`] says, and what it found counts once the one
-    /// before it has come there.
+    /// Its results are valid if the scanner of the preceding bytes stops at the border `offset`
+    /// with the same [`Self::level`]. To scan in parallel, fork a scanner at each offset that
+    /// [`speculate`] returns, and check those borders afterwards.
     ///
     /// ```
     /// use tracemill_tokenizer::{Damage, Event, Scanner, Sink, Status, Stop, Tier, Window, speculate};
@@ -166,42 +160,46 @@ impl Scanner {
         Scanner { prove: self.prove, ..Self::at(self.kernel, offset, self.state.fork(offset)) }
     }
 
-    /// Proves events from here on, with the instructions of `tier`. An event that is whole in its window and in an array is found and proved to be JSON in one look at its
-    /// bytes ([`Event::is_proved`](crate::Event::is_proved)): by the shapes of events before it, or as one of a new shape. The findings are the same.
+    /// Enables the proof that events are JSON, with the instructions of `tier`.
+    ///
+    /// Events in arrays that lie completely in the window are found and proved in one pass
+    /// ([`Event::is_proved`](crate::Event::is_proved)). The results are otherwise the same.
     pub fn prove(&mut self, tier: Tier) {
         self.prove = Some(Prove::of(tier));
     }
 
-    /// Exchanges the shapes that this scanner has learned for others. A worker that scans one chunk after another, with a scanner each,
-    /// hands them on, so that no chunk begins without. The findings are the same.
+    /// Exchanges the learned shapes of this scanner for `shapes`.
+    ///
+    /// A worker passes them from the scanner of one chunk to that of the next. The results are the
+    /// same.
     pub fn swap_shapes(&mut self, shapes: &mut Shapes) {
         std::mem::swap(&mut self.shapes, shapes);
         self.shapes.begin();
     }
 
-    /// Depth of what holds the events that come next: 0 NDJSON, 1 array form, 2 object form; `None` where no event is
-    /// expected next.
+    /// Returns the depth of the container of the next events: 0 in NDJSON, 1 in the array form, 2
+    /// in the object form. Returns `None` if no event is expected next.
     pub fn level(&self) -> Option<u8> {
         self.state.event_level()
     }
 
-    /// Offset of the first byte that is still needed: whoever reads a pipe may forget those before it.
+    /// Returns the offset of the first byte that the next call needs; earlier bytes can be dropped.
     ///
-    /// It is the begin of the item at hand, which is an event as a rule; after damage, of what is lost so far.
+    /// This is usually the start of the current event; after damage, the start of the lost bytes.
     pub fn retain_from(&self) -> u64 {
         self.search.as_ref().map_or_else(|| self.state.retain_from(), |search| search.lost_from)
     }
 
-    /// How many bytes went through the block scan.
+    /// Returns the number of bytes that the block scan has processed.
     pub fn classified(&self) -> u64 {
         self.classified
     }
 
-    /// Scans on. `window` must reach from [`Self::retain_from`] to beyond what was there before, unless it is the last.
+    /// Continues the scan, and calls `sink` for everything that is complete.
     ///
-    /// Calls `sink` for everything that is decided. A window may end anywhere; a cut inside a block leaves up to 63 bytes
-    /// for the next call. What is found is found once: whoever stops at a border or at the events and calls again gets
-    /// what comes behind.
+    /// `window` must begin at or before [`Self::retain_from`] and reach further than the previous
+    /// window, unless it is the last. It may end anywhere; up to 63 bytes then wait for the next
+    /// call. After a stop, the next call continues there.
     pub fn feed<S: Sink>(&mut self, window: Window<'_>, stop: Stop, sink: &mut S) -> Status {
         debug_assert!(window.base <= self.retain_from());
         loop {
@@ -236,7 +234,7 @@ impl Scanner {
         }
     }
 
-    /// Takes the events that are proved at a glance, if the scan stands before any.
+    /// Reads proved events, if the scan is between the items of an array.
     fn sound_events<S: Sink>(
         &mut self,
         window: Window<'_>,
@@ -258,13 +256,13 @@ impl Scanner {
         None
     }
 
-    /// Whether the walk leaves the next event to [`Self::sound_events`].
+    /// Returns whether the walk leaves the next event to [`Self::sound_events`].
     fn pauses(&self) -> bool {
         let by_shapes_alone = matches!(self.prove, Some(Prove::Nothing));
         self.prove.is_some() && (!by_shapes_alone || self.shapes.are_tried(self.scanned))
     }
 
-    /// One window through block scan and walk.
+    /// Scans and walks `piece`, the next bytes of `window`.
     fn scan_window<S: Sink>(
         &mut self,
         window: Window<'_>,
@@ -303,7 +301,7 @@ impl Scanner {
         }
     }
 
-    /// Goes on at `offset`, a place outside strings.
+    /// Continues the block scan at `offset`, which must be outside strings.
     fn restart(&mut self, offset: u64) {
         self.scanned = offset;
         self.carry = Carry::OUTSIDE;
@@ -314,7 +312,7 @@ impl Scanner {
         self.search = Some(Search::new(fault, lost_from, event));
     }
 
-    /// Looks for the next event after damage; `None` to scan on.
+    /// Searches for the next event after damage; returns `None` if the scan can continue.
     fn resync<S: Sink>(&mut self, window: Window<'_>, stop: Stop, sink: &mut S) -> Option<Status> {
         let search = self.search.as_mut().expect("checked by the caller");
         let found = match search.advance(window, self.state.closes_with()) {

@@ -1,17 +1,15 @@
-//! After damage: where does the next event begin?
+//! Finds the next event after damage.
 //!
-//! An event boundary is a `{` that a comma, a bracket or a line break precedes, that begins a sound object, and whose own
-//! keys include a `ph` of one letter. The last condition tells events from the objects in their `args`: the nodes of a CPU
-//! profile stand in arrays just like events. Since string state is lost, places inside of strings are tried as well; the
-//! first that holds wins.
+//! An event begins at a `{` that follows a comma, a bracket or a line break, begins a sound object,
+//! and has a `ph` of one letter among its own keys. Nodes of CPU profiles are in arrays too, but
+//! have no `ph`. After damage it is unknown which bytes are in strings, so every `{` is tried.
 //!
-//! If no event follows, the end of the events is looked for instead: a `]` from which the rest of the input reads as
-//! the end of the document, so that the keys after the events survive a damaged last event.
+//! If no event follows, a second search finds the `]` after which the rest of the input is the end
+//! of the document. So the keys after the events survive a damaged last event.
 //!
-//! Cost: linear in the bytes skipped. Trying an object costs its length, and adversarial input can make many long tries
-//! fail, so a search may spend [`FREE`] bytes and four for each byte it has moved on; beyond that a try is cut to
-//! [`SHORT`] bytes. The search for the end of the events reads no member twice, and may spend [`FREE`] bytes and eight for each
-//! byte there is. Real damage never gets there.
+//! Cost: linear in the bytes skipped, even if many long tries fail. A search may spend [`FREE`]
+//! bytes plus 4 per byte skipped; later tries read at most [`SHORT`] bytes. The second search reads
+//! each member once, and spends at most [`FREE`] bytes plus 8 per byte left.
 //!
 //! ```text
 //!   …{"ph":"X","name":"a"b"},{"ph":"X","args":{"nodes":[{"id":1},…]}},…
@@ -29,56 +27,58 @@ use crate::text::{is_space, skip_space, string_end, trim_end};
 use memchr::{memchr, memchr_iter};
 use std::collections::HashSet;
 
-/// Bytes that any search may spend on tries.
+/// Bytes that every search may spend on failed tries.
 const FREE: usize = 1 << 20;
-/// Bytes of a try in a search that has spent what it may: longer than nearly all events.
+/// Bytes of a try after the search has spent its budget; most events are shorter.
 const SHORT: usize = 4096;
 
-/// A search for the next event, resumable at the end of a window.
+/// A search for the next event, which can continue in the next window.
 pub(super) struct Search {
     pub(super) fault: Fault,
     /// Offset of the first lost byte.
     pub(super) lost_from: u64,
-    /// Offset of the first place not yet tried.
+    /// Offset of the first byte not yet tried.
     next: u64,
     spent: usize,
-    /// Do not try again before the window reaches this offset.
+    /// Offset that the window must reach before the next try.
     wait_for: u64,
-    /// Nothing of an event is lost: whatever precedes the next one is stray text.
+    /// Whether the damage is between events, so that the next event may follow any byte.
     stray: bool,
 }
 
-/// What a search came to.
+/// The result of a search.
 pub(super) enum SearchEnd {
     NeedInput,
-    /// The next event begins here.
+    /// The next event begins at this offset.
     Event(u64),
-    /// No event follows, but here the events end.
+    /// No event follows; the `]` that ends the events is at this offset.
     EventsEnd(u64),
     Nothing,
 }
 
-/// What stands at a `{`.
+/// The result of reading an object.
 #[derive(Debug, PartialEq, Eq)]
 enum Probe {
     Event,
-    /// A sound object without a phase that ends before this place.
+    /// A sound object without a phase; its end.
     Object(usize),
-    /// No sound object; noticed here.
+    /// Not a sound object; the position of the fault.
     Unsound(usize),
-    /// The bytes end before the object does.
+    /// The bytes end inside the object.
     Open,
 }
 
 impl Search {
-    /// `event`: what begins at `lost_from` is the damaged event itself, and so never the answer.
+    /// Creates a search; `event` if a damaged event begins at `lost_from`, which is then skipped.
     pub(super) fn new(fault: Fault, lost_from: u64, event: bool) -> Self {
         let next = lost_from + u64::from(event);
         Search { fault, lost_from, next, spent: 0, wait_for: 0, stray: !event }
     }
 
-    /// Goes on with what the window has now. No place is tried twice, but for an object that the window has not whole: that is tried again when there
-    /// is twice as much of it.
+    /// Continues the search in `window`.
+    ///
+    /// No object is tried twice, except one that the window cuts; that is tried again when the
+    /// window has twice as many of its bytes.
     pub(super) fn advance(&mut self, window: Window<'_>, form: Option<Form>) -> SearchEnd {
         if !window.last && window.end() < self.wait_for {
             return SearchEnd::NeedInput;
@@ -105,7 +105,7 @@ impl Search {
                     at = end;
                 }
                 Probe::Open if end == bytes.len() && !window.last => {
-                    // twice as much next time: the tries together stay linear
+                    // wait for twice as many bytes, which keeps all tries together linear
                     self.wait_for = window.end() + (end - at) as u64;
                     return SearchEnd::NeedInput;
                 }
@@ -128,15 +128,15 @@ impl Search {
     }
 }
 
-/// Bytes that a try may cost in a search that has moved on by so many and spent so many.
+/// Returns the number of bytes that a try may read, given the bytes skipped and spent so far.
 fn allowed(moved: usize, spent: usize) -> usize {
     (FREE + 4 * moved).saturating_sub(spent).max(SHORT)
 }
 
-/// Guesses where the first event at or after `from` begins, if that is before `to`.
+/// Guesses the position of the first event that begins in `from..to`.
 ///
-/// The guess is right unless the bytes are made to fool it; see [`super::Scanner::fork`] for how it is proven. Cost: the
-/// distance to the event and its length; where many objects fail late, tries are cut as in a search after damage.
+/// Only crafted bytes make the guess wrong; [`super::Scanner::fork`] describes how to check it.
+/// Cost: one pass up to the end of that event.
 ///
 /// ```
 /// use tracemill_tokenizer::speculate;
@@ -149,7 +149,7 @@ pub fn speculate(bytes: &[u8], from: usize, to: usize) -> Option<usize> {
     speculate_counted(bytes, from, to).0
 }
 
-/// The guess, and the bytes that were spent on tries.
+/// Returns the guess, and the number of bytes spent on failed tries.
 fn speculate_counted(bytes: &[u8], from: usize, to: usize) -> (Option<usize>, usize) {
     let (mut at, mut spent) = (from, 0);
     while at < to {
@@ -179,8 +179,8 @@ fn speculate_counted(bytes: &[u8], from: usize, to: usize) -> (Option<usize>, us
     (None, spent)
 }
 
-/// Whether what surrounds the `{` at `at` looks like an event boundary; `None` if the bytes end too early to tell. Behind
-/// stray text anything may precede it.
+/// Returns whether an event may begin at the `{` at `at`, by the bytes around it; `None` if the
+/// bytes end too early. If `stray`, any byte may precede it.
 fn may_begin_event(bytes: &[u8], at: usize, stray: bool) -> Option<bool> {
     if *bytes.get(skip_space(bytes, at + 1))? != b'"' {
         return Some(false);
@@ -193,7 +193,7 @@ fn may_begin_event(bytes: &[u8], at: usize, stray: bool) -> Option<bool> {
     })
 }
 
-/// Reads the object at `at` by the rules of the block scan and the walk, a byte at a time.
+/// Reads the object at `at` byte by byte, by the rules of the block scan and the walk.
 fn probe(bytes: &[u8], at: usize) -> Probe {
     let mut objects = Vec::new();
     let mut phase = false;
@@ -233,7 +233,7 @@ fn probe(bytes: &[u8], at: usize) -> Probe {
             b':' if objects.len() == 1 && key_before(bytes, i) == Key::Field(Field::Ph) => {
                 phase = is_phase(bytes, i + 1);
             }
-            // another document, whose events are to be found, not skipped
+            // another document: its events must be found, not skipped
             b':' if objects.len() == 1 && is_events_key(bytes, i) => return Probe::Unsound(i),
             _ if !class::is_known(current) => return Probe::Unsound(i),
             _ => {}
@@ -243,13 +243,13 @@ fn probe(bytes: &[u8], at: usize) -> Probe {
     Probe::Open
 }
 
-/// Whether the value after a colon is a string of one letter.
+/// Returns whether the value after the colon is a string of one letter.
 fn is_phase(bytes: &[u8], after_colon: usize) -> bool {
     let value = skip_space(bytes, after_colon);
     matches!(bytes.get(value..value + 3), Some([b'"', letter, b'"']) if *letter != b'"')
 }
 
-/// The first `]` in `lost` from which the rest is the end of a document of this form.
+/// Returns the first `]` in `lost` after which the rest is the end of a document of this form.
 fn events_end(lost: &[u8], form: Form) -> Option<usize> {
     let mut tries = EndTries { lost, read: HashSet::new(), spent: 0 };
     memchr_iter(b']', lost).find(|&at| match form {
@@ -258,16 +258,17 @@ fn events_end(lost: &[u8], form: Form) -> Option<usize> {
     })
 }
 
-/// Tries to read the end of a document from one place after the other.
+/// Tries to read the end of a document from several positions.
 struct EndTries<'b> {
     lost: &'b [u8],
-    /// The commas before members that were read: none of them led to the end.
+    /// Commas before members that were read; none of them led to the end.
     read: HashSet<usize>,
     spent: usize,
 }
 
 impl EndTries<'_> {
-    /// Whether the bytes from `from` on are `,"key":value` any number of times, then `}` and the end.
+    /// Returns whether the bytes from `from` on are any number of `,"key":value`, then `}` and the
+    /// end.
     fn end_object(&mut self, from: usize) -> bool {
         let bytes = self.lost;
         let mut at = skip_space(bytes, from);
@@ -285,7 +286,7 @@ impl EndTries<'_> {
     }
 }
 
-/// One past `"key":value`, or where it was noticed that there is none.
+/// Returns the end of the `"key":value` at `at`, or as an error the position where reading failed.
 fn member_end(bytes: &[u8], at: usize) -> Result<usize, usize> {
     let key = skip_space(bytes, at);
     if bytes.get(key) != Some(&b'"') {
@@ -309,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn objects_are_told_apart() {
+    fn probe_classifies_objects() {
         assert_eq!(at_start(r#"{"a":1,"ph":"X","args":{"b":[{}]}}"#), Probe::Event);
         assert_eq!(at_start(r#"{"id":1,"callFrame":{"ph":"X"}},"#), Probe::Object(31));
         assert_eq!(at_start(r#"{"ph":"XX"}"#), Probe::Object(11));
@@ -320,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn speculation_finds_events_and_no_nodes() {
+    fn speculate_finds_events_but_not_profile_nodes() {
         let text = r#"{"nodes":[{"id":1},{"id":2}]},{"ph":"X","ts":1},{"ph":"E"}]"#;
         assert_eq!(speculate(text.as_bytes(), 1, text.len()), Some(30));
         assert_eq!(speculate(text.as_bytes(), 31, text.len()), Some(48));
@@ -329,14 +330,14 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_events_is_told_from_nested_ends() {
+    fn events_end_skips_nested_brackets() {
         let text = r#"{"a":[{}],"b":"x],"metadata":{"c":[1]}}"#;
         assert_eq!(events_end(text.as_bytes(), Form::Object), Some(16));
         assert_eq!(events_end(b"{\"a\":[1],\"b]\n", Form::Array), Some(11));
         assert_eq!(events_end(b"{\"a\":[1]", Form::Object), None);
     }
 
-    /// Bytes read by a search for the end of the events.
+    /// Returns the number of bytes read by a search for the end of the events.
     fn spent(lost: &str) -> usize {
         let mut tries = EndTries { lost: lost.as_bytes(), read: HashSet::new(), spent: 0 };
         let ends = memchr_iter(b']', lost.as_bytes());
@@ -345,14 +346,14 @@ mod tests {
     }
 
     #[test]
-    fn the_search_for_the_end_is_linear() {
+    fn search_for_the_end_of_events_is_linear() {
         for count in [50_000, 100_000, 200_000] {
             let chain = r#"],"k":[1 "#.repeat(count);
             assert!(spent(&chain) <= chain.len(), "each member is read once");
             let open = r#"],"k":[[1 "#.repeat(count);
             assert!(spent(&open) <= FREE + 9 * open.len(), "tries that fail late are few");
         }
-        // a long chain that does end is found from its first bracket
+        // a long chain that reaches the end is found from its first bracket
         let chain = format!("x{}}}", r#"],"k":[1 "#.repeat(100_000) + "]");
         assert_eq!(events_end(chain.as_bytes(), Form::Object), Some(1));
     }

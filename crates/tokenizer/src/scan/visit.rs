@@ -1,10 +1,11 @@
-//! Single events, as if a scan had found them.
+//! Reads single events without a scan.
 
 use crate::event::Event;
 use crate::scan::find::{FieldSpans, fields_of};
 
-/// Shows an event that is these bytes, from `{` to `}`, which stand at `offset` in their input, as a scan does: for who knows where an event is and
-/// has code for those that a scan finds. It is not proved ([`Event::is_proved`]). Cost: as [`fields_of`].
+/// Calls `visit` with the event that is `event`, from `{` to `}`, at `offset` in the input.
+///
+/// The event is not proved ([`Event::is_proved`]). Cost: that of [`fields_of`].
 ///
 /// ```
 /// use tracemill_tokenizer::visit_event;

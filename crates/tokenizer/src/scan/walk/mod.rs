@@ -1,6 +1,7 @@
-//! The walk over structural positions: depth, items, keys.
+//! Walks over structural positions, and tracks depth, items and keys; the entry point is
+//! [`State::walk`].
 //!
-//! A hot loop of three cases, inside items. Everything rare (documents, keys beside the events, damage) leaves it.
+//! A small hot loop handles items; all other code handles documents, top-level keys and damage.
 //!
 //! ```text
 //!   level 0   between documents   { ──> an item: event, document around events, or plain object
@@ -10,11 +11,11 @@
 //!   in an item (depth > level)    : at level + 1 ──> a key       { [ ──> deeper      } ] ──> back, at level: the event is there
 //! ```
 //!
-//! Invariants: `nesting.depth` is at least `level`; it is `level` exactly between items, and then all bytes before `gap` are decided. `seen` and
-//! `values` are of the item at hand alone.
+//! Invariants: `nesting.depth` is at least `level`. Both are equal exactly between items, and all
+//! bytes before `gap` are then processed. `seen` and `values` describe the current item only.
 //!
-//! Cost: a step for each bracket and colon, whatever lies between them; no allocation but at every 64th level, and for the keys of documents at
-//! level 0.
+//! Cost: one step per bracket and colon. Memory is allocated only at every 64th level of nesting,
+//! and for the keys of documents at level 0.
 
 mod nesting;
 mod recover;
@@ -28,57 +29,57 @@ use crate::text::is_space;
 use nesting::{Nesting, SPILLED};
 pub(super) use sound::Sound;
 
-/// What the walk over one window came to.
+/// The result of walking over one window.
 pub(super) enum Walk {
-    /// All positions are used up.
+    /// All positions are processed.
     Through,
-    /// It was to stop here, or the caller asked to know: what to answer, and where the next scan goes on.
+    /// The scan stops with this status; the next scan begins at this offset.
     Stopped(Status, u64),
-    /// An item ended, and whoever walks wants to know.
+    /// An item in an array ended, and the caller reads the next one.
     Paused,
-    /// A bracket that cannot be: the search for the next event begins.
+    /// A bracket does not fit; the search for the next event begins.
     Lost(Fault),
 }
 
-/// Set in `{` and `}`, clear in `[` and `]`.
+/// The bit that is set in `{` and `}`, and clear in `[` and `]`.
 const OBJECT_BIT: u8 = 0x20;
-/// Set in `}` and `]`, clear in `{` and `[`.
+/// The bit that is set in `}` and `]`, and clear in `{` and `[`.
 pub(crate) const CLOSING_BIT: u8 = 0x04;
 
-/// What the walk inside an item came to; places are indices of the window.
+/// The result of walking inside an item, with positions in the window.
 enum Inside {
-    /// All positions are used up.
+    /// All positions are processed.
     Through,
-    /// The item ended before here.
+    /// The item ended before this position.
     Ended(usize),
-    /// `[` in an object that may be a document around events.
+    /// A `[` in an object at level 0, perhaps that of `traceEvents`.
     Array(usize),
     Lost(DamageKind, usize),
 }
 
-/// Everything the scan knows between two windows, beside the string state.
+/// The state of the scan between two windows, except that of the block scan.
 #[derive(Clone)]
 pub(super) struct State {
-    /// Depth of what holds the events: 0, 1 or 2.
+    /// Depth of the container of the events: 0, 1 or 2.
     level: u32,
     nesting: Nesting,
-    /// Start of the item at hand, where `nesting.depth > level`.
+    /// Start of the current item, if `nesting.depth > level`.
     item: u64,
-    /// End of the last item (or of what opened the level): from here to the next item there are only separators.
+    /// End of the last item, or of the bracket that opened the level. Only separators may follow.
     gap: u64,
-    /// Whether an item stands before the gap, so that a comma is due.
+    /// Whether an item precedes the gap, so that a comma must follow.
     comma_due: bool,
-    /// Whether the gap before the next item was looked at already.
+    /// Whether the gap before the next item was checked.
     gap_checked: bool,
-    /// Which fields the item at hand has, a bit each.
+    /// Fields of the current item, one bit each.
     seen: u16,
-    /// Where those are; of others what an earlier item had.
+    /// Per field in `seen`, the offset just after its colon; other elements are stale.
     values: Values,
-    /// Whether the last thing at level 0 was an event.
+    /// Whether the last item at level 0 was an event or the header of NDJSON.
     ndjson: bool,
     /// Whether [`Status::Events`] was reported.
     reported: bool,
-    /// The document object at hand, where the item at level 0 is one or the level is 2.
+    /// Keys of the document object around the current position.
     pub(super) members: Members,
 }
 
@@ -99,7 +100,7 @@ impl State {
         }
     }
 
-    /// As if the walk had come from here to `offset`, and an item began there: of the same level, with nothing seen.
+    /// Returns the state of a walk at the start of an item at `offset`, at the same level.
     pub(super) fn fork(&self, offset: u64) -> Self {
         State {
             level: self.level,
@@ -117,7 +118,8 @@ impl State {
         expected.then_some(self.level as u8)
     }
 
-    /// The first byte that a finding may still need: the item at hand, the keys of the document around it, or the gap before the next.
+    /// Returns the offset of the first byte still needed: the start of the current item, of the
+    /// unreported keys of its document, or of the gap.
     pub(super) fn retain_from(&self) -> u64 {
         match self.nesting.depth > self.level {
             true if self.level == 0 && self.members.has_events => self.members.floor,
@@ -126,8 +128,8 @@ impl State {
         }
     }
 
-    /// Takes the structural bytes at `start + positions` in turn; where it `pauses`, up to the end of the first item in an
-    /// array.
+    /// Processes the structural bytes at `start + positions`; if it `pauses`, up to the end of an
+    /// item in an array.
     pub(super) fn walk<S: Sink>(
         &mut self,
         window: Window<'_>,
@@ -174,8 +176,7 @@ impl State {
         }
     }
 
-    /// The walk inside an item, the hot loop of the scan: apart from the rest and from the sink, so that what it needs
-    /// stays in registers.
+    /// Walks inside an item: the hot loop, kept small so that its variables stay in registers.
     #[inline(never)]
     fn walk_inside(&mut self, window: Window<'_>, from: usize, rest: &mut &[u16]) -> Inside {
         let bytes = window.bytes;
@@ -197,7 +198,7 @@ impl State {
                         seen |= field.bit();
                         self.values[field as usize] = window.base + at as u64 + 1;
                     }
-                    // the start of another document: what came before it was never closed
+                    // the start of another document: the one before it has no end
                     Key::Other { may_be_events: true } if level > 0 && is_events_key(bytes, at) => {
                         outcome = Inside::Lost(DamageKind::Garbage, at);
                         break;
@@ -209,7 +210,7 @@ impl State {
                 }
                 continue;
             }
-            // arithmetic on the codes: a jump table here is mispredicted at nearly every bracket
+            // bit arithmetic, because a jump table would be mispredicted at most brackets
             let object = byte & OBJECT_BIT != 0;
             if byte & CLOSING_BIT == 0 {
                 if level == 0 && !object {
@@ -246,7 +247,7 @@ impl State {
         outcome
     }
 
-    /// An item begins at `at`, unless the border lies before it: then whoever scans behind the border has it.
+    /// Begins the item at `at`, unless the border is at or before `at`.
     fn begin_item<S: Sink>(
         &mut self,
         window: Window<'_>,
@@ -270,7 +271,7 @@ impl State {
         None
     }
 
-    /// Reports what stands before an item at `offset` and should not.
+    /// Reports unexpected text and commas between `gap` and the item at `offset`.
     #[inline]
     fn check_gap<S: Sink>(&mut self, window: Window<'_>, offset: u64, sink: &mut S) {
         if std::mem::take(&mut self.gap_checked) {
@@ -283,7 +284,8 @@ impl State {
         self.check_odd_gap(gap, sink);
     }
 
-    /// Tells what stands between two items: text that is none is lost, with the separators around it left out; another number of commas than one is noted.
+    /// Reports text between two items as lost, without the separators around it, or a wrong number
+    /// of commas as a note.
     fn check_odd_gap<S: Sink>(&mut self, gap: &[u8], sink: &mut S) {
         let commas = gap.iter().filter(|&&b| b == b',').count();
         if let Some(first) = gap.iter().position(|&b| !is_space(b) && b != b',') {
@@ -296,12 +298,12 @@ impl State {
         }
     }
 
-    /// Documents, and so the lines of NDJSON, have no commas between them.
+    /// Returns whether a comma must come next; never between documents or lines of NDJSON.
     fn comma_is_due(&self) -> bool {
         self.comma_due && self.level > 0
     }
 
-    /// The item's closing brace was at `end - 1`.
+    /// Ends the item whose closing brace is at `end - 1`.
     #[inline(always)]
     fn end_item<S: Sink>(
         &mut self,
@@ -320,7 +322,7 @@ impl State {
         None
     }
 
-    /// An object at document level ended: an event, the document around some, or neither.
+    /// Ends an object at level 0: an event, a document around events, or another object.
     #[cold]
     #[inline(never)]
     fn end_document_object<S: Sink>(
@@ -355,14 +357,14 @@ impl State {
         self.report_events(stop)
     }
 
-    /// Stops at the first events, once a scanner, if that was asked for.
+    /// Stops at the first events, once per scanner, if `stop` requests it.
     fn report_events(&mut self, stop: Stop) -> Option<Walk> {
         let first = stop.at_events && !std::mem::replace(&mut self.reported, true);
         first.then_some(Walk::Stopped(Status::Events(self.gap), self.gap))
     }
 
-    /// An object that no array holds is an event if it has a phase, or a time and a process, thread or name; or nothing at
-    /// all: the stub with which some producers avoid a comma.
+    /// Returns whether the object at level 0 is an event: it has a phase, or a time and a process,
+    /// thread or name, or is empty (some producers write `{}` to avoid a comma).
     fn looks_like_event(&self) -> bool {
         let has = |field: Field| self.seen & field.bit() != 0;
         has(Field::Ph)
@@ -370,7 +372,8 @@ impl State {
             || (has(Field::Ts) && (has(Field::Pid) || has(Field::Tid) || has(Field::Name)))
     }
 
-    /// `[`: in an item a value like any other, or the events of a document; between documents a document of its own.
+    /// Processes a `[`: a value in an item, the events of a document object, or a document in array
+    /// form.
     fn open_array<S: Sink>(
         &mut self,
         window: Window<'_>,
@@ -392,7 +395,7 @@ impl State {
             return None;
         }
         if self.level > 0 {
-            // an array among the events: perhaps another document after one that was never closed
+            // an array among the events may begin another document after one without an end
             let fault = Fault { kind: DamageKind::Garbage, noticed: offset };
             return Some(Walk::Lost(fault));
         }
@@ -410,7 +413,7 @@ impl State {
         self.report_events(stop)
     }
 
-    /// `]` between items: the end of the events. What follows is the rest of their document, or the next one.
+    /// Processes a `]` between items, which ends the events.
     fn close_array<S: Sink>(
         &mut self,
         window: Window<'_>,
@@ -430,7 +433,7 @@ impl State {
         None
     }
 
-    /// Before `]` a comma may stand, but nothing else.
+    /// Reports the text or commas before the `]` that ends the events.
     fn check_end_of_events<S: Sink>(&mut self, window: Window<'_>, offset: u64, sink: &mut S) {
         let gap = window.slice(self.gap, offset);
         let commas = gap.iter().filter(|&&b| b == b',').count();
@@ -444,10 +447,10 @@ impl State {
     }
 }
 
-/// Whether a bracket that opens at `at` inside an item stands where a value may stand.
+/// Returns whether a value may begin at the opening bracket at `at` inside an item.
 #[inline(always)]
 fn value_may_stand(in_object: bool, bytes: &[u8], at: usize) -> bool {
-    // none before it: the window begins behind the events of a document, where no value may stand
+    // `None` if the window begins after the events of a document, where no value may begin
     let before = bytes[..at].iter().rev().find(|&&b| !is_space(b));
     if in_object { before == Some(&b':') } else { matches!(before, Some(b',' | b'[')) }
 }

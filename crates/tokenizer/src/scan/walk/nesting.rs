@@ -1,23 +1,23 @@
-//! Which brackets are open.
+//! Stores which brackets are open.
 //!
 //! ```text
 //!   { [ { { [          objects = … 1 0 1 1 0      a bit a level, the innermost lowest; 1 for an object
 //!   levels 64 to 127   spilled = [ 64 bits ]      pushed when the register is full, and taken back
 //! ```
 //!
-//! So a bracket costs a shift, and depth is bounded by the heap alone: a bit a level.
+//! A bracket costs one shift. Memory: one bit per level, so depth is unlimited.
 
-/// Why [`Nesting::spilled`] has what is asked for.
+/// Message of the panic if [`Nesting::spilled`] is empty.
 pub(super) const SPILLED: &str = "a word was spilled at every 64th level";
 
-/// Open brackets: depth, and per level whether it is an object. 64 levels in a register, the rest spilled.
+/// The kinds of all open brackets. The innermost 64 levels are in a register.
 #[derive(Clone, Default)]
 pub(super) struct Nesting {
-    /// How many are open.
+    /// Number of open brackets.
     pub(super) depth: u32,
-    /// The innermost level is the lowest bit.
+    /// One bit per level, set for an object; the lowest bit is the innermost level.
     pub(super) objects: u64,
-    /// The bits of the levels below the last 64, 64 each.
+    /// Bits of the outer levels, 64 per word.
     pub(super) spilled: Vec<u64>,
 }
 
@@ -45,7 +45,7 @@ impl Nesting {
         self.objects & 1 == 1
     }
 
-    /// The nesting around events at `level`.
+    /// Returns the nesting around events at `level`.
     pub(super) fn around(level: u32) -> Self {
         let objects = if level == 2 { 0b10 } else { 0 };
         Nesting { depth: level, objects, spilled: Vec::new() }

@@ -1,11 +1,13 @@
-//! The walk where something is damaged: what is given up, and where it goes on; and at the end of the input.
+//! Ends the walk at damage and at the end of the input, and resumes it after damage.
 //!
-//! | where it was noticed | what is lost | what is not |
+//! | position of the fault | lost | kept |
 //! |---|---|---|
-//! | in an event | the event, from its `{` on | all before it |
-//! | between events | from the first byte that is no separator | all before it |
-//! | in a document, beside its events | from the key at hand on | keys that were complete |
-//! | at the end of the input, in an item | that item | all before it; missing closing brackets are noted, not lost |
+//! | in an event | the event, from its `{` on | everything before it |
+//! | between events | from the first byte that is not a separator on | everything before it |
+//! | among the top-level keys of a document | from the current key on | complete keys |
+//! | at the end of the input, in an item | that item | everything before it |
+//!
+//! Missing closing brackets at the end of the input are noted, not lost.
 
 use super::super::findings::{DamageKind, Fault, Form, Note, Sink, Window};
 use super::State;
@@ -14,13 +16,13 @@ use crate::text::field::Field;
 use crate::text::is_space;
 
 impl State {
-    /// What a suspect byte is called where the walk stands.
+    /// Returns the kind of damage for a suspect byte at the current position.
     pub(in crate::scan) fn kind_of_suspect(&self) -> DamageKind {
         let in_item = self.nesting.depth > self.level;
         if in_item { DamageKind::Malformed } else { DamageKind::Garbage }
     }
 
-    /// The input is used up; a fault if it ended inside something.
+    /// Ends the walk at the end of the input; returns a fault if that is inside an item.
     pub(in crate::scan) fn finish<S: Sink>(
         &mut self,
         window: Window<'_>,
@@ -45,7 +47,8 @@ impl State {
         None
     }
 
-    /// Gives up what is at hand; returns where the loss begins, and whether an event that is damaged begins there.
+    /// Gives up the current item or key. Returns the offset of the first lost byte, and whether a
+    /// damaged event begins there.
     pub(in crate::scan) fn lose<S: Sink>(
         &mut self,
         window: Window<'_>,
@@ -55,13 +58,13 @@ impl State {
         if self.nesting.depth == self.level {
             return (skip_separators(window, self.gap), false);
         }
-        // these are no keys of a document, however little of the event was read
+        // an object with one of these fields is an event, not a document
         let fields = [Field::Ph, Field::Ts, Field::Dur, Field::Pid, Field::Tid, Field::Cat];
         let event = || self.ndjson || fields.iter().any(|field| self.seen & field.bit() != 0);
         if self.level > 0 || (!self.members.has_events && event()) {
             return (self.item, true);
         }
-        // the document object around events: the keys before the one at hand are sound
+        // a document object around events: the keys before the current one are sound
         if !self.members.has_events {
             sink.document(Form::Object);
             self.members.has_events = true;
@@ -70,7 +73,7 @@ impl State {
         (skip_separators(window, from), false)
     }
 
-    /// The bracket text that ends the events of the current level, for the search after damage.
+    /// Returns the form whose end the search after damage looks for.
     pub(in crate::scan) fn closes_with(&self) -> Option<Form> {
         match self.level {
             0 => None,
@@ -79,7 +82,7 @@ impl State {
         }
     }
 
-    /// Goes on at the event that starts at `offset`, after damage.
+    /// Continues at the event at `offset`, after damage.
     pub(in crate::scan) fn resume_at_event<S: Sink>(&mut self, offset: u64, sink: &mut S) {
         if self.level == 0 && self.members.has_events {
             self.level = 2;
@@ -91,7 +94,7 @@ impl State {
         self.gap_checked = true;
     }
 
-    /// Goes on between items.
+    /// Continues between items.
     pub(in crate::scan) fn resume_at_gap(&mut self, offset: u64) {
         self.nesting = Nesting::around(self.level);
         self.gap = offset;
@@ -100,7 +103,7 @@ impl State {
     }
 }
 
-/// The first byte at or after `offset` that is neither white space nor a comma.
+/// Returns the first offset at or after `offset` that is neither white space nor a comma.
 fn skip_separators(window: Window<'_>, offset: u64) -> u64 {
     let rest = &window.bytes[window.index(offset)..];
     let skip = rest.iter().position(|&b| !is_space(b) && b != b',').unwrap_or(rest.len());

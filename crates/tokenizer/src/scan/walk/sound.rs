@@ -1,15 +1,16 @@
-//! Events that are sound, one after the other: where they end, their keys and the proof that they are JSON, in one look at
-//! each byte.
+//! Finds consecutive sound events in one pass: their ends, their keys, and the proof that they are
+//! JSON.
 //!
-//! Nearly all are. What is not, or is not whole in the window, or stands behind something else than separators, is left to
-//! the walk, which knows what to make of it. So this decides nothing of its own: what it takes, the walk takes alike.
+//! The walk reads all other items, with the same results: damaged ones, those that the window cuts,
+//! and those after stray text.
 //!
 //! ```text
 //!   gap ─ , and white space ─> { ─ prove: 64 bytes at a step ─┬─ JSON, whole, ends here ─> Sink::event, proved ─> next gap
 //!                                                             └─ not known ─────────────> back to the gap: the walk takes it
 //! ```
 //!
-//! Cost: of a sound event one look at each byte; of any other the look that failed, and then the walk's.
+//! Cost: one pass over each sound event. Any other item is read up to the failure, then by the
+//! walk.
 
 use super::super::findings::{Sink, Stop, Values, Window};
 use super::super::members::is_events_key;
@@ -22,7 +23,7 @@ use crate::simd::grammar::{Colons, Prove};
 use crate::text::field::{Key, key_before};
 use crate::text::is_space;
 
-/// A window whose sound events are taken, and how they are proved.
+/// A window, and the means to prove its events.
 pub(in crate::scan) struct Sound<'s> {
     pub(in crate::scan) window: Window<'s>,
     pub(in crate::scan) prove: Prove,
@@ -30,21 +31,21 @@ pub(in crate::scan) struct Sound<'s> {
     pub(in crate::scan) shapes: &'s mut Shapes,
 }
 
-/// White space and commas between two events, in bytes, over which this looks for the next one.
+/// Bytes of white space and commas that may precede an event, at most.
 const GAP_MOST: usize = 64;
 
 impl State {
-    /// Whether the next thing is an item of an array, or its end.
+    /// Returns whether the next item is in the array of events.
     fn is_between_items(&self) -> bool {
         self.level > 0 && self.nesting.depth == self.level
     }
 
-    /// Where the gap before the next item begins.
+    /// Returns the offset where the gap before the next item begins.
     pub(in crate::scan) fn gap(&self) -> u64 {
         self.gap
     }
 
-    /// Takes events from the gap on, as long as they are proved and whole in the window.
+    /// Reads events from the gap on, while they are proved and complete in the window.
     pub(in crate::scan) fn sound_events<S: Sink>(
         &mut self,
         mut sound: Sound<'_>,
@@ -55,7 +56,7 @@ impl State {
         if matches!(sound.prove, Prove::Nothing) {
             self.learn_from_walk(&mut sound);
         }
-        // where an event begins that has no known shape
+        // start of an event without a known shape
         let mut unknown = usize::MAX;
         while self.is_between_items() {
             let at = next_brace(window.bytes, window.index(self.gap))?;
@@ -86,8 +87,8 @@ impl State {
         None
     }
 
-    /// Takes the events from the one at `at` on that have known shapes and begin before the border; returns the begin of the next. `None` if the
-    /// first has no known shape.
+    /// Reads consecutive events with known shapes, from `at` up to the border; returns the start of
+    /// the next item. Returns `None` if the first event has no known shape.
     #[inline(never)]
     fn known_shapes<S: Sink>(
         &mut self,
@@ -115,7 +116,7 @@ impl State {
         }
     }
 
-    /// Learns the shape of the event that the walk took last, where the tier has no proof by blocks.
+    /// Learns the shape of the last event that the walk read, on a tier without a proof.
     fn learn_from_walk(&self, sound: &mut Sound<'_>) {
         let window = sound.window;
         if !self.is_between_items()
@@ -131,7 +132,7 @@ impl State {
         }
     }
 
-    /// One past the end of the item at `at`, if it is proved; its keys are noted.
+    /// Returns the end of the item at `at`, if it is proved, and records its keys.
     #[inline(always)]
     fn prove_item(&mut self, window: Window<'_>, prove: Prove, at: usize) -> Option<usize> {
         let bytes = window.bytes;
@@ -142,7 +143,7 @@ impl State {
     }
 }
 
-/// The keys of an item.
+/// Receives the colons of an item's own keys.
 struct Keys<'w, 's> {
     window: Window<'w>,
     seen: u16,
@@ -175,7 +176,7 @@ impl Colons for Keys<'_, '_> {
     }
 }
 
-/// The `{` behind separators alone, which begin at `from`.
+/// Returns the position of a `{` at or after `from`, if only separators precede it.
 #[inline(always)]
 fn next_brace(bytes: &[u8], from: usize) -> Option<usize> {
     let gap = bytes[from..].iter().take(GAP_MOST).take_while(|&&b| is_space(b) || b == b',');
