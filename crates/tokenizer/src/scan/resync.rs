@@ -2,7 +2,7 @@
 //!
 //! An event begins at a `{` that follows a comma, a bracket or a line break, begins a sound object,
 //! and has a `ph` of one letter among its own keys. Nodes of CPU profiles are in arrays too, but
-//! have no `ph`. After damage it is unknown which bytes are in strings, so every `{` is tried.
+//! have no `ph`. After damage it is unknown which bytes are in strings, so all of them are tried.
 //!
 //! If no event follows, a second search finds the `]` after which the rest of the input is the end
 //! of the document. So the keys after the events survive a damaged last event.

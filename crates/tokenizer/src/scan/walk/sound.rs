@@ -31,7 +31,7 @@ pub(in crate::scan) struct Sound<'s> {
     pub(in crate::scan) shapes: &'s mut Shapes,
 }
 
-/// Bytes of white space and commas that may precede an event, at most.
+/// Maximum number of bytes of white space and commas before an event.
 const GAP_MOST: usize = 64;
 
 impl State {
