@@ -1,7 +1,7 @@
 //! The command `tracemill`: flags, messages, reports, exit codes and signals.
 //!
 //! ```text
-//!   args ─> inputs, output, limits ─> commands/* ─> pipeline ─> report ─> messages, JSON ─> exit code
+//!   args ─> inputs, output, limits ─> commands ─> pipeline ─> report ─> text, JSON ─> exit code
 //! ```
 //!
 //! Standard output carries data only, standard error messages. This is the only crate that prints,

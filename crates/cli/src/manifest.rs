@@ -3,14 +3,14 @@
 //!
 //! ```text
 //! {"version", "inputs": [{
-//!     "path":       the input; relative to the working folder, as on the command line,
-//!     "label":      null | what its processes are called,
-//!     "offset":     "1500ns": what is added to its times; without this key, --align decides,
-//!     "scale":      null | "1.000012": what its times are multiplied by before,
-//!     "recording":  inputs of one number are parts of one recording,
-//!     "pids":       {"4711": "10004711", …}: new pids by old ones, both as JSON has them (a string keeps its quotes);
-//!                   other pids stay. Without this key, --pid decides
-//!     "ids":        what was done to ids; not read
+//!     "path":       path of the input, relative to the working folder,
+//!     "label":      null | label of its processes,
+//!     "offset":     "1500ns", added to its times; without this key, --align decides,
+//!     "scale":      null | "1.000012", factor of its times, applied before the offset,
+//!     "recording":  number; inputs with the same number belong to one recording,
+//!     "pids":       {"4711": "10004711", …}, new pids by old ones, as JSON (strings with quotes);
+//!                   other pids are unchanged; without this key, --pid decides,
+//!     "ids":        renamed ids; ignored when read
 //! }]}
 //! ```
 

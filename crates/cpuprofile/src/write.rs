@@ -1,7 +1,9 @@
 //! Writes a profile as a `.cpuprofile` in V8's format: nodes first, with `children` and `hitCount`.
 //!
 //! ```text
-//! {"nodes":[{"id":1,"callFrame":{"functionName":…,"scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},
+//! {"nodes":[{"id":1,
+//!            "callFrame":{"functionName":…,"scriptId":"0","url":"",
+//!                         "lineNumber":-1,"columnNumber":-1},
 //!            "hitCount":0,"children":[2,3]},
 //!           …],
 //!  "startTime":…,"endTime":…,"samples":[…],"timeDeltas":[…]}

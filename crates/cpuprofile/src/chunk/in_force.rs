@@ -1,8 +1,8 @@
 //! Finds the sample in force at the start of a window: the last one before it.
 //!
 //! ```text
-//!   samples   f         f         g         g          the window has no sample of its own, and f runs in all of it
-//!                            │window│
+//!   samples   f         f         g         g          f is in force at the start of the window
+//!                        │window│
 //! ```
 //!
 //! A sample is in force if no sample is exactly at the window's start and the profile goes on after

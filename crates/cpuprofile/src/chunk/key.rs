@@ -4,9 +4,9 @@
 //! is the concatenation of its values, each closed by a zero byte:
 //!
 //! ```text
-//!   pid 7, id "0x1"      # 7 ␀  " 03 00 00 00 00 00 00 00 0x1 ␀       a string has its length first
-//!   pid 7, id2 {"local":…}  # 7 ␀  2 # {"local":…} ␀                  what is neither number nor string: as it is written
-//!   pid 7, no id         # 7 ␀  - ␀
+//!   pid 7, id "0x1"         # 7 ␀  " 03 00 00 00 00 00 00 00 0x1 ␀    strings follow their length
+//!   pid 7, id2 {"local":…}  # 7 ␀  2 # {"local":…} ␀                  other values are as written
+//!   pid 7, no id            # 7 ␀  - ␀
 //! ```
 //!
 //! So keys are equal exactly if their bytes are.

@@ -3,8 +3,10 @@
 //! Skimming accepts exactly what V8 writes; any other chunk is decoded in full:
 //!
 //! ```text
-//!   {"data":{"columns":[…],"cpuProfile":{"nodes":[…],"samples":[…]},"lines":[…],"source":"Internal","timeDeltas":[…]}}
-//!            ^ may be missing            ^ may be missing           ^ any order, timeDeltas must be there, columns may
+//!   {"data":{"columns":[…],"cpuProfile":{"nodes":[…],"samples":[…]},"lines":[…],"timeDeltas":[…]}}
+//!            ^ optional                  ^ optional                 ^ in any order, all but
+//!                                                                     timeDeltas optional, also
+//!                                                                     "source":"Internal"
 //! ```
 //!
 //! A list ends at the next `]`; after a nested list, or a `]` in a name, the text fails to match.

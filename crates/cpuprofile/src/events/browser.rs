@@ -5,9 +5,9 @@
 //! `CommitLoad`. The displayed range begins at that event, so it is the earliest.
 //!
 //! ```text
-//!   M thread_name CrRendererMain      the main thread is found by that name
+//!   M thread_name CrRendererMain      by this name DevTools finds the main thread
 //!   I TracingStartedInBrowser         at the earliest time: names the process of the main frame
-//!   X CommitLoad                      one for each process: gives it a frame, and a URL that says what it is
+//!   X CommitLoad                      one per process: gives it a frame and a URL
 //! ```
 //!
 //! Source: DevTools' `MetaHandler`. Cost: three short events, and one for each further process.

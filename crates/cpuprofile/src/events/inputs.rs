@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   input ─ scan ─> document ─ takes? ─ no ──> a trace, or nothing
-//!                      └ yes ─ expand ─> events made on demand ─ scan ─> like a trace
-//!                                           └ at the end: events for DevTools, if wanted (`browser`)
+//!                                └ yes ─ expand ─> generated events ─ scan ─> like a trace
+//!   after all inputs: events for DevTools, on request (`browser`) ─ scan ─> like a trace
 //! ```
 //!
 //! The session of [`tracemill_trace::read`] calls this through [`Expand`] and knows nothing of

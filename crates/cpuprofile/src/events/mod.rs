@@ -3,9 +3,9 @@
 //! ```text
 //! process_name, thread_name
 //! I CpuProfiler::StartProfiling
-//! P Profile               ts = startTime, as it is written
-//! P ProfileChunk …        at most 10,000 samples and 10,000 nodes, nodes before the samples that need them
-//! P ProfileChunk          endTime; keys of the profile that have no other place
+//! P Profile               ts = startTime, as written
+//! P ProfileChunk …        at most 10,000 samples and 10,000 nodes; nodes before their samples
+//! P ProfileChunk          endTime, and unknown keys of the profile
 //! I CpuProfiler::StopProfiling
 //! ```
 //!
@@ -18,9 +18,9 @@
 //!
 //! ```text
 //!   input   {"nodes":[…],"startTime":…,"samples":[9,9,4,…],"timeDeltas":[5,7,6,…]}
-//!                 │                              ^ list        ^ list               places of what is next
-//!                 v                              └── 10,000 ───┘ ─> one chunk of text, then the next ones
-//!               tree ── nodes that a chunk is the first to need ──┘
+//!                 │                              ^ list        ^ list    offsets of the next items
+//!                 v                              └── 10,000 ───┘ ─> one chunk, then the next
+//!               tree ── nodes not yet written that a chunk needs ──┘
 //! ```
 //!
 //! Defects are counted by their offset when the stream reaches them. A missing start is guessed,

@@ -1,8 +1,8 @@
 //! Reads the old format of a call tree, nodes inside the `children` of nodes, without recursion.
 //!
 //! ```text
-//!   "head":{"functionName":"(root)","id":1,…,"children":[{"functionName":"f","id":2,…,"children":[]}, …]}
-//!                                                        ^ becomes a node below 1, of the text {"functionName":"f",…}
+//!   "head":{"id":1,…,"children":[{"id":2,"functionName":"f",…,"children":[]}, …]}
+//!                                ^ child of node 1, with the text {"id":2,"functionName":"f",…}
 //! ```
 //!
 //! A node has the fields of its call frame, and lines and columns count from 1. Its text is copied

@@ -1,10 +1,10 @@
 //! Reads samples, times and positions of a profile from the input, one chunk at a time.
 //!
 //! ```text
-//!   samples      9    9    ?    4              ? names no node
+//!   samples      9    9    ?    4              ?: the id of no node
 //!   timeDeltas   5    7    3    6
-//!   chunk        9    9         4              the step of what names nothing is carried over
-//!                5    7         9
+//!   chunk        9    9         4
+//!                5    7         9              the step of `?` is added to the next one
 //! ```
 //!
 //! Samples without times, and times without samples, are counted and left out.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   Streams ─> Suspects ─ judge(0), judge(1), … ─> Judged, Judged, … ─ verdict ─> Verdict
-//!              (finished)  on any threads            in their order                offsets to tell
+//!              (finished)  on any threads            in order                    offsets to report
 //! ```
 //!
 //! Profiles are judged independently, on any threads; only finding threads with two profiles needs

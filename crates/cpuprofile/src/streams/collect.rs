@@ -1,8 +1,8 @@
 //! Collects the CPU profiles of all inputs in one pass, and assembles each one.
 //!
 //! ```text
-//!   scan ─ worker: ProfileLook ─> Collector ─ finish ─> Streams ─ groups ─> Group ─ assemble ─> PlacedProfile
-//!          one per chunk          in input order                                    one profile, any thread
+//!   ProfileLook ─> Collector ─ finish ─> Streams ─ groups ─> Group ─ assemble ─> PlacedProfile
+//!   one per chunk  in input order                                    one, on any thread
 //! ```
 //!
 //! The start of a profile is the first of these that is known:

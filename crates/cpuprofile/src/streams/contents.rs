@@ -1,8 +1,8 @@
 //! Returns the contents of chunks: kept since the scan, or decoded again.
 //!
 //! ```text
-//!   get(chunk) ─┬─ kept by the scan ────> the columns as they stand, numbers made wide again: a copy
-//!               └─ not kept ────────────> decoded from the store into one scratch: 1 ns a byte
+//!   get(chunk) ─┬─ kept by the scan ────> copied from the columns, with widened numbers
+//!               └─ not kept ────────────> decoded from the store into a buffer
 //! ```
 //!
 //! Chunks are mostly requested in input order, so each search begins at the last result.

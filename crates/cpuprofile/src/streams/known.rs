@@ -1,8 +1,8 @@
 //! Chunks of CPU profiles that an index describes; their bytes are read on demand.
 //!
 //! ```text
-//!   stream    Profile ─ chunk ─ chunk ─ chunk ─ chunk        places, skims and checksums, as if all had been skimmed by a scan
-//!   read         x                        x                  those of a window, and those that define what its samples name
+//!   stream    Profile ─ chunk ─ chunk ─ chunk ─ chunk    locations, skims and checksums
+//!   read         x                        x              chunks of a window and of its nodes
 //! ```
 //!
 //! What is read must match the checksum of the index. If it does not, all results are invalid, and

@@ -4,10 +4,10 @@
 //! sorted, and chunks are read in each candidate order. Heap: the ids of the nodes.
 //!
 //! ```text
-//!   in order of time? ─ yes ─> Both                                     no chunk is looked at
-//!        └ no ─> by time, all refer to earlier nodes? ─ yes ─> Time     each chunk once
-//!                   └ no ─> in input order, do they? ─ yes ─> Input     each chunk twice
-//!                              └ no ─────────────────────────> Neither
+//!   sorted by time? ─ yes ─> Both                                           no chunk is read
+//!      └ no ─> by time, nodes before use? ─ yes ─> Time                     chunks are read once
+//!                 └ no ─> in input order, nodes before use? ─ yes ─> Input  chunks are read twice
+//!                            └ no ─────────────────────────────────> Neither
 //! ```
 //!
 //! References decide, since a chunk that uses undefined nodes cannot be read in that order.

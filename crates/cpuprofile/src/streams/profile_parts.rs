@@ -1,10 +1,10 @@
 //! Events of one profile before it is assembled.
 //!
 //! ```text
-//!   ProfileParts   heads   Profile …           few: start, thread, source of each
-//!                  chunks  ▪ ▪ ▪ ▪ ▪ ▪ …        16 bytes each, in memory or in the file of all lists
-//!                  skims   ▪ ▪ ▪ ▪ ▪ ▪ …        48 bytes each, or none at all
-//!                  sums    nodes, samples, …    so that columns are made as long as they will be
+//!   ProfileParts   heads   Profile …           few: start, thread and source of each
+//!                  chunks  ▪ ▪ ▪ ▪ ▪ ▪ …       16 bytes each, in memory or in a shared file
+//!                  skims   ▪ ▪ ▪ ▪ ▪ ▪ …       48 bytes each, or none
+//!                  sums    nodes, samples, …   for allocating the columns
 //! ```
 //!
 //! Each worker collects the events of its batch; appended in order, they are the profile.

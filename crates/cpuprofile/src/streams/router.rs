@@ -1,10 +1,10 @@
 //! Routes the events of CPU profiles to their streams, and decodes their args on the scan workers.
 //!
 //! ```text
-//!   scan worker ─ finds a chunk ─> decodes it there and then, while its bytes are in cache
+//!   scan worker ─ finds a chunk ─> decodes it while its bytes are in cache
 //!        │ Router, in input order, over the scan's bounded channel
 //!        v
-//!   Streams: (pid, id) ─> profiles ─> places of their chunks     (see `streams`)
+//!   Streams: (pid, id) ─> profiles ─> locations of their chunks     (see `streams`)
 //! ```
 //!
 //! Decoding is as parallel as the scan and needs no queue.

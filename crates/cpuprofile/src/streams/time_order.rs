@@ -4,7 +4,7 @@
 //! ```text
 //!   input        A@10  B@30  C@20           C needs a node that B defines
 //!   by time      A@10  C@20  B@30           would break the stream
-//!   output       A@10  ·     B@30 C@20      C is delayed: right behind B, whatever its time
+//!   output       A@10  ·     B@30 C@20      C is delayed: directly after B, whatever its time
 //! ```
 //!
 //! A stream is all `ProfileChunk` events of one key ([`stream_key`]). Its output order is time

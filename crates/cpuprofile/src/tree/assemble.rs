@@ -11,8 +11,8 @@
 //!   chunk    nodes 1 2 │ samples 2 2 9 │ deltas 5 7 7        9 is not defined yet
 //!   chunk    nodes 9   │ samples 9     │ deltas 7
 //!
-//!   tree     1 2 9                        numbers 0 1 2
-//!   samples  1 1 2³¹+0 2                  2³¹+k: the k-th id that nobody had; `later[0]` becomes 2
+//!   tree     1 2 9                        indices 0 1 2
+//!   samples  1 1 2³¹+0 2                  2³¹+k: the k-th undefined id; `later[0]` becomes 2
 //!   deltas   5000 7000 7000 7000          nanoseconds
 //! ```
 //!

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!   tree      nodes, parents before children by `parents_first`
-//!   samples   3 3 4 3 …      number of a node in the tree, 4 bytes     ┐
-//!   deltas    0 125 130 …    nanoseconds since the sample before       ├ equally long, on disk beyond their share
-//!   lines     7 7 9 7 …      where the trace has them                  ┘
+//!   samples   3 3 4 3 …      node indices in the tree, 4 bytes        ┐ equally long,
+//!   deltas    0 125 130 …    nanoseconds since the previous sample    ├ on disk beyond
+//!   lines     7 7 9 7 …      if the trace has them                    ┘ their lease
 //! ```
 //!
 //! Most profiles are *plain*: every sample has a node and a step, and [`Profile::columns`] returns

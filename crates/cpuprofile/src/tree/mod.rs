@@ -12,11 +12,11 @@
 //!   another id.
 //!
 //! ```text
-//!   number    0      1      2      3        in the order in which they came
-//!   ids       1      2      9      4        as the producer has them
+//!   number    0      1      2      3        index, in input order
+//!   ids       1      2      9      4        as written
 //!   parents   none   0      1      0        numbers, not ids
-//!   texts     {…}    {…}    {…}    {…}      where each node's object stands
-//!   hits      0      5      none   1        `hitCount`, or to be counted from the samples
+//!   texts     {…}    {…}    {…}    {…}      location of the node's object
+//!   hits      0      5      none   1        `hitCount`; none: counted from the samples
 //! ```
 //!
 //! Cost: linear in nodes and list elements, without recursion. Heap: 32 bytes per node, and 4 to 16

@@ -4,7 +4,7 @@
 //! ```text
 //!   chunks       1      2      3      4 │    5    │ 6      7 …
 //!   skimmed   times  times  times  times│  times  │times  times     (on the scan's workers)
-//!   decoded     x             x         │    x    │                 samples of 5; nodes that they need, in 1 and 3
+//!   decoded     x             x         │    x    │        5 has samples, 1 and 3 have their nodes
 //! ```
 //!
 //! Sample times are sums of steps over all chunks, so every chunk is skimmed. Only chunks that

@@ -1,8 +1,8 @@
 //! Re-bases a CPU profile stream: writes its part in windows as a stream that starts there.
 //!
 //! ```text
-//!   stream      Profile @10   samples  12 15 18 │ 21 24 27 │ 30 …      window │20 … 30│
-//!   re-based    Profile @20   samples             21 24 27             first step 1, then as they were
+//!   stream      Profile @10   samples  12 15 18 │    21 24 27 │ 30 …    window │20 … 30│
+//!   re-based    Profile @20   samples           │ 20 21 24 27           20 has the node of 18
 //! ```
 //!
 //! The stream has the samples inside with exact times, lines and columns; their nodes with all

@@ -2,8 +2,8 @@
 //! merges them.
 //!
 //! ```text
-//!   NODE_OPTIONS ─> program ─┬─ process ─> trace-PID-N.json, a profile for each thread ─┐
-//!                            └─ child … ────────────────────────────────────────────────┴─> merge --for devtools
+//!   NODE_OPTIONS ─> program ─┬─ process ─> trace-PID-N.json, one profile per thread ─┐
+//!                            └─ child … ─────────────────────────────────────────────┴─> merge
 //! ```
 //!
 //! Node 20 does not accept `--cpu-prof` in NODE_OPTIONS, which child processes inherit. So Node
