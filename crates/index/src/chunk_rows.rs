@@ -1,7 +1,7 @@
 //! Encodes chunks of CPU profiles as rows of numbers.
 //!
 //! ```text
-//!   stream 0   chunk 10 … 95 µs, ids 1 … 4      chunk 95 … 180 µs, ids 5 … 7        as numbers: 0 more than expected, 0 more
+//!   stream 0   chunk 10 … 95 µs, ids 1 … 4      chunk 95 … 180 µs, ids 5 … 7     stored as 0, 0
 //!   stream 1                   chunk 7 … 99 µs
 //! ```
 //!

@@ -1,8 +1,8 @@
 //! Indexes of traces: files next to a trace (`X.json.tmi`) that record where each time range is.
 //!
 //! ```text
-//!   trace ─ scan workers ─ build: an observer of counts, blocks, long slices, CPU profiles ─> X.json.tmi
-//!   windows, profiles, info ─ query: is it the index of the trace as it is now? ─> a plan, or a reason to scan
+//!   trace ─ scan workers ─ build: counts, blocks, long slices, CPU profiles ─> X.json.tmi
+//!   windows, profiles, info ─ query: is the index up to date? ─> a plan, or a reason to scan
 //! ```
 //!
 //! [`slice()`], [`info()`], [`list_profiles()`] and [`extract_profiles()`] query the index first

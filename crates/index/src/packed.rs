@@ -1,7 +1,7 @@
 //! Reads parts of packed traces: PACK lists the offsets where unpacking can begin.
 //!
 //! ```text
-//!   pieces ─> stretches of PACK that hold them ─> unpacked at their places ─> read as those of a plain trace
+//!   byte ranges ─> frames that contain them ─> unpacked in place ─> read like a plain trace
 //! ```
 //!
 //! These are the frames of zstd and the members of gzip. A file of one frame or member has no PACK

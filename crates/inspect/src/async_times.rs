@@ -1,7 +1,7 @@
 //! Durations of async operations by name: `b` paired with `e`, and `S` with `F`.
 //!
 //! ```text
-//!   scan workers ─ b e S F ─> 41 bytes, sorted by operation and time ─ pairs ─> durations, sorted by name ─> percentiles
+//!   scan workers ─ b e S F ─> 41 bytes, by operation and time ─ pairs ─> durations ─> percentiles
 //! ```
 //!
 //! An end event closes the last open begin event with its category, name, scope and id, as in

@@ -2,8 +2,8 @@
 //! and aligns clocks.
 //!
 //! ```text
-//!   inputs ─ scan ─> facts: processes, ids, clocks, CPU profiles ─> identity: recordings, new names ─┬─> merge
-//!                                                                ─> clock: one time line ────────────┴─> InputSet: analyses, view
+//!   inputs ─ scan ─> facts ─┬─> identity: recordings, new names ─┬─> merge
+//!                           └─> clock: one time line ────────────┴─> InputSet: analyses, view
 //! ```
 //!
 //! Every verb with several inputs decides by the same facts and rules, so a process gets the same

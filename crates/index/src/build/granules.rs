@@ -9,7 +9,7 @@
 //!
 //! ```text
 //!   events   1 2 3 4 | 90 91 92 | 5 6 7 | 93 94        in the order of the text
-//!   jumps            86         87      86             kept as long as J may be below them
+//!   jumps            86         87      86             each is kept while J may be below it
 //! ```
 //!
 //! J is known only at the end. Until then blocks are cut above a lower bound of J, and joined at

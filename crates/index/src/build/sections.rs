@@ -1,9 +1,9 @@
 //! Builds sections in parallel, each once for all attempts to fit the file into its size limit.
 //!
 //! ```text
-//!   attempt 0    GRANULES SPANS STREAMS BINS GRANULE_NAMES    made side by side, each in a temporary file: too large together
-//!   attempt 2    GRANULES SPANS STREAMS                       put together of what was made
-//!   attempt 6    granules spans streams                       coarser ones are made: these, in turn, side by side
+//!   attempt 0    GRANULES SPANS STREAMS BINS GRANULE_NAMES    built in parallel, but too large
+//!   attempt 2    GRANULES SPANS STREAMS                       those already built
+//!   attempt 6    granules spans streams                       coarser ones, built in parallel
 //! ```
 
 use super::observer::Built;

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   stream 0   Profile ─ chunk ─ chunk ─────── chunk         10 … 95 µs
-//!   stream 1             Profile ── chunk ─ chunk            unknown: chunks are not in order of time
-//!   events     0         1    0  1  0   1      0             by place, each with its stream
+//!   stream 1             Profile ── chunk ─ chunk            unknown: chunks not in time order
+//!   events     0         1    0  1  0   1      0             by offset, each with its stream
 //! ```
 //!
 //! A chunk depends on earlier ones: times count from sample to sample, and nodes are defined once.

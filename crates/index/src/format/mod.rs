@@ -35,7 +35,7 @@
 //!
 //! ```text
 //!    0  head        64 bytes
-//!   64  pages       one behind the other, in the order of the directory
+//!   64  pages       consecutive, in the order of the directory
 //!    D  directory   to the end of the file
 //! ```
 //!

@@ -1,8 +1,8 @@
 //! Plans which events of CPU profiles to read for windows.
 //!
 //! ```text
-//!   stream   Profile ─ chunk ─ chunk ─ chunk ─ chunk     times and ids of each chunk go with the plan (`KnownChunks`),
-//!   read        x        x                               the others are read when they prove needed
+//!   stream   Profile ─ chunk ─ chunk ─ chunk ─ chunk     the plan has times and ids of each chunk
+//!   read        x        x                               (`KnownChunks`); others: on demand
 //! ```
 //!
 //! In a packed trace, chunks cannot be read individually, so whole streams are read.

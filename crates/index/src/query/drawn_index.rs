@@ -2,8 +2,8 @@
 //! window.
 //!
 //! ```text
-//!   whole trace    LANES, NAMES ─ what there is      SPANS ─ what is long      BINS ─ all else, about
-//!   window a b     GRANULES that touch [a − T, b + T] ─ all that is short, to the last      SPANS ─ what is long, as above
+//!   whole trace    LANES, NAMES: tracks     SPANS: long slices     BINS: all others, approximately
+//!   window a b     GRANULES that overlap [a − T, b + T]: short slices, exactly     SPANS: as above
 //! ```
 //!
 //! Everything read must match the checksums of the index; otherwise it belongs to another trace.

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   STREAMS, STREAM_EVENTS ─ all events of all CPU profiles ──┐
-//!   PLACES ─ metadata, which has names ───────────────────────┼─> profile list, profile extract
-//!   head and tail ─ keys beside the events (when recorded) ───┘
+//!   PLACES ─ metadata events, for names ──────────────────────┼─> profile list, profile extract
+//!   head and tail ─ top-level keys (when recorded) ───────────┘
 //! ```
 //!
 //! Everything read must match the checksums of the index; otherwise the trace is scanned.

@@ -1,12 +1,12 @@
 //! Plans the byte ranges of a trace to read for windows.
 //!
 //! ```text
-//!             a − T        a            b                      T: look-back
+//!             a − T        a            b                   T: look-back
 //!   ────────────┼──────────┼────────────┼──────────────>
-//!               └─ granules that touch ─┘                     all that began less than T before the window, or in it
-//!   SPANS ├──────────────────────────────────────┤            the ends of what lasts longer and reaches in
-//!   PLACES  ·            ·                          ·         what is kept wherever it stands
-//!   STREAMS   ─       ─    ─ ─ ─ ─ ─                          of CPU profiles with samples in the window what these need
+//!               └─ overlapping blocks ──┘                   events that begin in [a − T, b)
+//!   SPANS ├──────────────────────────────────────┤          both ends of long slices that overlap
+//!   PLACES  ·            ·                          ·       events that every window needs
+//!   STREAMS   ─       ─    ─ ─ ─ ─ ─                        events of CPU profiles in windows
 //! ```
 //!
 //! A CPU profile is skipped if no event or sample is in a window. Otherwise its `Profile` events,

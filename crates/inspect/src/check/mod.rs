@@ -1,10 +1,10 @@
 //! Checks whether a trace is valid, sorted and paired, and whether viewers can open it.
 //!
 //! ```text
-//!   scan workers ─ each event: grammar, fields, order ──> tallies by kind ─────────────┐
-//!        │ 32 bytes an event that belongs with others                                  ├─> findings
-//!        └──> runs, on disk beyond the budget ─ by group and time ─> pairs, nesting ───┘
-//!   afterwards: the text around the events, keys beside them, CPU profiles
+//!   scan workers ─ each event: grammar, fields, order ──> tallies by kind ────────────┐
+//!        │ 32 bytes per event of a group                                              ├─> findings
+//!        └──> runs, on disk beyond the budget ─ by group and time ─> pairs, nesting ──┘
+//!   afterwards: text outside the events, top-level keys, CPU profiles
 //! ```
 //!
 //! All rules are rows of one table (`rules`). The scan worker checks each event while it is in

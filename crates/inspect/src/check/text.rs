@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   {"a": 1, "traceEvents": [ {…} , {…} , {…} ], "b": 2 }
-//!   └───── gap ────────────┘ ev  ┆  ev  ┆ ev  └─ gap ───┘     values of keys: checked where the scan finds them
+//!   └───── gap ────────────┘ ev  ┆  ev  ┆ ev  └─ gap ───┘     the scan checks values of keys
 //! ```
 //!
 //! The scan worker checks each event in cache, and the value of each top-level key. The rest are

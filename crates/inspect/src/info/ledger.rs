@@ -2,7 +2,7 @@
 //! the end.
 //!
 //! ```text
-//!   tables of parts ─> table ─ too large: a run on disk, sorted ─> merged by hash and key ─> each key once
+//!   tables of chunks ─> table ─ too large ─> sorted run on disk ─ merged by hash and key ─> counts
 //! ```
 //!
 //! Counts are exact for any number of names, and depend on neither chunk boundaries nor memory.

@@ -1,8 +1,8 @@
 //! Summarizes a trace in one pass, in memory that does not grow with its events.
 //!
 //! ```text
-//!   scan workers ─ each event: bounds, order, bins of time, tables by thread, name, category ──> accumulator ─> report
-//!        │ full: keys of args (tables), X B E (40 bytes) ─ by thread and time ─> nesting ─ self times ──┘
+//!   scan workers ─ each event: bounds, order, time bins, tables by name ──> accumulator ─> report
+//!        │ full: tables of keys of args, X B E (40 bytes) ─> nesting ─> self times ──┘
 //!        └─ tables and slices go to disk beyond their share of the budget
 //! ```
 //!

@@ -21,8 +21,8 @@
 //!
 //! ```text
 //!   scan ── times × factor ──> entries ─┐
-//!     └──── markers, syncs ──> offsets ─┼─> entries moved, in place ─> order ─> emit: patches ─> output
-//!   keys ── base times ─────────────────┘                                       (with new names)
+//!     └──── markers, syncs ──> offsets ─┼─> shifted entries ─> order ─> emit: patches ─> output
+//!   keys ── base times ─────────────────┘                              (with new names)
 //! ```
 //!
 //! Offsets are whole nanoseconds, so shifting keeps sorted entries sorted. Only entries with

@@ -21,8 +21,8 @@
 //! ([`tracemill_cpuprofile::Identities`]) and keep them.
 //!
 //! ```text
-//!   scan ─> findings of each chunk ─> of each input ─> recordings ─> renames ─> emit: patches ─> output
-//!            (workers)                                (decide)                 (workers)
+//!   scan ─> facts of chunks ─> of inputs ─> recordings ─> renames ─> emit: patches ─> output
+//!           (workers)                       (decide)                 (workers)
 //! ```
 //!
 //! Decisions follow once all inputs have been read. The writer searches for renamed values again

@@ -2,10 +2,10 @@
 //! decoded, and pids and clock offsets are decided as in a merge.
 //!
 //! ```text
-//!   scan workers ─ event ─┬─ your Observer
-//!                         ├─ InputWatch: clocks, processes, streams ─> InputSet::place, of several inputs
+//!   scan workers ─ event ─┬─ caller's Observer
+//!                         ├─ InputWatch, with several inputs ──────────────> InputSet::place
 //!                         └─ Profile, ProfileChunk, CpuProfile ─ streams ─┐
-//!   .cpuprofile ─ its document ───────────────────────────────────────────┴─> InputSet::pieces, in columns
+//!   .cpuprofile ─ its document ───────────────────────────────────────────┴─> InputSet::pieces
 //! ```
 //!
 //! A `.cpuprofile` is not expanded into events here; it is passed on as a whole profile.

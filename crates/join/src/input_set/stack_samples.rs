@@ -2,8 +2,8 @@
 //! PerfView. Each thread becomes a profile like those of `ProfileChunk` events.
 //!
 //! ```text
-//!   "stackFrames": {"1": {"name": "f"}, "2": {"name": "g", "parent": 1}}  ─> nodes 1 (root) ─ 2 f ─ 3 g
-//!   "samples": [{"ts": 10, "pid": 7, "tid": 8, "sf": 2}, …]               ─> one profile per (pid, tid)
+//!   "stackFrames": {"1": {"name": "f"}, "2": {"name": "g", "parent": 1}} ─> nodes 1, 2 f, 3 g
+//!   "samples": [{"ts": 10, "pid": 7, "tid": 8, "sf": 2}, …]              ─> one profile per thread
 //! ```
 
 use std::collections::HashMap;

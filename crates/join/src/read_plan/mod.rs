@@ -1,8 +1,8 @@
 //! Results of index queries: byte ranges for a verb to read, or the reason for a full scan.
 //!
 //! ```text
-//!   index ─ query (`index`) ───┬─> Planned::Plan: a ReadPlan ─> slice, profile, view read its ranges ─┐ sums differ
-//!                              └─> Planned::Scan: a reason ───> the verb scans its inputs <───────────┘
+//!   index ─ query ─┬─> Planned::Plan: a ReadPlan ─> the verb reads its ranges ───┐ if checksums
+//!                  └─> Planned::Scan: a reason ───> the verb scans its inputs <──┘ differ
 //! ```
 //!
 //! Verbs take plans as arguments, like windows or filters; they never query the index themselves.
