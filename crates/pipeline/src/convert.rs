@@ -1,7 +1,7 @@
 //! `convert`: writes a trace in another form or with other white space, in input order.
 //!
 //! ```text
-//!   inputs ─ scan ─> places: 8 bytes an event ┬─ in memory ─┬─ gather, restyle ─> output
+//!   inputs ─ scan ─> locations, 8 bytes each ─┬─ in memory ─┬─ gather, restyle ─> output
 //!                                             └─ on disk ───┘
 //! ```
 //!

@@ -2,9 +2,9 @@
 //! CPU profiles.
 //!
 //! ```text
-//!  file ─ map ──┐                                          ┌─ in memory ─> buckets of time ─┐
-//!  pipe ─ read ─┼─> scan (SIMD) ─> walk ─> entry: 16 bytes ┤                                ├─> gather ─> output
-//!  gz/zst ──────┘    tokenizer            an event, sorted └─ on disk ───> loser tree ──────┘
+//!  file ─ map ──┐                                   ┌─ memory ─> time buckets ─┐
+//!  pipe ─ read ─┼─> scan (SIMD) ─> walk ─> entries ─┤                          ├─ gather ─> output
+//!  gz/zst ──────┘   (tokenizer)          16 bytes   └─ disk ─> loser tree ─────┘
 //! ```
 //!
 //! [`merge()`], [`filter()`], [`split()`] … are complete verbs; the command line adds flags and

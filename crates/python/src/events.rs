@@ -1,7 +1,7 @@
 //! Streams events as Arrow batches through the PyCapsule interface.
 //!
 //! ```text
-//!   open (a scan: order, threads) ─> Events ─ __arrow_c_stream__ ─> thread: events to batches ─> two at a time ─> whoever reads
+//!   open (a scan) ─> Events ─ __arrow_c_stream__ ─> thread ─> up to 2 batches ─> reader
 //! ```
 
 use crate::rows::{COLUMNS, Column, Opened, BatchRows, USUAL, text};

@@ -1,8 +1,8 @@
 //! Native module of the Python package `tracemill`: runs verbs, and reads events as tables.
 //!
 //! ```text
-//!   tracemill/_verbs.py ─ words of a command line ─> verbs ─> tracemill::call ─> JSON, messages
-//!   tracemill/_events.py ─ words ─> events ─ open ─> Trace ─> rows ─> Arrow batches ─> polars, pandas, pyarrow, duckdb
+//!   tracemill/_verbs.py ─ command-line words ─> verbs ─> tracemill::call ─> JSON, messages
+//!   tracemill/_events.py ─ words ─> events ─ open ─> Trace ─> rows ─> Arrow batches ─> polars, …
 //! ```
 //!
 //! Before a wheel is built, `generate.py` writes `_verbs.py`: the verbs as typed functions.

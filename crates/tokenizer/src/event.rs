@@ -5,8 +5,8 @@
 //!
 //! ```text
 //!   bytes    {"ph":"X", "ts": 1.5 ,"args":{…},"pid":7}
-//!   values         ^         ^          ^          ^       one past the colon of each key: 12 × 8 bytes, in the scanner
-//!   seen     a bit a field: which of those mean something
+//!   values         ^         ^          ^          ^       offsets after the colons
+//!   seen     one bit per field: whether its offset is valid
 //! ```
 //!
 //! So an event needs no allocation and is cheap to copy. It borrows from the input window and the

@@ -1,11 +1,11 @@
 //! Decides the events that had to wait for names, the trace start, or their pair or group.
 //!
 //! ```text
-//!   late  ─ in input order ─────────────────────> single events ─┐
-//!   bound ─ by key, then time ─┬─ a thread: which E ends which B ────┼─> (events, duration, reason) ─> stays or goes
-//!                              ├─ a group: matches if one does; ─┤
-//!                              │  async pairs have times of their own
-//!                              └─ a stream: as its Profile ──────┘
+//!   late  ─ in input order ───────────────────> single events ─────┐
+//!   bound ─ by key, then time ─┬─ a thread: pairs of B and E ──────┼─> (events, duration, reason)
+//!                              ├─ a group: matches if one does; ───┤      ─> stays or goes
+//!                              │  async pairs have their own times │
+//!                              └─ a stream: as its Profile event ──┘
 //! ```
 //!
 //! With a maximum size the decisions are made twice. The first pass sums bytes by duration, which

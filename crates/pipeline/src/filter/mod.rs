@@ -2,9 +2,9 @@
 //! complete.
 //!
 //! ```text
-//!   scan's workers ─┬─ kept at once: 8 bytes ───────────────────────────────┐
-//!                   ├─ late: single events that names or the start decide ──┼─ by place ─> output
-//!                   └─ bound: B/E, groups, streams ─ sorted by key and time ┘
+//!   scan workers ─┬─ kept at once: 8 bytes ──────────────────────────────┐
+//!                 ├─ late: single events that need names or the start ───┼─ by offset ─> output
+//!                 └─ bound: B/E, groups, streams ─ by key and time ──────┘
 //! ```
 //!
 //! Most events are decided during the scan and leave 8 bytes or nothing. Undecided events take 40

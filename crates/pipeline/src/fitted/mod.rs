@@ -4,7 +4,7 @@
 //! ```text
 //!   slice, filter, a part of split ─> draft ─> merge for the viewer ─> output
 //!   convert:    merge for the viewer ─> draft ─> convert            ─> output
-//!   several inputs of any of them: merge ─> draft ─> the verb, as for one input ([`join`])
+//!   several inputs of any of them: merge ─> draft ─> the verb with one input ([`join`])
 //! ```
 //!
 //! So only `merge` needs the viewer's rules ([`crate::for_viewer`]). Drafts are in the folder of

@@ -21,9 +21,9 @@
 //! | overlapping slices on added tracks (`--overlaps`) | [`overlaps`] |
 //!
 //! ```text
-//!   scan ─┬─> index ───────────────────────────────────┐
-//!         ├─> B, E, starts ─ in order ─> made events ──┼─> order ─> emit: patches of single events ─> output
-//!         └─> tables of threads ─> names, pages ───────┘     └─> overlaps: one walk, an edit file
+//!   scan ─┬─> index ─────────────────────────────────────┐
+//!         ├─> B, E, starts ─ in order ─> synthetic ──────┼─> order ─> emit: patches ─> output
+//!         └─> tables of threads ─> names, pages ─────────┘     └─> overlaps: walk, edit file
 //! ```
 //!
 //! Changes that concern one event are patches, found by the worker that writes it. Changes that

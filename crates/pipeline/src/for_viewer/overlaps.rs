@@ -3,8 +3,8 @@
 //!
 //! ```text
 //!   thread   ├────── a ──────┤          ├── c ──┤
-//!                 ├─── b ────────┤                     ends behind a: goes to the lane
-//!   lane          ├─── b ────────┤ ├─ d …              nests there, or else in the next one
+//!                 ├─── b ────────┤                     ends after a: moved to the added track
+//!   added         ├─── b ────────┤ ├─ d …              if it nests there, or to the next track
 //! ```
 //!
 //! Walks over the output before it is written, on one thread. If there are E events, an earlier

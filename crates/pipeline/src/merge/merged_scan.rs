@@ -1,8 +1,8 @@
 //! Scans inputs once for both an analysis and a merge.
 //!
 //! ```text
-//!   scan workers ─ event ─┬─> your observer ─> InputSet ─> events that you make, as sources ─┐
-//!                         └─> entries ───────> MergeIndex ─ with_inputs ─> PendingMerge ─────┴─ merge ─> output
+//!   scan workers ─ event ─┬─> caller's observer ─> InputSet ─> synthetic events ────┐
+//!                         └─> entries ─> MergeIndex ─ with_inputs ─> PendingMerge ──┴─ merge
 //! ```
 
 use crate::merge::{MergeObservers, ScannedInputs, observe_beside_analysis, write};

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   scanned ─> aligned ─> renamed ─> ordered ─> settled ─> TracePlan ─> TraceWriter ─> output
-//!   bytes      clocks     pids, ids  runs       keys, names                          whole, or not at all
+//!   bytes      clocks     pids, ids  runs       keys, names                          complete
 //! ```
 //!
 //! Each step is a type that can only be created from the previous one ([`scanned`], [`renamed`],

@@ -1,7 +1,7 @@
 //! `redact`: replaces addresses, paths and user names in a trace by placeholders.
 //!
 //! ```text
-//!   inputs ─ convert, mended ─> draft: JSON ─ strings, by all threads ─> output
+//!   inputs ─ convert with repair ─> draft: JSON ─ strings, on all threads ─> output
 //! ```
 //!
 //! The draft is valid JSON, so quotes delimit strings, and it can be split at any line break. All

@@ -3,9 +3,9 @@
 //! ```text
 //!            from          to
 //!   B ────────│──── E       │          re-opened at from: the B with ts = from
-//!             │   B ────────│──── E    closed at to: an E made of the B
+//!             │   B ────────│──── E    closed at to: a synthetic E
 //!   B ────────│─────────────│──── E    both
-//!   B ─── E   │             │          nothing: it ended before, or at from
+//!   B ─── E   │             │          nothing: it ends before or at from
 //! ```
 //!
 //! [`tracemill_trace::event::pairing`] decides which `B` an `E` closes; an async end closes the

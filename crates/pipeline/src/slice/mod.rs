@@ -1,9 +1,9 @@
 //! `slice`: cuts time windows out of traces, as traces that still render.
 //!
 //! ```text
-//!   inputs ─ scan ─┬─> plain: X, moments ─ inside? across an edge? ─┬─────────> kept ──┐
-//!                  ├─> parts of pairs ─ walked once in order ───────┤                  ├─ sort ─> output
-//!                  ├─> CPU profile streams ─ put together ──────────┴─> made ─> file ──┘
+//!   inputs ─ scan ─┬─> X, instants ─ inside? at an edge? ──┬───────────> kept ───┐
+//!                  ├─> events of pairs ─ in one walk ──────┤                     ├─ sort ─> output
+//!                  ├─> CPU profile streams ─ assembled ────┴─> synthetic ─> file ┘
 //!                  └─> metadata, untimed, essential: always kept
 //! ```
 //!

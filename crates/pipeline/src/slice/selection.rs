@@ -6,11 +6,11 @@
 //!
 //! ```text
 //!   metadata, untimed ──────────> lists          always kept
-//!   X, moments ─────────────────> plain          that may be inside or reach in
-//!   B E b e S F s t f (and C) ──> parts          all before the last window's end; all of them where pairs stay whole:
-//!                                                by what they belong to, 48 bytes each
-//!   Profile, ProfileChunk ──────> streams        times of the samples, or everything, decoded on the worker
-//!   TracingStartedInBrowser … ──> essential
+//!   X, instants ────────────────> plain          if they may overlap a window
+//!   B E b e S F s t f (and C) ──> parts          if before the end of the last window, or all if
+//!                                                pairs stay whole; by pair, 48 bytes each
+//!   Profile, ProfileChunk ──────> streams        skimmed or decoded, on the scan worker
+//!   TracingStartedInBrowser … ──> essential      always kept
 //! ```
 
 use std::sync::Arc;

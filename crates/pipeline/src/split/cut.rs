@@ -1,8 +1,8 @@
 //! Cuts a sequence of events into parts, and finds the open slices at each cut.
 //!
 //! ```text
-//!   sequence   e e e B e e │ e e E e e │ …      a cut stands before an event, in the order of the output
-//!   part 2                   B'e e E e e        begins still open are repeated
+//!   sequence   e e e B e e │ e e E e e │ …      cuts between events, in output order
+//!   part 2                   B'e e E e e        B': the begin event of an open slice, repeated
 //! ```
 //!
 //! A CPU profile stream counts as one step at its `Profile` event, or else at its first chunk, so

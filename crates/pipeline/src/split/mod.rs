@@ -1,8 +1,8 @@
 //! `split`: divides a trace into parts that are traces themselves.
 //!
 //! ```text
-//!   inputs ─ scan ─> events in partitions ─┬─> partitions of a thread, a process, a category ─┐
-//!                    16 bytes each    └─> all in order ─ cut by time, size, number ─┴─> parts ─> files
+//!   inputs ─ scan ─> partitions ───┬─> by thread, process, category ────────┐
+//!                    16 bytes each └─> in order ─ cut by time, size, number ┴─> parts ─> files
 //!                      │ budget
 //!                      └─> one file of runs, by partition
 //! ```

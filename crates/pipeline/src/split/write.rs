@@ -1,8 +1,8 @@
 //! Writes parts to files, several at once if there are many.
 //!
 //! ```text
-//!   parts larger than an even share   one after the other, each by all threads
-//!   all others                        largest first, each by one thread, twice as many at once as there are threads
+//!   larger than total / threads, or for a viewer   one after the other, each on all threads
+//!   all other parts                                largest first, one part per thread at a time
 //! ```
 //!
 //! Each thread completes its file before it opens the next.

@@ -1,11 +1,12 @@
 //! The SIGBUS handler, and the list of maps that it searches.
 //!
 //! ```text
-//!   FIRST ─> slot ─> slot ─> slot          one a map, made when needed, never freed, used again
+//!   FIRST ─> slot ─> slot ─> slot          one per map; created on demand, reused, never freed
 //!            start, len, version, broken
 //!
-//!   read of a page that is gone ─ SIGBUS ─> on_sigbus ─ whose range holds the address? ─ nobody's ─> the handler before
-//!                                               └ a map's: broken = true, zero pages from there to its end ─> the read goes on
+//!   read of a lost page ─ SIGBUS ─> on_sigbus ─ address in a slot? ─ no ─> the previous handler
+//!                                                 └ yes: broken = true, zero pages up to the end
+//!                                                        of the map ─> the read continues
 //! ```
 //!
 //! A signal handler may neither lock nor allocate, so it walks the list with atomics. Slots are

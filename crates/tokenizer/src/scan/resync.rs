@@ -14,8 +14,8 @@
 //! ```text
 //!   …{"ph":"X","name":"a"b"},{"ph":"X","args":{"nodes":[{"id":1},…]}},…
 //!                        ^ noticed
-//!    try ─────────────────── ^ an event: a comma before it, sound, `ph` of one letter ─> goes on here
-//!    never tried: what is no `{`; tried in vain: {"id":1}, which has no phase
+//!    try ─────────────────── ^ an event: after a comma, sound, `ph` of one letter ─> continue here
+//!    skipped: bytes other than `{`; no event: {"id":1}, which has no phase
 //! ```
 
 use super::findings::{Fault, Form, Window};

@@ -1,8 +1,8 @@
 //! Quickly checks whether an event may have an id; most have none and need no further search.
 //!
 //! ```text
-//!   … , " i d " : " 0 x 1 " , …      a quote (or the `_` of `bind_id`), an i, a d: wherever they stand, this event is to be looked at
-//!   … , " \ u 0 0 6 9 d " : …        so is one with a backslash: it may write the same
+//!   … , " i d " : " 0 x 1 " , …      a quote (or the `_` of `bind_id`), i, d: may be an id
+//!   … , " \ u 0 0 6 9 d " : …        a backslash: may be an escaped id
 //! ```
 //!
 //! Blocks are independent of strings and depth, so they may overlap. Cost: four comparisons per

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   "ts":125,"name":"a b"},⏎{"ph":       bytes of a window
-//!   1  1    1    1 1   1   1 1  1        ends of plain strings: a bit a byte
-//!   11111   111111111111111111111        bytes that are no digits
+//!   1  1    1    1 1   1   1 1  1        ends of plain strings: one bit per byte
+//!   11111   111111111111111111111        bytes other than digits
 //! ```
 //!
 //! A plain string ends at a quote. Backslashes, controls and bytes above 0x7F end it too: whoever finds

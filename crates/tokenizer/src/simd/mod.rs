@@ -4,14 +4,14 @@
 //! Each block is processed as bit masks with one bit per byte:
 //!
 //! ```text
-//!   classify 64 bytes        quote, backslash, structural, delimiter, known     (SIMD, one file a tier)
-//!   escaped   = bytes that an odd run of backslashes precedes                    (carry: 1 bit)
+//!   classify 64 bytes        quote, backslash, structural, delimiter, known  (SIMD, per tier)
+//!   escaped   = bytes after an odd run of backslashes                    (carry: 1 bit)
 //!   quotes    = quote & !escaped
 //!   in_string = prefix_xor(quotes)                       (carry-less multiply; carry: 1 bit)
 //!   out       = structural & !in_string                  (flattened to 16-bit positions)
-//!   suspect   = outside a string, but no byte of JSON
-//!             | after a closing quote, but no delimiter
-//!             | an opening quote, but no delimiter before it
+//!   suspect   = outside a string, but not a byte of JSON
+//!             | after a closing quote, but not a delimiter
+//!             | an opening quote without a delimiter before it
 //! ```
 //!
 //! `suspect` is empty for every valid JSON text, also with `NaN`, `Infinity` and trailing commas.

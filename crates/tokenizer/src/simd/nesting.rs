@@ -1,8 +1,8 @@
 //! Finds the closing bracket of a container by counting brackets outside strings, block by block.
 //!
 //! ```text
-//!   { "a" : [ 1 , "}" ] , "b" : { …        64 bytes: 3 open, 1 closes
-//!   depth before the block > brackets that close in it      so none of them is the last: depth + 3 - 1, and on
+//!   { "a" : [ 1 , "}" ] , "b" : { …        64 bytes: 3 brackets open, 1 closes
+//!   depth before the block > 1             the last bracket is not here: add 3 - 1, next block
 //! ```
 
 use super::blocks::{BLOCK, escaped, last_block};

@@ -2,8 +2,8 @@
 //! [`class`](super::class).
 //!
 //! ```text
-//!   `{` = 0x7B    HIGH[7] = BRACKET | LETTER_7     what bytes 7x may be
-//!                 LOW[B]  = SIGN | BRACKET         what bytes xB may be
+//!   `{` = 0x7B    HIGH[7] = BRACKET | LETTER_7     classes of bytes 0x7_
+//!                 LOW[B]  = SIGN | BRACKET         classes of bytes 0x_B
 //!                 both    = BRACKET
 //! ```
 //!

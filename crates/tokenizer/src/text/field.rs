@@ -4,9 +4,9 @@
 //! colon contain any relevant key.
 //!
 //! ```text
-//!   … , " p i d " :      the last four bytes (p i d "), hashed, name the only key that it may be
-//!       └───┬─────┘      eight bytes under a mask tell whether it is that one
-//!      ^ no backslash    else the quote would be one inside a string
+//!   … , " p i d " :      a hash of the last four bytes (p i d ") selects the only possible key
+//!       └───┬─────┘      eight bytes under a mask are compared with it
+//!      ^ no backslash    otherwise the quote is inside a string
 //! ```
 //!
 //! Other keys (with white space before the colon, or escapes) are extracted and compared, which is

@@ -5,9 +5,9 @@
 //! collecting the deviations before it (any other [`Forgive`]).
 //!
 //! ```text
-//!   value ─ { ─ key : value ─ after_value ─┬─ , ─ key …          objects: [true, false, …], a byte a level
-//!         ─ [ ─ value ──────── after_value ─┼─ , ─ value …        no recursion: depth costs heap, no stack
-//!         ─ string, number, word ───────────┴─ } or ] ─ after_value, until the outermost is closed
+//!   value ─ { ─ key : value ── after_value ─┬─ , ─ key …      open brackets: one byte per level
+//!         ─ [ ─ value ──────── after_value ─┼─ , ─ value …    in a Vec, without recursion
+//!         ─ string, number, word ───────────┴─ } or ] ─ after_value, until the outermost closes
 //! ```
 //!
 //! Errors name the expected token; the reader's position locates them. White space may separate

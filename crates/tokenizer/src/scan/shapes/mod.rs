@@ -5,9 +5,9 @@
 //! of texts with other strings and numbers in them. The text between the values goes into a trie:
 //!
 //! ```text
-//!   {"ph":"X","pid":  7  ,"ts":  1  .  5  ,"name":"  a  "},⏎{      an event, up to the brace of the next
+//!   {"ph":"X","pid":  7  ,"ts":  1  .  5  ,"name":"  a  "},⏎{      an event and the next brace
 //!    ╰─────┬──────╯   │  ╰─┬──╯  │  │  │  ╰───┬───╯  │  ╰─┬─╯
-//!       literal    integer     integer  decimals   string  the next event        a node each: a literal and a token
+//!      literal    integer     integer  decimals   string  the next event     a node each
 //!          │
 //!          └ ph, pid: fields whose values begin in the literal, or right after it
 //! ```

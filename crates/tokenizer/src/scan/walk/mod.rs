@@ -8,7 +8,7 @@
 //!                                 [ ──> level 1
 //!             in an object        "traceEvents" : [ ──> level 2
 //!   level 1, 2  between items     { ──> an item: an event        ] ──> level 0
-//!   in an item (depth > level)    : at level + 1 ──> a key       { [ ──> deeper      } ] ──> back, at level: the event is there
+//!   in an item (depth > level)    : at level + 1 ──> a key       { [ ──> deeper      } ] ──> back
 //! ```
 //!
 //! Invariants: `nesting.depth` is at least `level`. Both are equal exactly between items, and all

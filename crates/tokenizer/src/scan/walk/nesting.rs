@@ -1,8 +1,8 @@
 //! Stores which brackets are open.
 //!
 //! ```text
-//!   { [ { { [          objects = … 1 0 1 1 0      a bit a level, the innermost lowest; 1 for an object
-//!   levels 64 to 127   spilled = [ 64 bits ]      pushed when the register is full, and taken back
+//!   { [ { { [           objects = … 1 0 1 1 0      one bit per level, innermost lowest; 1: object
+//!   depth 65 to 128     spilled = [ 64 levels ]    pushed at level 65, popped on the way back
 //! ```
 //!
 //! A bracket costs one shift. Memory: one bit per level, so depth is unlimited.

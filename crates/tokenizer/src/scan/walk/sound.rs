@@ -5,8 +5,8 @@
 //! and those after stray text.
 //!
 //! ```text
-//!   gap ─ , and white space ─> { ─ prove: 64 bytes at a step ─┬─ JSON, whole, ends here ─> Sink::event, proved ─> next gap
-//!                                                             └─ not known ─────────────> back to the gap: the walk takes it
+//!   gap ─ separators ─> { ─ prove, 64 bytes per step ─┬─ JSON, complete ─> Sink::event ─> next gap
+//!                                                     └─ unknown ────────> back to the gap, walk
 //! ```
 //!
 //! Cost: one pass over each sound event. Any other item is read up to the failure, then by the

@@ -6,7 +6,7 @@
 //!   opening        1                         a string begins here
 //!   scalar                 1   1111          numbers and words
 //!   begins       1 1     1 1   1             a value or key begins here
-//!   after.value    1     1 1   1             here one must: behind { [ : and a comma, white space skipped
+//!   after.value    1     1 1   1             one must begin here: after { [ : , and white space
 //! ```
 //!
 //! Where the last two masks differ, the text is not JSON, except for values outside all brackets

@@ -9,10 +9,10 @@
 //!
 //! ```text
 //!   { "a" : [ 1 , 2 ] , "b" : 3 }
-//!   ^                 ^              after these a key: a comma where the innermost bracket is `{`
-//!         ^     ^     ^     ^        after these a value (or that key)
-//!   ^       ^                        after these the same, or a closing bracket
-//!     ^^^               ^^^          a string after which a colon must follow, and the only one after which it may
+//!   ^                 ^              a key must follow (`,` only directly inside `{`)
+//!         ^     ^     ^     ^        a value (or that key) must follow
+//!   ^       ^                        a value, a key or a closing bracket must follow
+//!     ^^^               ^^^          a colon must follow these strings, and no others
 //! ```
 //!
 //! `next` moves a mask to the next byte that is not white space. An addition carries it over runs
