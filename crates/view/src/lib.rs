@@ -1,8 +1,10 @@
 //! Shows traces of any size in a browser: a loopback server and its page.
 //!
 //! ```text
-//!  browser page  ── tiles ──  hyper, one thread  ── a thread a request ──  rows on disk, sums over them
-//!   minimap · lanes               │                                          └ made by one pass over the inputs, or of an index and windows of the trace
+//!  browser page  ── tiles ──  hyper, one thread  ── one thread per request ──┐
+//!   minimap · lanes               │                                          v
+//!                                 │      rows on disk and their sums, from one pass over the
+//!                                 │      inputs, or from an index and windows of the trace
 //!                                 └── slices ──  `slice` of the pipeline, sent while it is written
 //! ```
 //!

@@ -1,9 +1,9 @@
 //! Writes ordered events as a complete trace.
 //!
 //! ```text
-//!   order, lists ─> batches ─> patch: what changes in events ─┐
+//!   order, lists ─> batches ─> patches: changes of events ────┐
 //!   documents ────> keys, annotations ────────────────────────┼─ layout ─> output
-//!   streams that time order would tear ─> reordering ─────────┘
+//!   streams that time order would break ─> reordering ────────┘
 //! ```
 //!
 //! | module | job |

@@ -1,9 +1,9 @@
 //! Writes a planned trace to one output. All verbs that write traces use it.
 //!
 //! ```text
-//!   events in order, patchers ─┐
-//!   top-level keys ────────────┼─ TracePlan ─ TraceWriter ─> opening, events, closing ─> the output appears ─> RunReport
-//!   annotations of DevTools ───┘                             inputs unchanged? ────────────────┘
+//!   events, patchers ──────┐
+//!   top-level keys ────────┼─ TracePlan ─ TraceWriter ─> opening, events, closing ─┬─> output
+//!   DevTools' annotations ─┘                                    inputs unchanged? ─┘   + report
 //! ```
 //!
 //! Changes to events are given as [`Patcher`](crate::patch::Patcher)s.

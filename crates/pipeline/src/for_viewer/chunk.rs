@@ -3,7 +3,7 @@
 //! ```text
 //!   nodes      1 2 3 │ 4 5                  10,000 each, all of them before the first sample
 //!   samples          │ a b c │ d e f │ g    with steps, lines and columns
-//!   all else         │ x     │       │ endTime
+//!   other keys       │ x     │       │ endTime
 //! ```
 //!
 //! DevTools passes these lists as arguments of one call (devtools-semantics §1.12) and joins chunks

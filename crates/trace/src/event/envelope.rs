@@ -1,9 +1,9 @@
 //! Collects the documents of an input, their top-level keys, and damage.
 //!
 //! ```text
-//!   {"displayTimeUnit":"ms","traceEvents":[ … ],"metadata":{…}}    a document: form, keys with the places of their values
-//!   [ … ]                                                          another one behind it: inputs may have any number
-//!   chunk 1        │ chunk 2          │ chunk 3                    an `Envelope` each, appended in their order
+//!   {"displayTimeUnit":"ms","traceEvents":[ … ],"metadata":{…}}    a document: its form and keys
+//!   [ … ]                                                          another document of the input
+//!   chunk 1        │ chunk 2          │ chunk 3                    one `Envelope` each, in order
 //! ```
 //!
 //! A key belongs to the last document that began before it, possibly in an earlier chunk

@@ -16,9 +16,9 @@ use tracemill_tokenizer::{unescape, unescaped_text};
 /// Interned texts, numbered in order of first use. Number 0 is the empty text.
 ///
 /// ```text
-///   bytes   a b renderer …        all texts, one behind the other
-///   ends    0 1 2 10              where each ends: 8 bytes a text
-///   table   hash → number         5 bytes a slot
+///   bytes   a b renderer …        all texts, concatenated
+///   ends    0 1 2 10              end of each text: 8 bytes per text
+///   table   hash → number         5 bytes per slot
 /// ```
 ///
 /// All texts share one allocation. Cost per lookup: a hash and a comparison. Invalid UTF-8 is

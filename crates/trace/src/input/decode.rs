@@ -1,9 +1,9 @@
 //! Decodes gzip (members, zero padding), zstd (frames) and UTF-16 to UTF-8.
 //!
 //! ```text
-//!   gzip      │ member │ member │ 0 0 0 │ member │ 0 0 │      text of all members behind each other
-//!   zstd      │ frame │ skippable │ frame │                  the same of frames
-//!   UTF-16    FF FE │ 7B 00 …                                code units to UTF-8; a lone surrogate to its escape
+//!   gzip      │ member │ member │ 0 0 0 │ member │ 0 0 │      texts of members, concatenated
+//!   zstd      │ frame │ skippable │ frame │                  texts of frames, concatenated
+//!   UTF-16    FF FE │ 7B 00 …                                to UTF-8; lone surrogates escaped
 //! ```
 //!
 //! Data that breaks off is an error at that point; the caller decides what to keep of the earlier

@@ -3,9 +3,9 @@
 //! A plain file is mapped. Everything else (pipes, packed files, UTF-16) is a stream, read once by [`spool`].
 //!
 //! ```text
-//!   Source ─ expand ─> Input ─ open ─┬─ Mapped   a plain file: nothing is copied, pages are read as they are scanned
-//!            folders                 ├─ Stream   a pipe, or what `decode` unpacks: a `Read` of UTF-8
-//!                                    └─ Empty    no bytes at all
+//!   Source ─ expand ─> Input ─ open ─┬─ Mapped   a plain file: not copied, pages read by the scan
+//!            folders                 ├─ Stream   a pipe, or output of `decode`: a `Read` of UTF-8
+//!                                    └─ Empty    an input without bytes
 //! ```
 //!
 //! What an input is shows its first 512 bytes (`sniff`), never its name. What it was when it was opened is remembered ([`Original`]): whoever is done

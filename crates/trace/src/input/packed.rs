@@ -3,8 +3,8 @@
 //! ```text
 //!   file  ├ frame ┼ frame ┼ frame ┼ frame ┼ frame ┤
 //!   text  ├───────┼───────┼───────┼───────┼───────┤
-//!   asked             ▆▆▆                     ▆▆▆▆▆▆▆ …
-//!   made           ████████                ███████████       a file of holes, with what is asked for at its place
+//!   wanted            ▆▆▆                     ▆▆▆▆▆▆▆ …
+//!   unpacked       ████████                ███████████       a sparse file, text in place
 //! ```
 //!
 //! Unpacking can begin at each zstd frame and gzip member. The result is a map of the whole text

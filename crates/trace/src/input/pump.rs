@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   pipe ─ read, unpack ─> buffer ─┬─ full ──> scan
-//!          own thread              └─ empty <─┘        four buffers go round
+//!          own thread              └─ empty <─┘        four buffers, reused
 //! ```
 //!
 //! Cost: one copy of bytes in cache. After an early end of the run, the thread ends with its next

@@ -1,8 +1,9 @@
 //! Reads and writes the seek table after the frames of a zstd file, in zstd's seekable format.
 //!
 //! ```text
-//!   │ frame │ frame │ … │ skippable frame: │ packed 4, unpacked 4, (checksum 4) │ … │ frames 4 │ flags 1 │ magic 4 │
-//!                                             one entry a frame                        the last 9 bytes of the file
+//!   file      │ frame │ frame │ … │ skippable frame: one entry per frame, then the footer │
+//!   entry     │ packed 4 │ unpacked 4 │ (checksum 4) │
+//!   footer    │ frames 4 │ flags 1 │ magic 4 │              the last 9 bytes of the file
 //! ```
 //!
 //! Numbers are little-endian. Other readers skip the table as a skippable frame, so the file is

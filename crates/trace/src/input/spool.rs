@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!   pipe ─ read ─> segment ─> scan          segments in memory, up to the budget
-//!                     │ full: what the scanner still needs is copied to the next one
+//!                     │ full: bytes that the scanner still needs are copied to the next one
 //!                     v
-//!                  unlinked temporary file, mapped while it grows      beyond it
+//!                  unlinked temporary file, mapped while it grows      beyond the budget
 //! ```
 //!
 //! Each item lies within one segment, or in the file. An item longer than a segment gets its own

@@ -1,10 +1,10 @@
 //! How every verb reads: one scan of the inputs, an index of their events, and observers.
 //!
 //! ```text
-//!   sources ─ session ─ scan workers ─ event ─┬─ Look::event ───────────────── found in a chunk ─┐
-//!                                             └─ KeepChunk::keep, if every look returns true ────┤ in input order
-//!                                                                                                v
-//!                                    Scanned { inputs, index, observed } <─ Observer::merge, Keep::merge
+//!   sources ─ session ─ scan workers ─ event ─┬─ Look::event ────────── found in a chunk ─┐
+//!                                             └─ KeepChunk::keep, if all looks are true ──┤
+//!                                                                         in input order  v
+//!                              Scanned { inputs, index, observed } <─ Observer::merge, Keep::merge
 //! ```
 //!
 //! * An [`Observer`] collects one kind of fact from the events: clocks, threads, profile streams.

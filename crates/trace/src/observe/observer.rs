@@ -9,7 +9,7 @@ use crate::run::error::Error;
 ///
 /// ```text
 ///   workers   starter()(chunk) ─ Look::event … ─ Look::seal ─>┐
-///   caller    begin(input) ─────────────────────────────────> merge(found), merge(found), …    begin(input) …
+///   caller    begin(input) ─────────────────────────────────> merge(found), …    begin(input) …
 /// ```
 ///
 /// Only the result of [`starter`](Observer::starter) and its chunks leave the calling thread, so an

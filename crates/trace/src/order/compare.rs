@@ -1,12 +1,12 @@
 //! Compares events in the order of the output. Reads the events if 16-byte entries do not suffice.
 //!
 //! ```text
-//!   time differs?            ─ yes ─> by time                                   16 bytes
-//!   rank EXACT on a side?    ─ yes ─> by ts and dur to the attosecond           both events are read
-//!   rank differs?            ─ yes ─> the higher rank first                     16 bytes
-//!   rank says the duration?  ─ yes ─> by offset                                 16 bytes
-//!                            ─ no ──> by ts and dur to the attosecond           both events are read
-//!   still equal              ───────> by offset, so no two are equal
+//!   time differs?              ─ yes ─> by time                               16 bytes
+//!   rank EXACT on a side?      ─ yes ─> by ts and dur, to the attosecond      both events are read
+//!   rank differs?              ─ yes ─> the higher rank first                 16 bytes
+//!   rank gives the duration?   ─ yes ─> by offset                             16 bytes
+//!                              ─ no ──> by ts and dur, to the attosecond      both events are read
+//!   still equal                ───────> by offset, so no two are equal
 //! ```
 //!
 //! Source of the rule: DevTools' comparator for events of a thread (`ts`, then the longer `dur`),

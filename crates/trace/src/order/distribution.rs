@@ -1,10 +1,10 @@
 //! Sorts entries from many sorted pieces with a distribution sort by time.
 //!
 //! ```text
-//!   pieces   3 9 | 1 2 8 | 4 7         times are cut into equal stretches, about one an entry
-//!   counted  1 . . 1 1 . 2 .           how many fall into each stretch: so it is known where each stretch begins
-//!   placed   2 1 | 3 | 4 | 9 8 7       each entry goes there, in one step
-//!   sorted   1 2   3   4   7 8 9       neighbours change places
+//!   pieces   3 9 | 1 2 8 | 4 7         time is divided into equal intervals, about one per entry
+//!   counted  1 . . 1 1 . 2 .           counts per interval give the start of each interval
+//!   placed   2 1 | 3 | 4 | 9 8 7       each entry is put into its interval, in one step
+//!   sorted   1 2   3   4   7 8 9       insertion sort within intervals
 //! ```
 //!
 //! Cost: two passes and a few comparisons per entry, for any number of pieces. Crowded intervals

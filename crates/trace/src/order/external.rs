@@ -3,7 +3,7 @@
 //! Callers can thus read all records of one key together (a pair, a flow, an id).
 //!
 //! ```text
-//!   records ─┬─ in memory ─> sorted where they lie ──┬─> one row of records, key after key
+//!   records ─┬─ in memory ─> sorted in place ────────┬─> one sequence of records, key by key
 //!            └─ budget ─> runs on disk, each sorted ─┘   (loser tree over the runs)
 //! ```
 

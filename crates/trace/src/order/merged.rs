@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   run 0   3 7 9 …  ┐
-//!   run 1   4 5 8 …  ├─ loser tree ─> 3 4 5 7 8 9 …       the head of each run, and where it is read on
+//!   run 1   4 5 8 …  ├─ loser tree ─> 3 4 5 7 8 9 …       the head and read position of each run
 //!   run 2   …        ┘
 //! ```
 //!

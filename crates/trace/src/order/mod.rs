@@ -10,9 +10,9 @@
 //! are settled by reading both events again ([`Order::resolve_ties`]).
 //!
 //! ```text
-//!   part = one scanned chunk, sorted by its worker         (already sorted: one comparison an event)
-//!   bucket = a stretch of time with some 16,000 events     (cut from every part by binary search)
-//!   writer: put a bucket's slices in order in cache, resolve ties, gather
+//!   part = one scanned chunk, sorted by its worker         (already sorted: one comparison each)
+//!   bucket = a time interval with about 16,000 events      (cut from every part by binary search)
+//!   writer: sort the slices of a bucket in cache, resolve ties, gather
 //! ```
 //!
 //! Entries are copied only into their bucket, so the heap stays at 16 bytes per event. Beyond the

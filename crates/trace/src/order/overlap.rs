@@ -3,7 +3,7 @@
 //! ```text
 //!   a  ├──────────┤
 //!   b     ├────┤            nests in a
-//!   c           ├──────┤    begins in a and ends behind it: overlaps
+//!   c           ├──────┤    begins in a and ends after it: overlaps
 //! ```
 //!
 //! ```

@@ -1,9 +1,9 @@
 //! Sorted runs of many partitions at once, for `split`.
 //!
 //! ```text
-//!   chunk of the input ─> PartitionRun [ 0 … | 1 … | 7 … ]   one allocation, sorted within each partition
-//!   budget is full     ─> PartitionSpill   one file; of each partition one exact run, whatever number of chunks it came from
-//!   reading is over    ─> PartitionRuns::of(partitions) ─> Sequence ─> merged: buckets in memory, loser tree from disk
+//!   chunk of the input ─> PartitionRun [ 0 … | 1 … | 7 … ]   one allocation, sorted by partition
+//!   full budget        ─> PartitionSpill   one file, with one exact run per partition
+//!   end of reading     ─> PartitionRuns::of(partitions) ─> Sequence ─> buckets or loser tree
 //! ```
 //!
 //! All partitions share one file. Heap: 24 bytes per range plus its entries.

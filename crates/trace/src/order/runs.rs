@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   run 0     ▪ ▪ ▪ ▪ │ ▪ ▪ ▪ │ ▪ ▪ ▪ ▪ ▪
-//!   run 1       ▪ ▪   │ ▪ ▪ ▪ │ ▪              borders come from a sample of all runs, so buckets are about equal
+//!   run 1       ▪ ▪   │ ▪ ▪ ▪ │ ▪              borders from a sample of all runs: equal buckets
 //!   run 2             │ ▪ ▪   │
 //!             bucket 0  bucket 1  bucket 2
 //! ```

@@ -1,10 +1,10 @@
 //! Collects entries in any order and returns them in output order, within a memory budget.
 //!
 //! ```text
-//!   push part, part, …  ─ more than the limit ─> spill: one run in exact order, to the file
+//!   push part, part, …  ─ above the limit ─> spill: one run in exact order, to the file
 //!        │ finish
-//!        ├─ nothing was spilled ─> Runs::Memory ─> Buckets      threads sort buckets in cache
-//!        └─ else ────────────────> Runs::Disk ───> MergedRuns   a loser tree over the runs
+//!        ├─ nothing spilled ─> Runs::Memory ─> Buckets      threads sort buckets in cache
+//!        └─ otherwise ───────> Runs::Disk ───> MergedRuns   a loser tree over the runs
 //! ```
 //!
 //! Both paths give the same order. See [`crate::order`] for an example.

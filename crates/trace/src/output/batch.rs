@@ -1,9 +1,9 @@
 //! Gathers the bytes of a batch, and writes them at their offset or in turn.
 //!
 //! ```text
-//!   push ─> buffer ─ full ─┬─ it is known where it belongs ─> written there, at multiples of 256 KiB
-//!                          ├─ it is its turn ───────────────> to the pipe or packer
-//!                          └─ neither ──────────────────────> room for 64 KiB more, up to 6 MiB; then it waits
+//!   push ─> buffer ─ full ─┬─ offset known ───> written there, up to multiples of 256 KiB
+//!                          ├─ its turn ───────> to the pipe or packer
+//!                          └─ neither ────────> the buffer grows up to 6 MiB, then waits
 //!   finish ─> the rest, and the turn passes on
 //! ```
 //!

@@ -1,7 +1,7 @@
 //! A temporary file that is the output of one run and the input of others.
 //!
 //! ```text
-//!   first run ─ Draft::output ─> unlinked file ─ Draft::source ─> second run, and any other
+//!   first run ─ Draft::output ─> unlinked file ─ Draft::source ─> second and later runs
 //! ```
 //!
 //! ```

@@ -6,8 +6,8 @@
 //! gathering (renamed ids), a batch gets its offset when the previous one ends ([`Turns`]).
 //!
 //! ```text
-//!   worker ─ gather ─┬─ slice of 256 KiB ─> write at its place            (new file, aligned slices)
-//!                    └─ slice of 64 KiB ──> wait for the turn, then write (anything else)
+//!   worker ─ gather ─┬─ slice of 256 KiB ─> write at its offset           (new file, aligned)
+//!                    └─ slice of 64 KiB ──> wait for the turn, then write (other outputs)
 //! ```
 //!
 //! ```

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   task 0   gather ─ pass ─────────
-//!   task 1   gather ·····─ pass ────        waits for 0 only where it needs what 0 left
+//!   task 1   gather ·····─ pass ────        waits only for the state that task 0 passes on
 //!   task 2   gather ··········─ pass
 //! ```
 

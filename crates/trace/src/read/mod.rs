@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!   sources ─ input::expand ─> inputs, one after the other:
-//!      open ─ strict? check every byte ─ scan ─> chunks, in input order ─> the index (crate::observe)
-//!                                          └ documents that Expand takes ─> their events, as a stream
-//!   at the end: what Expand wants to be read last ─> Inputs: payloads, reports, warnings
+//!      open ─ strict? check every byte ─ scan ─> chunks, in input order ─> the index (`observe`)
+//!                                          └ documents for Expand ─> their events, as a stream
+//!   at the end: last input of Expand ─> Inputs: payloads, reports, warnings
 //! ```
 //!
 //! A document without events, such as a CPU profile, is scanned like a trace to find its keys. Then

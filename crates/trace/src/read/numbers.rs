@@ -1,7 +1,7 @@
 //! Which event of a document is the n-th: for what names events by their index (DevTools' annotations).
 //!
 //! ```text
-//!   events   0 1 2 … 1023 1024 …          of a chunk; the first of a document begins anew
+//!   events   0 1 2 … 1023 1024 …          of a chunk; each document begins at 0
 //!   marks    ▲            ▲               16 bytes each: number and offset
 //! ```
 //!

@@ -2,7 +2,7 @@
 //! events.
 //!
 //! ```text
-//!   head ─ to the first event │ event │ stretch │ stretch │ event … │ stretch to the end
+//!   head ─ to the first event │ event │ range │ range │ event … │ range to the end
 //! ```
 //!
 //! Top-level keys are found too: the bytes before the first event are always scanned, and those

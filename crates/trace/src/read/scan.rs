@@ -1,8 +1,8 @@
 //! Scans one input on many cores: workers guess where events start, and each guess is verified.
 //!
 //! ```text
-//!   main thread    to the first event │ chunk 0 │ proves 1, 2, 3 … in order, hands them on
-//!   workers                           │ 1 │ 2 │ 3 │ 4 …      at most a few chunks ahead of the proof
+//!   main thread    to the first event │ chunk 0 │ verifies 1, 2, 3 … in order, passes them on
+//!   workers                           │ 1 │ 2 │ 3 │ 4 …      at most a few chunks ahead
 //! ```
 //!
 //! A chunk owns the events that begin in it. Its scanner runs past the border to the next event. If

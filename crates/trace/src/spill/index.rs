@@ -26,7 +26,7 @@ const FIRST: usize = 64;
 /// and continues slot by slot.
 ///
 /// ```text
-///   slot    hash, high half │ number + 1        a third of them is free at least
+///   slot    hash, high half │ number + 1        at least a third of the slots is free
 /// ```
 ///
 /// Cost: a few slots per search, mostly in one page. `is_it` is called only where 32 bits of the

@@ -2,11 +2,11 @@
 //! share one unlinked file.
 //!
 //! ```text
-//!   share is used up      1st time     2nd time     │ since then
+//!   lease is full         1st time     2nd time     │ since then
 //!   stream 0              ███ ─┐       ██ ─┐        │ █           in memory
 //!   stream 1              ██ ─┐│       ████┼┐       │ ███
 //!                             ││           ││
-//!   file                  ███ ██       ██ ████        a piece of each, 16 bytes to remember it
+//!   file                  ███ ██       ██ ████        one range each, 16 bytes of memory
 //! ```
 //!
 //! ```

@@ -1,7 +1,7 @@
 //! Writes bytes to a temporary file, and maps them for reading.
 //!
 //! ```text
-//!   write ─> buffer, 256 KiB ─> unlinked file ─ into_mapped ─> a map: pages that the kernel may drop, no heap
+//!   write ─> buffer, 256 KiB ─> unlinked file ─ into_mapped ─> a map: evictable pages, no heap
 //! ```
 //!
 //! The file is created after the first 256 KiB, so short data makes no system calls before it is

@@ -13,7 +13,7 @@ const BLOCK: usize = 8 * 1024;
 ///
 /// ```text
 ///   ███████████████████████████│██████
-///   on disk                     in memory: never more than the limit, but for one record
+///   on disk                     in memory: at most the limit plus one record
 /// ```
 pub struct SpillVec<R> {
     memory: Vec<R>,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   pid 4711, tid 12  ─ two words ─ hash ─> slot 0 … 63 ─ same words? ─> number
-//!                       7 bytes, length                 └ no ─> the table that knows all, then put
+//!                       7 bytes, length                 └ no ─> lookup in the full table, then put
 //! ```
 //!
 //! The cache forgets keys, so a full table must back it. Cost of a hit: a multiplication and a

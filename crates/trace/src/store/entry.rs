@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   bytes   0 ────── 7   8 ────────────────────── 15
-//!           time in ns   rank 10 │ offset 40 │ length 14   bits, the highest rank first: a `Place`
+//!           time in ns   rank 10 │ offset 40 │ length 14   bits, rank descending: a `Place`
 //! ```
 //!
 //! ```

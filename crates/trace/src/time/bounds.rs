@@ -2,9 +2,9 @@
 //!
 //! ```text
 //!   0        first                        last    end
-//!   ┊        X───────┤  i   B  E  X──────────────┤           times of events that are no metadata
-//!   ┊        ^ start: what times relative to the start count from
-//!   X  a moment at 0 of a clock that began long before the trace: no start
+//!   ┊        X───────┤  i   B  E  X──────────────┤           times of events except metadata
+//!   ┊        ^ start: origin of relative times
+//!   X  an instant at 0, if the clock began long before the trace: not the start
 //! ```
 //!
 //! Workers collect the times of their chunks; sums can be merged in any order. Cost: a few

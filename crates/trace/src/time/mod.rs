@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   time = ["-" | "+"] part {" " part}      part = digits ["." digits] [" "] [unit]
-//!   unit: ns  us  µs  ms  s  m  min  h  d; µs if there is none, which only a time of one part may lack
+//!   unit: ns us µs ms s m min h d; µs if missing, which only a time with one part allows
 //! ```
 //!
 //! ```

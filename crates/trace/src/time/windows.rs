@@ -1,8 +1,8 @@
 //! Windows of time: as they are asked for, and as stretches of nanoseconds.
 //!
 //! ```text
-//!   asked for   2 s … 5 s, 4 s … 6 s, the last second           `TimeWindow`, by the start or the end of the trace
-//!   of a trace  [2 ─────── 6)                    [9 ── 10)      `Windows`: half open, in order, none touching the next
+//!   requested   2 s … 5 s, 4 s … 6 s, the last second     `TimeWindow`: relative to start or end
+//!   of a trace  [2 ─────── 6)              [9 ── 10)      `Windows`: half-open, sorted, disjoint
 //! ```
 //!
 //! ```

@@ -1,7 +1,7 @@
 //! Reads inputs into rows: one pass over the inputs, and two sorts.
 //!
 //! ```text
-//!   scan ─┬─ X, moments, counters ────────────────> by lane and time ─> rows ─> tracks
+//!   scan ─┬─ X, instants, counters ───────────────> by lane and time ─> rows ─> tracks
 //!         └─ B E b e S F ─> by thread or id ─> pairs ──┘
 //! ```
 //!

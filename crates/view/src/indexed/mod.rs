@@ -2,8 +2,8 @@
 //! few events is read and shown exactly.
 //!
 //! ```text
-//!   index ─ long intervals, bins, names, lanes ─> the whole trace, about          at once, whatever the file's size
-//!   window ─ its stretches of the file ─> found, paired, in rows ─> the window    as the whole of a smaller trace would be
+//!   index ─ long intervals, bins, names, lanes ─> the whole trace, approximately, at once
+//!   window ─ its ranges of the file ─> events, pairs, rows ─> the window, exactly
 //! ```
 //!
 //! Windows reuse the code for whole inputs. The index lists long intervals; all others that overlap

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   spans   ....|....|....|....|....|   32 bytes each, in memory or on disk
-//!   sums    1   2    3    4    5        of each 16: count, time, the longest
-//!           1                            of each 256, and so on
+//!   sums    1   2    3    4    5        of 16 spans each: count, time, longest
+//!           1                            of 256 spans each, and so on
 //! ```
 //!
 //! Each row of a window is drawn in one walk. Intervals of at least two pixels are drawn

@@ -2,8 +2,8 @@
 //! it.
 //!
 //! ```text
-//!   lists (in their order) ─┬─> place in the row ─┬─> - chunks held back, events left out before it
-//!   timed: by binary search ┘   without delays    └─> + chunks that were put in before it
+//!   lists (in their order) ─┬─> row without ─┬─> - delayed chunks and dropped events before it
+//!   timed: by binary search ┘   delays       └─> + chunks inserted before it
 //!           in every run
 //! ```
 //!

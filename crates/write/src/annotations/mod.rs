@@ -6,8 +6,8 @@
 //! ([`tracemill_join::report::warning::AnnotationDrop`]); `split` and `filter` drop and count all of them ([`unfollowed`]):
 //!
 //! ```text
-//!   document ─ read ─> index ─ numbers ─> event ─┬─ indices ─> index in the output ─┬─> united ─> metadata
-//!                      p- key ───────────────────┴─ calls ──> pid, sample ──────────┘
+//!   document ─ read ─> index ─ numbers ─> event ─┬─ indices ─> new index ─┬─> merged ─> metadata
+//!                      p- key ───────────────────┴─ calls ──> pid, sample ┘
 //! ```
 //!
 //! | what | becomes |

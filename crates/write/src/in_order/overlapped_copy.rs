@@ -1,8 +1,8 @@
 //! Copies events to the output while the input is still read, for verbs that keep order and bytes.
 //!
 //! ```text
-//!   workers ─ scan ─> part ─ its place is known ─┬─> list of events, for the ordinary way
-//!                                                └─> writers ─ copy ─> output without a name
+//!   workers ─ scan ─> chunk ─ its offset is known ─┬─> list of events, for the ordinary writer
+//!                                                  └─> writers ─ copy ─> output without a name
 //! ```
 //!
 //! The text before the first event must be known. It depends on the format and, in NDJSON, on keys

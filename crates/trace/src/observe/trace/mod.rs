@@ -1,9 +1,9 @@
 //! An opened trace: one immutable object over any number of inputs.
 //!
 //! ```text
-//!   entries   time, place      16 bytes per event, sorted by time        ┐
-//!   lists     place             8 bytes per metadata or untimed event    ├ on disk beyond their share
-//!   places    place             8 bytes per event, in input order        ┘
+//!   entries   time, place      16 bytes per event, sorted by time        ┐ spill to
+//!   lists     place             8 bytes per metadata or untimed event    ├ disk beyond
+//!   places    place             8 bytes per event, in input order        ┘ their share
 //!   threads, documents with their keys                                   in memory
 //! ```
 //!
