@@ -98,7 +98,7 @@ pub struct FieldFinder {
 }
 
 impl FieldFinder {
-    /// Creates a finder that uses an instruction set.
+    /// Creates a finder with the instructions of `tier`.
     pub fn new(tier: Tier) -> Self {
         let (kernel, prove) = (Kernel::of(tier), Prove::of(tier));
         FieldFinder { kernel, prove, positions: Positions::new(), spans: FieldSpans::none() }
