@@ -100,8 +100,7 @@ impl Chunk {
         Decoder::new(args, base, self).args();
     }
 
-    /// Like [`Chunk::read_args`], but skips samples, times, lines and columns, at a tenth of the
-    /// cost.
+    /// Like [`Chunk::read_args`] without samples, times, lines and columns: a tenth of the cost.
     pub(crate) fn read_args_but_samples(&mut self, args: &[u8], base: u64) {
         Decoder { with_samples: false, ..Decoder::new(args, base, self) }.args();
     }
@@ -134,8 +133,7 @@ impl Chunk {
         decoder.note_passed();
     }
 
-    /// Reads nodes from inside an array at offset `base` until there are `most`; returns the bytes
-    /// used.
+    /// Reads up to `most` nodes from inside an array at offset `base`; returns the bytes used.
     pub fn read_nodes(&mut self, rest: &[u8], base: u64, most: usize) -> usize {
         self.read_list(rest, base, |own| {
             while own.chunk.nodes.len() < most && own.cursor.next_element() {
@@ -220,8 +218,7 @@ impl<'b, 'c> Decoder<'b, 'c> {
         }
     }
 
-    /// Enters the expected bracket; skips any other value, and counts a flaw unless the value is
-    /// `null`.
+    /// Enters the expected bracket; skips any other value, which is a flaw unless it is `null`.
     pub(crate) fn expect(&mut self, bracket: u8) -> bool {
         if self.cursor.enter(bracket) {
             return true;
@@ -278,8 +275,7 @@ impl<'b, 'c> Decoder<'b, 'c> {
         }
     }
 
-    /// Reads a key of a profile, or of the data around a profile, since producers put some keys in
-    /// either.
+    /// Reads a key of a profile or of the data around it: producers put some keys in either.
     fn profile_member(&mut self, key: &[u8]) {
         match key {
             b"nodes" => self.nodes(),
@@ -430,8 +426,7 @@ impl<'b, 'c> Decoder<'b, 'c> {
         (self.chunk.deltas, self.chunk.finer) = (deltas, finer);
     }
 
-    /// Reads times in nanoseconds; calls `finer` with the index and the microseconds of each
-    /// inexact one.
+    /// Reads times as nanoseconds; calls `finer` with the index and microseconds of inexact ones.
     fn times(&mut self, out: &mut Vec<i64>, most: usize, mut finer: impl FnMut(usize, f64)) {
         while out.len() < most {
             self.cursor.integers(|micros| {

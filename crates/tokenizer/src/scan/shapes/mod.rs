@@ -27,7 +27,7 @@
 //! **Cost.** A match reads each byte once for the [`Marks`] and compares 32 bytes a literal. A
 //! miss costs the same up to where it fails; where misses outweigh matches the shapes rest
 //! ([`Balance`]). Learning costs some microseconds an event and is paid for by matches. Memory: at most
-//! 130 KiB.
+//! 260 KiB.
 
 mod balance;
 mod learn;
