@@ -7,6 +7,7 @@ use crate::value::clock::{Clock, Window};
 use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 
+/// An entry of a walk, as in the flame chart and on the clock that counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Counted {
     /// The entry in the flame chart.

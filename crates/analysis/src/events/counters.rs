@@ -5,6 +5,7 @@ use tracemill_tokenizer::{Event, Field, members};
 use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::HashMap;
 
+/// The values of a counter over time.
 #[derive(Clone, Debug)]
 pub struct Counter {
     /// The text of the counter's name.

@@ -38,6 +38,7 @@ impl Role {
         })
     }
 
+    /// Whether the event ran on the device.
     pub fn is_of_device(self) -> bool {
         matches!(self, Role::Kernel | Role::Memory)
     }
@@ -68,6 +69,7 @@ record! {
         pub dur: i64,
         /// What a launch and the kernel that it launches share; [`NO_CORRELATION`] for none.
         pub correlation: u64,
+        /// Number of the event among all.
         pub number: u64,
     }
 }

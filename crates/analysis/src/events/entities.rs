@@ -19,6 +19,7 @@ pub struct Entities {
     by_root: HashMap<Vec<u8>, usize>,
 }
 
+/// The owner of a request or a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
     /// A company, a root domain, or an extension.

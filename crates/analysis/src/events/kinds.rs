@@ -10,8 +10,10 @@ use tracemill_viewers::essential::CALLS;
 /// Number that means no categories.
 pub const NO_CAT: u32 = u32::MAX;
 
+/// A kind of event: name and categories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kind {
+    /// Number of the name's text.
     pub name: u32,
     /// Number of the categories' text; [`NO_CAT`] if there are none.
     pub cat: u32,
@@ -54,6 +56,7 @@ impl Kinds {
     }
 }
 
+/// Properties of kinds, a bit each.
 pub mod flag {
     /// `RunTask`, which trees omit.
     pub const RUN_TASK: u16 = 1;

@@ -243,11 +243,13 @@ impl Meta {
         self.main_frame_url.as_deref().is_some_and(|url| url.starts_with(b"process:"))
     }
 
+    /// Whether a process ever showed a frame.
     pub fn shows(&self, frame: &[u8], pid: &[u8]) -> bool {
         let at = self.frame_numbers.get(frame);
         at.is_some_and(|&at| self.frames[at].1.iter().any(|(own, _)| **own == *pid))
     }
 
+    /// Returns the page that a process shows.
     pub fn page(&self, pid: &[u8]) -> Option<&Page> {
         self.page_numbers.get(pid).map(|&at| &self.pages[at].1)
     }

@@ -9,6 +9,7 @@ use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::spill::hash::HashSet;
 
+/// The kinds of page events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// A request will be sent.
@@ -59,6 +60,7 @@ pub struct Marked {
     pub mark: Mark,
     /// The number of its input.
     pub input: usize,
+    /// Number of the event among all.
     pub number: u64,
     /// Time in microseconds.
     pub ts: f64,

@@ -18,14 +18,15 @@ pub(crate) fn frame(args: &[u8]) -> Option<&[u8]> {
 }
 
 object! {
+    /// A frame of a stack trace in `args`.
     pub struct StackFrame {
-        /// Its function.
+        /// Name of the function.
         pub function_name,
-        /// Its script.
+        /// URL of the script.
         pub url,
-        /// From 1.
+        /// Line, counted from 1.
         pub line_number,
-        /// From 1.
+        /// Column, counted from 1.
         pub column_number,
     }
 }

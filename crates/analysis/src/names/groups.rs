@@ -126,6 +126,7 @@ impl<'t> Ids<'t> {
         Ids { trace, thread, by, as_devtools, by_owner, call_keys, groups: RefCell::default() }
     }
 
+    /// Returns ids by the owner of each row.
     pub fn by_owner(self) -> Self {
         Ids { by_owner: true, ..self }
     }
@@ -163,6 +164,7 @@ impl<'t> Ids<'t> {
         Named::Event(entry.kind, details.row, details.title)
     }
 
+    /// Returns the text of a row id.
     pub fn text(&self, id: u32) -> String {
         match self.model().filter(|_| id & CALL != 0) {
             Some(model) => model.row_text(id & !CALL, &self.trace.names),

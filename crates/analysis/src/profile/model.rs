@@ -11,6 +11,7 @@ use tracemill_trace::record;
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::spill::{SpillArray, SpilledVec};
 
+/// Number that means no node.
 pub const NONE: u32 = u32::MAX;
 
 /// Duration of a sample.
@@ -26,6 +27,7 @@ pub enum Weights {
 }
 
 record! {
+    /// A node of the call tree of a CPU profile.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Node {
         /// Id as written.
@@ -34,6 +36,7 @@ record! {
         pub parent: u32,
         /// Depth; −1 for the root.
         pub(crate) depth: i32,
+        /// Number of the function.
         pub frame: u32,
         /// The nearest ancestor that is not a function of V8 itself; 0 or [`NONE`] at the top.
         pub(crate) above: u32,
@@ -67,6 +70,7 @@ pub struct Model {
     pub(crate) program: Option<u32>,
     /// The node of a CPU that does nothing.
     pub idle: Option<u32>,
+    /// Start and end of the samples.
     pub span: Span,
     /// End of the last frame if the samples have no end, in milliseconds or exact nanoseconds.
     pub end: f64,

@@ -11,6 +11,7 @@ use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{Record, SpillArray, SpillIndex};
 
+/// Number that means no row.
 pub const NONE: u32 = u32::MAX;
 
 record! {
@@ -29,6 +30,7 @@ impl Key {
     }
 }
 
+/// A row of a call tree while it is counted.
 #[derive(Clone, Copy, Debug)]
 pub struct Row<E = Entry> {
     pub(crate) key: Key,
@@ -44,6 +46,7 @@ pub struct Row<E = Entry> {
     /// End of the last event counted below this row (bottom up).
     pub(crate) marker: f64,
     pub(crate) count: u64,
+    /// The entry that the row was made for.
     pub entry: E,
     /// Bytes of requests.
     pub bytes: f64,
@@ -98,6 +101,7 @@ pub(crate) fn sort_falling<T: Copy>(siblings: &mut [T], value: impl Fn(T) -> f64
     }
 }
 
+/// An order of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
     /// Self time.
@@ -126,6 +130,7 @@ impl<E: Record + Default> Rows<E> {
         self.failed.take().map_or(Ok(()), Err)
     }
 
+    /// Returns a row; the default row if the number is that of none.
     #[inline]
     pub fn get(&self, row: u32) -> Row<E> {
         self.all.get(row as usize).unwrap_or_default()
@@ -195,6 +200,7 @@ impl<E: Record + Default> Rows<E> {
         all.filter(|&child| !self.get(child).is_gone)
     }
 
+    /// Returns the children of a row in an order.
     pub fn sorted(&self, row: u32, by: By) -> Vec<u32> {
         let mut children: Vec<u32> = self.children(row).collect();
         let value = |row: u32| match by {

@@ -83,6 +83,7 @@ fn quick(value: &[u8]) -> Option<f64> {
     Some(if negative { -value } else { value })
 }
 
+/// A JSON value, as JavaScript converts it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
     /// A missing member.

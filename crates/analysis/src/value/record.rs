@@ -3,6 +3,7 @@
 use tracemill_trace::record;
 
 record! {
+    /// An event of a thread.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Record {
         /// Start in microseconds, or in ticks after placing.
