@@ -53,7 +53,7 @@ pub struct InfoLook {
     pub threads: UsageTable,
     /// The last event; the next one usually has the same thread.
     pub last: Option<LastEvent>,
-    /// Rows by name; `cats` has rows by whole category list. [`key_of`] creates the keys of both.
+    /// Rows by name; `cats` has rows by whole category list. `key_of` creates the keys of both.
     pub names: UsageTable,
     pub(super) cats: UsageTable,
     pub(super) args: UsageTable,

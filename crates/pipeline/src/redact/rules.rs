@@ -47,9 +47,9 @@ pub struct Redaction {
 /// Number of replacements for each of [`Secret::ALL`], for `also`, and for long strings.
 pub(super) type SecretCounts = [u64; 5];
 
-/// Index in [`Counts`] of replacements by [`Redaction::also`].
+/// Index in [`SecretCounts`] of replacements by [`Redaction::also`].
 pub(super) const ALSO: usize = 3;
-/// Index in [`Counts`] of long strings.
+/// Index in [`SecretCounts`] of long strings.
 pub(super) const LONG: usize = 4;
 
 const URL: &str = r#"(?i-u)\b(?:([a-z][a-z0-9+.-]*)://([^\s/?#"'<>\\^`|]*)([^\s"'<>\\^`|]*)|data:[a-z0-9.+-]+/[^\s"'<>\\]*)"#;

@@ -1,7 +1,9 @@
 //! zstd output: frames of 2 MiB, followed by a seek table.
 //!
 //! Every zstd reader decodes the frames in sequence and skips the table. A reader that seeks reads
-//! the table first and unpacks one frame: see [the format][seekable].
+//! the table first and unpacks one frame: see the [seekable format].
+//!
+//! [seekable format]: https://github.com/facebook/zstd/blob/dev/contrib/seekable_format/zstd_seekable_compression_format.md
 
 use super::blocks::{Block, BlockFormat};
 use crate::input::seek_table;

@@ -19,7 +19,6 @@
 //! short, the lease gets the rest, but at least a sixteenth of the request; [`Leased::short`]
 //! reports the shortfall. A test checks that no verb falls short.
 //!
-//! Data that cannot spill has a [`Quota`](super::limits::Quota), which leases memory in steps of
 //! Data that cannot spill has a [`Quota`](super::limits::Quota). Tests that set
 //! [`Limits::shares`](super::limits::Limits) get leases outside the budget.
 //!
