@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use tracemill_analysis::entries::Entry;
+use tracemill_analysis::value::clock::TickRange;
 use tracemill_analysis::value::space::Space;
 use tracemill_analysis::{CallRow, TableRules, Trace, View};
 use tracemill_pipeline::is_plain_name;
@@ -48,20 +49,22 @@ pub fn write_calls(
     window: Option<(f64, f64)>,
     mut write: impl FnMut(&[u8]) -> Result<(), Error>,
 ) -> Result<WrittenCalls, Error> {
-    write_recorded(trace, threads, (rules, window), &mut write, |_, _, _| Ok(()))
+    write_recorded(trace, threads, rules, window, &mut write, |_, _, _| Ok(()))
 }
 
 /// As [`write_calls`]. `record` gets each call, with its offset and length in what is written.
 fn write_recorded(
     trace: &Trace,
     threads: &[usize],
-    (rules, window): (TableRules, Option<(f64, f64)>),
+    rules: TableRules,
+    window: Option<(f64, f64)>,
     write: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
     mut record: impl FnMut(&WrittenCall<'_>, u64, usize) -> Result<(), Error>,
 ) -> Result<WrittenCalls, Error> {
     let (mut written, mut before) = (WrittenCalls::default(), 0);
     let clock = trace.clock();
-    let window = window.map(|(from, to)| (clock.of_micros(from), clock.of_micros(to)));
+    let window =
+        window.map(|(from, to)| TickRange { from: clock.of_micros(from), to: clock.of_micros(to) });
     let mut text = Vec::with_capacity(BLOCK + 4096);
     for thread in threads.iter().map(|&at| &trace.threads[at]) {
         if thread.model().is_none() {
@@ -123,7 +126,7 @@ pub fn draft_calls(
         let mut entries = CallEntries { entries: space.spool(1), are_complete: true };
         let mut write = |text: &[u8]| draft.write(text);
         let record = |call: &WrittenCall<'_>, offset, len| entries.record(call, offset, len);
-        let written = write_recorded(trace, groups[at], (rules, window), &mut write, record)?;
+        let written = write_recorded(trace, groups[at], rules, window, &mut write, record)?;
         Ok::<_, Error>((written, source_of(trace, &draft, groups[at], entries, name)?))
     })?;
     let mut all = WrittenCalls::default();

@@ -3,7 +3,7 @@
 use crate::web::Visit;
 use tracemill_analysis::events::entities::Owner;
 use tracemill_analysis::tree::By;
-use tracemill_analysis::tree::views::{BottomUp, Identify};
+use tracemill_analysis::tree::views::{BottomUp, BottomUpRules, Identify};
 use tracemill_analysis::{
     Entries, GroupBy, TableRules, Thread, ThreadKind, Trace, Track, View, Window,
 };
@@ -69,7 +69,8 @@ fn parties_of(
     let ids = view.ids(GroupBy::ThirdParty).by_owner();
     // In DevTools only the tree drops entries that overlap their parent.
     let space = trace.space_of_rows();
-    let mut tree = BottomUp::new(&ids, window, (1, true), (as_devtools, trace.clock()), &space);
+    let rules = BottomUpRules { levels: 1, forced: true, as_devtools, clock: trace.clock() };
+    let mut tree = BottomUp::new(&ids, window, rules, &space);
     view.all_entries().for_each(|own| tree.note_cached(&own));
     view.walk_all(window, &mut tree, room)?;
     let mut rows = tree.finish(false);

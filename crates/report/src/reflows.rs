@@ -126,7 +126,7 @@ fn forced_stretch(trace: &Trace, thread: usize, record: &Record) -> Stretch {
     Stretch {
         name: trace.names().text(trace.kinds()[record.kind as usize].name),
         thread,
-        window: clock.window_of((record.ts, until)),
+        window: clock.window_of(record.ts, until),
         ts: clock.micros(record.ts),
         dur: clock.micros(record.dur),
         until: clock.micros(until),

@@ -8,7 +8,7 @@ use crate::network::{Request, requests};
 use crate::parties::main_thread;
 use crate::reflows::{forced, layouts};
 use crate::spread::spread;
-use crate::survey::{Survey, categories, survey};
+use crate::survey::{Asked, Survey, categories, survey};
 use crate::tasks::has_tasks;
 use crate::web::visits;
 use tracemill_analysis::table::tree_rows::RowRoom;
@@ -35,7 +35,7 @@ pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<R
     let told = visits.as_ref().and_then(|visit| visit.as_ref().ok());
     let pages = told.and_then(|own| Some((main_thread(trace)?, &**own)));
     let survey = |number: usize| {
-        let asked = (rules, window, layouts.as_deref(), pages);
+        let asked = Asked { rules, window, layouts: layouts.as_deref(), pages };
         survey(trace, threads[number], asked, &room)
     };
     let surveys: Vec<Survey> = try_each(trace.limits().threads, threads.len(), survey)?;
@@ -87,8 +87,7 @@ pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<R
     report.visits = visits;
     add_of_producer(trace, threads, rules, requests, &room.grown, &mut report)?;
     if producer == Producer::Pytorch {
-        let of_devices = (rules.rows, rules.devices);
-        report.devices = on_devices(trace, threads, of_devices, rules.window, &room.grown)?;
+        report.devices = on_devices(trace, threads, rules, &room.grown)?;
     }
     Ok(report)
 }

@@ -12,7 +12,7 @@ use tracemill_analysis::entries::{Entry, walk};
 use tracemill_analysis::query::picks::Walked;
 use tracemill_analysis::table::tree_rows::RowRoom;
 use tracemill_analysis::tree::By;
-use tracemill_analysis::tree::views::{BottomUp, TopDown};
+use tracemill_analysis::tree::views::{BottomUp, BottomUpRules, TopDown, TopDownRules};
 use tracemill_analysis::value::clock::Clock;
 use tracemill_analysis::{GroupBy, Part, Picks, Producer, Table, Trace, TreePath, View, Window};
 use tracemill_trace::Error;
@@ -31,14 +31,21 @@ pub(crate) struct Survey {
 }
 
 /// Options, window, layout kinds, and the main thread of the page with its visits.
-type Asked<'r> = (&'r ReportRules, Window, Option<&'r [bool]>, Option<(usize, &'r [Visit])>);
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'r> {
+    pub(crate) rules: &'r ReportRules,
+    pub(crate) window: Window,
+    pub(crate) layouts: Option<&'r [bool]>,
+    pub(crate) pages: Option<(usize, &'r [Visit])>,
+}
 
 pub(crate) fn survey(
     trace: &Trace,
     at: usize,
-    (rules, window, layouts, pages): Asked<'_>,
+    asked: Asked<'_>,
     room: &RowRoom,
 ) -> Result<Survey, Error> {
+    let Asked { rules, window, layouts, pages } = asked;
     trace.limits().cancel.check()?;
     let thread = &trace.threads[at];
     let mut tasks = has_tasks(trace).then(|| tasks(trace, at, thread, rules.rows, window));
@@ -67,8 +74,10 @@ pub(crate) fn survey(
     let over = Walked::whole(window, &picks);
     let as_devtools = rules.tables.as_devtools;
     let space = trace.space_of_rows();
-    let mut bottom_up = BottomUp::new(&ids, window, (1, false), (as_devtools, clock), &space);
-    let mut calls = TopDown::new(&ids, &space, (false, false, as_devtools));
+    let up = BottomUpRules { levels: 1, forced: false, as_devtools, clock };
+    let mut bottom_up = BottomUp::new(&ids, window, up, &space);
+    let down = TopDownRules { as_devtools, ..TopDownRules::default() };
+    let mut calls = TopDown::new(&ids, &space, down);
     let is_idle = |entry: &Entry| ids.is_idle(entry);
     let mut between = Between::new(window, clock, &is_idle);
     let spans = stretches.iter().map(|own| (own.ts, own.until));
@@ -77,9 +86,9 @@ pub(crate) fn survey(
     let mut forced = reflows.calls(&ids);
     let visits: &mut [&mut dyn walk::Visit] =
         &mut [&mut bottom_up, &mut calls, &mut between, &mut within, &mut forced];
-    view.walk((&over, &ids), visits, &room.grown)?;
+    view.walk(&over, &ids, visits, &room.grown)?;
 
-    let table = view.table(&bottom_up.finish(true), (&ids, room), window, (By::Own, 1))?;
+    let table = view.table(&bottom_up.finish(true), &ids, room, window, By::Own, 1)?;
     let heaviest = heaviest(&calls.finish(window), &view, &ids);
     for (stretch, rows) in stretches.into_iter().zip(within.finish()) {
         stretch.paths = hottest(&rows, &view, &ids);

@@ -4,7 +4,7 @@ use tracemill_analysis::Window;
 use tracemill_analysis::entries::Entry;
 use tracemill_analysis::entries::walk::{Counted, Visit};
 use tracemill_analysis::tree::Rows;
-use tracemill_analysis::tree::views::{Identify, TopDown};
+use tracemill_analysis::tree::views::{Identify, TopDown, TopDownRules};
 use tracemill_analysis::value::clock::Clock;
 use tracemill_analysis::value::space::Space;
 use tracemill_trace::Error;
@@ -105,7 +105,7 @@ pub(crate) struct Within<'i, I> {
 impl<'i, I: Identify> Within<'i, I> {
     pub(crate) fn new(ids: &'i I, stretches: Vec<(f64, f64)>, clock: Clock, space: &Space) -> Self {
         let space = space.divided(stretches.len());
-        let tree = |_| TopDown::new(ids, &space, (false, false, false));
+        let tree = |_| TopDown::new(ids, &space, TopDownRules::default());
         let trees = stretches.iter().map(tree).collect();
         let (active, open, starts) = (Vec::new(), Vec::new(), Vec::new());
         Within { stretches, clock, trees, next: 0, active, open, starts }

@@ -58,16 +58,28 @@ struct Above {
     row: u32,
 }
 
+/// What calls are made by.
+pub(crate) struct CallRules<'m> {
+    pub(crate) model: &'m Model,
+    /// Flags of the kinds of events.
+    pub(crate) flags: &'m [u16],
+    pub(crate) clock: Clock,
+    /// The last tick that is looked at.
+    pub(crate) until: f64,
+}
+
 /// Computes the calls of a thread, in the order in which they begin. `trace_id` returns the node of
 /// an event's sample. Stops at the first sample after `until` when all events have ended.
 ///
 /// Cost: the events and samples, and the pushed frames.
 pub(crate) fn integrate(
-    (entries, samples, until): (impl Iterator<Item = Entry>, impl Iterator<Item = Sample>, f64),
-    (model, flags, clock): (&Model, &[u16], Clock),
+    entries: impl Iterator<Item = Entry>,
+    samples: impl Iterator<Item = Sample>,
+    rules: CallRules<'_>,
     trace_id: impl Fn(&Entry) -> Option<Option<u32>>,
     space: &Space,
 ) -> Result<Calls, Error> {
+    let CallRules { model, flags, clock, until } = rules;
     let mut this = Integrator {
         model,
         flags,

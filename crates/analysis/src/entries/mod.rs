@@ -7,6 +7,7 @@ pub(crate) mod stretches;
 pub mod walk;
 
 use crate::profile::made::{Call, NO_SAMPLE};
+use crate::value::clock::TickRange;
 use crate::value::record::Record;
 use std::cmp::Ordering;
 use tracemill_trace::record;
@@ -17,7 +18,7 @@ record! {
     pub struct Entry {
         /// Microseconds.
         pub ts: f64,
-        /// Microseconds.
+        /// Duration in microseconds.
         pub dur: f64,
         /// Kind of an event, node of a call.
         pub kind: u32,
@@ -56,8 +57,8 @@ impl Entry {
     }
 
     /// Returns whether the entry overlaps or touches a time range.
-    pub fn touches(&self, (from, to): (f64, f64)) -> bool {
-        !(self.end() < from || self.ts > to)
+    pub fn touches(&self, range: TickRange) -> bool {
+        !(self.end() < range.from || self.ts > range.to)
     }
 
     #[inline]
@@ -137,7 +138,7 @@ pub(crate) struct Nested<I> {
     has_depths: bool,
     open: Vec<f64>,
     /// Time range, in ticks, in which dropped entries are counted.
-    counted: (f64, f64),
+    counted: TickRange,
     /// Whether dropped entries are returned too.
     keeps: bool,
     /// Number of entries dropped so far, because they overlap their parent.
@@ -146,12 +147,12 @@ pub(crate) struct Nested<I> {
 
 impl<I: Iterator<Item = Placed>> Nested<I> {
     pub(crate) fn new(entries: I, has_depths: bool) -> Self {
-        let counted = (f64::NEG_INFINITY, f64::INFINITY);
+        let counted = TickRange::ALL;
         Nested { entries, has_depths, open: Vec::new(), counted, keeps: false, dropped: 0 }
     }
 
     /// Restricts the count of dropped entries to a time range.
-    pub(crate) fn counting(self, counted: (f64, f64)) -> Self {
+    pub(crate) fn counting(self, counted: TickRange) -> Self {
         Nested { counted, ..self }
     }
 

@@ -92,13 +92,12 @@ pub(crate) struct Filing {
 }
 
 impl Sorting {
-    /// Creates a sorter. `drops_early` means that many records will be dropped once all are read.
-    pub(crate) fn new(space: &Space, (as_devtools, drops_early): (bool, bool)) -> Self {
+    /// `room` is in bytes: for records that wait until all have come, since many will not stay.
+    pub(crate) fn new(space: &Space, as_devtools: bool, room: u64) -> Self {
         let marks = match as_devtools {
             true => Marks::AsWritten(space.sorter(2)),
             false => Marks::ByTime(space.sorter(2)),
         };
-        let room = if drops_early { space.bytes(4) } else { 0 };
         Sorting { events: space.sorter(1), marks, waiting: Vec::new(), room }
     }
 
@@ -146,7 +145,7 @@ impl Sorting {
         mut to: impl FnMut(&mut Filed),
     ) -> Result<Self, Error> {
         let as_devtools = matches!(self.marks, Marks::AsWritten(_));
-        let mut new = Sorting::new(space, (as_devtools, false));
+        let mut new = Sorting::new(space, as_devtools, 0);
         let mut push = |mut filed: Filed| {
             to(&mut filed);
             new.push(filed)
@@ -180,7 +179,8 @@ impl Sorting {
         mut self,
         lanes: usize,
         kinds: &[Kind],
-        (space, room): (&Space, &Quota),
+        space: &Space,
+        room: &Quota,
         stays: impl FnMut(&Filed) -> bool,
     ) -> Result<Filing, Error> {
         self.let_in(|_| true)?;

@@ -67,7 +67,8 @@ const ASKED_EVERY: u32 = 1 << 12;
 /// # Errors
 /// Returns [`tracemill_trace::ErrorKind::Exceeded`] if the visitors exceed the memory budget.
 pub(crate) fn walk(
-    (before, entries): (impl Iterator<Item = Counted>, impl Iterator<Item = Counted>),
+    before: impl Iterator<Item = Counted>,
+    entries: impl Iterator<Item = Counted>,
     window: Window,
     filter: Filter<'_>,
     visits: &mut [&mut dyn Visit],

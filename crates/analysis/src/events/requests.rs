@@ -21,15 +21,22 @@ fn kind(name: &[u8]) -> Option<u8> {
     })
 }
 
+/// Which event of which request.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    kind: u8,
+    request: Box<[u8]>,
+}
+
 /// The last events of requests: event number by kind and request id.
 #[derive(Default)]
 pub(crate) struct Requests {
-    last: HashMap<(u8, Box<[u8]>), u64>,
+    last: HashMap<Key, u64>,
     bytes: u64,
 }
 
 impl Requests {
-    /// Adds an event, the `number`th of its chunk, if it belongs to a request.
+    /// Adds an event, the `number`th of its chunk, if it belongs to an image.
     #[inline]
     pub(crate) fn note(&mut self, event: &Event<'_>, number: u64) {
         let Some(name @ [b'"', b'R', ..]) = event.field_and_rest(Field::Name) else { return };
@@ -37,14 +44,14 @@ impl Requests {
             return;
         };
         let args = event.field(Field::Args).unwrap_or_default();
-        let id = decode_short::<Args>(args).request_id().into();
-        self.push((kind, id), number);
+        let request = decode_short::<Args>(args).request_id().into();
+        self.push(Key { kind, request }, number);
     }
 
-    fn push(&mut self, key: (u8, Box<[u8]>), number: u64) {
+    fn push(&mut self, key: Key, number: u64) {
         /// Heap bytes of an entry, and of its number in the set.
-        const OWN: usize = 2 * size_of::<((u8, Box<[u8]>), u64)>() + 32;
-        let size = OWN + key.1.len();
+        const OWN: usize = 2 * size_of::<(Key, u64)>() + 32;
+        let size = OWN + key.request.len();
         if self.last.insert(key, number).is_none() {
             self.bytes += size as u64;
         }

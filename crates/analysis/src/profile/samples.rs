@@ -75,7 +75,9 @@ impl Raw {
     /// (§4.5). `start` is that of the profile in ticks; `node` finds nodes by id.
     pub(crate) fn finish(
         mut self,
-        (start, weights, clock): (f64, Weights, Clock),
+        start: f64,
+        weights: Weights,
+        clock: Clock,
         node: impl Fn(u64) -> Option<u32>,
         model: &Model,
         all: &mut Samples,
@@ -96,7 +98,7 @@ impl Raw {
         let rules = Rules { start: clock.sum(start), weights, clock, count, model, node };
         // Most samples are in order and need no sorting.
         if let Some(ends) = sorted_ends(timed().map(|own| own.time)) {
-            return rules.write(timed(), ends, all);
+            return rules.write(timed(), ends.0, ends.1, all);
         }
         let mut sorter: KeySorter<Timed> = self.space.sorter(4);
         timed().try_for_each(|own| sorter.push(own))?;
@@ -104,7 +106,8 @@ impl Raw {
         let ends = sorted.iter().fold(None, |ends: Option<(f64, f64)>, own| {
             Some((ends.map_or(own.time, |ends| ends.0), own.time))
         });
-        rules.write(sorted.iter(), ends.unwrap_or_default(), all)
+        let (first, last) = ends.unwrap_or_default();
+        rules.write(sorted.iter(), first, last, all)
     }
 }
 
@@ -151,7 +154,8 @@ impl<F: Fn(u64) -> Option<u32>> Rules<'_, F> {
     fn write(
         &self,
         sorted: impl Iterator<Item = Timed>,
-        (first, last): (f64, f64),
+        first: f64,
+        last: f64,
         all: &mut Samples,
     ) -> Result<Span, Error> {
         let first_number = all.count;

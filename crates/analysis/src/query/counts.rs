@@ -4,6 +4,7 @@ use crate::entries::ignored::Ignored;
 use crate::entries::walk::{Counted, Visit};
 use crate::names::groups::Ids;
 use crate::query::picks::Drawn;
+use crate::value::clock::TickRange;
 use tracemill_trace::run::error::Error;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -32,20 +33,20 @@ pub(crate) struct LeftOut {
 pub(crate) struct Counting<'m, I> {
     drawn: I,
     /// Counted time range in ticks.
-    within: (f64, f64),
+    within: TickRange,
     list: Option<Ignored<'m>>,
     counts: Counts,
 }
 
 impl<'m, I: Iterator<Item = Drawn>> Counting<'m, I> {
     /// Creates an adapter; `list` detects calls on the ignore list.
-    pub(crate) fn new(drawn: I, within: (f64, f64), list: Option<Ignored<'m>>) -> Self {
+    pub(crate) fn new(drawn: I, within: TickRange, list: Option<Ignored<'m>>) -> Self {
         Counting { drawn, within, list, counts: Counts::default() }
     }
 
     /// Returns the counts. Cost: visits the entries not yet taken, up to the end of the range.
     pub(crate) fn finish(mut self) -> Counts {
-        let end = self.within.1;
+        let end = self.within.to;
         while self.next().is_some_and(|own| own.entry.ts <= end || own.entry.ts.is_nan()) {}
         self.counts
     }

@@ -97,7 +97,9 @@ impl Picks {
     pub(crate) fn apply<I: Iterator<Item = Drawn>>(
         &self,
         drawn: impl Fn() -> I,
-        (windows, full, clock): (&[Window], Window, Clock),
+        windows: &[Window],
+        full: Window,
+        clock: Clock,
         ids: &Ids<'_>,
         is_bottom_up: bool,
     ) -> Walked<'_> {

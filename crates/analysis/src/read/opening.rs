@@ -54,7 +54,7 @@ impl Trace {
                 visible = (js_max(minimap.0, busy.0), js_min(minimap.1, busy.1));
             }
         }
-        Ok(self.clock.window_of(visible))
+        Ok(self.clock.window_of(visible.0, visible.1))
     }
 
     /// Returns the busy part of a thread in ticks (DevTools: `calculateWindow`).

@@ -34,7 +34,9 @@ pub(crate) fn clock_of(facts: &Facts, meta: &Meta, inputs: &InputSet, times: Tim
 /// Cost: a sort, unless nothing changes.
 pub(crate) fn on_clock<'p>(
     sorting: Sorting,
-    (facts, moved, clock): (&mut Facts, &[(u32, usize)], Clock),
+    facts: &mut Facts,
+    moved: &[(u32, usize)],
+    clock: Clock,
     place: impl Fn(usize) -> &'p InputPlace,
     space: &Space,
 ) -> Result<(Sorting, Bounds), Error> {

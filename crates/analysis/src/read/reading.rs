@@ -38,7 +38,8 @@ impl<'c> Reading<'c> {
         let quota = config.limits.quota("names and details", Share::of(1, 4));
         let mut facts = Facts::new(rules);
         facts.names = meta_names();
-        let sorting = Sorting::new(&space, (rules.as_devtools, rules.only_calls));
+        let waiting = if rules.only_calls { space.bytes(4) } else { 0 };
+        let sorting = Sorting::new(&space, rules.as_devtools, waiting);
         let devices = space.spool(8);
         Reading { facts, sorting, devices, space, quota, rules, config, events: 0 }
     }

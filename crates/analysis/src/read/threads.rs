@@ -14,7 +14,7 @@ use crate::read::facts::{Facts, Lane};
 use crate::read::placing::{clock_of, on_clock};
 use crate::read::reading::Reading;
 use crate::read::refused::refusals;
-use crate::trace::profiles::{Chosen, ReadProfile, choose, read_profiles, time_of};
+use crate::trace::profiles::{Chosen, ProfileRoom, ReadProfile, choose, read_profiles, time_of};
 use crate::trace::{ReadRules, Thread, ThreadKind, Trace};
 use crate::value::clock::Clock;
 use crate::value::space::Space;
@@ -103,14 +103,14 @@ impl Trace {
         let drawn_only = rules.as_devtools || follows_devtools && is_drawn;
         facts.bound(drawn_only, place);
         let clock = clock_of(&facts, &meta, inputs, rules.times);
-        let laid = (&mut facts, &*moved, clock);
-        let (sorting, of_events) = on_clock(sorting, laid, place, &space)?;
+        let (sorting, of_events) = on_clock(sorting, &mut facts, &moved, clock, place, &space)?;
         facts.pages.place_on(clock);
         facts.included.pair(&moved, place, clock);
         let devices = aligned(devices, &moved, place, space.spool(8))?;
         let mut samples = Samples::new(&space);
-        let tables = (&mut facts.names, &mut samples);
-        let profiles = read_profiles(inputs, rules, tables, (&space, &quota, config), clock)?;
+        let room = ProfileRoom { space: &space, quota: &quota, limits: &config.limits };
+        let names = &mut facts.names;
+        let profiles = read_profiles(inputs, rules, names, &mut samples, room, clock)?;
         let metadata: Vec<Vec<u8>> = inputs.key_values(b"metadata").collect();
         let says_profile = metadata.iter().any(|value| {
             let origin = crate::value::member(value, b"dataOrigin");
@@ -130,16 +130,15 @@ impl Trace {
         } else {
             std::mem::take(&mut facts.lanes)
         };
-        let (call_bounds, count) =
-            (facts.bounds.calls, moved.iter().map(|(lane, _)| lane + 1).max());
-        let of_producer = (rules, follows_devtools);
-        let mut trace = Trace::of(facts, meta, samples.finish()?, (config, of_producer, &space))?;
+        let call_bounds = facts.bounds.calls;
+        let count = moved.iter().map(|(lane, _)| lane + 1).max();
+        let samples = samples.finish()?;
+        let mut trace = Trace::of(facts, meta, samples, config, rules, follows_devtools, &space)?;
         (trace.clock, trace.refusals) = (clock, refusals.into_iter().collect());
         trace.producer = if is_cpu_profile { Producer::CpuProfile } else { producer };
-        trace.devices = devices;
+        (trace.devices, trace.is_cpu_profile) = (devices, is_cpu_profile);
         trace.bounds = (bounds.min, bounds.max);
         trace.is_generic &= !wholes;
-        trace.is_cpu_profile = is_cpu_profile;
         (trace.inputs, trace.warnings) = (inputs.reports().to_vec(), inputs.warnings().to_vec());
         trace.add_profiles(&lanes, profiles);
         if !drawn_only {
@@ -151,9 +150,8 @@ impl Trace {
         let mut fates = vec![Fate::Go; count.unwrap_or(0) as usize];
         trace.decide(&mut fates, rules.only_calls);
         if rules.as_devtools {
-            let with_events: HashSet<Box<[u8]>> =
-                lanes.iter().map(|lane| lane.pid.clone()).collect();
-            trace.leave_out(&with_events);
+            let pids: HashSet<Box<[u8]>> = lanes.iter().map(|lane| lane.pid.clone()).collect();
+            trace.leave_out(&pids);
         }
         trace.file(sorting, &fates, call_bounds, &space)?;
         if rules.as_devtools || rules.as_stored {
@@ -189,7 +187,10 @@ impl Trace {
         facts: Facts,
         meta: Meta,
         samples: SpilledVec<Sample>,
-        (config, (rules, follows_devtools), space): (&Config, (ReadRules, bool), &Space),
+        config: &Config,
+        rules: ReadRules,
+        follows_devtools: bool,
+        space: &Space,
     ) -> Result<Self, Error> {
         let has_tasks = rules.as_devtools || follows_devtools;
         Ok(Trace {
@@ -373,8 +374,8 @@ impl Trace {
         if fates.contains(&Fate::Unasked) {
             sorting.drop_early(&mut stays)?;
         }
-        let room = (space, &self.limits.open_quota());
-        let filing = sorting.finish(fates.len(), &kinds.all, room, stays)?;
+        let room = self.limits.open_quota();
+        let filing = sorting.finish(fates.len(), &kinds.all, space, &room, stays)?;
         for thread in &mut self.threads {
             if let Some(lane) = thread.lane {
                 thread.records = filing.ranges[lane as usize].clone();

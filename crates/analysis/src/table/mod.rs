@@ -9,7 +9,6 @@ pub mod tree_rows;
 pub(crate) mod united;
 
 use crate::entries::ignored::{Ignored, Listed};
-use crate::entries::stretches::Stretches;
 use crate::entries::walk::{Filter, Visit, walk};
 use crate::entries::{Entry, Placed};
 use crate::events::kinds::flag;
@@ -17,15 +16,15 @@ use crate::events::modifications::Hidden;
 use crate::names::groups::{GroupBy, Ids};
 use crate::profile::functions::Frame;
 use crate::query::counts::{Counting, Counts, IdleTime, LeftOut};
-use crate::query::picks::{Answers, Drawn, Picks, Walked, matching};
+use crate::query::picks::{Answers, Drawn, Picks, Walked};
 use crate::query::rows::{Least, Location, TreeRow};
 use crate::query::{Entries, Per, Query, RowLimit, Shape, TableRules};
 use crate::table::ordered::Table;
 use crate::table::tree_rows::RowRoom;
 use crate::trace::{Thread, Trace, Track};
-use crate::tree::views::{BottomUp, Identify, TopDown};
+use crate::tree::views::{BottomUp, BottomUpRules, Identify, TopDown, TopDownRules};
 use crate::tree::{By, Row, Rows};
-use crate::value::clock::Window;
+use crate::value::clock::{TickRange, Window};
 use crate::value::matcher::Matcher;
 use crate::value::urls::is_ignored;
 use std::cell::{Cell, OnceCell};
@@ -45,7 +44,7 @@ pub struct View<'t> {
     /// Functions on the ignore list, whose calls are left out below each other.
     list: Option<Listed<'t>>,
     /// Counted time range in ticks.
-    within: (f64, f64),
+    within: TickRange,
     pub(crate) limit: RowLimit,
     counts: OnceCell<Counts>,
     /// Self time of calls to V8's `(idle)` in the last walk, in milliseconds or exact nanoseconds.
@@ -55,11 +54,11 @@ pub struct View<'t> {
 impl<'t> View<'t> {
     /// Creates a view of a track.
     pub fn new(track: &'t Track<'t>, rules: TableRules) -> Self {
-        View::counting(track, rules, (f64::NEG_INFINITY, f64::INFINITY))
+        View::counting(track, rules, TickRange::ALL)
     }
 
     /// Creates a view that counts only entries within a range of ticks.
-    pub(crate) fn counting(track: &'t Track<'t>, rules: TableRules, within: (f64, f64)) -> Self {
+    pub(crate) fn counting(track: &'t Track<'t>, rules: TableRules, within: TickRange) -> Self {
         let Track { trace, thread, .. } = *track;
         let (counts, idle) = (OnceCell::new(), Cell::new(0.0));
         let limit = RowLimit::default();
@@ -286,7 +285,8 @@ impl<'t> View<'t> {
     /// What visitors say; that they take more than `room`.
     pub fn walk(
         &self,
-        (over, ids): (&Walked<'_>, &Ids<'_>),
+        over: &Walked<'_>,
+        ids: &Ids<'_>,
         visits: &mut [&mut dyn Visit],
         room: &Quota,
     ) -> Result<(), Error> {
@@ -294,32 +294,19 @@ impl<'t> View<'t> {
         let left_out = Cell::default();
         let drawn = self.drawn_of(nested.by_ref(), false, Some(&left_out));
         let mut counting = self.counter(drawn);
-        let both = (over.of(self.drawn(), ids), over.of(&mut counting, ids));
+        let before = over.of(self.drawn(), ids);
+        let entries = over.of(&mut counting, ids);
         let mut idle = self.track.is_alone().then(|| IdleTime::new(ids));
         let mut all: Vec<&mut dyn Visit> = Vec::with_capacity(visits.len() + 1);
         all.extend(visits.iter_mut().map(|visit| &mut **visit as &mut dyn Visit));
         all.extend(idle.as_mut().map(|own| own as &mut dyn Visit));
-        walk(both, over.window, self.filter(), &mut all, room)?;
+        walk(before, entries, over.window, self.filter(), &mut all, room)?;
         self.idle.set(idle.map_or(0.0, |own| own.sum));
         let counts = counting.finish();
         // A second walk finds the same counts.
         let counts = Counts { dropped: nested.dropped, left_out: left_out.get(), ..counts };
         let _ = self.counts.set(counts);
         Ok(())
-    }
-
-    /// Returns the time, in ticks, in which a matching drawn entry is open.
-    pub(crate) fn matching(&self, matcher: &Matcher) -> Stretches {
-        let ids = self.ids(GroupBy::None);
-        matching(self.drawn(), &ids, matcher)
-    }
-
-    /// Returns the window of the entry with this key (§10).
-    pub(crate) fn window_of(&self, key: &str) -> Option<Window> {
-        let ids = self.ids(GroupBy::None);
-        let mut entries = self.track.nested().map(|own| own.entry);
-        let entry = entries.find(|entry| self.key(entry, &ids).as_deref() == Some(key))?;
-        Some(self.trace.clock.window_of((entry.ts, entry.end())))
     }
 
     /// Computes the table of a query. Cost: one walk.
@@ -348,15 +335,16 @@ impl<'t> View<'t> {
 
     fn call_tree_of(&self, over: &Walked<'_>, by: GroupBy, room: &RowRoom) -> Result<Table, Error> {
         let (ids, window) = (self.ids(by), over.window);
-        let grouped = by != GroupBy::None;
+        let (grouped, as_devtools) = (by != GroupBy::None, self.rules.as_devtools);
         let space = self.trace.space_of_rows();
-        let mut tree = TopDown::new(&ids, &space, (false, grouped, self.rules.as_devtools));
-        self.walk((over, &ids), &mut [&mut tree], &room.grown)?;
+        let mut tree =
+            TopDown::new(&ids, &space, TopDownRules { each: false, grouped, as_devtools });
+        self.walk(over, &ids, &mut [&mut tree], &room.grown)?;
         let mut rows = tree.finish(window);
         if grouped {
             rows.group(|entry| ids.group(entry), false);
         }
-        self.table(&rows, (&ids, room), window, (By::Total, usize::MAX))
+        self.table(&rows, &ids, room, window, By::Total, usize::MAX)
     }
 
     /// Computes the event log, with one row per event.
@@ -369,10 +357,12 @@ impl<'t> View<'t> {
 
     fn log_of(&self, over: &Walked<'_>, room: &RowRoom) -> Result<Table, Error> {
         let (ids, window) = (self.ids(GroupBy::None), over.window);
+        let as_devtools = self.rules.as_devtools;
         let space = self.trace.space_of_rows();
-        let mut log = TopDown::new(&ids, &space, (true, false, self.rules.as_devtools));
-        self.walk((over, &ids), &mut [&mut log], &room.grown)?;
-        self.table(&log.finish(window), (&ids, room), window, (By::Start, usize::MAX))
+        let mut log =
+            TopDown::new(&ids, &space, TopDownRules { each: true, grouped: false, as_devtools });
+        self.walk(over, &ids, &mut [&mut log], &room.grown)?;
+        self.table(&log.finish(window), &ids, room, window, By::Start, usize::MAX)
     }
 
     /// Computes the bottom-up tree, `levels` deep.
@@ -395,13 +385,13 @@ impl<'t> View<'t> {
         let (ids, window) = (self.ids(by), over.window);
         let grouped = by != GroupBy::None;
         let forced = by == GroupBy::ThirdParty;
-        let how = (self.rules.as_devtools, self.trace.clock);
-        let mut tree =
-            BottomUp::new(&ids, window, (levels, forced), how, &self.trace.space_of_rows());
+        let (as_devtools, clock) = (self.rules.as_devtools, self.trace.clock);
+        let rules = BottomUpRules { levels, forced, as_devtools, clock };
+        let mut tree = BottomUp::new(&ids, window, rules, &self.trace.space_of_rows());
         if self.trace.flags.iter().any(|flags| flags & flag::RECEIVED != 0) {
             over.of(self.drawn(), &ids).for_each(|own| tree.note_cached(&own.entry));
         }
-        self.walk((over, &ids), &mut [&mut tree], &room.grown)?;
+        self.walk(over, &ids, &mut [&mut tree], &room.grown)?;
         let mut rows = tree.finish(shared);
         if grouped {
             rows.group(|entry| ids.group(entry), true);
@@ -410,22 +400,25 @@ impl<'t> View<'t> {
             let mut answers = Answers::new(&ids, text);
             rows.keep_top(|entry| answers.of(entry));
         }
-        self.table(&rows, (&ids, room), window, (By::Own, levels + usize::from(grouped)))
+        self.table(&rows, &ids, room, window, By::Own, levels + usize::from(grouped))
     }
 
     /// Builds a table, which can be read after [`RowRoom::finish`].
     pub fn table(
         &self,
         rows: &Rows,
-        (ids, room): (&Ids<'_>, &RowRoom),
+        ids: &Ids<'_>,
+        room: &RowRoom,
         window: Window,
-        (by, levels): (By, usize),
+        by: By,
+        levels: usize,
     ) -> Result<Table, Error> {
         let root = rows.root();
         let ms = |sum: f64| self.trace.clock.ms(sum);
         let idle = self.idle.get();
         let mut least = Least::of(self.limit, ms(root.total) - ms(root.own) - ms(idle));
-        let levels = (levels.min(self.limit.depth), !self.rules.as_devtools);
+        let levels = levels.min(self.limit.depth);
+        let all_levels = !self.rules.as_devtools;
         let is_shown = |row: &Row| least.takes(ms(row.own), ms(row.total));
         let puts_idle_last = idle != 0.0 && !self.rules.as_devtools && by != By::Start;
         let sorted = |row: u32| {
@@ -435,7 +428,7 @@ impl<'t> View<'t> {
             }
             children
         };
-        let mut all = rows.depth_first_as(sorted, levels, is_shown);
+        let mut all = rows.depth_first_as(sorted, levels, all_levels, is_shown);
         let (mut made, clock) = (room.writer(), room.clock);
         for (row, depth) in all.by_ref().take(self.limit.rows) {
             let row = self.row(&rows.get(row), depth, ids, by);

@@ -95,7 +95,7 @@ impl Table {
             }
             sorted
         };
-        for (row, _) in tree.depth_first_as(siblings, (usize::MAX, true), |_| true) {
+        for (row, _) in tree.depth_first_as(siblings, usize::MAX, true, |_| true) {
             if let Some(own) = rows.get(tree.get(row).entry as usize) {
                 sorted.push(own.into_owned())?;
             }

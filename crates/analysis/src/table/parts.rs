@@ -5,14 +5,14 @@ use crate::entries::stretches::Stretches;
 use crate::entries::walk::{Counted, Filter, Visit, walk};
 use crate::names::groups::{GroupBy, Ids};
 use crate::query::counts::LeftOut;
-use crate::query::picks::Walked;
+use crate::query::picks::{Walked, matching};
 use crate::query::{Per, Query, RowKey, RowLimit, Shape, TableRules};
 use crate::table::View;
 use crate::table::ordered::{RowOrder, Table};
 use crate::table::tree_rows::RowRoom;
 use crate::table::united::{Part, Union, is_by_start};
 use crate::trace::{Thread, Trace};
-use crate::value::clock::{Clock, Window};
+use crate::value::clock::{Clock, TickRange, Window};
 use crate::value::matcher::Matcher;
 use crate::value::space::Space;
 use tracemill_trace::Error;
@@ -197,7 +197,7 @@ impl Trace {
             Ok(view.matching(matcher).iter().collect())
         };
         let all: Vec<Vec<(f64, f64)>> = try_each(self.limits.threads, threads.len(), of)?;
-        let window = |own| self.clock.window_of(own);
+        let window = |(from, to)| self.clock.window_of(from, to);
         Ok(Stretches::of(all.concat()).iter().map(window).collect())
     }
 
@@ -219,10 +219,10 @@ impl Trace {
     }
 
     /// Returns the first and last counted tick: of the windows, or of the trace if there are none.
-    fn counted_time(&self, windows: &[Window]) -> (f64, f64) {
+    fn counted_time(&self, windows: &[Window]) -> TickRange {
         let (first, last) = self.ticks();
         let is_whole = windows.is_empty() && first.is_finite() && last.is_finite();
-        if is_whole { (first, last) } else { span_of(windows, self.clock) }
+        if is_whole { TickRange { from: first, to: last } } else { span_of(windows, self.clock) }
     }
 
     fn of_thread(
@@ -234,7 +234,7 @@ impl Trace {
     ) -> Result<Part, Error> {
         self.limits.cancel.check()?;
         let within = self.counted_time(&query.windows);
-        let track = self.track_until(&self.threads[at], within.1)?;
+        let track = self.track_until(&self.threads[at], within.to)?;
         let mut view = View::counting(&track, query.rules, within);
         view.limit = limit;
         let mut part = view.part(at, view.table_of(query, room)?);
@@ -244,12 +244,13 @@ impl Trace {
 }
 
 /// Returns the first and last tick of the windows; infinite if there are none.
-fn span_of(windows: &[Window], clock: Clock) -> (f64, f64) {
-    let ticks = |ms: f64| clock.tick(ms);
-    let span =
-        windows.iter().map(|own| clock.sums(*own)).map(|own| (ticks(own.from), ticks(own.to)));
-    let all = (f64::NEG_INFINITY, f64::INFINITY);
-    span.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or(all)
+fn span_of(windows: &[Window], clock: Clock) -> TickRange {
+    let range =
+        |window: Window| TickRange { from: clock.tick(window.from), to: clock.tick(window.to) };
+    let ranges = windows.iter().map(|window| range(clock.sums(*window)));
+    let both =
+        |a: TickRange, b: TickRange| TickRange { from: a.from.min(b.from), to: a.to.max(b.to) };
+    ranges.reduce(both).unwrap_or(TickRange::ALL)
 }
 
 impl<'t> View<'t> {
@@ -262,8 +263,8 @@ impl<'t> View<'t> {
     pub fn walked<'q>(&self, query: &'q Query, ids: &Ids<'_>, is_bottom_up: bool) -> Walked<'q> {
         let clock = self.trace.clock;
         let windows: Vec<Window> = query.windows.iter().map(|own| clock.sums(*own)).collect();
-        let windows = (&*windows, clock.sums(self.full()), clock);
-        query.picks.apply(|| self.drawn(), windows, ids, is_bottom_up)
+        let (drawn, full) = (|| self.drawn(), clock.sums(self.full()));
+        query.picks.apply(drawn, &windows, full, clock, ids, is_bottom_up)
     }
 
     /// Returns all entries of the track, those without a place in the tree too.
@@ -283,7 +284,21 @@ impl<'t> View<'t> {
     ) -> Result<(), Error> {
         let counted = || self.all_entries().map(|entry| Counted { written: entry, entry });
         let filter = Filter { shown_only: true, with_tasks: true, ..self.filter() };
-        walk((counted(), counted()), window, filter, &mut [visit], room)
+        walk(counted(), counted(), window, filter, &mut [visit], room)
+    }
+
+    /// Returns the time, in ticks, in which a matching drawn entry is open.
+    pub(crate) fn matching(&self, matcher: &Matcher) -> Stretches {
+        let ids = self.ids(GroupBy::None);
+        matching(self.drawn(), &ids, matcher)
+    }
+
+    /// Returns the window of the entry with this key (§10).
+    pub(crate) fn window_of(&self, key: &str) -> Option<Window> {
+        let ids = self.ids(GroupBy::None);
+        let mut entries = self.track.nested().map(|own| own.entry);
+        let entry = entries.find(|entry| self.key(entry, &ids).as_deref() == Some(key))?;
+        Some(self.trace.clock.window_of(entry.ts, entry.end()))
     }
 
     /// Returns a table as the part of the thread with this number.

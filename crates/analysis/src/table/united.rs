@@ -149,7 +149,7 @@ impl Union<'_> {
             children.sort_by_key(|child| idle.contains(child));
             children
         };
-        for (at, depth) in all.depth_first_as(sorted, (usize::MAX, true), |_| true) {
+        for (at, depth) in all.depth_first_as(sorted, usize::MAX, true, |_| true) {
             let sum = all.get(at);
             let Source { table, row } = sum.entry;
             let Some(mut row) = tables[table as usize].take(row as usize) else { continue };

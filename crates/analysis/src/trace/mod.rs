@@ -6,7 +6,7 @@ pub(crate) mod hiding;
 pub(crate) mod profiles;
 pub(crate) mod uncounted;
 
-use crate::entries::calls::integrate;
+use crate::entries::calls::{CallRules, integrate};
 use crate::entries::sorting::{FiledRecords, Pairs};
 use crate::entries::{Entry, Nested, Placed, merge};
 use crate::events::compiled::Included;
@@ -26,7 +26,7 @@ use crate::profile::model::{Model, Weights};
 use crate::profile::refusals::Refusal;
 use crate::profile::samples::Sample;
 use crate::trace::uncounted::UncountedProfiles;
-use crate::value::clock::{Clock, Times, nanos_of};
+use crate::value::clock::{Clock, TickRange, Times, nanos_of};
 use crate::value::matcher::Matcher;
 use crate::value::space::Space;
 use crate::value::string;
@@ -308,13 +308,13 @@ impl Trace {
     }
 
     /// Counts the samples of a thread within a range of ticks.
-    pub(crate) fn samples_within(&self, thread: &Thread, (from, to): (f64, f64)) -> u64 {
-        if from == f64::NEG_INFINITY && to == f64::INFINITY {
+    pub(crate) fn samples_within(&self, thread: &Thread, within: TickRange) -> u64 {
+        if within == TickRange::ALL {
             return thread.samples();
         }
         let range = thread.model.as_deref().map_or(0..0, |model| model.span.range.clone());
         let times = self.samples.range(range).map(|sample| self.clock.tick(sample.ms));
-        times.filter(|time| (from..=to).contains(time)).count() as u64
+        times.filter(|time| (within.from..=within.to).contains(time)).count() as u64
     }
 
     fn events(&self, thread: &Thread) -> impl Iterator<Item = Entry> + '_ {
@@ -333,8 +333,8 @@ impl Trace {
             (id != 0).then(|| model.trace_ids.get(&id).copied())
         };
         let samples = self.samples.range(model.span.range.clone());
-        let made_of = (self.events(thread), samples, until);
-        integrate(made_of, (model, &self.flags, self.clock), trace_id, space)
+        let rules = CallRules { model, flags: &self.flags, clock: self.clock, until };
+        integrate(self.events(thread), samples, rules, trace_id, space)
     }
 
     /// Computes the flame chart of a thread.

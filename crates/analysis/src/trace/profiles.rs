@@ -11,11 +11,10 @@ use crate::trace::uncounted::UncountedProfiles;
 use crate::value::clock::{Clock, written};
 use crate::value::space::Space;
 use tracemill_cpuprofile::ProfileSource;
-use tracemill_join::config::Config;
 use tracemill_join::input_set::{InputPlace, InputSet, ProfileFacts};
 use tracemill_trace::Error;
 use tracemill_trace::event::names::Names;
-use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::limits::{Limits, Quota};
 use tracemill_trace::run::memory::Share;
 use tracemill_trace::run::threads::{both, try_each};
 use tracemill_trace::spill::hash::HashMap;
@@ -45,22 +44,31 @@ struct Decoded {
     names: Names,
 }
 
+/// What profiles may take while they are read.
+pub(crate) struct ProfileRoom<'r> {
+    pub(crate) space: &'r Space,
+    pub(crate) quota: &'r Quota,
+    pub(crate) limits: &'r Limits,
+}
+
 /// Decodes all profiles, as many at a time as there are threads, and appends their samples to
 /// `samples`.
 pub(crate) fn read_profiles(
     inputs: &InputSet,
     rules: ReadRules,
-    (names, samples): (&mut Names, &mut Samples),
-    (space, room, config): (&Space, &Quota, &Config),
+    names: &mut Names,
+    samples: &mut Samples,
+    room: ProfileRoom<'_>,
     clock: Clock,
 ) -> Result<Vec<ReadProfile>, Error> {
+    let ProfileRoom { space, quota, limits } = room;
     let (pieces, mut profiles) = (inputs.pieces(), inputs.profiles());
     if rules.as_devtools {
         profiles.retain(|profile| !profile.is_of_stacks);
     }
-    let threads = config.limits.threads.max(1);
+    let threads = limits.threads.max(1);
     let space = space.divided((2 * threads).min(profiles.len()));
-    let kept = config.limits.lease("call trees of CPU profiles", Share::of(1, 8));
+    let kept = limits.lease("call trees of CPU profiles", Share::of(1, 8));
     let kept = Space::new(kept, 1).divided(profiles.len());
     let decode = |number: usize| {
         let (mut raw, mut raw_samples) = (Raw::new(&space), RawSamples::new(&space));
@@ -68,7 +76,7 @@ pub(crate) fn read_profiles(
         let mut added = Ok(());
         pieces.each(number, rules.as_devtools, |piece| {
             if added.is_ok() {
-                let nodes = raw.add(piece, facts.is_whole, &mut names, room);
+                let nodes = raw.add(piece, facts.is_whole, &mut names, quota);
                 added = nodes.and_then(|()| raw_samples.add(piece.samples, piece.micros()));
             }
             if raw_samples.are_complete() {
@@ -120,7 +128,7 @@ impl Decoded {
         let weights = if facts.is_whole { rules.weights } else { Weights::Next };
         let (mut model, by_id) = raw.model(clock.sum(end), kept)?;
         let node = |id: u64| by_id.get(id).filter(|&own| model.is_known(own));
-        let span = raw_samples.finish((start, weights, clock), node, &model, samples)?;
+        let span = raw_samples.finish(start, weights, clock, node, &model, samples)?;
         if let Some(end) = span.end.filter(|end| *end != 0.0 && !end.is_nan()) {
             model.end = end;
         }

@@ -223,14 +223,15 @@ impl<E: Record + Default> Rows<E> {
         all: bool,
         is_shown: impl FnMut(&Row<E>) -> bool,
     ) -> impl Iterator<Item = (u32, u32)> {
-        self.depth_first_as(move |row| self.sorted(row, by), (levels, all), is_shown)
+        self.depth_first_as(move |row| self.sorted(row, by), levels, all, is_shown)
     }
 
     /// As [`Rows::depth_first`], with children in the order of `sorted`.
     pub(crate) fn depth_first_as(
         &self,
         mut sorted: impl FnMut(u32) -> Vec<u32>,
-        (levels, all): (usize, bool),
+        levels: usize,
+        all: bool,
         mut is_shown: impl FnMut(&Row<E>) -> bool,
     ) -> impl Iterator<Item = (u32, u32)> {
         let mut open: Vec<(u32, u32)> = Vec::new();

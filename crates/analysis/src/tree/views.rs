@@ -10,7 +10,6 @@ use std::collections::hash_map::Entry as Place;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Identifies the rows of entries.
 pub trait Identify {
     /// Returns the id of the entry's row.
     fn id(&self, entry: &Entry) -> u32;
@@ -35,6 +34,30 @@ pub(crate) enum ReceivedKind {
     Response,
 }
 
+/// How rows of a [`TopDown`] are made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TopDownRules {
+    /// A row for each event, as in the event log.
+    pub each: bool,
+    /// Rows of different groups are different.
+    pub grouped: bool,
+    /// As DevTools does where that is a defect.
+    pub as_devtools: bool,
+}
+
+/// How rows of a [`BottomUp`] are made.
+#[derive(Clone, Copy, Debug)]
+pub struct BottomUpRules {
+    /// Levels of callers, the first of which has no callers.
+    pub levels: usize,
+    /// The group is part of a row's id, as by third party.
+    pub forced: bool,
+    /// As DevTools does where that is a defect.
+    pub as_devtools: bool,
+    /// The clock of the entries.
+    pub clock: Clock,
+}
+
 /// A call tree, or with `each` an event log with one row per event.
 pub struct TopDown<'i, I> {
     pub(crate) rows: Rows,
@@ -48,11 +71,8 @@ pub struct TopDown<'i, I> {
 
 impl<'i, I: Identify> TopDown<'i, I> {
     /// Makes an empty tree of entries that `ids` names.
-    pub fn new(
-        ids: &'i I,
-        space: &Space,
-        (each, grouped, as_devtools): (bool, bool, bool),
-    ) -> Self {
+    pub fn new(ids: &'i I, space: &Space, rules: TopDownRules) -> Self {
+        let TopDownRules { each, grouped, as_devtools } = rules;
         let open = vec![(0, true)];
         TopDown { rows: Rows::new(space), ids, each, grouped, as_devtools, open }
     }
@@ -153,13 +173,8 @@ pub struct BottomUp<'i, I> {
 
 impl<'i, I: Identify> BottomUp<'i, I> {
     /// Makes an empty tree of `levels` levels of what `window` has, in the sums of the clock.
-    pub fn new(
-        ids: &'i I,
-        window: Window,
-        (levels, forced): (usize, bool),
-        (as_devtools, clock): (bool, Clock),
-        space: &Space,
-    ) -> Self {
+    pub fn new(ids: &'i I, window: Window, rules: BottomUpRules, space: &Space) -> Self {
+        let BottomUpRules { levels, forced, as_devtools, clock } = rules;
         BottomUp {
             rows: Rows::new(space),
             ids,

@@ -29,6 +29,20 @@ pub struct Window {
     pub to: f64,
 }
 
+/// A range of ticks; both ends are in it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TickRange {
+    /// The first tick.
+    pub from: f64,
+    /// The last tick.
+    pub to: f64,
+}
+
+impl TickRange {
+    /// All ticks.
+    pub(crate) const ALL: TickRange = TickRange { from: f64::NEG_INFINITY, to: f64::INFINITY };
+}
+
 /// Compares two times by value. NaN comes after all numbers, which makes the order total.
 pub fn by_time(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b).unwrap_or_else(|| a.total_cmp(&b))
@@ -141,7 +155,7 @@ impl Clock {
     }
 
     /// Converts a window from ticks to milliseconds.
-    pub fn window_of(self, (from, to): (f64, f64)) -> Window {
+    pub fn window_of(self, from: f64, to: f64) -> Window {
         self.window(Window { from: self.sum(from), to: self.sum(to) })
     }
 

@@ -166,9 +166,9 @@ impl<'o> Writer<'o> {
     fn place(&mut self, event: &Event<'_>, ts: i64) {
         if let Some(role) = Role::of(event) {
             let thread = self.tracks.thread(event);
-            let ids = self.tracks.ids(thread);
+            let (pid, tid) = self.tracks.ids(thread);
             self.tracks.of_thread(thread, &mut self.out);
-            self.profiles.take(event, role, ts, ids, &mut self.out);
+            self.profiles.take(event, role, ts, pid, tid, &mut self.out);
             return;
         }
         match event.phase() {
@@ -350,13 +350,13 @@ impl<'o> Writer<'o> {
         }
         let process = self.tracks.process(event);
         let name = printable(event.field(Field::Name).unwrap_or_default());
-        let of = (Some(process), &key.to_le_bytes()[..]);
-        (key, self.tracks.other(of, &name, false, &mut self.out))
+        let bytes = key.to_le_bytes();
+        (key, self.tracks.other(Some(process), &bytes, &name, false, &mut self.out))
     }
 
     fn instant(&mut self, event: &Event<'_>, ts: i64) {
         let track = match member(event.bytes, b"s").map(content) {
-            Some(b"g") => self.tracks.other((None, b"global"), "Global", false, &mut self.out),
+            Some(b"g") => self.tracks.other(None, b"global", "Global", false, &mut self.out),
             Some(b"p") => {
                 let process = self.tracks.process(event);
                 self.tracks.of_process(process, &mut self.out)
@@ -384,7 +384,7 @@ impl<'o> Writer<'o> {
             let whole = [own, b"\0", id, b"\0", key].concat();
             let with_id = if id.is_empty() { String::new() } else { format!(" id: {}", plain(id)) };
             let name = format!("{}{with_id} {}", plain(own), plain(key));
-            let track = self.tracks.other((Some(process), &whole), &name, true, &mut self.out);
+            let track = self.tracks.other(Some(process), &whole, &name, true, &mut self.out);
             self.written.counters += 1;
             self.event.clear();
             self.event.number(field::TYPE, Type::Counter as u64);

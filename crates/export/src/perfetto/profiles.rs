@@ -62,15 +62,15 @@ impl Profiles {
         event: &Event<'_>,
         role: Role,
         ts: i64,
-        ids: (i64, i64),
+        pid: i64,
+        tid: i64,
         out: &mut Packets<'_>,
     ) {
-        let [pid, id, id2] =
-            [Field::Pid, Field::Id, Field::Id2].map(|of| event.field(of).unwrap_or_default());
-        let key = [pid, id, id2].join(&0);
+        let ids = [Field::Pid, Field::Id, Field::Id2].map(|of| event.field(of).unwrap_or_default());
+        let key = ids.join(&0);
         if role != Role::Chunk || !self.profiles.contains_key(&key) {
             self.count += 1;
-            let profile = Profile::new(EVENTS + self.count, ids, ts);
+            let profile = Profile::new(EVENTS + self.count, pid, tid, ts);
             self.profiles.insert(key.clone(), profile);
         }
         let Some(profile) = self.profiles.get_mut(&key) else { return };
@@ -122,10 +122,10 @@ impl Profiles {
 }
 
 impl Profile {
-    fn new(sequence: u64, ids: (i64, i64), now: i64) -> Self {
+    fn new(sequence: u64, pid: i64, tid: i64, now: i64) -> Self {
         Profile {
             sequence,
-            ids,
+            ids: (pid, tid),
             now,
             told: None,
             nodes: Vec::new(),

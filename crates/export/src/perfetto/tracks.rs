@@ -193,7 +193,8 @@ impl Tracks {
     /// process.
     pub(super) fn other(
         &mut self,
-        (process, key): (Option<usize>, &[u8]),
+        process: Option<usize>,
+        key: &[u8],
         name: &str,
         is_counter: bool,
         out: &mut Packets<'_>,

@@ -140,7 +140,7 @@ pub struct Difference {
     pub line: Option<i64>,
     /// Self time in milliseconds.
     pub own: Pair,
-    /// Total time in milliseconds.
+    /// Minimum time in milliseconds.
     pub total: Pair,
     /// Number of events.
     pub count: Pair,
@@ -180,6 +180,7 @@ pub fn compare_runs(base: &[Run], new: &[Run], rules: &CompareRules) -> Comparis
     let busy = Pair::of_runs(&a.busy, &b.busy);
     let least = rules.least / 100.0 * busy.base.max(busy.new);
     let runs = (base.len(), new.len());
+    let are_single = runs == (1, 1);
     let mut rows: Vec<Difference> = Vec::new();
     for (key, one, two) in pair(&a, &b, rules.by) {
         let verdict = match (one.runs, two.runs) {
@@ -194,9 +195,9 @@ pub fn compare_runs(base: &[Run], new: &[Run], rules: &CompareRules) -> Comparis
             trace_name: trace_name.cloned().unwrap_or_default(),
             url: key.url,
             line: key.line,
-            own: tested(&one, &two, |row| (&row.own, 0), runs, least),
-            total: tested(&one, &two, |row| (&row.total, 1), runs, least),
-            count: counted(&one, &two, runs),
+            own: tested(&one, &two, |row| (&row.own, 0), are_single, least),
+            total: tested(&one, &two, |row| (&row.total, 1), are_single, least),
+            count: counted(&one, &two, are_single),
             verdict,
         });
     }
@@ -213,7 +214,7 @@ fn tested(
     one: &Row,
     two: &Row,
     of: impl Fn(&Row) -> (&[f64], usize),
-    runs: (usize, usize),
+    are_single: bool,
     least: f64,
 ) -> Pair {
     let (from, at) = of(one);
@@ -224,17 +225,17 @@ fn tested(
         return Pair { certainty: Certainty::Chance, ..pair };
     }
     let judged = match (one.spread, two.spread) {
-        (Some(one), Some(two)) if runs == (1, 1) => Some(of_sums(one[at], two[at], pair.change())),
+        (Some(one), Some(two)) if are_single => Some(of_sums(one[at], two[at], pair.change())),
         _ => Pair::of_runs(from, to).judged,
     };
     Pair { judged, ..pair }
 }
 
-fn counted(one: &Row, two: &Row, runs: (usize, usize)) -> Pair {
+fn counted(one: &Row, two: &Row, are_single: bool) -> Pair {
     let pair = Pair::of(&one.count, &two.count);
-    let judged = match runs {
-        (1, 1) => Some(of_counts(pair.base, pair.new)),
-        _ => Pair::of_runs(&one.count, &two.count).judged,
+    let judged = match are_single {
+        true => Some(of_counts(pair.base, pair.new)),
+        false => Pair::of_runs(&one.count, &two.count).judged,
     };
     Pair { judged, ..pair }
 }

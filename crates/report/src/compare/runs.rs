@@ -10,7 +10,7 @@ use tracemill_analysis::entries::walk::Visit;
 use tracemill_analysis::profile::model::{Model, NONE, Node};
 use tracemill_analysis::table::tree_rows::RowRoom;
 use tracemill_analysis::tree::By;
-use tracemill_analysis::tree::views::TopDown;
+use tracemill_analysis::tree::views::{TopDown, TopDownRules};
 use tracemill_analysis::{GroupBy, Part, Query, Trace, TreeRow, View};
 use tracemill_trace::Error;
 use tracemill_trace::run::memory::Share;
@@ -274,12 +274,13 @@ fn call_tree_and_singles(
     let ids = view.ids(GroupBy::None);
     let over = view.walked(query, &ids, false);
     let as_devtools = query.rules.as_devtools;
-    let mut tree = TopDown::new(&ids, &trace.space_of_rows(), (false, false, as_devtools));
+    let rules = TopDownRules { as_devtools, ..TopDownRules::default() };
+    let mut tree = TopDown::new(&ids, &trace.space_of_rows(), rules);
     let mut singles = is_wanted.map(|own| Singles::new(&view, &ids, as_devtools, own));
     let mut visits: Vec<&mut dyn Visit> = vec![&mut tree];
     visits.extend(singles.as_mut().map(|single| single as &mut dyn Visit));
-    view.walk((&over, &ids), &mut visits, &room.grown)?;
-    let (rows, all) = (tree.finish(over.window), (By::Total, usize::MAX));
-    let table = view.table(&rows, (&ids, room), over.window, all)?;
+    view.walk(&over, &ids, &mut visits, &room.grown)?;
+    let rows = tree.finish(over.window);
+    let table = view.table(&rows, &ids, room, over.window, By::Total, usize::MAX)?;
     Ok((view.part(at, table), singles.map_or_else(Vec::new, Singles::finish)))
 }

@@ -105,7 +105,7 @@ pub(super) fn stretch_of(trace: &Trace, event: &Event) -> Stretch {
     Stretch {
         name: trace.names().text(event.text),
         thread: event.thread as usize,
-        window: clock.window_of((event.ts, until)),
+        window: clock.window_of(event.ts, until),
         ts: clock.micros(event.ts),
         dur: clock.micros(event.dur),
         until: clock.micros(until),

@@ -6,13 +6,13 @@ mod launched;
 mod running;
 mod streams;
 
-use crate::found::{Device, DeviceRules, Devices, KindTime};
+use crate::found::{Device, DeviceRules, Devices, KindTime, ReportRules};
 use class::{Classes, Mask};
 use kernels::Kernels;
 use launched::{OnDevice, launched, millis};
 use running::Running;
 use streams::Streams;
-use tracemill_analysis::{Trace, Window};
+use tracemill_analysis::Trace;
 use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 
@@ -33,13 +33,13 @@ struct Walked {
 pub(crate) fn on_devices(
     trace: &Trace,
     threads: &[usize],
-    (rows, rules): (usize, DeviceRules),
-    window: Option<Window>,
+    rules: &ReportRules,
     room: &Quota,
 ) -> Result<Option<Devices>, Error> {
     if !trace.device_events().any(|own| own.role.is_of_device()) {
         return Ok(None);
     }
+    let ReportRules { rows, window, devices: rules, .. } = *rules;
     let (events, incomplete) = launched(trace, threads, rules, window)?;
     let mut classes = Classes::default();
     let mut kernels = Kernels::default();

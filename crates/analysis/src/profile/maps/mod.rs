@@ -175,7 +175,7 @@ impl<'a> Mapper<'a> {
             };
             let functions = BTreeMap::from([(url, functions.clone())]);
             let of = format!("the map of {script} in the trace");
-            match self.apply((&of, &text), &functions, |_| base.clone()) {
+            match self.apply(&of, &text, &functions, |_| base.clone()) {
                 Ok(()) => drop(scripts.remove(&url)),
                 Err(why) => self.refuse(MapFault::Broken.of(format!("{of}: {why}"))),
             }
@@ -236,7 +236,7 @@ impl<'a> Mapper<'a> {
             let text = folder.text(&place, self.most);
             let base = |script: &str| Folder::base(&place, script);
             let applied = text.and_then(|text| {
-                let applied = self.apply((&shown, &text), &functions, base);
+                let applied = self.apply(&shown, &text, &functions, base);
                 applied.map_err(|why| MapFault::Broken.of(format!("{shown}: {why}")))
             });
             applied.unwrap_or_else(|why| self.refuse(why));
@@ -277,7 +277,8 @@ impl<'a> Mapper<'a> {
     /// sources of a script are relative.
     fn apply(
         &mut self,
-        (of, text): (&str, &[u8]),
+        of: &str,
+        text: &[u8],
         scripts: &Scripts,
         base: impl Fn(&str) -> String,
     ) -> Result<(), String> {
@@ -363,7 +364,8 @@ impl<'t> Lines<'t> {
     }
 
     /// Returns the text, and the offset of a position in it.
-    fn at(&self, (line, column): Place) -> Option<(&str, usize)> {
+    fn at(&self, place: Place) -> Option<(&str, usize)> {
+        let (line, column) = place;
         let text = self.text.as_deref()?;
         let start = *self.starts.get(line as usize)?;
         let end = self.starts.get(line as usize + 1).copied().unwrap_or(text.len());

@@ -98,7 +98,7 @@ impl<'m> MapText<'m> {
         }
         let found = |(segment, part): (Segment, usize)| {
             let origin = segment.origin?;
-            let source = self.parts[part].1.source(&lists[part], (part, origin.source))?;
+            let source = self.parts[part].1.source(&lists[part], part, origin.source)?;
             let name = origin.name.and_then(|name| string(lists[part].names.get(&name)?));
             Some(Found { place: segment.place, origin: origin.place, source, name })
         };
@@ -163,17 +163,17 @@ impl<'m> PartText<'m> {
         Lists { names, sources, contents, ignored }
     }
 
-    fn source(&self, lists: &Lists<'m>, number: (usize, u32)) -> Option<FoundSource<'m>> {
-        let own = string(lists.sources.get(&number.1)?)?;
+    fn source(&self, lists: &Lists<'m>, part: usize, source: u32) -> Option<FoundSource<'m>> {
+        let own = string(lists.sources.get(&source)?)?;
         let path = match string(self.root).filter(|root| !root.is_empty()) {
             Some(root) if root.ends_with(b"/") => [root, own].concat(),
             Some(root) => [&*root, b"/", &*own].concat(),
             None => own,
         };
-        let content = lists.contents.get(&number.1).copied();
-        let is_library = lists.ignored.contains(&f64::from(number.1));
+        let content = lists.contents.get(&source).copied();
+        let is_library = lists.ignored.contains(&f64::from(source));
         let content = content.filter(|content| content.starts_with(b"\""));
-        Some(FoundSource { number, path, content, is_library })
+        Some(FoundSource { number: (part, source), path, content, is_library })
     }
 }
 
