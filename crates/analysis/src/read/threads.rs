@@ -56,8 +56,7 @@ impl Trace {
 
     /// Reads `sources`, and applies source maps to the functions of samples.
     ///
-    /// Additional cost: a pass over each used map, one at a time, of at most a quarter of the
-    /// budget.
+    /// Additional cost: a pass over each used map, of at most a quarter of the budget at a time.
     ///
     /// # Errors
     /// As [`Trace::read`]. Defects of maps are reported in [`Trace::mapped`].

@@ -10,6 +10,7 @@ use std::collections::hash_map::Entry as Place;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::hash::HashMap;
 
+/// Identifies the rows of entries.
 pub trait Identify {
     /// Returns the id of the entry's row.
     fn id(&self, entry: &Entry) -> u32;

@@ -272,8 +272,8 @@ impl Scanner {
     ) -> Option<Status> {
         let suspect = self.kernel.flatten(piece, &mut self.carry, &mut self.positions);
         self.classified += piece.len() as u64;
-        let positions = (self.scanned, self.positions.as_slice());
-        match self.state.walk(window, positions, self.pauses(), stop, sink) {
+        let positions = self.positions.as_slice();
+        match self.state.walk(window, self.scanned, positions, self.pauses(), stop, sink) {
             Walk::Through => {
                 if let Some(at) = suspect {
                     let noticed = self.scanned + at as u64;

@@ -133,7 +133,8 @@ impl State {
     pub(super) fn walk<S: Sink>(
         &mut self,
         window: Window<'_>,
-        (start, positions): (u64, &[u16]),
+        start: u64,
+        positions: &[u16],
         pauses: bool,
         stop: Stop,
         sink: &mut S,
