@@ -1,7 +1,7 @@
 //! A catalogue of all messages with sample values, for review as a whole. `UPDATE_GOLDEN=1 cargo
 //! test` rewrites it.
 
-use crate::remedies;
+use crate::outcome::remedies;
 use std::fmt::Write;
 use std::io::{Error as IoError, ErrorKind as IoKind};
 use std::path::Path;

@@ -24,41 +24,26 @@
 #![forbid(unsafe_code)]
 
 mod args;
-mod caller;
 #[cfg(test)]
 mod catalogue;
 mod commands;
-mod exit;
 mod files;
-mod hints;
-mod inputs;
-mod manifest;
-mod markdown;
-mod memory;
 mod messages;
-mod pointer;
-mod progress;
-mod remedies;
+mod outcome;
+mod process;
 mod report;
-mod signal;
-mod similar;
-mod size;
-mod summary;
-mod table;
-mod times;
-mod whole_file;
-mod wrap;
+mod text;
 
-pub use caller::{Answer, Caller, CallerMessage, Refusal};
-pub use progress::Stage;
+pub use messages::progress::Stage;
+pub use process::caller::{Answer, Caller, CallerMessage, Refusal};
 pub use tracemill_trace::run::error::ErrorClass;
 pub use tracemill_trace::run::limits::{Cancel, Progress};
 
 use args::{Cli, Verb};
 use clap::{CommandFactory, FromArgMatches};
-use exit::{Exit, Failure};
 use files::RunFiles;
 use messages::Messages;
+use outcome::exit::{Exit, Failure};
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use tracemill_cpuprofile::ProfileInputs;
@@ -84,7 +69,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
     tracemill_tokenizer::survive_lost_pages();
     silence_lost_temporary();
     let messages = Messages::new(command.verb.messages());
-    if let Err(error) = signal::watch() {
+    if let Err(error) = messages::signal::watch() {
         // temporary files without a name are removed all the same
         messages.warning(&format!("cannot watch for signals: {error}"));
     }
@@ -195,7 +180,7 @@ pub fn reading(
         return Err(Failure::usage("only merge says what is read").into());
     };
     let window = |text: &String| {
-        times::window(text)
+        text::times::window(text)
             .map_err(|why| Failure::usage(format!("invalid value '{text}' for a window: {why}")))
     };
     let windows = windows.iter().map(window).collect::<Result<_, _>>()?;
@@ -214,7 +199,7 @@ pub fn losses(inputs: &[InputReport]) -> Vec<String> {
 fn command(words: impl IntoIterator<Item = OsString>) -> Result<ParsedCommand, Refusal> {
     let words: Vec<OsString> = [OsString::from("tracemill")].into_iter().chain(words).collect();
     parse(&words).map_err(|error| {
-        let text = hints::message(&error, &words);
+        let text = messages::hints::message(&error, &words);
         // functions have no --help
         let lines = text.lines().take_while(|line| !line.starts_with("For more information"));
         let text = lines.collect::<Vec<_>>().join("\n").trim_end().to_owned();

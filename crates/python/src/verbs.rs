@@ -2,7 +2,8 @@
 
 use crate::watched::watched;
 use std::ffi::OsString;
-use tracemill::{Answer, Caller};
+use tracemill::Answer;
+use tracemill::Caller;
 use pyo3::prelude::*;
 
 /// Whether a message is a warning, and its text.

@@ -4,7 +4,9 @@ use crate::errors::exception;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 use std::{panic, thread};
-use tracemill::{Caller, Refusal, Stage};
+use tracemill::Caller;
+use tracemill::Refusal;
+use tracemill::Stage;
 use pyo3::prelude::*;
 
 /// Interval of signal checks and progress reports.

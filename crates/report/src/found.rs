@@ -1,9 +1,9 @@
 //! The sections of a report.
 
-use crate::network::Request;
-use crate::parties::Party;
 use crate::spread::Spread;
-use crate::web::{Told, Visit};
+use crate::web::network::Request;
+use crate::web::parties::Party;
+use crate::web::{Metric, Visit};
 use tracemill_analysis::{Location, Part, Producer, TableRules, TreePath, TreeRow, Window};
 
 /// Options of a report.
@@ -66,7 +66,7 @@ pub struct Report {
     /// Requests that begin within the window, in the order of their first events.
     pub requests: Vec<Request>,
     /// Visits of pages in the whole trace, by navigation; `None` unless Chrome recorded it.
-    pub visits: Option<Told<Vec<Visit>>>,
+    pub visits: Option<Metric<Vec<Visit>>>,
     /// Main-thread time and bytes by company for the first [`ReportRules::rows`] visits; empty if
     /// the main thread is not selected.
     pub parties: Vec<Vec<Party>>,

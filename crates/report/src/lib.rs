@@ -48,23 +48,15 @@
 #![forbid(unsafe_code)]
 
 mod bazel;
-mod blocks;
 mod compare;
 mod compiler;
 mod found;
 mod gpu;
-mod interactions;
-mod navigations;
-mod network;
-mod parties;
+mod main_thread;
 mod paths;
-mod reflows;
 mod sections;
-mod shifts;
 mod spread;
 mod survey;
-mod tasks;
-mod visits;
 mod web;
 
 pub use compare::{
@@ -76,10 +68,10 @@ pub use found::{
     Header, Kernel, KindTime, Reflow, Reflows, Report, ReportRules, StreamIdle, Stretch, Tasks,
     ThreadSums,
 };
-pub use interactions::Interaction;
-pub use network::Request;
-pub use parties::Party;
 pub use sections::report;
-pub use shifts::ShiftCluster;
 pub use spread::Spread;
-pub use web::{LargestPaint, LargestParts, Told, Visit};
+pub use web::interactions::Interaction;
+pub use web::network::Request;
+pub use web::parties::Party;
+pub use web::shifts::ShiftCluster;
+pub use web::{LargestPaint, LargestParts, Metric, Visit};

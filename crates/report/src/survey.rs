@@ -1,13 +1,13 @@
 //! Collects all sections of one thread from one flame chart and one walk.
 
-use crate::blocks::blocks;
 use crate::found::{Blocks, ReportRules, Stretch, Tasks, ThreadSums, is_gc};
-use crate::parties::{Party, parties};
+use crate::main_thread::blocks::blocks;
+use crate::main_thread::reflows::{OfThread, reflows};
+use crate::main_thread::tasks::{has_tasks, tasks};
 use crate::paths::{heaviest, hottest};
-use crate::reflows::{OfThread, reflows};
-use crate::tasks::{has_tasks, tasks};
-use crate::visits::{Between, Within};
 use crate::web::Visit;
+use crate::web::parties::{Party, parties};
+use crate::web::visits::{Between, Within};
 use tracemill_analysis::entries::{Entry, walk};
 use tracemill_analysis::query::picks::Walked;
 use tracemill_analysis::table::tree_rows::RowRoom;

@@ -19,7 +19,7 @@ use tracemill_trace::time::bounds::Bounds;
 
 /// Counts and messages about a trace.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct TraceFacts {
     pub(crate) events: u64,
     pub(crate) event_bytes: u64,
     /// Events that are not drawn, such as untimed ones. `None` if shown by an index.
@@ -68,7 +68,7 @@ pub(crate) struct Model {
     pub(crate) tracks: Tracks,
     pub(crate) flows: Flows,
     pub(crate) bounds: Bounds,
-    pub(crate) told: Told,
+    pub(crate) facts: TraceFacts,
     /// Approximate sums of intervals that have no rows.
     pub(crate) bins: Option<Bins>,
     /// Rows of calls, if they are stored separately.
@@ -83,12 +83,12 @@ pub(crate) struct Arranged {
     pub(crate) lanes: Vec<Lane>,
     pub(crate) tracks: Tracks,
     pub(crate) flows: Flows,
-    pub(crate) told: Told,
+    pub(crate) facts: TraceFacts,
 }
 
 impl Arranged {
     pub(crate) fn model(self, processes: Vec<Process>, bounds: Bounds, scanned: InputSet) -> Model {
-        let Arranged { names, sums, lanes, tracks, flows, told } = self;
+        let Arranged { names, sums, lanes, tracks, flows, facts } = self;
         let (bins, calls, damaged) = (None, None, OnceLock::new());
         Model {
             names,
@@ -98,7 +98,7 @@ impl Arranged {
             tracks,
             flows,
             bounds,
-            told,
+            facts,
             bins,
             calls,
             scanned,
@@ -147,21 +147,21 @@ impl Model {
 
     /// Returns the JSON that the page needs before drawing: bounds, counts, processes and lanes.
     pub(crate) fn described(&self, file: &str) -> Value {
-        let told = &self.told;
+        let facts = &self.facts;
         let ranges = self.bounds.end.saturating_sub(self.bounds.start);
         json!({
             "file": file,
             "start": self.bounds.start.to_string(),
             "end": self.bounds.end.to_string(),
             "duration": ranges.to_string(),
-            "events": told.events,
+            "events": facts.events,
             "bytes": self.scanned.reports().iter().map(|input| input.bytes).sum::<u64>(),
-            "event_bytes": told.event_bytes,
-            "undrawn": told.undrawn,
-            "lone_ends": told.lone_ends,
-            "unended": told.unended,
-            "folded": told.folded,
-            "lost": told.lost,
+            "event_bytes": facts.event_bytes,
+            "undrawn": facts.undrawn,
+            "lone_ends": facts.lone_ends,
+            "unended": facts.unended,
+            "folded": facts.folded,
+            "lost": facts.lost,
             "damage": self.damage_json(),
             "inputs": self.inputs_json(),
             "names": self.names.len(),

@@ -222,7 +222,7 @@ impl Site {
 
     /// Returns what a merge of several inputs changes, as a sentence without a full stop.
     pub fn joined(&self) -> Option<String> {
-        self.shown().ok().and_then(|shown| shown.whole().told.joined.clone())
+        self.shown().ok().and_then(|shown| shown.whole().facts.joined.clone())
     }
 
     fn shown(&self) -> Result<Arc<Shown>, Reply> {
@@ -380,7 +380,7 @@ impl Site {
         let model = shown.whole();
         let mut value = model.described(&self.title);
         value["command"] = json!(self.words);
-        value["joined"] = json!(model.told.joined);
+        value["joined"] = json!(model.facts.joined);
         value["merged"] = json!(model.is_merged());
         value["warnings"] = json!(self.warnings());
         value["whole"] = json!(self.whole());

@@ -4,7 +4,7 @@ use super::choices::choices;
 use super::parts::{GROUPS, PartArgs, TimesFlag, UNITS};
 use super::picks::{AskedRows, PickArgs};
 use super::{CommonArgs, Export, InputArgs, OutputArgs, TraceArgs};
-use crate::exit::Failure;
+use crate::outcome::exit::Failure;
 use clap::{Args, ValueEnum};
 use tracemill_analysis::{GroupBy, Matcher, Per, RowOrder, RowThreshold};
 use tracemill_export::ExportForm;

@@ -1,8 +1,8 @@
 //! Flags that align the clocks of merged inputs.
 
-use crate::exit::Failure;
-use crate::manifest::Manifest;
-use crate::similar::suggestion;
+use crate::files::manifest::Manifest;
+use crate::outcome::exit::Failure;
+use crate::text::similar::suggestion;
 use clap::Args;
 use std::path::PathBuf;
 use tracemill_join::config::{Align, ClockRules};

@@ -1,7 +1,8 @@
 //! Flags that several verbs have: inputs, outputs, limits and messages.
 
-use crate::exit::Failure;
-use crate::{memory, size};
+use crate::outcome::exit::Failure;
+use crate::process::memory;
+use crate::text::size;
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -193,7 +194,7 @@ impl InputArgs {
     /// Returns the inputs of the command line, then those of a manifest.
     pub(crate) fn sources_and(&self, listed: &[PathBuf]) -> Result<Vec<Source>, Failure> {
         let names = [&*self.inputs, listed].concat();
-        let sources = crate::inputs::sources(&names, self.files_from.as_deref())?;
+        let sources = crate::files::inputs::sources(&names, self.files_from.as_deref())?;
         let sources = sources.into_iter().map(|source| match source {
             Source::Listed(path) if self.strict => Source::Path(path),
             Source::Path(path) if self.is_found && !self.strict => Source::Listed(path),

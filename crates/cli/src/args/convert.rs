@@ -4,7 +4,7 @@ use super::choices::choices;
 use super::export::is_perfetto;
 use super::trace::{OutputForm, all_formats};
 use super::{CommonArgs, Export, InputArgs, OutputArgs, TraceArgs, ViewerArgs};
-use crate::exit::Failure;
+use crate::outcome::exit::Failure;
 use clap::Args;
 use tracemill_trace::output::target::Style;
 use tracemill_trace::time::parse_time;

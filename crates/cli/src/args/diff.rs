@@ -7,10 +7,12 @@ use super::gate_diff::DiffGate;
 use super::parts::{PartArgs, TimesFlag};
 use super::picks::PickArgs;
 use super::{CommonArgs, InputArgs, OutputArgs};
-use crate::exit::Failure;
+use crate::outcome::exit::Failure;
 use clap::Args;
 use std::path::PathBuf;
-use tracemill_report::{CompareRules, MatchBy, Normalize};
+use tracemill_report::CompareRules;
+use tracemill_report::MatchBy;
+use tracemill_report::Normalize;
 
 pub(super) const ABOUT: &str = "\
 Shows what became slower: compares two traces, or many runs per side, function by function, and marks changes that are \

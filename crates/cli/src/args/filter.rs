@@ -2,8 +2,8 @@
 
 use super::choices::choices;
 use super::{CommonArgs, InputArgs, OutputArgs, TraceArgs, ViewerArgs};
-use crate::exit::Failure;
-use crate::size;
+use crate::outcome::exit::Failure;
+use crate::text::size;
 use clap::Args;
 use tracemill_analysis::names_titled;
 use tracemill_join::config::id_set::IdSet;

@@ -4,7 +4,7 @@ use super::choices::choices;
 use super::parts::{GROUPS, PartArgs, TimesFlag, UNITS};
 use super::picks::PickArgs;
 use super::{CommonArgs, InputArgs, OutputArgs};
-use crate::exit::Failure;
+use crate::outcome::exit::Failure;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use tracemill_analysis::{GroupBy, Per, RowThreshold};

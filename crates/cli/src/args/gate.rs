@@ -1,6 +1,6 @@
 //! Limits of `diff` and `report`: `self>5%&self>2ms`, `total:^run$>10%`, `lcp>2.5s`.
 
-use crate::similar::instead;
+use crate::text::similar::instead;
 use tracemill_join::config::pattern::Pattern;
 
 /// The unit of a figure.

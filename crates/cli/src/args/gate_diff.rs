@@ -1,7 +1,9 @@
 //! Limits of `diff`: on changes of rows and figures.
 
 use super::gate::{Figure, GateValue, Sign, Term, Terms};
-use tracemill_report::{Certainty, Comparison, Pair};
+use tracemill_report::Certainty;
+use tracemill_report::Comparison;
+use tracemill_report::Pair;
 
 /// A limit: conditions that must all hold for one row.
 #[derive(Clone, Debug)]
@@ -92,7 +94,9 @@ fn values(term: &Term, pair: Pair) -> String {
 mod tests {
     use super::*;
     use tracemill_analysis::TreeRow;
-    use tracemill_report::{CompareRules, Run, compare_runs};
+    use tracemill_report::CompareRules;
+    use tracemill_report::Run;
+    use tracemill_report::compare_runs;
 
     #[test]
     fn limits_are_parsed() {

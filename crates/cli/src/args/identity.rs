@@ -1,8 +1,8 @@
 //! Flags on the ids of processes, threads and operations of merged inputs.
 
 use super::choices::choices;
-use crate::exit::Failure;
-use crate::manifest::{self, Manifest};
+use crate::files::manifest::{self, Manifest};
+use crate::outcome::exit::Failure;
 use clap::Args;
 use std::path::PathBuf;
 use tracemill_join::config::pattern::Pattern;

@@ -70,8 +70,8 @@ pub(crate) use trace::TraceArgs;
 pub(crate) use view::ViewArgs;
 pub(crate) use viewer::ViewerArgs;
 
-use crate::exit::Failure;
-use crate::manifest::Manifest;
+use crate::files::manifest::Manifest;
+use crate::outcome::exit::Failure;
 use clap::{Args, Command, CommandFactory, Parser, Subcommand};
 #[cfg(test)]
 use std::sync::Arc;

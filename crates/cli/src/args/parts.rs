@@ -2,8 +2,8 @@
 //! tables.
 
 use super::choices::choices;
-use crate::exit::Failure;
-use crate::times::{GivenMoment, positive};
+use crate::outcome::exit::Failure;
+use crate::text::times::{GivenMoment, positive};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use tracemill_analysis::{

@@ -2,8 +2,8 @@
 
 use super::choices::choices;
 use super::parts::{PartArgs, TraceTimes, window_between};
-use crate::exit::Failure;
-use crate::times::window;
+use crate::outcome::exit::Failure;
+use crate::text::times::window;
 use clap::Args;
 use tracemill_analysis::{
     GroupBy, Matcher, Per, Picks, Query, ReadRules, RowKey, Shape, Trace, Weights, Window,

@@ -3,8 +3,8 @@
 use super::choices::choices;
 use super::index::IndexFlag;
 use super::{CommonArgs, InputArgs, OutputArgs, TraceArgs, ViewerArgs};
-use crate::exit::Failure;
-use crate::times::{GivenMoment, positive, window};
+use crate::outcome::exit::Failure;
+use crate::text::times::{GivenMoment, positive, window};
 use clap::Args;
 use std::path::PathBuf;
 use tracemill_inspect::around::EventName;

@@ -2,9 +2,9 @@
 
 use super::texts_split::{BY_HELP, TEMPLATE_HELP};
 use super::{CommonArgs, InputArgs, OutputArgs, TraceArgs, ViewerArgs};
-use crate::exit::Failure;
-use crate::similar::suggestion;
-use crate::size;
+use crate::outcome::exit::Failure;
+use crate::text::similar::suggestion;
+use crate::text::size;
 use clap::Args;
 use std::path::PathBuf;
 use tracemill_pipeline::{SplitBy, SplitConfig, check_split_template};

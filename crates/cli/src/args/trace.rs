@@ -2,7 +2,7 @@
 
 use super::OutputArgs;
 use super::export::named;
-use crate::exit::Failure;
+use crate::outcome::exit::Failure;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};

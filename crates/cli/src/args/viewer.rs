@@ -1,7 +1,7 @@
 //! Flags that adapt an output to a viewer.
 
 use super::choices::choices;
-use crate::exit::Failure;
+use crate::outcome::exit::Failure;
 use clap::Args;
 use tracemill_join::config::{CheckFor, Overlaps, ViewerRules};
 use tracemill_trace::output::target::Format;

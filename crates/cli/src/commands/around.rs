@@ -1,10 +1,10 @@
 //! Checks before a run, and `-v` messages, that several verbs share.
 
 use crate::args::{LimitArgs, MessageArgs, OutputArgs, TraceArgs};
-use crate::exit::Failure;
+use crate::files::whole_file::OutputPlace;
 use crate::messages::Messages;
-use crate::size::human;
-use crate::whole_file::OutputPlace;
+use crate::outcome::exit::Failure;
+use crate::text::size::human;
 use std::collections::HashMap;
 use std::fs;
 use std::io::{self, IsTerminal};

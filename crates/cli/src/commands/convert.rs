@@ -4,8 +4,8 @@ use super::analysis;
 use super::running::Flags;
 use super::writing::{TraceFlags, Writing};
 use crate::args::ConvertArgs;
-use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
+use crate::outcome::exit::{Exit, Failure};
 use crate::report;
 use tracemill_pipeline::convert;
 

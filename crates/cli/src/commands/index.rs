@@ -3,11 +3,12 @@
 use super::around::report_place;
 use super::running::{Flags, Running};
 use crate::args::IndexArgs;
-use crate::exit::{Exit, Failure};
+use crate::files::whole_file::OutputPlace;
 use crate::messages::{Messages, plain};
-use crate::size::human;
-use crate::whole_file::OutputPlace;
-use crate::{remedies, report};
+use crate::outcome::exit::{Exit, Failure};
+use crate::outcome::remedies;
+use crate::report;
+use crate::text::size::human;
 use tracemill_index::{IndexReport, index};
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::run::words::{grouped, plural};

@@ -3,7 +3,7 @@
 use super::clocks;
 use super::merge_told::{KEEP, renamed};
 use super::running::Running;
-use crate::exit::Failure;
+use crate::outcome::exit::Failure;
 use tracemill_index::index_unused;
 use tracemill_join::report::RunReport;
 use tracemill_join::report::warning::Warning;

@@ -5,10 +5,11 @@ use super::running::Flags;
 use super::writing::{TraceFlags, Writing};
 use super::{clocks, merge_dry};
 use crate::args::MergeArgs;
-use crate::exit::{Exit, Failure};
+use crate::files::manifest;
+use crate::files::whole_file::OutputPlace;
 use crate::messages::Messages;
-use crate::whole_file::OutputPlace;
-use crate::{manifest, report};
+use crate::outcome::exit::{Exit, Failure};
+use crate::report;
 use tracemill_pipeline::merge;
 use tracemill_trace::Source;
 

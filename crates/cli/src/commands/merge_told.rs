@@ -4,7 +4,7 @@ use super::around::{delayed, on_disk};
 use super::running::Running;
 use super::unmatched;
 use crate::args::MergeArgs;
-use crate::similar::suggestion;
+use crate::text::similar::suggestion;
 use std::path::Path;
 use tracemill_join::config::Config;
 use tracemill_join::report::warning::Warning;

@@ -28,8 +28,8 @@ mod viewer;
 mod writing;
 
 use crate::args::Verb;
-use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
+use crate::outcome::exit::{Exit, Failure};
 pub(crate) use reading::read;
 
 /// Runs a verb.

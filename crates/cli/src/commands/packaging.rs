@@ -1,8 +1,8 @@
 //! `tracemill completions` and `tracemill man`, generated from the clap command.
 
 use crate::args::{self, Cli, CompletionsArgs, ManArgs};
-use crate::exit::{Exit, Failure};
-use crate::whole_file::OutputPlace;
+use crate::files::whole_file::OutputPlace;
+use crate::outcome::exit::{Exit, Failure};
 use clap::{Command, CommandFactory};
 use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
@@ -63,7 +63,7 @@ fn verb<'c>(root: &'c Command, words: &[String]) -> Result<&'c Command, Failure>
     words.iter().try_fold(root, |command, word| {
         command.find_subcommand(word).ok_or_else(|| {
             let verbs = command.get_subcommands().map(Command::get_name);
-            let suggestion = crate::similar::suggestion(word, verbs);
+            let suggestion = crate::text::similar::suggestion(word, verbs);
             Failure::usage(format!("there is no page of a verb {word}{suggestion}"))
         })
     })

@@ -4,9 +4,9 @@ use super::joining::Joined;
 use super::merge_told::KEEP;
 use super::running::{Flags, Running};
 use crate::args::MergeArgs;
-use crate::exit::Failure;
 use crate::messages::{Messages, loss_texts};
-use crate::remedies;
+use crate::outcome::exit::Failure;
+use crate::outcome::remedies;
 use tracemill_join::config::Config;
 use tracemill_trace::Source;
 

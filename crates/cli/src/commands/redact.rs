@@ -3,8 +3,8 @@
 use super::running::Flags;
 use super::writing::{TraceFlags, Writing};
 use crate::args::RedactArgs;
-use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
+use crate::outcome::exit::{Exit, Failure};
 use crate::report;
 use tracemill_pipeline::{RedactReport, redact};
 use tracemill_trace::run::words::{grouped, plural};

@@ -3,11 +3,11 @@
 use super::around::report_place;
 use super::running::{Flags, Running};
 use crate::args::OutputArgs;
-use crate::exit::Failure;
+use crate::files::whole_file::OutputPlace;
 use crate::messages::Messages;
-use crate::remedies;
+use crate::outcome::exit::Failure;
+use crate::outcome::remedies;
 use crate::report::{Object, Run};
-use crate::whole_file::OutputPlace;
 use std::path::Path;
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::run::losses::InputReport;

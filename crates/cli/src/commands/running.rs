@@ -2,13 +2,13 @@
 
 use super::around::{note_leases, note_limits, note_repeated};
 use crate::args::{CommonArgs, InputArgs};
-use crate::exit::Failure;
+use crate::files::whole_file::OutputPlace;
 use crate::messages::Messages;
-use crate::progress::Watch;
+use crate::messages::progress::Watch;
+use crate::outcome::exit::Failure;
 use crate::report::{Object, Run};
-use crate::size::human;
-use crate::summary::Summary;
-use crate::whole_file::OutputPlace;
+use crate::text::size::human;
+use crate::text::summary::Summary;
 use std::path::PathBuf;
 use std::time::Instant;
 use tracemill_join::config::Config;

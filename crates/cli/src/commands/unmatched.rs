@@ -1,7 +1,7 @@
 //! Messages about criteria that match nothing, with the names that exist.
 
 use crate::args::{AskedRows as Asked, ChosenThreads, CriteriaArgs, PartArgs};
-use crate::similar::instead;
+use crate::text::similar::instead;
 use tracemill_analysis::{ThreadChoice, Trace, title_of};
 use tracemill_index::info;
 use tracemill_inspect::info::{InfoConfig, InfoReport, TopList};

@@ -2,7 +2,7 @@
 
 use super::head::{Run, base};
 use super::object::Object;
-use crate::remedies;
+use crate::outcome::remedies;
 use serde_json::{Value, json};
 use tracemill_inspect::check::{CheckReport, Finding, Severity};
 use tracemill_join::config::CheckFor;

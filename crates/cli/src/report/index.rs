@@ -2,7 +2,7 @@
 
 use super::head::{Run, base};
 use super::object::Object;
-use crate::remedies;
+use crate::outcome::remedies;
 use serde_json::{Value, json};
 use tracemill_index::IndexReport;
 use tracemill_trace::run::losses::InputReport;

@@ -2,7 +2,7 @@
 
 use super::head::{Run, base, id};
 use super::object::Object;
-use crate::remedies;
+use crate::outcome::remedies;
 use serde_json::{Map, Value, json};
 use tracemill_join::report::{ConvertReport, FilterReport, IdentityReport, MergeReport, RunReport};
 use tracemill_pipeline::{RedactReport, SliceReport, SplitPart, SplitReport};

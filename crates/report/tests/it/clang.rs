@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tracemill_analysis::{Producer, ReadRules, TableRules, ThreadChoice, Trace, Wanted};
 use tracemill_join::config::Config;
-use tracemill_report::{Compiled, Costly, ReportRules};
+use tracemill_report::Compiled;
+use tracemill_report::Costly;
+use tracemill_report::ReportRules;
 use tracemill_testkit::{Rng, seeds};
 use tracemill_trace::Source;
 

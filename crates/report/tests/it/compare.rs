@@ -7,7 +7,13 @@ use std::slice::from_ref;
 use tracemill_analysis::{
     GroupBy, Location, Per, Picks, Query, Shape, TableRules, ThreadChoice, Trace, TreeRow, Window,
 };
-use tracemill_report::{CompareRules, Comparison, MatchBy, Normalize, Run, Verdict, compare_runs};
+use tracemill_report::CompareRules;
+use tracemill_report::Comparison;
+use tracemill_report::MatchBy;
+use tracemill_report::Normalize;
+use tracemill_report::Run;
+use tracemill_report::Verdict;
+use tracemill_report::compare_runs;
 use tracemill_testkit::{Rng, seeds};
 
 fn row(depth: u32, name: &str, own: f64, total: f64) -> TreeRow {

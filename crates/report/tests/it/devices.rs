@@ -7,7 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tracemill_analysis::{ReadRules, TableRules, ThreadChoice, Trace, Wanted};
 use tracemill_join::config::Config;
-use tracemill_report::{Device, DeviceRules, Devices, ReportRules};
+use tracemill_report::Device;
+use tracemill_report::DeviceRules;
+use tracemill_report::Devices;
+use tracemill_report::ReportRules;
 use tracemill_testkit::{Rng, seeds};
 use tracemill_trace::Source;
 

@@ -7,7 +7,13 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 use tracemill_analysis::{ThreadChoice, Window};
-use tracemill_report::{Interaction, Party, Reflow, Report, ReportRules, Request, Visit};
+use tracemill_report::Interaction;
+use tracemill_report::Party;
+use tracemill_report::Reflow;
+use tracemill_report::Report;
+use tracemill_report::ReportRules;
+use tracemill_report::Request;
+use tracemill_report::Visit;
 
 /// Asserts that values are equal; numbers may differ in the last digits because of parsing.
 #[track_caller]

@@ -11,7 +11,8 @@ use tracemill_analysis::{
     Trace, Wanted, Window,
 };
 use tracemill_join::config::Config;
-use tracemill_report::{Report, ReportRules};
+use tracemill_report::Report;
+use tracemill_report::ReportRules;
 use tracemill_testkit::{Rng, seeds};
 use tracemill_trace::Source;
 

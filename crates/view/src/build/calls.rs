@@ -30,7 +30,7 @@ impl Calls {
         let mut all = All::new(names, Arc::default(), config);
         all.calls(std::slice::from_ref(source), &config.as_merged())?;
         let keys = all.lanes.all().to_vec();
-        let bounds = all.told.bounds;
+        let bounds = all.facts.bounds;
         let arranged = arrange(all, |_| Ok(()), Vec::new(), notes, config)?;
         let lanes = keys.into_iter().zip(arranged.lanes).collect();
         Ok(Calls { lanes, tracks: Arc::new(arranged.tracks), sums: arranged.sums, bounds })

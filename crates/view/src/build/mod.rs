@@ -12,7 +12,7 @@ pub(crate) mod long;
 pub(crate) mod placing;
 
 use crate::build::placing::{Placed, Placing};
-use crate::model::{Arranged, Model, Told};
+use crate::model::{Arranged, Model, TraceFacts};
 use crate::tracks::flows::{ByLane, Flows};
 use crate::tracks::found::{EachChunk, Found};
 use crate::tracks::joined::{InputNotes, Joined};
@@ -52,7 +52,7 @@ pub(crate) struct All {
     spans: KeySorter<Timed>,
     marks: Option<KeySorter<Mark>>,
     flows: KeySorter<Mark>,
-    pub(crate) told: Told,
+    pub(crate) facts: TraceFacts,
     given: u64,
 }
 
@@ -65,7 +65,7 @@ impl All {
             spans: sorter(config, "spans by lane", SPANS),
             marks: Some(sorter(config, "begins and ends", MARKS)),
             flows: sorter(config, "points of flows", FLOWS),
-            told: Told { undrawn: Some(0), lone_ends: Some(0), ..Told::default() },
+            facts: TraceFacts { undrawn: Some(0), lone_ends: Some(0), ..TraceFacts::default() },
             given: config.limits.memory,
         }
     }
@@ -74,9 +74,9 @@ impl All {
         let names = self.names.append(&found.labels.names);
         let lanes = self.numbers(found.labels.lanes, input as u32);
         self.parts.add(input, found.notes, found.times);
-        self.told.events += found.events;
-        self.told.undrawn = self.told.undrawn.map(|undrawn| undrawn + found.undrawn);
-        self.told.event_bytes += found.bytes;
+        self.facts.events += found.events;
+        self.facts.undrawn = self.facts.undrawn.map(|undrawn| undrawn + found.undrawn);
+        self.facts.event_bytes += found.bytes;
         for Timed(lane, span) in found.spans {
             let span = Span { name: names[span.name as usize], ..span };
             self.spans.push(Timed(lanes[lane as usize], span))?;
@@ -190,7 +190,7 @@ impl All {
                     let dur = mark.ts.saturating_sub(begin.ts);
                     self.spans.push(interval(&begin, dur, 0))?;
                 }
-                None => self.told.lone_ends = self.told.lone_ends.map(|ends| ends + 1),
+                None => self.facts.lone_ends = self.facts.lone_ends.map(|ends| ends + 1),
             }
         }
         self.leave_open(&mut open, end)
@@ -198,7 +198,7 @@ impl All {
 
     fn leave_open(&mut self, open: &mut Begins<Mark>, end: i64) -> Result<(), Error> {
         for begin in open.values() {
-            self.told.unended += 1;
+            self.facts.unended += 1;
             let dur = end.saturating_sub(begin.ts).max(0);
             self.spans.push(interval(&begin, dur, OPEN))?;
         }
@@ -221,7 +221,7 @@ impl All {
                 let nanos = |micros: f64| (micros * 1000.0).round() as i64;
                 let start = nanos(row.ts);
                 let dur = nanos(row.ts + row.dur).saturating_sub(start).max(0);
-                self.told.bounds = Some(match self.told.bounds {
+                self.facts.bounds = Some(match self.facts.bounds {
                     Some((first, last)) => (first.min(start), last.max(start + dur)),
                     None => (start, start + dur),
                 });
@@ -247,16 +247,16 @@ pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error>
     let (joined, lanes) = Joined::new(lanes, &scanned);
     all.join(&joined, config)?;
     all.lanes = Arc::new(lanes);
-    (all.told.joined, all.told.origins) = (joined.said, joined.origins);
+    (all.facts.joined, all.facts.origins) = (joined.said, joined.origins);
     if !scanned.profiles().is_empty() {
         all.calls(sources, &asked)?;
     }
     let (notes, times) = std::mem::take(&mut all.parts).joined(&scanned);
-    let bounds = bounds_of(times.bounds(), all.told.bounds);
+    let bounds = bounds_of(times.bounds(), all.facts.bounds);
     all.pair(bounds.end, false, config)?;
-    all.told.lost = scanned.reports().iter().map(InputReport::lost).sum();
+    all.facts.lost = scanned.reports().iter().map(InputReport::lost).sum();
     let arranged = arrange(all, |_| Ok(()), Vec::new(), &notes, config)?;
-    let processes = processes(&arranged.lanes, &notes, &arranged.told.origins);
+    let processes = processes(&arranged.lanes, &notes, &arranged.facts.origins);
     Ok(arranged.model(processes, bounds, scanned))
 }
 
@@ -304,7 +304,7 @@ pub(crate) fn arrange(
     notes: &Notes,
     config: &Config,
 ) -> Result<Arranged, Error> {
-    let All { names, lanes: keys, spans, flows: points, mut told, .. } = all;
+    let All { names, lanes: keys, spans, flows: points, mut facts, .. } = all;
     let keys = keys.all();
     let flows = flows(points, config)?;
     let others = keys.iter().skip(known.len()).map(|key| Arc::new(LaneInfo::new(key, notes)));
@@ -321,6 +321,6 @@ pub(crate) fn arrange(
     })?;
     spans.try_for_each(|span| placing.take(span))?;
     let Placed { lanes, tracks, sums, folded } = placing.finish()?;
-    told.folded += folded;
-    Ok(Arranged { names, sums: Arc::new(sums), lanes, tracks, flows, told })
+    facts.folded += folded;
+    Ok(Arranged { names, sums: Arc::new(sums), lanes, tracks, flows, facts })
 }

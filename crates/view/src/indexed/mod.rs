@@ -15,7 +15,7 @@ pub(crate) mod shown;
 use crate::build::calls::Calls;
 use crate::build::long::{end_of, long, timed};
 use crate::build::{All, Take, arrange, bounds_of};
-use crate::model::{Arranged, Model, NameSum, Told};
+use crate::model::{Arranged, Model, NameSum, TraceFacts};
 use crate::tile::around::{EventAt, around, event_at};
 use crate::tracks::bins::Bins;
 use crate::tracks::damage;
@@ -107,7 +107,7 @@ impl Indexed {
         let take = |found, input| all.append(found, input);
         let scanned = InputSet::read_planned(&plan, config, EachChunk(take))?;
         all.pair(bounds.end, index.only_by_name(), config)?;
-        if all.told.unended > 0 || all.told.lone_ends != Some(0) {
+        if all.facts.unended > 0 || all.facts.lone_ends != Some(0) {
             return Ok(None);
         }
         all.keep_spans(config, |span| {
@@ -120,14 +120,14 @@ impl Indexed {
         for (key, _) in calls.iter().flat_map(|calls| &calls.lanes) {
             Arc::make_mut(&mut lanes).add(key.clone());
         }
-        all.told = told(&index, &lanes);
+        all.facts = facts_of(&index, &lanes);
         let (keys, mut unended) = (Arc::clone(&all.lanes), 0);
         let long = |take: &mut Take<'_>| {
             unended = long(&index, keys.all(), unnamed, bounds, config, take)?;
             Ok(())
         };
         let mut arranged = arrange(all, long, Vec::new(), &notes, config)?;
-        arranged.told.unended = unended;
+        arranged.facts.unended = unended;
         arranged.sums = Arc::clone(&tables.1);
         let mut whole = whole(&index, arranged, calls.as_ref(), &notes, scanned)?;
         whole.know_around_damage(around_damage(&index, config)?);
@@ -396,12 +396,12 @@ fn tables(index: &DrawnIndex) -> Result<Option<Tables>, Error> {
     Ok(is_sound.then(|| (names, Arc::new(sums), Arc::new(lanes))))
 }
 
-fn told(index: &DrawnIndex, lanes: &LaneTable) -> Told {
+fn facts_of(index: &DrawnIndex, lanes: &LaneTable) -> TraceFacts {
     let report = index.report();
     let inputs = || std::iter::once(0).collect();
     let origins: Origins = lanes.all().iter().map(|key| (key.pid.clone(), inputs())).collect();
     let (events, event_bytes, lost) = (report.events, report.bytes, report.lost());
-    Told { events, event_bytes, lost, origins, ..Told::default() }
+    TraceFacts { events, event_bytes, lost, origins, ..TraceFacts::default() }
 }
 
 fn whole(
@@ -432,7 +432,7 @@ fn whole(
         sums.resize(sums.len().max(calls.sums.len()), NameSum::default());
         sums.iter_mut().zip(&*calls.sums).for_each(|(sum, own)| sum.append(own));
     }
-    let processes = processes(&arranged.lanes, notes, &arranged.told.origins);
+    let processes = processes(&arranged.lanes, notes, &arranged.facts.origins);
     let mut model = arranged.model(processes, bounds, scanned);
     model.bins = Some(Bins::new(bins, width));
     model.calls = calls.map(|calls| Arc::clone(&calls.tracks));

@@ -98,8 +98,8 @@ impl Shown {
             Shown::Indexed(index) => index.size(from, to),
             Shown::Whole(model) => {
                 let lanes: Vec<usize> = (0..model.lanes.len()).collect();
-                let events = model.count(&lanes, from, to).min(model.told.events);
-                let each = model.told.event_bytes as f64 / model.told.events.max(1) as f64;
+                let events = model.count(&lanes, from, to).min(model.facts.events);
+                let each = model.facts.event_bytes as f64 / model.facts.events.max(1) as f64;
                 Ok((events, (events as f64 * (each + 2.0)) as u64))
             }
         }

@@ -1,6 +1,6 @@
 //! Finds the time of an event by its key.
 
-use crate::exit::Failure;
+use crate::outcome::exit::Failure;
 use tracemill_analysis::{ReadRules, ThreadChoice, Times, Trace};
 use tracemill_join::config::Config;
 use tracemill_join::config::id_set::IdSet;

@@ -3,8 +3,8 @@
 use super::{Job, is_empty, note_dropped};
 use crate::args::{ConvertArgs, Export};
 use crate::commands::running::Flags;
-use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
+use crate::outcome::exit::{Exit, Failure};
 use flate2::{Compression, GzBuilder};
 use std::io::{self, Write};
 use tracemill_analysis::{

@@ -4,8 +4,8 @@ use super::terminal::{Canvas, draw};
 use super::{Job, Picked, RequestedTable, is_empty, maps, note_dropped};
 use crate::args::{AskedRows, FlameArgs, PictureForm};
 use crate::commands::running::Flags;
-use crate::exit::{Exit, Failure};
 use crate::messages::Messages;
+use crate::outcome::exit::{Exit, Failure};
 use tracemill_analysis::{Part, ReadRules, Shape, Trace};
 use tracemill_export::{Order, Picture};
 use tracemill_join::config::Config;
@@ -69,7 +69,7 @@ fn read_base(
     config: &Config,
     messages: &Messages,
 ) -> Result<Trace, Failure> {
-    let sources = crate::inputs::sources(&[path.to_owned()], None)?;
+    let sources = crate::files::inputs::sources(&[path.to_owned()], None)?;
     let times = args.times.times(&args.part)?;
     let rules = ReadRules { times, ..args.picks.read_rules(&args.part, args.group_by) };
     let maps = args.part.source_maps()?;

@@ -33,11 +33,11 @@ use crate::args::{
 use crate::commands::reporting::Reporting;
 use crate::commands::running::{Flags, Running};
 use crate::commands::unmatched;
-use crate::exit::{Exit, Failure};
+use crate::files::whole_file::OutputPlace;
+use crate::messages::wrap::columns_of;
 use crate::messages::{Messages, has_colors};
+use crate::outcome::exit::{Exit, Failure};
 use crate::report::base;
-use crate::whole_file::OutputPlace;
-use crate::wrap::columns_of;
 use answer::{Answer, ShownRows};
 use data::{csv, table_json};
 use text::{PageStyle, write_page};

@@ -1,6 +1,6 @@
 //! Tables stored by `tree --json` and `top --json`, used by `diff` in place of a trace.
 
-use crate::exit::Failure;
+use crate::outcome::exit::Failure;
 use flate2::read::MultiGzDecoder;
 use serde_json::Value;
 use std::fs::File;

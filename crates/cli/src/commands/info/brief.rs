@@ -3,8 +3,8 @@
 use super::page::InfoPage;
 use super::words::{duration_text, short};
 use crate::messages::loss_texts;
-use crate::remedies;
-use crate::size::human;
+use crate::outcome::remedies;
+use crate::text::size::human;
 use std::cmp::Reverse;
 use tracemill_inspect::check::{CheckReport, Finding, Severity};
 use tracemill_inspect::info::{InfoReport, KeptWindow, ProcessInfo, ThreadInfo, TopRow, Usage};

@@ -1,9 +1,9 @@
 //! `tracemill info --get`: prints a top-level key.
 
-use crate::exit::{Exit, Failure};
+use crate::files::whole_file::OutputPlace;
 use crate::messages::Messages;
-use crate::similar::suggestion;
-use crate::whole_file::OutputPlace;
+use crate::outcome::exit::{Exit, Failure};
+use crate::text::similar::suggestion;
 use tracemill_join::config::Config;
 use tracemill_trace::Source;
 use tracemill_write::keys::key_path::find_key;

@@ -1,6 +1,6 @@
 //! The JSON report of `info`.
 
-use crate::remedies;
+use crate::outcome::remedies;
 use crate::report::{Object, Run, base, id};
 use serde_json::{Value, json};
 use tracemill_inspect::info::{

@@ -1,9 +1,9 @@
 //! Sections of lines and tables, rendered as text or Markdown.
 
-use crate::markdown::code;
+use crate::messages::markdown::code;
 use crate::messages::plain;
-use crate::table::{self, ColumnAlignment, TableLayout};
-use crate::wrap::push_line;
+use crate::messages::wrap::push_line;
+use crate::text::table::{self, ColumnAlignment, TableLayout};
 use clap::builder::styling::Style;
 
 const LABEL: usize = 11;

@@ -4,7 +4,7 @@ use super::brief::kept_text;
 use super::page::{FigureTable, InfoPage};
 use super::words::{duration_text, micros, short, sparkline, title};
 use crate::messages::loss_texts;
-use crate::size::human;
+use crate::text::size::human;
 use tracemill_inspect::info::{InfoReport, RealEvent, TopList, TopRow, Unended, Usage};
 use tracemill_trace::run::words::{grouped, plural};
 

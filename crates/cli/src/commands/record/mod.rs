@@ -11,10 +11,10 @@
 
 use super::merge;
 use crate::args::{Cli, MergeArgs, RecordArgs, Verb};
-use crate::exit::{Exit, Failure};
+use crate::files::whole_file::OutputPlace;
+use crate::messages::signal;
 use crate::messages::{Messages, plain};
-use crate::signal;
-use crate::whole_file::OutputPlace;
+use crate::outcome::exit::{Exit, Failure};
 use clap::Parser;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::ExitStatusExt;

@@ -4,14 +4,16 @@ use super::super::data::quoted;
 use super::super::text::{aligned, in_markdown};
 use super::super::unit::TimeUnit;
 use crate::args::{CsvForm, DiffArgs, FormArgs};
-use crate::exit::Failure;
-use crate::markdown::cell;
+use crate::files::whole_file::OutputPlace;
+use crate::messages::markdown::cell;
 use crate::messages::plain;
-use crate::whole_file::OutputPlace;
-use crate::wrap::{columns_of, push_line};
+use crate::messages::wrap::{columns_of, push_line};
+use crate::outcome::exit::Failure;
 use serde_json::{Value, json};
 use std::fmt::Write;
-use tracemill_report::{Comparison, Difference, Pair};
+use tracemill_report::Comparison;
+use tracemill_report::Difference;
+use tracemill_report::Pair;
 use tracemill_trace::run::words::plural;
 
 /// Default number of rows in text.

@@ -5,7 +5,8 @@ use super::super::unit::time_text;
 use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use tracemill_analysis::Window;
-use tracemill_report::{Build, Stretch};
+use tracemill_report::Build;
+use tracemill_report::Stretch;
 use tracemill_trace::run::words::plural;
 
 impl ReportInputs<'_> {

@@ -5,7 +5,12 @@ use super::super::unit::time_text;
 use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use serde_json::{Value, json};
-use tracemill_report::{Chain, Compiled, CompiledSource, Costly, Header, Stretch};
+use tracemill_report::Chain;
+use tracemill_report::Compiled;
+use tracemill_report::CompiledSource;
+use tracemill_report::Costly;
+use tracemill_report::Header;
+use tracemill_report::Stretch;
 use tracemill_trace::run::words::plural;
 
 impl ReportInputs<'_> {

@@ -4,7 +4,11 @@ use super::super::data::percent_of;
 use super::super::unit::time_text;
 use super::section::{Cell, Columns, Section};
 use super::sections::{ReportInputs, escaped};
-use tracemill_report::{Device, Devices, Kernel, KindTime, StreamIdle};
+use tracemill_report::Device;
+use tracemill_report::Devices;
+use tracemill_report::Kernel;
+use tracemill_report::KindTime;
+use tracemill_report::StreamIdle;
 use tracemill_trace::run::words::{grouped, plural};
 
 impl ReportInputs<'_> {

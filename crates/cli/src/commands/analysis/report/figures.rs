@@ -1,7 +1,11 @@
 //! Values of the figures that limits refer to.
 
 use crate::args::{Figure, GateRow};
-use tracemill_report::{Device, Devices, Report, Stretch, Visit};
+use tracemill_report::Device;
+use tracemill_report::Devices;
+use tracemill_report::Report;
+use tracemill_report::Stretch;
+use tracemill_report::Visit;
 
 /// Returns the rows of functions and events for checking limits.
 pub(super) fn gate_rows(report: &Report) -> impl Iterator<Item = GateRow> {

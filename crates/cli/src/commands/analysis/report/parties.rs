@@ -5,7 +5,8 @@ use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use serde_json::json;
 use tracemill_analysis::Window;
-use tracemill_report::{Party, Visit};
+use tracemill_report::Party;
+use tracemill_report::Visit;
 use tracemill_trace::run::words::{grouped, plural};
 
 /// A third party with its work during one navigation.

@@ -5,7 +5,7 @@ use super::super::text::decimals;
 use super::super::unit::TimeUnit;
 use crate::messages::plain;
 use crate::report::id;
-use crate::table::ColumnAlignment;
+use crate::text::table::ColumnAlignment;
 use serde_json::{Value, json};
 use tracemill_analysis::id_text;
 use tracemill_trace::run::words::grouped;

@@ -9,7 +9,12 @@ use super::section::{Cell, Columns, Section};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use tracemill_analysis::{Trace, TreePath, TreeRow};
-use tracemill_report::{Blocks, Counted, Report, Spread, Stretch, ThreadSums};
+use tracemill_report::Blocks;
+use tracemill_report::Counted;
+use tracemill_report::Report;
+use tracemill_report::Spread;
+use tracemill_report::Stretch;
+use tracemill_report::ThreadSums;
 use tracemill_trace::run::words::{grouped, plural};
 
 /// Trace, report and settings that the sections are built from.

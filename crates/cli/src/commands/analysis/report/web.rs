@@ -4,15 +4,19 @@ use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
 use serde_json::{Value, json};
 use tracemill_analysis::Window;
-use tracemill_report::{Interaction, LargestPaint, Request, Told, Visit};
+use tracemill_report::Interaction;
+use tracemill_report::LargestPaint;
+use tracemill_report::Metric;
+use tracemill_report::Request;
+use tracemill_report::Visit;
 use tracemill_trace::run::words::{grouped, plural};
 
 fn ms(us: f64) -> Cell {
     Cell::Ms(us / 1000.0)
 }
 
-fn told<T>(told: &Told<T>, cell: impl Fn(&T) -> Cell) -> Cell {
-    told.as_ref().map_or(Cell::None, cell)
+fn metric_cell<T>(metric: &Metric<T>, cell: impl Fn(&T) -> Cell) -> Cell {
+    metric.as_ref().map_or(Cell::None, cell)
 }
 
 /// Formats durations in milliseconds, separated by dots.
@@ -89,15 +93,15 @@ impl ReportInputs<'_> {
         };
         let columns = Columns::<&Visit>::new()
             .ms("start_ms", "at ms", |own| self.after_start(own.bounds.0 / 1000.0))
-            .figure("fcp_ms", "FCP ms", |own| told(&own.fcp, |us| ms(*us)))
-            .figure("lcp_ms", "LCP ms", |own| told(&own.lcp, |own| ms(own.time)))
+            .figure("fcp_ms", "FCP ms", |own| metric_cell(&own.fcp, |us| ms(*us)))
+            .figure("lcp_ms", "LCP ms", |own| metric_cell(&own.lcp, |own| ms(own.time)))
             .words("lcp", "to first byte · load delay · load · render", |own| {
-                told(&own.lcp, largest)
+                metric_cell(&own.lcp, largest)
             })
             .spare()
-            .figure("inp_ms", "INP ms", |own| told(&own.inp, |own| ms(own.0.dur)))
+            .figure("inp_ms", "INP ms", |own| metric_cell(&own.inp, |own| ms(own.0.dur)))
             .words("inp", "delay · handling · presentation", |own| {
-                told(&own.inp, |(longest, p98)| interactions(longest, p98))
+                metric_cell(&own.inp, |(longest, p98)| interactions(longest, p98))
             })
             .spare()
             .figure("cls", "CLS", |own| Cell::Json(json!(own.cls()), format!("{:.3}", own.cls())))

@@ -3,9 +3,9 @@
 use super::super::text::{aligned_as, in_markdown_as};
 use super::super::unit::TimeUnit;
 use super::section::{Cell, Section};
-use crate::markdown::cell;
-use crate::table::ColumnAlignment;
-use crate::wrap::push_line;
+use crate::messages::markdown::cell;
+use crate::messages::wrap::push_line;
+use crate::text::table::ColumnAlignment;
 use serde_json::{Map, Value, json};
 use tracemill_trace::run::words::grouped;
 use unicode_width::UnicodeWidthStr;

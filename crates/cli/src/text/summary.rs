@@ -1,6 +1,6 @@
 //! The summary line at the end of a run: counts and speed.
 
-use crate::size::human;
+use crate::text::size::human;
 use std::time::Duration;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::run::words::{grouped, plural};

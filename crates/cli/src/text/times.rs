@@ -20,7 +20,7 @@ impl FromStr for GivenMoment {
     }
 }
 
-pub(super) fn positive(text: &str) -> Result<i64, String> {
+pub(crate) fn positive(text: &str) -> Result<i64, String> {
     match parse_time(text)? {
         time if time > 0 => Ok(time),
         _ => Err(format!("expected a time above 0: {text}")),

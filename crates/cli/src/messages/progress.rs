@@ -5,8 +5,8 @@
 //! terminal but progress is requested, one line per second is written instead.
 
 use crate::args::{MessageArgs, TerminalChoice};
-use crate::size::human;
-use crate::wrap::columns_of_bar;
+use crate::messages::wrap::columns_of_bar;
+use crate::text::size::human;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
 use std::sync::Arc;

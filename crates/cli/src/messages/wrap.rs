@@ -1,6 +1,6 @@
 //! Wraps lines for terminals: breaks between words, and indents continuation lines below the label.
 
-use crate::whole_file::OutputPlace;
+use crate::files::whole_file::OutputPlace;
 use std::io;
 use terminal_size::{Height, Width, terminal_size_of};
 use unicode_width::UnicodeWidthChar;

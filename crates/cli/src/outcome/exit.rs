@@ -1,6 +1,6 @@
 //! Exit codes, and the failures that they are derived from.
 
-use crate::remedies;
+use crate::outcome::remedies;
 use std::{fmt, io};
 use tracemill_trace::Error;
 use tracemill_trace::run::around::Around;

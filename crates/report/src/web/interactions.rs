@@ -1,6 +1,6 @@
 //! User interactions (DevTools: `UserInteractionsHandler`, and the INP insight).
 
-use crate::navigations::number_above_zero;
+use crate::web::navigations::number_above_zero;
 use std::cmp::Ordering;
 use tracemill_analysis::Trace;
 use tracemill_analysis::events::pages::{Mark, Marked};

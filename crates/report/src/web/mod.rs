@@ -1,10 +1,17 @@
 //! Page load and interaction metrics by navigation (DevTools: `PageLoadMetricsHandler`, and the
 //! LCP, INP and CLS insights).
 
-use crate::interactions::{Interaction, interactions, slowest};
-use crate::navigations::{Navigation, navigations, number_above_zero};
-use crate::network::{Request, asked_between};
-use crate::shifts::{ShiftCluster, shift_clusters};
+pub(crate) mod interactions;
+pub(crate) mod navigations;
+pub(crate) mod network;
+pub(crate) mod parties;
+pub(crate) mod shifts;
+pub(crate) mod visits;
+
+use crate::web::interactions::{Interaction, interactions, slowest};
+use crate::web::navigations::{Navigation, navigations, number_above_zero};
+use crate::web::network::{Request, asked_between};
+use crate::web::shifts::{ShiftCluster, shift_clusters};
 use tracemill_analysis::Trace;
 use tracemill_analysis::events::pages::{Mark, Marked};
 use tracemill_analysis::value::clock::by_time;
@@ -12,7 +19,7 @@ use tracemill_analysis::value::typed::object;
 use tracemill_tokenizer::unescaped_text;
 
 /// A metric, or the reason why the metric is unknown.
-pub type Told<T> = Result<T, &'static str>;
+pub type Metric<T> = Result<T, &'static str>;
 
 /// The time from a navigation of the main frame to the next, or the time before the first. Times
 /// are microseconds. Soft navigations count: scripts replace the page without a request.
@@ -29,11 +36,11 @@ pub struct Visit {
     /// URL that identifies the first party: that of the navigation, else that of the main frame.
     pub(crate) first_party: String,
     /// First contentful paint, from the navigation.
-    pub fcp: Told<f64>,
+    pub fcp: Metric<f64>,
     /// Largest contentful paint.
-    pub lcp: Told<LargestPaint>,
+    pub lcp: Metric<LargestPaint>,
     /// The longest interaction, and the one that 98 % do not exceed.
-    pub inp: Told<(Interaction, Interaction)>,
+    pub inp: Metric<(Interaction, Interaction)>,
     /// The worst cluster of layout shifts, if any.
     pub shifts: Option<ShiftCluster>,
 }
@@ -55,7 +62,7 @@ pub struct LargestPaint {
     /// DevTools' key of the request for the painted image, if there was one.
     pub request: Option<String>,
     /// Subparts of the time.
-    pub parts: Told<LargestParts>,
+    pub parts: Metric<LargestParts>,
 }
 
 /// Subparts of the largest contentful paint, in microseconds.
@@ -79,7 +86,7 @@ object! {
 ///
 /// # Errors
 /// Returns the reason why the trace has no metrics.
-pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Told<Vec<Visit>> {
+pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Metric<Vec<Visit>> {
     let navigations = navigations(trace);
     let main = trace.meta().main_frame.as_deref().map(unescaped_text);
     // Soft navigations name their page themselves.
@@ -165,7 +172,11 @@ fn main_url(trace: &Trace, navigations: &[Navigation<'_>]) -> String {
     }
 }
 
-fn largest(trace: &Trace, navigation: &Navigation<'_>, requests: &[Request]) -> Told<LargestPaint> {
+fn largest(
+    trace: &Trace,
+    navigation: &Navigation<'_>,
+    requests: &[Request],
+) -> Metric<LargestPaint> {
     let (paint, _) = navigation.largest.ok_or("largestContentfulPaint::Candidate is missing")?;
     let start = navigation.own.ts;
     let (request, document) = if navigation.is_soft {

@@ -5,8 +5,12 @@
 //! known only later are checked elsewhere: names from a list on standard input or from a manifest,
 //! and output files of `split`.
 
-use crate::exit::Failure;
-use crate::inputs::listed;
+pub(crate) mod inputs;
+pub(crate) mod manifest;
+pub(crate) mod whole_file;
+
+use crate::files::inputs::listed;
+use crate::outcome::exit::Failure;
 use clap::ArgMatches;
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;

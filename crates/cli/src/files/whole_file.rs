@@ -1,8 +1,8 @@
 //! Small outputs that are written completely or not at all, such as `--report` and `info -o`; they
 //! are written at the end of the run.
 
-use crate::caller::CallerOutput;
-use crate::exit::Failure;
+use crate::outcome::exit::Failure;
+use crate::process::caller::CallerOutput;
 use serde::Serialize;
 use std::fs;
 use std::io::{self, BufWriter, Write};

@@ -4,7 +4,7 @@
 //!   recorded program runs, the signals are left to that program.
 //! * SIGXFSZ: ignored, so that exceeding the file size limit is a write error, like a full disk.
 
-use crate::exit::Exit;
+use crate::outcome::exit::Exit;
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
@@ -44,7 +44,7 @@ pub(crate) fn watch() -> io::Result<()> {
             for path in SCRATCH.lock().unwrap_or_else(|e| e.into_inner()).iter() {
                 let _removed = fs::remove_file(path).or_else(|_| fs::remove_dir_all(path));
             }
-            crate::progress::clear();
+            crate::messages::progress::clear();
             process::exit(exit(signal).code().into());
         }
     };

@@ -1,6 +1,6 @@
 //! Turns the input names of the command line and of `--files-from` into sources.
 
-use crate::exit::Failure;
+use crate::outcome::exit::Failure;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
 use std::os::unix::ffi::OsStringExt;

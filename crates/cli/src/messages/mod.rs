@@ -3,15 +3,20 @@
 //! Errors and broken limits are always printed. `-q` suppresses everything else. The summary is
 //! printed on a terminal or with `-v`.
 
+pub(crate) mod hints;
+pub(crate) mod markdown;
+pub(crate) mod progress;
+pub(crate) mod signal;
+pub(crate) mod wrap;
+
 use crate::args::{MessageArgs, TerminalChoice};
-use crate::caller::Caller;
-use crate::exit::{Exit, Failure};
-use crate::hints;
-use crate::pointer::pointed;
-use crate::size::human;
-use crate::summary::{Summary, contents, is_given};
-use crate::whole_file::OutputPlace;
-use crate::wrap::{columns_of_messages, push_line};
+use crate::files::whole_file::OutputPlace;
+use crate::messages::wrap::{columns_of_messages, push_line};
+use crate::outcome::exit::{Exit, Failure};
+use crate::process::caller::Caller;
+use crate::process::pointer::pointed;
+use crate::text::size::human;
+use crate::text::summary::{Summary, contents, is_given};
 use clap::builder::styling::{AnsiColor, Style};
 use clap::error::ErrorKind;
 use std::ffi::OsString;

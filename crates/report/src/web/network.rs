@@ -1,6 +1,6 @@
 //! Network requests (DevTools: `NetworkRequestsHandler`).
 
-use crate::navigations::number_above_zero;
+use crate::web::navigations::number_above_zero;
 use tracemill_analysis::Trace;
 use tracemill_analysis::events::pages::{Mark, Marked};
 use tracemill_analysis::value::Value;

@@ -14,9 +14,9 @@
 //! }]}
 //! ```
 
-use crate::exit::Failure;
+use crate::outcome::exit::Failure;
 use crate::report::{Object, map};
-use crate::similar::suggestion;
+use crate::text::similar::suggestion;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

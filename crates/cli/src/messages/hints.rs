@@ -154,7 +154,7 @@ fn is_meant(error: &clap::Error, tip: &str) -> bool {
 
 /// Returns the advice for a file name in the position of a verb.
 fn file_meant(word: &str) -> Option<String> {
-    if let Some(text) = crate::inputs::address_text(word) {
+    if let Some(text) = crate::files::inputs::address_text(word) {
         return Some(text);
     }
     let is_name = word.contains(['/', '.']);

@@ -1,0 +1,5 @@
+//! What keeps threads busy: long tasks, blocks of the event loop, forced layouts.
+
+pub(crate) mod blocks;
+pub(crate) mod reflows;
+pub(crate) mod tasks;
