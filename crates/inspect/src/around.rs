@@ -147,8 +147,8 @@ impl Matches {
             (Some(nth), _) => nth == number,
             (None, None) => true,
             (None, Some((other, start, end))) => {
-                let (own, best) = (to.saturating_sub(from), end.saturating_sub(start));
-                own > best || own == best && number < other
+                let (length, best) = (to.saturating_sub(from), end.saturating_sub(start));
+                length > best || length == best && number < other
             }
         };
         if is_better {

@@ -216,14 +216,14 @@ impl Layout {
         let mut bytes = store.from(start);
         for place in places {
             ahead.next().into_iter().for_each(|place| store.prefetch(place));
-            let (offset, own) = (place.offset(), store.len(place) as usize);
+            let (offset, size) = (place.offset(), store.len(place) as usize);
             let end = len + next.len();
             // inputs mostly use the separator of the output
             let separated = bytes.get(len..end).is_some_and(|between| same(between, next));
             // in a stream the next event may be in the next segment, with only its start in this
             // one
-            if separated && offset == start + end as u64 && bytes.len() >= end + own {
-                len = end + own;
+            if separated && offset == start + end as u64 && bytes.len() >= end + size {
+                len = end + size;
                 continue;
             }
             if separated {
@@ -233,7 +233,7 @@ impl Layout {
                 batch.push(next)?;
             }
             bytes = store.from(offset);
-            (start, len) = (offset, own);
+            (start, len) = (offset, size);
         }
         batch.push(&bytes[..len])
     }

@@ -67,7 +67,7 @@ impl Reordering {
                     lists.push(chunks.entry(key).or_default(), entry);
                 }
                 if lists.is_full() {
-                    chunks.values_mut().try_for_each(|own| lists.spill(own))?;
+                    chunks.values_mut().try_for_each(|list| lists.spill(list))?;
                 }
             }
         }
@@ -130,9 +130,9 @@ impl Reordering {
     pub(crate) fn apply(&self, entries: Vec<Entry>) -> impl Iterator<Item = Entry> + Send + '_ {
         entries.into_iter().flat_map(|entry| {
             let offset = entry.place.offset();
-            let own = (!self.is_gone(offset)).then_some(entry);
+            let kept = (!self.is_gone(offset)).then_some(entry);
             let waiting = self.after.at_time(offset as i64);
-            own.into_iter().chain(waiting.map(move |chunk| Entry { place: chunk.place, ..entry }))
+            kept.into_iter().chain(waiting.map(move |chunk| Entry { place: chunk.place, ..entry }))
         })
     }
 }

@@ -346,7 +346,7 @@ impl<const DEVTOOLS: bool> Observer for Checker<DEVTOOLS> {
         input.unclosed += chunk.stats.unclosed;
         let documents = chunk.new_documents();
         input.documents += count(documents);
-        input.ndjson |= documents.iter().any(|own| own.form == Form::Ndjson);
+        input.ndjson |= documents.iter().any(|document| document.form == Form::Ndjson);
         input.last = documents.last().map(|document| document.form).or(input.last);
         input.text.append(part.text);
         self.judge_names(chunk);

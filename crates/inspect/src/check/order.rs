@@ -23,7 +23,7 @@ impl OrderedStretch {
 
 /// Order of one thread within a range of the input.
 struct ThreadOrder {
-    stretch: Option<OrderedStretch>,
+    run: Option<OrderedStretch>,
     process: u64,
     /// Offset of the first event of phase B, E, X or I.
     shown: u64,
@@ -78,7 +78,7 @@ impl Orders {
         let &TimedEvent { event, phase, offset, thread, process, ts, dur } = timed;
         let stamp = Stamp::of(event, ts, dur);
         let none = || ThreadOrder {
-            stretch: None,
+            run: None,
             process,
             shown: u64::MAX,
             pairs: Tally::default(),
@@ -96,7 +96,7 @@ impl Orders {
         if phase == b'P' && event.is_string(Field::Name, b"ProfileChunk") {
             return;
         }
-        if note_stamp(&mut thread.stretch, stamp, offset) {
+        if note_stamp(&mut thread.run, stamp, offset) {
             tallies.add(Kind::UnsortedThread, offset);
         }
         if note_stamp(&mut self.all, stamp, offset) {
@@ -112,15 +112,15 @@ impl Orders {
             self.seen[which] |= later.seen[which];
         }
         if join(&mut self.all, later.all.as_ref()) {
-            let first = later.all.map_or(0, |stretch| stretch.first_offset);
+            let first = later.all.map_or(0, |run| run.first_offset);
             tallies.add(Kind::Unsorted, first);
         }
         #[expect(clippy::iter_over_hash_type, reason = "each thread is joined on its own")]
         for (key, thread) in later.threads {
             match self.threads.get_mut(&key) {
                 Some(earlier) => {
-                    if join(&mut earlier.stretch, thread.stretch.as_ref()) {
-                        let first = thread.stretch.map_or(0, |stretch| stretch.first_offset);
+                    if join(&mut earlier.run, thread.run.as_ref()) {
+                        let first = thread.run.map_or(0, |run| run.first_offset);
                         tallies.add(Kind::UnsortedThread, first);
                     }
                     earlier.shown = earlier.shown.min(thread.shown);
@@ -140,7 +140,7 @@ impl Orders {
     pub(super) fn end_input(&mut self) {
         self.all = None;
         self.seen = [false; 2];
-        self.threads.values_mut().for_each(|thread| thread.stretch = None);
+        self.threads.values_mut().for_each(|thread| thread.run = None);
     }
 
     /// Tallies B and E events if there are several threads with them and any E event.
@@ -164,31 +164,31 @@ impl Orders {
 
 /// Advances to `stamp`. Returns whether it is out of order.
 #[inline]
-fn note_stamp(stretch: &mut Option<OrderedStretch>, stamp: Stamp, offset: u64) -> bool {
-    match stretch {
-        Some(stretch) => {
-            let wrong = stretch.last > stamp;
-            stretch.last = stamp;
+fn note_stamp(run: &mut Option<OrderedStretch>, stamp: Stamp, offset: u64) -> bool {
+    match run {
+        Some(run) => {
+            let wrong = run.last > stamp;
+            run.last = stamp;
             wrong
         }
         None => {
-            *stretch = Some(OrderedStretch { first: stamp, first_offset: offset, last: stamp });
+            *run = Some(OrderedStretch { first: stamp, first_offset: offset, last: stamp });
             false
         }
     }
 }
 
 /// Appends the next range. Returns whether it begins out of order.
-fn join(stretch: &mut Option<OrderedStretch>, later: Option<&OrderedStretch>) -> bool {
+fn join(run: &mut Option<OrderedStretch>, later: Option<&OrderedStretch>) -> bool {
     let Some(later) = later else { return false };
-    match stretch {
-        Some(stretch) => {
-            let wrong = stretch.is_after(later);
-            stretch.last = later.last;
+    match run {
+        Some(run) => {
+            let wrong = run.is_after(later);
+            run.last = later.last;
             wrong
         }
         None => {
-            *stretch = Some(later.clone());
+            *run = Some(later.clone());
             false
         }
     }

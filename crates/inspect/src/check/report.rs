@@ -373,7 +373,7 @@ fn found_at(
 ) -> Option<FoundAt> {
     let &CheckedInputs { inputs, ground, store } = read;
     let of_all = [Kind::NoEvents, Kind::NothingDrawn, Kind::ProfilesAlone, Kind::AllHidden];
-    if of_all.iter().any(|&own| own as usize == kind) {
+    if of_all.iter().any(|&listed| listed as usize == kind) {
         return None;
     }
     let (number, within) = ground.locate(offset)?;

@@ -50,14 +50,14 @@ impl Rule {
             CheckFor::Devtools => self.devtools,
             CheckFor::Perfetto => self.perfetto,
         };
-        let asked = viewers.iter().map(of).chain((strict || viewers.is_empty()).then_some(A));
+        let columns = viewers.iter().map(of).chain((strict || viewers.is_empty()).then_some(A));
         let severity = |column| match if column == A { self.always } else { column } {
             ViewerSeverity::Is(severity) => Some(severity),
             ViewerSeverity::Order if strict => Some(Severity::Warning),
             ViewerSeverity::Order => Some(Severity::Note),
             ViewerSeverity::Always | ViewerSeverity::Silent => None,
         };
-        asked.filter_map(severity).max()
+        columns.filter_map(severity).max()
     }
 }
 

@@ -23,7 +23,7 @@ impl Tallies {
     }
 
     pub(crate) fn append(&mut self, other: &Tallies) {
-        self.0.iter_mut().zip(&other.0).for_each(|(own, other)| own.append(other));
+        self.0.iter_mut().zip(&other.0).for_each(|(tally, other)| tally.append(other));
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Tally> {

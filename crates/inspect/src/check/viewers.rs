@@ -126,7 +126,8 @@ impl Browser {
             let is_hidden = |(process, _): &(&u64, &u64)| !self.pages.contains(process);
             let hidden = processes.iter().filter(is_hidden);
             hidden.for_each(|(_, &first)| tallies.add(Kind::HiddenProcess, first));
-            let is_all = !processes.is_empty() && processes.iter().all(|own| is_hidden(&own));
+            let is_all =
+                !processes.is_empty() && processes.iter().all(|process| is_hidden(&process));
             if is_all && !self.empty_start && !self.whole_profile {
                 tallies.add(Kind::AllHidden, 0);
             }

@@ -32,8 +32,8 @@ pub(super) fn walk<T: Send>(
     task: impl Fn(usize) -> T + Sync,
 ) -> Result<(Tallies, Vec<T>), Error> {
     // several ranges per worker balance groups of different sizes
-    let stretch = runs.len().div_ceil(threads * 4).max(1);
-    let tasks = before + runs.len().div_ceil(stretch);
+    let range_len = runs.len().div_ceil(threads * 4).max(1);
+    let tasks = before + runs.len().div_ceil(range_len);
     let next = AtomicUsize::new(0);
     let all = Mutex::new((Tallies::default(), Vec::new()));
     let failed = Mutex::new(None);
@@ -51,7 +51,7 @@ pub(super) fn walk<T: Send>(
                     lock().1.push((number, answer));
                 }
                 Some(at) => {
-                    let places = at * stretch..(at + 1) * stretch;
+                    let places = at * range_len..(at + 1) * range_len;
                     if let Err(why) = walk_stretch(runs, places, &mut tallies, quota) {
                         failed.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert(why);
                         next.store(tasks, Ordering::Relaxed);

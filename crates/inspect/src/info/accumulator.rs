@@ -189,10 +189,10 @@ impl InfoAccumulator {
     fn note_moments(&mut self, later: &InfoLook) {
         self.zero.append(later);
         let Some([first, last]) = &later.moments else { return };
-        if self.first.as_ref().is_none_or(|own| first.ts < own.event.ts_ns) {
+        if self.first.as_ref().is_none_or(|known| first.ts < known.event.ts_ns) {
             self.first = Some(found(later, first));
         }
-        if self.last.as_ref().is_none_or(|own| last.ts >= own.event.ts_ns) {
+        if self.last.as_ref().is_none_or(|known| last.ts >= known.event.ts_ns) {
             self.last = Some(found(later, last));
         }
     }

@@ -176,8 +176,8 @@ mod tests {
             all_times(&[&[(b'X', 0, 4, 1), (b'B', 2, 0, 2), (b'E', 9, 0, 0), (b'B', 20, 0, 3)]]);
         let unended = Unended { slices: 1, self_ns: 0 };
         let below = all_times(&[&[(b'X', 0, 10, 1), (b'B', 2, 0, 2), (b'X', 3, 4, 3)]]);
-        let own = Unended { slices: 1, self_ns: 4 };
-        assert_eq!(below, (vec![6], vec![(1, 2), (3, 4)], own));
+        let unended_below = Unended { slices: 1, self_ns: 4 };
+        assert_eq!(below, (vec![6], vec![(1, 2), (3, 4)], unended_below));
         assert_eq!(buried, (vec![9], vec![(1, 2), (2, 7)], unended));
         let ends = times(&[&[(b'X', i64::MIN, u64::MAX, 1), (b'X', i64::MAX - 1, 9, 2)]]);
         assert_eq!(ends, (vec![u64::MAX], vec![(1, u64::MAX - 1), (2, 1)]));

@@ -65,11 +65,11 @@ impl ProfileCounts {
             let ProfileCounts { counts, numbers } = &mut *self;
             let new = |key| counts.push((key, ProfileCount { pid, id, ..Default::default() }));
             let number = numbers.of_key(key, new);
-            let own = &mut self.counts[number].1;
-            own.chunks += chunks;
-            own.bytes += bytes;
+            let profile = &mut self.counts[number].1;
+            profile.chunks += chunks;
+            profile.bytes += bytes;
             if !tid.is_empty() {
-                own.tid = tid;
+                profile.tid = tid;
             }
         }
     }

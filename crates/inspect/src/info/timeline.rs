@@ -166,12 +166,12 @@ mod tests {
         let mut sorted = events.to_vec();
         sorted.sort_unstable();
         let (mut gaps, mut end) = (Vec::new(), sorted[0].1);
-        for &(ts, own) in &sorted {
+        for &(ts, event_end) in &sorted {
             let gap = Gap { from_ns: end, to_ns: ts };
             if ts > end && gap.length_ns() >= least {
                 gaps.push(gap);
             }
-            end = end.max(own);
+            end = end.max(event_end);
         }
         gaps.sort_by_key(|gap| (!gap.length_ns(), gap.from_ns));
         gaps

@@ -101,14 +101,14 @@ fn by_points(
 ) -> Vec<Alignment> {
     let first = points.iter().copied().flatten().next();
     let offset =
-        |&point: &Option<i64>| first.zip(point).and_then(|(first, own)| toward(first, own));
+        |&point: &Option<i64>| first.zip(point).and_then(|(first, time)| toward(first, time));
     let found = |offset| Alignment { offset, ..Alignment::reference(method) };
     points.iter().map(|point| offset(point).map(found).unwrap_or_default()).collect()
 }
 
 fn by_start(inputs: &[InputClockFacts]) -> Vec<Alignment> {
     let points: Vec<_> = inputs.iter().map(|input| input.span.map(|(first, _)| first)).collect();
-    by_points(&ClockMethod::Start, &points, |first, own| first.checked_sub(own))
+    by_points(&ClockMethod::Start, &points, |first, time| first.checked_sub(time))
 }
 
 fn by_base(
@@ -133,7 +133,7 @@ fn by_base(
         points.push(stated.map(|base| base.time).or((demanded && absolute).then_some(0)));
     }
     let method = ClockMethod::BaseTime;
-    let mut found = by_points(&method, &points, |first, own| own.checked_sub(first));
+    let mut found = by_points(&method, &points, |first, time| time.checked_sub(first));
     for found in found.iter_mut().filter(|found| found.method.is_some()) {
         found.uncertainty = Some(unit);
     }
@@ -153,20 +153,20 @@ fn by_marker(
     let mut reference: Option<(String, Vec<i64>, u64)> = None;
     let mut all = Vec::new();
     for input in inputs.iter_mut() {
-        let (seen, own) = (input.samples.seen, input.samples.markers().to_vec());
+        let (seen, times) = (input.samples.seen, input.samples.markers().to_vec());
         let mut found = Alignment::default();
         match &reference {
-            _ if own.is_empty() => {
+            _ if times.is_empty() => {
                 if input.span.is_some() && input.given.is_none() {
                     warnings.push(left(input, &format!("has no event named {name}")));
                 }
             }
             None => {
-                found = Alignment { matches: own.len() as u64, ..Alignment::reference(&method) };
-                reference = Some((input.name.clone(), own, seen));
+                found = Alignment { matches: times.len() as u64, ..Alignment::reference(&method) };
+                reference = Some((input.name.clone(), times, seen));
             }
             Some((first, markers, many)) => {
-                found = Alignment { method: Some(method.clone()), ..fit(&row(markers, &own)) };
+                found = Alignment { method: Some(method.clone()), ..fit(&row(markers, &times)) };
                 if *many != seen {
                     warnings.push(Warning::MarkersDiffer {
                         marker: name.to_owned(),
@@ -289,15 +289,15 @@ fn by_sync(inputs: &[InputClockFacts], warnings: &mut Vec<Warning>) -> Vec<Align
 }
 
 fn sync(
-    own: &BTreeMap<Vec<u8>, UncertainTime>,
+    syncs: &BTreeMap<Vec<u8>, UncertainTime>,
     placed: &BTreeMap<&[u8], UncertainTime>,
 ) -> Alignment {
-    let shared = own.iter().filter_map(|(id, moment)| Some((moment, placed.get(&**id)?)));
+    let shared = syncs.iter().filter_map(|(id, moment)| Some((moment, placed.get(&**id)?)));
     let mut pairs: Vec<(i64, i64)> = Vec::new();
     let mut uncertainty = i64::MAX;
-    for (own, other) in shared {
-        pairs.push((own.time, other.time.saturating_sub(own.time)));
-        uncertainty = uncertainty.min(own.uncertainty.saturating_add(other.uncertainty));
+    for (moment, other) in shared {
+        pairs.push((moment.time, other.time.saturating_sub(moment.time)));
+        uncertainty = uncertainty.min(moment.uncertainty.saturating_add(other.uncertainty));
     }
     pairs.sort_unstable();
     let found = fit(&pairs);

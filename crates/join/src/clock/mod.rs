@@ -148,13 +148,13 @@ impl Clocks {
         rules.check_names(inputs)?;
         let mut known = known(samples, documents, inputs, store, rules);
         // the synthetic input for DevTools has no clock
-        let own = known.iter().position(|known| known.name == FOR_DEVTOOLS);
-        let own = own.unwrap_or(known.len());
-        let timed = known[..own].iter().filter(|known| known.span.is_some()).count();
-        check_markers(&rules.align, &known[..own])?;
+        let devtools_at = known.iter().position(|known| known.name == FOR_DEVTOOLS);
+        let devtools_at = devtools_at.unwrap_or(known.len());
+        let timed = known[..devtools_at].iter().filter(|known| known.span.is_some()).count();
+        check_markers(&rules.align, &known[..devtools_at])?;
         let (mut found, mut warnings) = match timed {
             0 | 1 => Default::default(),
-            _ => align(&rules.align, &mut known[..own]),
+            _ => align(&rules.align, &mut known[..devtools_at]),
         };
         found.resize(known.len(), Alignment::default());
         let mut clocks = Clocks::default();
@@ -162,7 +162,7 @@ impl Clocks {
             let added = of_input(&rules.offsets, &known.name).copied().unwrap_or(0);
             known.given.unwrap_or(found.offset).saturating_add(added)
         };
-        let starts = known[..own].iter().zip(&found).filter_map(|(known, found)| {
+        let starts = known[..devtools_at].iter().zip(&found).filter_map(|(known, found)| {
             Some(known.span?.0.saturating_add(offset_of(known, found)))
         });
         let rebased = rules.rebase.zip(starts.min());
@@ -200,14 +200,16 @@ impl Clocks {
     }
 
     fn move_browser_events(&mut self, known: &[InputClockFacts]) {
-        let own = known.iter().rposition(|known| known.name == FOR_DEVTOOLS);
-        let Some((own, (first, _))) = own.and_then(|own| Some((own, known[own].span?))) else {
+        let devtools_at = known.iter().rposition(|known| known.name == FOR_DEVTOOLS);
+        let Some((devtools_at, (first, _))) =
+            devtools_at.and_then(|devtools_at| Some((devtools_at, known[devtools_at].span?)))
+        else {
             return;
         };
-        let others = known.iter().enumerate().filter(|(number, _)| *number != own);
+        let others = known.iter().enumerate().filter(|(number, _)| *number != devtools_at);
         let starts = others.filter_map(|(number, known)| Some(self.moved(number, known.span?.0)));
         let offset = starts.min().map_or(0, |earliest| earliest.saturating_sub(first));
-        self.by_input[own] = Shift::new(offset, None).map(Arc::new);
+        self.by_input[devtools_at] = Shift::new(offset, None).map(Arc::new);
     }
 
     fn moved(&self, input: usize, time: i64) -> i64 {
@@ -242,8 +244,8 @@ impl Clocks {
     }
 
     fn warn(&self, known: &[InputClockFacts], warnings: &mut Vec<Warning>) {
-        let own = known.iter().enumerate().filter(|(_, known)| known.name != FOR_DEVTOOLS);
-        let spans = own.filter_map(|(number, known)| {
+        let recorded = known.iter().enumerate().filter(|(_, known)| known.name != FOR_DEVTOOLS);
+        let spans = recorded.filter_map(|(number, known)| {
             let (first, last) = known.span?;
             Some((self.moved(number, first), self.moved(number, last), &*known.name))
         });
@@ -338,14 +340,20 @@ mod tests {
     #[test]
     fn inputs_years_apart_cause_a_warning() {
         let day = YEAR / 365;
-        let said = |spans: &[(i64, i64, &'static str)]| far_apart(spans.iter().copied());
-        assert_eq!(said(&[]), None);
-        assert_eq!(said(&[(0, day, "a"), (2 * day, 3 * day, "b"), (YEAR, YEAR + day, "c")]), None);
+        let warning = |spans: &[(i64, i64, &'static str)]| far_apart(spans.iter().copied());
+        assert_eq!(warning(&[]), None);
+        assert_eq!(
+            warning(&[(0, day, "a"), (2 * day, 3 * day, "b"), (YEAR, YEAR + day, "c")]),
+            None
+        );
         // an input that spans years connects the first to the last
-        assert_eq!(said(&[(0, 1, "a"), (9 * YEAR, 9 * YEAR + 1, "b"), (0, 9 * YEAR, "c")]), None);
-        let text = said(&[(9 * YEAR, 9 * YEAR + 1, "b"), (0, 1, "a")]).unwrap().to_string();
+        assert_eq!(
+            warning(&[(0, 1, "a"), (9 * YEAR, 9 * YEAR + 1, "b"), (0, 9 * YEAR, "c")]),
+            None
+        );
+        let text = warning(&[(9 * YEAR, 9 * YEAR + 1, "b"), (0, 1, "a")]).unwrap().to_string();
         assert!(text.contains("b are years after those in a"), "{text}");
-        let text = said(&[(0, 1, "a"), (SINCE_1970, SINCE_1970, "b")]).unwrap().to_string();
+        let text = warning(&[(0, 1, "a"), (SINCE_1970, SINCE_1970, "b")]).unwrap().to_string();
         assert!(text.contains("b count from 1970, those in a do not"), "{text}");
     }
 }

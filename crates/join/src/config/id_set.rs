@@ -145,7 +145,7 @@ impl IdSet {
         let number = text.parse::<u64>().ok();
         let in_range =
             |&(first, last): &(u64, u64)| number.is_some_and(|n| (first..=last).contains(&n));
-        self.texts.iter().any(|own| own == text) || self.ranges.iter().any(in_range)
+        self.texts.iter().any(|listed| listed == text) || self.ranges.iter().any(in_range)
     }
 }
 

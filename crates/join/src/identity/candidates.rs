@@ -116,7 +116,7 @@ impl<'u> Candidates<'u> {
             found.extend(others.map(|member| member.recording));
         }
         let of_streams = unit.streams.keys().filter_map(|key| self.by_stream.get(key));
-        found.extend(of_streams.flat_map(|own| own.of(unit)));
+        found.extend(of_streams.flat_map(|members| members.of(unit)));
         found.sort_unstable();
         found.dedup();
         found

@@ -83,8 +83,10 @@ pub(crate) fn decide(units: &[InputUnit], rules: &IdentityRules) -> UnitDecision
     for (number, unit) in units.iter().enumerate() {
         let found = match (rules.pid, &unit.stated) {
             (PidPolicy::Keep, _) => (!recordings.is_empty()).then_some(0),
-            _ if unit.made => None,
-            (_, Some(own)) => own.recording.and_then(|number| stated.get(&number).copied()),
+            _ if unit.synthetic => None,
+            (_, Some(stated_input)) => {
+                stated_input.recording.and_then(|number| stated.get(&number).copied())
+            }
             (PidPolicy::Offset, None) => None,
             (PidPolicy::Auto | PidPolicy::One, None) => match unit.part_of.as_deref() {
                 Some(whole) => split.get(whole).copied(),
@@ -102,7 +104,7 @@ pub(crate) fn decide(units: &[InputUnit], rules: &IdentityRules) -> UnitDecision
             split.insert(whole, recording);
         }
         recordings[recording].admit(unit, number, &mut pids);
-        let may_continue = !unit.made && unit.stated.is_none() && unit.part_of.is_none();
+        let may_continue = !unit.synthetic && unit.stated.is_none() && unit.part_of.is_none();
         if may_continue && rules.pid != PidPolicy::Keep {
             candidates.admit(unit, recording, recordings[recording].begin.as_ref());
         }
@@ -136,8 +138,8 @@ impl Recording {
     /// match.
     fn has(&self, unit: &InputUnit, bulks: &[TypicalRange]) -> bool {
         let Some(continues) = self.continues(unit) else { return false };
-        let own = unit.processes.by_pid.iter().zip(bulks);
-        let mut shared = own
+        let processes = unit.processes.by_pid.iter().zip(bulks);
+        let mut shared = processes
             .filter_map(|((pid, process), &bulk)| Some((self.processes.get(pid)?, process, bulk)))
             .peekable();
         shared.peek().is_some()
@@ -189,7 +191,7 @@ impl Recording {
                 self.begin = Some((stream.clone(), *begin));
             }
         }
-        if !unit.made {
+        if !unit.synthetic {
             append_each(&mut self.ids, &unit.processes.ids);
         }
     }

@@ -20,7 +20,7 @@ impl InputNames<'_> {
         let name = &self.inputs[input].name;
         let path = Path::new(name);
         let is_it = |file: &Path| {
-            file == path || path.file_name().is_some_and(|own| own == file.as_os_str())
+            file == path || path.file_name().is_some_and(|base_name| base_name == file.as_os_str())
         };
         let given = self.rules.labels.iter().find(|(file, _)| is_it(file));
         let pattern = self.rules.label_from_name.as_ref();
@@ -98,9 +98,13 @@ pub(crate) fn label_events(
             let name = process.name.as_ref().map(|name| String::from_utf8_lossy(name));
             let full = name.map_or(label.clone(), |name| format!("{label}: {name}"));
             // PyTorch gives several processes one name; their labels identify the GPU
-            let own = process.labels.as_ref().map(|labels| String::from_utf8_lossy(labels));
-            let full = own.as_ref().map_or(full.clone(), |own| format!("{full} ({own})"));
-            let labels = own.map_or(label.clone(), |own| format!("{label}, {own}"));
+            let process_labels =
+                process.labels.as_ref().map(|labels| String::from_utf8_lossy(labels));
+            let full = process_labels
+                .as_ref()
+                .map_or(full.clone(), |process_labels| format!("{full} ({process_labels})"));
+            let labels = process_labels
+                .map_or(label.clone(), |process_labels| format!("{label}, {process_labels}"));
             let mut event = |name: &str, arg: &str, value: &dyn Fn(&mut Vec<u8>)| {
                 let mut text = format!("{{\"args\":{{\"{arg}\":").into_bytes();
                 value(&mut text);

@@ -14,7 +14,7 @@ pub(crate) struct InputUnit {
     pub(crate) base: u64,
     pub(crate) input: usize,
     /// Whether the unit is synthetic and already has its pids.
-    pub(crate) made: bool,
+    pub(crate) synthetic: bool,
     pub(crate) rotated_path: Option<Vec<u8>>,
     /// Description of the trace that `split` cut, if the input is a part
     /// ([`crate::identity::parts`]).

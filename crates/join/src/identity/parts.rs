@@ -34,7 +34,7 @@ fn whole_of<'v>(key: &[u8], value: &'v [u8]) -> Option<&'v [u8]> {
 pub struct InputParts {
     /// Ends of the ranges, ascending, each with the description of the whole if the range belongs
     /// to a part.
-    stretches: Vec<(u64, Option<Vec<u8>>)>,
+    spans: Vec<(u64, Option<Vec<u8>>)>,
 }
 
 impl InputParts {
@@ -53,7 +53,7 @@ impl InputParts {
             })
             .collect();
         signs.sort_by_key(|sign| sign.0);
-        let mut stretches = Vec::new();
+        let mut spans = Vec::new();
         let mut signs = signs.into_iter().peekable();
         for held in &inputs.payloads {
             let end = held.base + held.payload.len();
@@ -64,33 +64,33 @@ impl InputParts {
                     Form::Ndjson => (last.take(), Some(of)),
                     _ => (Some(of), None),
                 };
-                stretches.push((at, before));
+                spans.push((at, before));
                 last = behind;
             }
-            stretches.push((end, last));
+            spans.push((end, last));
         }
-        InputParts { stretches }
+        InputParts { spans }
     }
 
     /// Returns whether no input is a part.
     pub fn is_empty(&self) -> bool {
-        self.stretches.iter().all(|stretch| stretch.1.is_none())
+        self.spans.iter().all(|span| span.1.is_none())
     }
 
     /// Returns the number of the range that contains an event. Each document is one range or more.
     pub fn number(&self, offset: u64) -> usize {
-        self.stretches.partition_point(|stretch| stretch.0 <= offset)
+        self.spans.partition_point(|span| span.0 <= offset)
     }
 
     /// Returns the description of the whole for the part that contains an offset.
     pub fn whole_at(&self, offset: u64) -> Option<&[u8]> {
-        self.stretches.get(self.number(offset))?.1.as_deref()
+        self.spans.get(self.number(offset))?.1.as_deref()
     }
 
     /// Returns the description of the whole for the first part between two offsets.
     pub(crate) fn first_between(&self, base: u64, end: u64) -> Option<&[u8]> {
-        let own = &self.stretches[self.number(base)..self.number(end)];
-        own.iter().find_map(|stretch| stretch.1.as_deref())
+        let spans = &self.spans[self.number(base)..self.number(end)];
+        spans.iter().find_map(|span| span.1.as_deref())
     }
 }
 

@@ -54,14 +54,14 @@ impl Pids {
                 greatest = value.filter(|&value| value <= PID_MAX).unwrap_or(0).max(greatest);
                 // assigned pids of profiles may yield; smaller ones come from file names and are
                 // genuine
-                if unit.made && value.is_some_and(|value| value >= STEP) {
+                if unit.synthetic && value.is_some_and(|value| value >= STEP) {
                     taken.insert(key.clone());
                 }
             }
             if let Some(stated) = &unit.stated {
                 taken.extend(stated.pids.iter().map(|(_, new)| key_of(Some(new.as_bytes()))));
             }
-            if !unit.made {
+            if !unit.synthetic {
                 ordinals.insert(number, ordinals.len() as u64);
             }
         }
@@ -79,7 +79,7 @@ impl Pids {
         key: &CanonicalId,
         process: &InputProcess,
     ) -> Option<Vec<u8>> {
-        if unit.made || self.policy == PidPolicy::Keep {
+        if unit.synthetic || self.policy == PidPolicy::Keep {
             return None;
         }
         if let Some(stated) = stated {

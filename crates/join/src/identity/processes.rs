@@ -146,8 +146,8 @@ impl Processes {
         }
         for (pid, times) in times {
             let number = self.number(&pid);
-            let own = &mut self.by_pid[number].1.times;
-            times.sample.into_iter().for_each(|(hash, time)| own.note(hash, time));
+            let process_times = &mut self.by_pid[number].1.times;
+            times.sample.into_iter().for_each(|(hash, time)| process_times.note(hash, time));
         }
         append_each(&mut self.ids, &ids);
     }

@@ -85,7 +85,7 @@ pub fn decide_names(
         units.push(InputUnit {
             base: part.base,
             input: held.input,
-            made: held.synthetic,
+            synthetic: held.synthetic,
             rotated_path: rotated_path(name),
             part_of: split_parts.first_between(held.base, end).map(<[u8]>::to_vec),
             processes: part.processes,

@@ -224,18 +224,18 @@ impl IdRanges {
     }
 
     fn greatest(&self, hex: bool) -> Option<u64> {
-        let own = self.numbers.iter().filter(|((number, _), _)| *number == hex);
-        own.map(|(_, range)| range.high).max()
+        let ranges = self.numbers.iter().filter(|((number, _), _)| *number == hex);
+        ranges.map(|(_, range)| range.high).max()
     }
 }
 
 /// Includes the ids of another part of the same recording, per kind of id.
-pub(super) fn append_each(own: &mut Vec<IdRanges>, more: &[IdRanges]) {
-    let missing = more.len().saturating_sub(own.len());
+pub(super) fn append_each(ids: &mut Vec<IdRanges>, more: &[IdRanges]) {
+    let missing = more.len().saturating_sub(ids.len());
     // there may be thousands of lists, most with one entry
-    own.reserve_exact(missing);
-    own.resize_with(own.len() + missing, IdRanges::default);
-    own.iter_mut().zip(more).for_each(|(own, more)| own.append(more));
+    ids.reserve_exact(missing);
+    ids.resize_with(ids.len() + missing, IdRanges::default);
+    ids.iter_mut().zip(more).for_each(|(ranges, more)| ranges.append(more));
 }
 
 /// Returns the number after the last `#` of a text; 0 if there is none.

@@ -86,7 +86,7 @@ impl<'a> ProfilePiece<'a> {
     pub fn micros(&self) -> impl ExactSizeIterator<Item = f64> + '_ {
         let mut finer = self.chunk.finer.iter().peekable();
         let steps = self.steps.iter().enumerate();
-        steps.map(move |(at, &step)| match finer.next_if(|own| own.0 as usize == at) {
+        steps.map(move |(at, &step)| match finer.next_if(|entry| entry.0 as usize == at) {
             Some((_, micros)) => *micros,
             None => step as f64 / 1000.0,
         })

@@ -70,7 +70,7 @@ impl StackSamples {
                 all[at].samples.push((ts, node.unwrap_or(NO_ID)));
             }
         }
-        all.iter_mut().for_each(|own| own.samples.sort_by_key(|(ts, _)| *ts));
+        all.iter_mut().for_each(|thread| thread.samples.sort_by_key(|(ts, _)| *ts));
         Ok(all)
     }
 
@@ -111,15 +111,16 @@ fn nodes_of(frames: &[u8]) -> (Vec<u8>, HashMap<Vec<u8>, u64>) {
     for (key, frame) in members(frames).filter(|(_, frame)| !is_root(frame)) {
         let [name, parent, line, column] = named(frame, [b"name", b"parent", b"line", b"column"]);
         let id = ids[&content(key)];
-        let parent = parent.and_then(|own| ids.get(&content(own))).copied().unwrap_or(ROOT);
+        let parent =
+            parent.and_then(|parent_id| ids.get(&content(parent_id))).copied().unwrap_or(ROOT);
         nodes.extend_from_slice(
             format!(r#",{{"id":{id},"parent":{parent},"callFrame":{{"scriptId":"0","url":"","functionName":"#)
                 .as_bytes(),
         );
         push_string(&name.map_or_else(String::new, text), &mut nodes);
         for (key, value) in [("lineNumber", line), ("columnNumber", column)] {
-            let number = value.and_then(|own| text(own).parse::<i64>().ok());
-            let number = number.map_or(-1, |own| own.saturating_sub(1));
+            let number = value.and_then(|digits| text(digits).parse::<i64>().ok());
+            let number = number.map_or(-1, |position| position.saturating_sub(1));
             nodes.extend_from_slice(format!(r#","{key}":{number}"#).as_bytes());
         }
         nodes.extend_from_slice(b"}}");
@@ -131,7 +132,7 @@ fn nodes_of(frames: &[u8]) -> (Vec<u8>, HashMap<Vec<u8>, u64>) {
 /// Returns whether a frame is the root of all stacks.
 fn is_root(frame: &[u8]) -> bool {
     let [name, category, parent] = named(frame, [b"name", b"category", b"parent"]);
-    let is = |value: Option<&[u8]>, text: &[u8]| value.is_some_and(|own| string_is(own, text));
+    let is = |value: Option<&[u8]>, text: &[u8]| value.is_some_and(|bytes| string_is(bytes, text));
     parent.is_none() && (is(category, b"root") || is(name, b"[root]") || is(name, b"(root)"))
 }
 
@@ -176,10 +177,10 @@ mod tests {
         chunk.read_member(b"nodes", &nodes, 0);
         let parents: Vec<u64> = chunk.nodes.iter().map(|node| node.parent).collect();
         assert_eq!(parents, [NO_ID, 1, 2, 1]);
-        let said = String::from_utf8(nodes).expect("UTF-8");
+        let json = String::from_utf8(nodes).expect("UTF-8");
         assert!(
-            said.contains(r#""functionName":"f\"","lineNumber":2,"columnNumber":-1"#),
-            "{said}"
+            json.contains(r#""functionName":"f\"","lineNumber":2,"columnNumber":-1"#),
+            "{json}"
         );
     }
 }

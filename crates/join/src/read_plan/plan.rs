@@ -34,8 +34,8 @@ pub struct ReadPlan {
 impl ReadPlan {
     /// Returns the number of bytes of text to decompress for the ranges.
     pub fn unpacked(&self) -> u64 {
-        let stretches = self.ranges.unpacked.iter().flat_map(|unpacking| &unpacking.stretches);
-        stretches.map(Stretch::bytes).sum()
+        let spans = self.ranges.unpacked.iter().flat_map(|unpacking| &unpacking.stretches);
+        spans.map(Stretch::bytes).sum()
     }
 
     /// Reads the ranges. Returns `None` if their events do not match the index.

@@ -20,8 +20,8 @@ impl AnnotationReport {
     pub fn then(&mut self, later: AnnotationReport) {
         self.kept = later.kept;
         for (reason, count) in later.dropped {
-            match self.dropped.iter_mut().find(|(own, _)| *own == reason) {
-                Some((_, own)) => *own += count,
+            match self.dropped.iter_mut().find(|(other, _)| *other == reason) {
+                Some((_, sum)) => *sum += count,
                 None => self.dropped.push((reason, count)),
             }
         }

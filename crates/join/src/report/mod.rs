@@ -142,7 +142,7 @@ impl ViewerReport {
         self.viewer = self.viewer.or(other.viewer);
         for (name, count, sentence) in other.changes {
             match self.changes.iter_mut().find(|(change, ..)| *change == name) {
-                Some((_, own, _)) => *own += count,
+                Some((_, sum, _)) => *sum += count,
                 None => self.changes.push((name, count, sentence)),
             }
         }

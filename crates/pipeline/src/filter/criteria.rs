@@ -78,7 +78,7 @@ pub(crate) struct Criteria {
     args: ArgsTests,
     drops: Vec<DropPreset>,
     /// The criteria one by one, to find those without a match.
-    pub(super) asked: Queries,
+    pub(super) queries: Queries,
 }
 
 /// Buffers for decoded strings.
@@ -98,7 +98,7 @@ impl Criteria {
             cat: any_glob(filter.cat.iter().map(glob_text), case)?,
             name: any_of(&filter.name, case)?,
             args: ArgsTests::of(&filter.args)?,
-            asked: Queries::of(filter, case)?,
+            queries: Queries::of(filter, case)?,
             drops: filter
                 .drop
                 .iter()
@@ -111,7 +111,7 @@ impl Criteria {
     }
 
     pub(super) fn unmatched(&self, threads: &[ThreadIds], names: &MetadataNames) -> Vec<Unmatched> {
-        self.asked.unmatched(&self.filter, threads, names)
+        self.queries.unmatched(&self.filter, threads, names)
     }
 
     pub(super) fn inverts(&self) -> bool {
@@ -157,10 +157,10 @@ impl Criteria {
 
     /// Returns the reason to drop events of a thread because of names or presets.
     pub(super) fn judge_names(&self, thread: &ThreadIds, names: &MetadataNames) -> Reason {
-        let (mut own, mut other) = (Vec::new(), Vec::new());
+        let (mut buffer, mut other) = (Vec::new(), Vec::new());
         let process = names.process_value(&thread.pid).unwrap_or_default();
         let thread = names.thread_value(&thread.pid, &thread.tid).unwrap_or_default();
-        let (process, thread) = (content(process, &mut own), content(thread, &mut other));
+        let (process, thread) = (content(process, &mut buffer), content(thread, &mut other));
         let lacks = |regex: &Option<Regex>, name: &[u8]| {
             regex.as_ref().is_some_and(|regex| name.is_empty() || !regex.is_match(name))
         };
@@ -258,7 +258,7 @@ impl DropPreset {
     fn of(preset: Preset) -> Result<Self, Error> {
         let [name, cat, thread, process] = preset.members();
         let any = |globs: &'static [&'static str]| any_glob(globs.iter().copied(), Case::Matters);
-        let number = Preset::ALL.iter().position(|&own| own == preset).unwrap_or_default();
+        let number = Preset::ALL.iter().position(|&other| other == preset).unwrap_or_default();
         Ok(DropPreset {
             reason: PRESET + number as u8,
             name: any(name)?,

@@ -186,7 +186,7 @@ struct Merger<I: Iterator<Item = Place>> {
 
 impl<I: Iterator<Item = Place>> Merger<I> {
     fn push(&mut self, place: Place) -> Result<(), Error> {
-        while let Some(earlier) = self.direct.next_if(|own| own.offset() < place.offset()) {
+        while let Some(earlier) = self.direct.next_if(|next| next.offset() < place.offset()) {
             self.all.push(earlier)?;
         }
         self.all.push(place)

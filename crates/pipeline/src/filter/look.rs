@@ -42,7 +42,7 @@ pub(super) struct Findings {
 
 impl FilterLook {
     pub(super) fn new(criteria: Criteria) -> Self {
-        let found = Findings { open: criteria.asked.of_events(), ..Findings::default() };
+        let found = Findings { open: criteria.queries.of_events(), ..Findings::default() };
         FilterLook { criteria, found }
     }
 }
@@ -60,7 +60,7 @@ impl Findings {
     fn event(&mut self, event: &Event<'_>, at: &EventRef, criteria: &Criteria) -> bool {
         let len = event.bytes.len();
         if !self.open.is_empty() {
-            criteria.asked.note(event, &mut self.open, &mut self.key);
+            criteria.queries.note(event, &mut self.open, &mut self.key);
         }
         if event.is_metadata() {
             if criteria.needs.names {

@@ -66,15 +66,18 @@ impl Queries {
         all.extend(filter.ph.iter().map(|ph| FlagQuery::new("--ph", ph, Predicate::Phase)));
         for glob in &filter.cat {
             let regex = any_glob(std::iter::once(glob_text(glob)), case)?;
-            all.extend(
-                regex.map(|own| FlagQuery::new("--cat", glob.as_str(), Predicate::Category(own))),
-            );
+            all.extend(regex.map(|compiled| {
+                FlagQuery::new("--cat", glob.as_str(), Predicate::Category(compiled))
+            }));
         }
         let mut add =
             |flag, patterns: &[Pattern], test: fn(Regex) -> Predicate| -> Result<(), Error> {
                 for pattern in patterns {
                     let regex = any_of(std::slice::from_ref(pattern), case)?;
-                    all.extend(regex.map(|own| FlagQuery::new(flag, pattern.as_str(), test(own))));
+                    all.extend(
+                        regex
+                            .map(|compiled| FlagQuery::new(flag, pattern.as_str(), test(compiled))),
+                    );
                 }
                 Ok(())
             };
@@ -97,11 +100,11 @@ impl Queries {
     #[cold]
     pub(super) fn note(&self, event: &Event<'_>, open: &mut Vec<usize>, scratch: &mut Vec<u8>) {
         open.retain(|&number| {
-            let asked = &self.0[number];
+            let query = &self.0[number];
             // another worker may have found a match
-            let found = asked.found.load(Ordering::Relaxed) || asked.is_met(event, scratch);
+            let found = query.found.load(Ordering::Relaxed) || query.is_met(event, scratch);
             if found {
-                asked.found.store(true, Ordering::Relaxed);
+                query.found.store(true, Ordering::Relaxed);
             }
             !found
         });
@@ -118,23 +121,23 @@ impl Queries {
         let pids = threads.iter().map(|thread| &*thread.pid);
         let tids = threads.iter().map(|thread| &*thread.tid);
         if let Some(set) = &filter.pid {
-            all.extend(absent(set, pids).map(|asked| Unmatched { flag: "--pid", asked }));
+            all.extend(absent(set, pids).map(|value| Unmatched { flag: "--pid", asked: value }));
         }
         if let Some(set) = &filter.tid {
-            all.extend(absent(set, tids).map(|asked| Unmatched { flag: "--tid", asked }));
+            all.extend(absent(set, tids).map(|value| Unmatched { flag: "--tid", asked: value }));
         }
         let mut scratch = Vec::new();
         let mut is_named = |regex: &Regex, name: &[u8]| {
             let name = content(name, &mut scratch);
             !name.is_empty() && regex.is_match(name)
         };
-        let unmatched = self.0.iter().filter(|asked| match &asked.test {
+        let unmatched = self.0.iter().filter(|query| match &query.test {
             Predicate::Process(regex) => !names.process_values().any(|name| is_named(regex, name)),
             Predicate::Thread(regex) => !names.thread_values().any(|name| is_named(regex, name)),
-            _ => !asked.found.load(Ordering::Relaxed),
+            _ => !query.found.load(Ordering::Relaxed),
         });
         all.extend(
-            unmatched.map(|asked| Unmatched { flag: asked.flag, asked: asked.text.clone() }),
+            unmatched.map(|query| Unmatched { flag: query.flag, asked: query.text.clone() }),
         );
         all
     }
@@ -167,7 +170,7 @@ pub(super) fn present(
         values.retain(|value| !value.is_empty());
         Some(Present { flag, values })
     };
-    let mut flags: Vec<&'static str> = unmatched.iter().map(|own| own.flag).collect();
+    let mut flags: Vec<&'static str> = unmatched.iter().map(|entry| entry.flag).collect();
     flags.dedup();
     flags.into_iter().filter_map(of_flag).collect()
 }

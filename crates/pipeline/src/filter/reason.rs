@@ -49,9 +49,9 @@ impl DropTallies {
     }
 
     pub(super) fn append(&mut self, later: &DropTallies) {
-        for (own, more) in self.0.iter_mut().zip(later.0) {
-            own.0 += more.0;
-            own.1 += more.1;
+        for (tally, more) in self.0.iter_mut().zip(later.0) {
+            tally.0 += more.0;
+            tally.1 += more.1;
         }
     }
 

@@ -141,13 +141,13 @@ pub fn convert(
     check(sources, output, &config.limits)?;
     let mut merged = config.clone();
     merged.limits.repair |= viewer.is_some();
-    let made = |to: &OutputConfig, _: &Config| merge(sources, to, &merged);
-    let (fitted, draft) = draft("what is merged to be converted", output, config, made)?;
+    let write = |to: &OutputConfig, _: &Config| merge(sources, to, &merged);
+    let (fitted, draft) = draft("what is merged to be converted", output, config, write)?;
     let output = OutputConfig { format: Some(fitted.run.format), ..output.clone() };
-    let said = Warning::too_large(fitted.run.bytes, None).is_some();
+    let is_reported = Warning::too_large(fitted.run.bytes, None).is_some();
     let config = Config { viewer: ViewerRules::default(), ..merged };
     let mut report = convert_plain(&[draft], style, &output, &config)?.after(fitted.run);
-    if viewer == Some(CheckFor::Devtools) && !said {
+    if viewer == Some(CheckFor::Devtools) && !is_reported {
         // the style has made the output too large
         report.run.warnings.extend(Warning::too_large(report.run.bytes, None));
     }
@@ -239,7 +239,7 @@ fn shrink(
         let is_least = report.threshold_ns == Some(i64::MAX) || goal == 0 || tries == TRIES;
         if len <= size || is_least {
             // this warning refers to the goal, not to the size
-            report.run.warnings.retain(|own| !matches!(own, Warning::DoesNotFit { .. }));
+            report.run.warnings.retain(|warning| !matches!(warning, Warning::DoesNotFit { .. }));
             if len > size {
                 let viewer = config.viewer.viewer;
                 let warning = Warning::DoesNotFit { bytes: len, most: size, viewer };

@@ -24,8 +24,8 @@ pub(super) fn around(pages: &InputPages<'_>, changes: &mut Changes) -> Vec<Vec<u
     for (base, tables) in pages.tables {
         for (pid, tid, (start, end)) in tables.profiles.threads() {
             let thread = (pages.renamed(*base, pid), tid.clone());
-            let own = threads.entry(thread).or_insert((start, end));
-            *own = (own.0.min(start), own.1.max(end));
+            let extent = threads.entry(thread).or_insert((start, end));
+            *extent = (extent.0.min(start), extent.1.max(end));
         }
     }
     changes.add(Change::Around, threads.len() as u64);

@@ -77,7 +77,7 @@ impl Changes {
     }
 
     pub(crate) fn append(&mut self, other: &Changes) {
-        self.0.iter_mut().zip(other.0).for_each(|(own, other)| *own += other);
+        self.0.iter_mut().zip(other.0).for_each(|(sum, other)| *sum += other);
     }
 
     /// Returns the changes made at least once: name, count and message.

@@ -56,9 +56,9 @@ fn between(from: Option<&[u8]>, to: Option<&[u8]>) -> Option<Attos> {
 
 /// Adds the keys of an E event. Returns the members to append, and the number of dropped ones.
 fn add(begin: &Event<'_>, end: &[u8], patches: &mut Patches) -> (Vec<u8>, u64) {
-    let own: Vec<(Vec<u8>, &[u8])> =
+    let fields: Vec<(Vec<u8>, &[u8])> =
         members(begin.bytes).map(|(key, value)| (plain(key), value)).collect();
-    let known = |key: &[u8]| own.iter().rfind(|(own, _)| own == key).map(|&(_, value)| value);
+    let known = |key: &[u8]| fields.iter().rfind(|(name, _)| name == key).map(|&(_, value)| value);
     let (mut more, mut lost, mut added) = (Vec::new(), 0, Vec::new());
     let mut append = |key: &[u8], value: &[u8]| {
         more.extend_from_slice(b",");
@@ -101,7 +101,7 @@ fn add(begin: &Event<'_>, end: &[u8], patches: &mut Patches) -> (Vec<u8>, u64) {
             b"stack" if is_free(b"estack") => append(b"\"estack\"", value),
             key => match known(key) {
                 None => append(written, value),
-                Some(own) => lost += u64::from(own != value),
+                Some(begin_value) => lost += u64::from(begin_value != value),
             },
         }
     }

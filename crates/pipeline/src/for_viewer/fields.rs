@@ -224,11 +224,11 @@ impl FixupFinder<'_> {
     /// Adds the args that DevTools requires of events with this name.
     fn supply_args(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
         let Some(Need { object, member: needed }) = lacks(event) else { return };
-        let own = needed.map_or_else(String::new, |(name, value)| format!("\"{name}\":{value}"));
+        let text = needed.map_or_else(String::new, |(name, value)| format!("\"{name}\":{value}"));
         let is_object = |value: &&[u8]| value.starts_with(b"{");
         let Some(args) = event.field(Field::Args).filter(is_object) else {
             // DevTools ignores args that are not objects
-            let args = format!("{{\"{object}\":{{{own}}}}}");
+            let args = format!("{{\"{object}\":{{{text}}}}}");
             match event.field(Field::Args) {
                 Some(other) => found.put(other, args.as_bytes()),
                 None => found.insert(format!("\"args\":{args},").as_bytes()),
@@ -241,9 +241,9 @@ impl FixupFinder<'_> {
             (Some(data), Some(old)) if is_object(&data) => {
                 found.put(old, needed.map_or("", |(_, value)| value).as_bytes());
             }
-            (Some(data), None) if is_object(&data) => insert_into(data, &own, found),
-            (Some(other), _) => found.put(other, format!("{{{own}}}").as_bytes()),
-            (None, _) => insert_into(args, &format!("\"{object}\":{{{own}}}"), found),
+            (Some(data), None) if is_object(&data) => insert_into(data, &text, found),
+            (Some(other), _) => found.put(other, format!("{{{text}}}").as_bytes()),
+            (None, _) => insert_into(args, &format!("\"{object}\":{{{text}}}"), found),
         }
         self.changes.one(Change::PageArgs);
     }

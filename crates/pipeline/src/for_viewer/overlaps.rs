@@ -281,28 +281,28 @@ impl OverlapWalk<'_> {
     /// Returns the tid of the first track with room for a slice, or `None` if no track can be
     /// added.
     fn spill(&mut self, thread: usize, kind: SliceKind, slice: Interval) -> Option<u32> {
-        let own = &mut self.threads[thread];
-        let fits = own.open[1..].iter_mut().position(|open| open.enter(kind, slice).is_none());
+        let lanes = &mut self.threads[thread];
+        let fits = lanes.open[1..].iter_mut().position(|open| open.enter(kind, slice).is_none());
         let lane = match fits {
             Some(lane) => lane,
-            None if own.tids.len() == LANES => {
+            None if lanes.tids.len() == LANES => {
                 self.changes.one(Change::Crowded);
                 return None;
             }
             None => {
-                let number = own.tids.len() as u32 + 1;
-                let wanted = low_bits(&own.tid).wrapping_add(STEP.wrapping_mul(number));
+                let number = lanes.tids.len() as u32 + 1;
+                let wanted = low_bits(&lanes.tid).wrapping_add(STEP.wrapping_mul(number));
                 let taken: &mut HashSet<u32> =
-                    self.new.used.entry(own.process.clone()).or_default();
-                own.tids.push(free(wanted, taken));
+                    self.new.used.entry(lanes.process.clone()).or_default();
+                lanes.tids.push(free(wanted, taken));
                 let mut open = OverlapTrack::default();
                 open.enter(kind, slice);
-                own.open.push(open);
+                lanes.open.push(open);
                 self.changes.one(Change::Lanes);
-                own.tids.len() - 1
+                lanes.tids.len() - 1
             }
         };
-        Some(own.tids[lane])
+        Some(lanes.tids[lane])
     }
 
     fn thread_of(&mut self, event: &Event<'_>) -> usize {

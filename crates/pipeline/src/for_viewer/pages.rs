@@ -24,7 +24,7 @@ const SOON: i64 = 500_000_000;
 pub(super) struct TraceStart {
     pub(super) bytes: Vec<u8>,
     /// Whether the event is synthetic, made for CPU profiles.
-    pub(super) made: bool,
+    pub(super) synthetic: bool,
 }
 
 /// The page tables of all inputs.
@@ -33,7 +33,7 @@ pub(super) struct InputPages<'c> {
     pub(super) tables: &'c [(u64, PageTable)],
     pub(super) rewrite: &'c Rewrite,
     /// Offsets of the synthetic inputs.
-    pub(super) made: HashSet<u64>,
+    pub(super) synthetic: HashSet<u64>,
 }
 
 impl InputPages<'_> {
@@ -52,8 +52,10 @@ impl InputPages<'_> {
 
     /// Returns the recordings with a matching table, except synthetic ones.
     fn recordings(&self, is: impl Fn(&PageTable) -> bool) -> BTreeSet<usize> {
-        let real =
-            self.tables.iter().filter(|(base, tables)| !self.made.contains(base) && is(tables));
+        let real = self
+            .tables
+            .iter()
+            .filter(|(base, tables)| !self.synthetic.contains(base) && is(tables));
         real.map(|(base, _)| self.recording(*base)).collect()
     }
 
@@ -67,7 +69,7 @@ impl InputPages<'_> {
         starts.retain(|start| data_of(&start.bytes).is_some());
         changes.add(Change::BareStarts, (all - starts.len()) as u64);
         changes.add(Change::Starts, starts.len().saturating_sub(1) as u64);
-        let best = (0..starts.len()).min_by_key(|&at| starts[at].made)?;
+        let best = (0..starts.len()).min_by_key(|&at| starts[at].synthetic)?;
         let chosen = starts.remove(best);
         let mut patches = Patches::default();
         unite_frames(&chosen.bytes, &starts, &mut patches);
@@ -156,10 +158,10 @@ impl InputPages<'_> {
                 if shown.contains(&key) || inner(&pid).is_none() {
                     continue;
                 }
-                let own = (first, pid, tid.clone());
+                let page = (first, pid, tid.clone());
                 match hidden.get_mut(&key) {
-                    Some(known) => *known = own.min(std::mem::take(known)),
-                    None => drop(hidden.insert(key, own)),
+                    Some(known) => *known = page.min(std::mem::take(known)),
+                    None => drop(hidden.insert(key, page)),
                 }
             }
         }
@@ -208,10 +210,10 @@ fn data_of(event: &[u8]) -> Option<&[u8]> {
 /// Inserts the frames of others before those of `chosen`, without duplicates.
 fn unite_frames(chosen: &[u8], others: &[TraceStart], patches: &mut Patches) {
     let Some(data) = data_of(chosen) else { return };
-    let own = member(data, b"frames");
+    let list = member(data, b"frames");
     let mut seen: HashSet<&[u8]> = HashSet::default();
     let mut before = Vec::new();
-    elements(own.unwrap_or_default()).for_each(|frame| {
+    elements(list.unwrap_or_default()).for_each(|frame| {
         seen.insert(frame);
     });
     for other in others {
@@ -226,7 +228,7 @@ fn unite_frames(chosen: &[u8], others: &[TraceStart], patches: &mut Patches) {
     if before.is_empty() {
         return;
     }
-    match own {
+    match list {
         Some(frames @ [b'[', rest @ ..]) if rest.trim_ascii_start() != b"]" => {
             patches.insert_behind(chosen, &frames[..1], &before);
         }
@@ -247,17 +249,17 @@ fn unite_frames(chosen: &[u8], others: &[TraceStart], patches: &mut Patches) {
 mod tests {
     use super::*;
 
-    fn start(frames: &str, ts: u64, made: bool) -> TraceStart {
+    fn start(frames: &str, ts: u64, synthetic: bool) -> TraceStart {
         let bytes = format!(
             r#"{{"name":"TracingStartedInBrowser","ts":{ts},"args":{{"data":{{"x":1{frames}}}}}}}"#
         );
-        TraceStart { bytes: bytes.into_bytes(), made }
+        TraceStart { bytes: bytes.into_bytes(), synthetic }
     }
 
     #[test]
     fn earliest_start_gets_the_frames_of_all() {
         let rewrite = Rewrite::default();
-        let pages = InputPages { tables: &[], rewrite: &rewrite, made: HashSet::default() };
+        let pages = InputPages { tables: &[], rewrite: &rewrite, synthetic: HashSet::default() };
         let mut changes = Changes::default();
         let starts = vec![
             start(r#","frames":[{"m":1}]"#, 1, true),
@@ -275,7 +277,9 @@ mod tests {
         assert_eq!(String::from_utf8(one).unwrap(), expected);
         let empty = b"{\"args\":{}}".to_vec();
         assert!(
-            pages.start(vec![TraceStart { bytes: empty, made: false }], &mut changes).is_none()
+            pages
+                .start(vec![TraceStart { bytes: empty, synthetic: false }], &mut changes)
+                .is_none()
         );
     }
 }

@@ -50,10 +50,10 @@ impl ViewerPairs {
         bytes: &[u8],
         changes: &mut Changes,
         read: impl FnOnce(Entry) -> Vec<u8>,
-        made: impl FnMut(&[u8]) -> Result<(), Error>,
+        emit: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         if entry.time != self.last_end {
-            self.give_out(made)?;
+            self.give_out(emit)?;
             self.last_end = entry.time;
         }
         let spans = fields_of(bytes);
@@ -81,9 +81,9 @@ impl ViewerPairs {
     }
 
     /// Passes the ended pairs to `made`.
-    fn give_out(&mut self, made: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+    fn give_out(&mut self, emit: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         self.ended.sort_unstable_by_key(|pair| pair.begin);
-        self.ended.iter().map(|pair| &*pair.event).try_for_each(made)?;
+        self.ended.iter().map(|pair| &*pair.event).try_for_each(emit)?;
         self.heap -= self.ended.drain(..).map(|pair| pair.event.len() as u64).sum::<u64>();
         Ok(())
     }
@@ -91,9 +91,9 @@ impl ViewerPairs {
     /// Passes the last pairs to `made`. Returns the B events without an E, in output order.
     pub(super) fn finish(
         mut self,
-        made: impl FnMut(&[u8]) -> Result<(), Error>,
+        emit: impl FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<Vec<Entry>, Error> {
-        self.give_out(made)?;
+        self.give_out(emit)?;
         let mut open: Vec<Entry> = self
             .threads
             .values()

@@ -13,7 +13,7 @@ struct ProfileTimes {
     /// The pid, tid and start of its `Profile` event.
     head: Option<(Vec<u8>, Vec<u8>, i64)>,
     /// Start and end by the clock of the profile data.
-    own: [Option<i64>; 2],
+    bounds: [Option<i64>; 2],
     /// The latest time of a chunk.
     last: Option<i64>,
 }
@@ -34,16 +34,16 @@ impl InputProfiles {
             Role::Head => {
                 let [pid, tid] =
                     [Field::Pid, Field::Tid].map(|id| event.field(id).unwrap_or_default().to_vec());
-                let own = self.0.entry(stream_key(event)).or_default();
-                own.head = Some((pid, tid, ts.floor));
-                own.own[0] = number(b"startTime").or(own.own[0]);
+                let times = self.0.entry(stream_key(event)).or_default();
+                times.head = Some((pid, tid, ts.floor));
+                times.bounds[0] = number(b"startTime").or(times.bounds[0]);
             }
             Role::Chunk => {
-                let own = self.0.entry(stream_key(event)).or_default();
-                own.last = own.last.max(Some(ts.floor));
+                let times = self.0.entry(stream_key(event)).or_default();
+                times.last = times.last.max(Some(ts.floor));
                 // chunks are long, and only one of a stream has the end
                 if memmem::find(event.bytes, b"\"endTime\"").is_some() {
-                    own.own[1] = number(b"endTime").or(own.own[1]);
+                    times.bounds[1] = number(b"endTime").or(times.bounds[1]);
                 }
             }
             Role::Whole => {}
@@ -56,11 +56,11 @@ impl InputProfiles {
 
     pub(super) fn append(&mut self, later: InputProfiles) {
         for (key, span) in later.0 {
-            let own = self.0.entry(key).or_default();
-            own.head = span.head.or(own.head.take());
-            own.last = own.last.max(span.last);
-            for (own, later) in own.own.iter_mut().zip(span.own) {
-                *own = later.or(*own);
+            let times = self.0.entry(key).or_default();
+            times.head = span.head.or(times.head.take());
+            times.last = times.last.max(span.last);
+            for (bound, later) in times.bounds.iter_mut().zip(span.bounds) {
+                *bound = later.or(*bound);
             }
         }
     }
@@ -79,7 +79,7 @@ impl InputProfiles {
         self.0.values().filter_map(|span| {
             let (pid, tid, start) = span.head.as_ref()?;
             let lasts =
-                span.own[1].zip(span.own[0]).map_or(0, |(to, from)| to.saturating_sub(from));
+                span.bounds[1].zip(span.bounds[0]).map_or(0, |(to, from)| to.saturating_sub(from));
             let end = start.saturating_add(lasts.max(0)).max(span.last.unwrap_or(*start));
             Some((pid, tid, (*start, end)))
         })

@@ -83,13 +83,13 @@ impl PageTable {
     }
 
     fn add(&mut self, pid: Literal, threads: impl IntoIterator<Item = (Literal, DrawnThread)>) {
-        let own = self.threads.entry(pid).or_default();
-        let before = own.len();
+        let by_tid = self.threads.entry(pid).or_default();
+        let before = by_tid.len();
         for (tid, thread) in threads {
-            let known = own.entry(tid).or_default();
+            let known = by_tid.entry(tid).or_default();
             known.drawn = earlier(known.drawn, thread.drawn);
         }
-        self.thread_count += own.len() - before;
+        self.thread_count += by_tid.len() - before;
     }
 
     /// Estimates the heap bytes of the tables, and of those derived from them such as new ids.

@@ -73,8 +73,9 @@ fn make(
         return Ok(Payload::Empty);
     }
     let MergeContext { store, rewrite, inputs, limits } = before;
-    let made = inputs.payloads.iter().filter(|held| held.synthetic).map(|held| held.base).collect();
-    let pages = InputPages { tables: &known.tables, rewrite, made };
+    let synthetic =
+        inputs.payloads.iter().filter(|held| held.synthetic).map(|held| held.base).collect();
+    let pages = InputPages { tables: &known.tables, rewrite, synthetic };
     let mut text = EventList(Scratch::new(&limits.tmp_dir));
     let tier = limits.tier.unwrap_or_else(Tier::best);
     let patched = std::cell::RefCell::new(EventRewriter::new(&[rewrite], tier));
@@ -92,8 +93,8 @@ fn make(
         let bytes = read(entry);
         if is_start(&bytes) {
             let unit = rewrite.unit_at(entry.place.offset()).map(|unit| rewrite.units[unit].base);
-            let made = unit.is_some_and(|base| pages.made.contains(&base));
-            starts.push(TraceStart { bytes, made });
+            let synthetic = unit.is_some_and(|base| pages.synthetic.contains(&base));
+            starts.push(TraceStart { bytes, synthetic });
             return Ok(());
         }
         pairs.take(entry, &bytes, changes, read, |event| text.push(event))

@@ -116,16 +116,16 @@ fn write(
             places: Vec::new(),
         };
         let mut buffer = Vec::new();
-        while let Some((number, stretch)) = take(text, &next) {
+        while let Some((number, chunk)) = take(text, &next) {
             let mut batch = sink.batch(number, 0, &mut buffer);
-            worker.redact(stretch, &mut batch)?;
+            worker.redact(chunk, &mut batch)?;
             batch.finish()?;
         }
         Ok((worker.counts, worker.bytes))
     };
     let (mut counts, mut bytes) = ([0; 5], 0);
-    for (own, written) in sink.fill(limits, work, || {})? {
-        counts.iter_mut().zip(own).for_each(|(sum, count)| *sum += count);
+    for (worker_counts, written) in sink.fill(limits, work, || {})? {
+        counts.iter_mut().zip(worker_counts).for_each(|(sum, count)| *sum += count);
         bytes += written;
     }
     sink.finish().map(|()| (counts, bytes))
@@ -154,8 +154,8 @@ struct Worker {
 }
 
 impl Worker {
-    fn redact(&mut self, stretch: &[u8], batch: &mut Batch<'_>) -> Result<(), Error> {
-        let mut rest = stretch;
+    fn redact(&mut self, chunk: &[u8], batch: &mut Batch<'_>) -> Result<(), Error> {
+        let mut rest = chunk;
         while let Some(quote) = memchr::memchr(b'"', rest) {
             let (before, text) = rest.split_at(quote + 1);
             let end = end_of(text);

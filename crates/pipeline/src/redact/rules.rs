@@ -162,7 +162,7 @@ impl Rules {
         if scheme.is_empty() {
             return Some([b"data:,", &*self.placeholder(whole)].concat());
         }
-        if OWN_SCHEMES.iter().any(|own| scheme.eq_ignore_ascii_case(own)) {
+        if OWN_SCHEMES.iter().any(|name| scheme.eq_ignore_ascii_case(name)) {
             return None;
         }
         let mut by = [scheme, b"://"].concat();

@@ -136,11 +136,11 @@ impl RepeatDecision<'_, '_> {
         at(time, &mut |entry| {
             let event = store.event(entry.place);
             if !event.ends_with(END)
-                && let Some(own) = all.get_mut(common(event))
+                && let Some(documents) = all.get_mut(common(event))
             {
-                let (own, number) = (&mut own.unmarked, document(&entry));
-                let (least, most) = own.unwrap_or((number, number));
-                *own = Some((least.min(number), most.max(number)));
+                let (range, number) = (&mut documents.unmarked, document(&entry));
+                let (least, most) = range.unwrap_or((number, number));
+                *range = Some((least.min(number), most.max(number)));
             }
         });
         for entry in marked {
@@ -173,7 +173,7 @@ impl Documents {
     /// Whether another document has the event that document `number` has marked, or this one has it
     /// unmarked too.
     fn have(&self, number: usize) -> bool {
-        self.marked != number || self.unmarked.is_some_and(|own| own != (number, number))
+        self.marked != number || self.unmarked.is_some_and(|range| range != (number, number))
     }
 }
 

@@ -38,7 +38,7 @@ struct OpenPair {
     kind: PairKind,
     entry: Entry,
     /// Whether the event begins in the current window. Those that do not are sorted first.
-    own: bool,
+    begins_here: bool,
     /// The begin event, or the first inside step of a flow that is re-opened.
     number: Entry,
     /// Whether the slice is open in the output of the current window.
@@ -127,7 +127,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
     fn note(&mut self, part: &PairEvent) -> Result<bool, Error> {
         let shown = self.current.is_some();
         let &PairEvent { entry, kind, step, .. } = part;
-        let new = OpenPair { kind, entry, own: true, number: entry, shown };
+        let new = OpenPair { kind, entry, begins_here: true, number: entry, shown };
         match (kind, step) {
             (PairKind::Counter, _) => self.counter = Some(new),
             (PairKind::Flow, PairStep::Begin) => {
@@ -161,7 +161,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         let Some(flow) = self.open.innermost_mut().filter(|flow| !flow.shown) else {
             return Ok(());
         };
-        (flow.shown, flow.own, flow.number) = (true, false, step);
+        (flow.shown, flow.begins_here, flow.number) = (true, false, step);
         self.edges.push(flow.at_edge(window, EdgeKind::Flow), Order(self.store))
     }
 
@@ -204,7 +204,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
             if open.kind == PairKind::Flow || open.shown {
                 return Ok(());
             }
-            (open.shown, open.own) = (true, false);
+            (open.shown, open.begins_here) = (true, false);
             edges.push(open.at_edge(window, EdgeKind::Reopened), Order(store))
         };
         open.each_mut(&mut reopen)?;
@@ -224,7 +224,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
             if !std::mem::take(&mut open.shown) || !goes_on {
                 return Ok(());
             }
-            let turn = if open.own { EdgeKind::ClosedOwn } else { EdgeKind::Closed };
+            let turn = if open.begins_here { EdgeKind::ClosedOwn } else { EdgeKind::Closed };
             edges.push(open.at_edge(window, turn), Order(store))
         })?;
         self.counter.iter_mut().for_each(|counter| counter.shown = false);

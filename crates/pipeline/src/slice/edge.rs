@@ -83,7 +83,7 @@ pub(super) fn make(
     all: &SortedRecords<EdgeEvent>,
     windows: &Windows,
     store: &Store<'_>,
-    made: &mut SyntheticEvents,
+    synthetic: &mut SyntheticEvents,
 ) -> Result<EdgeCounts, Error> {
     let mut counts = EdgeCounts::default();
     all.sorted(Order(store)).try_for_each(|edge| {
@@ -91,12 +91,12 @@ pub(super) fn make(
         match (edge.turn, edge.kind) {
             (EdgeKind::ClosedOwn | EdgeKind::Closed, kind) => {
                 counts.closed += 1;
-                return made.event(&end_of(store, edge.begin, kind, to));
+                return synthetic.event(&end_of(store, edge.begin, kind, to));
             }
             (_, PairKind::Counter) => counts.counters += 1,
             _ => counts.opened += 1,
         }
-        made.event_of(edge.begin, &at(store, edge.begin, from))
+        synthetic.event_of(edge.begin, &at(store, edge.begin, from))
     })?;
     Ok(counts)
 }

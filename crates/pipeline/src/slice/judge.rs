@@ -56,7 +56,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         mut plain: Sorter,
         mut selection: WindowSelection,
         inputs: &Inputs,
-        made: &mut SyntheticEvents,
+        synthetic: &mut SyntheticEvents,
         report: &mut SliceReport,
     ) -> Result<KeptEvents, Error> {
         selection.end_streams()?;
@@ -65,11 +65,11 @@ impl<'j, 'p> Judge<'j, 'p> {
         let (plain, lists) = plain.finish(self.store)?;
         let (essential, _) = essential.finish(self.store)?;
         report.written.spilled_runs = plain.spilled() + essential.spilled();
-        self.choose_plain(&plain, &mut kept, made, report)?;
+        self.choose_plain(&plain, &mut kept, synthetic, report)?;
         drop(plain);
-        self.choose_parts(parts, &mut kept, made, report)?;
-        self.choose_essential(&essential, &mut kept, made, report)?;
-        let cut = self.choose_streams(&streams, inputs, &mut kept, made, report)?;
+        self.choose_parts(parts, &mut kept, synthetic, report)?;
+        self.choose_essential(&essential, &mut kept, synthetic, report)?;
+        let cut = self.choose_streams(&streams, inputs, &mut kept, synthetic, report)?;
         let lists = self.without(lists, &streams, &cut)?;
         let delays = self.delays(&streams, &cut)?;
         let (mut events, mut bytes) = (0, 0);
@@ -77,8 +77,8 @@ impl<'j, 'p> Judge<'j, 'p> {
             (events, bytes) = (events + 1, bytes + self.store.len(place));
         }
         report.kept_always += events;
-        let (own, own_bytes) = (kept.events, kept.bytes);
-        (events, bytes) = (events + own, bytes + own_bytes);
+        let (kept_events, kept_bytes) = (kept.events, kept.bytes);
+        (events, bytes) = (events + kept_events, bytes + kept_bytes);
         Ok(KeptEvents { events, bytes, timed: kept.finish()?, lists, delays })
     }
 
@@ -87,7 +87,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         self,
         plain: &EntryRuns,
         kept: &mut Gather<'_, '_>,
-        made: &mut SyntheticEvents,
+        synthetic: &mut SyntheticEvents,
         report: &mut SliceReport,
     ) -> Result<(), Error> {
         let mut cuts = self.gather("streams that are cut");
@@ -102,7 +102,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         cuts.each_in_order(self.order(), |entry| {
             report.clipped += 1;
             let pieces = complete::pieces(entry, self.windows, self.store);
-            pieces.iter().try_for_each(|piece| made.event_of(entry, piece))
+            pieces.iter().try_for_each(|piece| synthetic.event_of(entry, piece))
         })
     }
 
@@ -119,7 +119,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         self,
         parts: ExternalSorter<PairEvent>,
         kept: &mut Gather<'j, 'p>,
-        made: &mut SyntheticEvents,
+        synthetic: &mut SyntheticEvents,
         report: &mut SliceReport,
     ) -> Result<(), Error> {
         let Judge { store, windows, only_by_name, limits, .. } = self;
@@ -136,7 +136,7 @@ impl<'j, 'p> Judge<'j, 'p> {
             parts.sorted(self.order()).try_for_each(|part| clip.take(&part))?;
             let edges = clip.finish()?.finish(self.order())?;
             report.written.spilled_runs += edges.runs();
-            let counts = edge::make(&edges, windows, store, made)?;
+            let counts = edge::make(&edges, windows, store, synthetic)?;
             (report.opened, report.closed) = (counts.opened, counts.closed);
             report.counters = counts.counters;
             return Ok(());
@@ -154,7 +154,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         self,
         essential: &EntryRuns,
         kept: &mut Gather<'_, '_>,
-        made: &mut SyntheticEvents,
+        synthetic: &mut SyntheticEvents,
         report: &mut SliceReport,
     ) -> Result<(), Error> {
         let first = self.windows.0.first().map_or(i64::MIN, |window| window.from);
@@ -169,13 +169,13 @@ impl<'j, 'p> Judge<'j, 'p> {
                 Verdict::Cut => {
                     report.clipped += 1;
                     let pieces = complete::pieces(entry, self.windows, self.store);
-                    return pieces.iter().try_for_each(|piece| made.event_of(entry, piece));
+                    return pieces.iter().try_for_each(|piece| synthetic.event_of(entry, piece));
                 }
                 Verdict::Dropped if self.edges == Edges::Clip && entry.time < first => {
                     let spans = fields_of(bytes);
                     if is_start(&spans.of(bytes)) {
                         report.moved += 1;
-                        return made.event_of(entry, &edge::at(self.store, entry, first));
+                        return synthetic.event_of(entry, &edge::at(self.store, entry, first));
                     }
                 }
                 _ => {}
@@ -191,14 +191,14 @@ impl<'j, 'p> Judge<'j, 'p> {
         streams: &Streams,
         inputs: &Inputs,
         kept: &mut Gather<'_, '_>,
-        made: &mut SyntheticEvents,
+        synthetic: &mut SyntheticEvents,
         report: &mut SliceReport,
     ) -> Result<Cut, Error> {
         let mut cut = if self.whole {
             Cut { stays: vec![true; streams.groups().len()], ..Cut::default() }
         } else {
             let (windows, edges) = (self.windows, self.edges);
-            let mut push = |event: &[u8]| made.event(event);
+            let mut push = |event: &[u8]| synthetic.event(event);
             cut_streams(streams, windows, edges, self.store, self.limits, &mut push)?
         };
         for group in cut.groups(streams, true) {

@@ -153,16 +153,17 @@ fn write(
     let entries = SpillVec::new(limits.lease("events that are made", Share::of_index(1, 8)));
     let long = LongEvents::new(limits);
     let watched = annotations.events().collect();
-    let mut made = SyntheticEvents::new(BASE, &limits.tmp_dir, entries, long, watched);
-    let chosen = judge.choose(plain.into_entries(), selection, &inputs, &mut made, &mut report)?;
+    let mut synthetic = SyntheticEvents::new(BASE, &limits.tmp_dir, entries, long, watched);
+    let chosen =
+        judge.choose(plain.into_entries(), selection, &inputs, &mut synthetic, &mut report)?;
     if chunks.as_ref().is_some_and(|chunks| chunks.is_wrong()) {
         return Ok(None);
     }
 
-    let made = made.finish()?;
-    let store = store.with_first(&made.payload, &made.long);
+    let synthesized = synthetic.finish()?;
+    let store = store.with_first(&synthesized.payload, &synthesized.long);
     let written = Surroundings {
-        made: &made,
+        synthesized: &synthesized,
         documents: &documents,
         annotations: &annotations,
         inputs: &inputs,

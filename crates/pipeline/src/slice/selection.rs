@@ -243,8 +243,8 @@ impl WindowSelection {
     pub(super) fn end_streams(&mut self) -> Result<(), Error> {
         self.streams.finish()?;
         if let Some(known) = &self.plan.all {
-            let own = |offset: u64| offset.wrapping_sub(BASE);
-            self.streams.retain(|offset| known.streams.contains(&own(offset)));
+            let input_offset = |offset: u64| offset.wrapping_sub(BASE);
+            self.streams.retain(|offset| known.streams.contains(&input_offset(offset)));
             if let Some(chunks) = &known.chunks {
                 self.streams.complete(chunks);
             }

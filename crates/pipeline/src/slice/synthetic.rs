@@ -79,10 +79,10 @@ impl SyntheticEvents {
 
     /// Appends an event that replaces another one.
     pub(super) fn event_of(&mut self, origin: Entry, bytes: &[u8]) -> Result<(), Error> {
-        let made = self.append(bytes)?;
+        let entry = self.append(bytes)?;
         let origin = origin.place.offset();
-        if let Some(made) = made.filter(|_| self.watched.contains(&origin)) {
-            self.of.entry(origin).or_insert(made);
+        if let Some(entry) = entry.filter(|_| self.watched.contains(&origin)) {
+            self.of.entry(origin).or_insert(entry);
         }
         Ok(())
     }

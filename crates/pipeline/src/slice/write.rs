@@ -27,7 +27,7 @@ pub(super) struct KeptEvents {
 /// Synthetic events, documents and annotations to write with the kept events.
 #[derive(Clone, Copy)]
 pub(super) struct Surroundings<'w, 'p> {
-    pub(super) made: &'w synthetic::Synthesized,
+    pub(super) synthesized: &'w synthetic::Synthesized,
     pub(super) documents: &'w [Document],
     pub(super) annotations: &'w Annotations<'p>,
     pub(super) inputs: &'w Inputs,
@@ -40,14 +40,17 @@ impl KeptEvents {
     /// Writes the kept and the synthetic events.
     pub(super) fn write(
         self,
-        Surroundings { made, documents, annotations, inputs, store, whole }: Surroundings<'_, '_>,
+        Surroundings { synthesized, documents, annotations, inputs, store, whole }: Surroundings<
+            '_,
+            '_,
+        >,
         output: &OutputConfig,
         limits: &Limits,
         report: &mut SliceReport,
     ) -> Result<(), Error> {
         let order = Order(store);
         let mut timed = Gather::onto(self.timed, order);
-        made.entries.iter().try_for_each(|entry| timed.push(entry))?;
+        synthesized.entries.iter().try_for_each(|entry| timed.push(entry))?;
         let count =
             EventCount { events: self.events + timed.events, bytes: self.bytes + timed.bytes };
         let (runs, _) = timed.finish()?.finish(store)?;
@@ -66,7 +69,7 @@ impl KeptEvents {
             patchers: Vec::new(),
         };
         let mut plan = TracePlan { events, count, keys, report: run };
-        let synthetic = Some(&made.of);
+        let synthetic = Some(&synthesized.of);
         let changes = OutputChanges { partial: !whole, synthetic, ..OutputChanges::default() };
         plan.annotate(annotations, &changes, limits);
         report.written.run = TraceWriter::new(output, limits).write(plan, inputs)?;

@@ -44,7 +44,7 @@ pub(super) struct Anchor {
     pub(super) events: u64,
     pub(super) bytes: u64,
     /// Whether `entry` is a chunk, which is not in the sequence.
-    pub(super) own: bool,
+    pub(super) is_chunk: bool,
 }
 
 /// The events between two cuts.
@@ -184,7 +184,7 @@ impl Cutter<'_, '_, '_, '_> {
         let (order, mut rest) = (self.order, anchors);
         sequence.walk(order, |entry| {
             while let Some((anchor, later)) = rest.split_first()
-                && anchor.own
+                && anchor.is_chunk
                 && order.compare(&anchor.entry, &entry) == Ordering::Less
             {
                 rest = later;
@@ -210,12 +210,12 @@ impl Cutter<'_, '_, '_, '_> {
         bytes: u64,
         anchor: Option<&Anchor>,
     ) -> Result<(), Error> {
-        let own = u64::from(bytes > 0);
-        let events = own + anchor.map_or(0, |anchor| anchor.events);
+        let count = u64::from(bytes > 0);
+        let events = count + anchor.map_or(0, |anchor| anchor.events);
         let bytes = bytes + anchor.map_or(0, |anchor| anchor.bytes);
         let size = bytes + events * SEPARATOR;
         let window = self.window(entry);
-        if own > 0 {
+        if count > 0 {
             self.note_frames(entry, &mut state.used);
         }
         let full = match self.by {
@@ -228,7 +228,7 @@ impl Cutter<'_, '_, '_, '_> {
         };
         if full && state.steps > 0 {
             self.begin(state, entry)?;
-            if own > 0 {
+            if count > 0 {
                 self.note_frames(entry, &mut state.used);
             }
         }

@@ -230,9 +230,9 @@ impl<M: Mode> Look for SplitLook<M> {
         (self.entries, self.partition_of) = (Vec::new(), Vec::new());
         let mut start = 0;
         for &(_, end) in &self.run.ends {
-            let own = &mut entries[std::mem::replace(&mut start, end)..end];
-            if !own.is_sorted() {
-                own.sort_unstable();
+            let range = &mut entries[std::mem::replace(&mut start, end)..end];
+            if !range.is_sorted() {
+                range.sort_unstable();
             }
         }
         self.run.entries = entries;

@@ -361,7 +361,7 @@ impl<'w> SplitRun<'w, '_> {
         for (part, written) in report.parts.iter_mut().zip(written) {
             part.events = written.events;
             report.run.viewer.add(written.viewer);
-            report.run.warnings.extend(written.said);
+            report.run.warnings.extend(written.warnings);
         }
         if is_fitted {
             self.warn_of_sizes(&lens, &mut report.run.warnings);
@@ -398,8 +398,8 @@ impl<'w> SplitRun<'w, '_> {
 
     /// Returns a JSON object that identifies the whole.
     fn whole(&self) -> String {
-        let own = self.found.partitions.iter().filter(|partition| !partition.is_copy());
-        let bytes: u64 = own.map(|partition| partition.bytes).sum();
+        let originals = self.found.partitions.iter().filter(|partition| !partition.is_copy());
+        let bytes: u64 = originals.map(|partition| partition.bytes).sum();
         let threads = self.found.partitions.iter();
         let spans = threads.filter_map(|partition| partition.span);
         let span = spans.reduce(|(a, b), (c, d)| (a.min(c), b.max(d)));

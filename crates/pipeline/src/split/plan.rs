@@ -113,8 +113,8 @@ impl<'f> Planner<'f, '_, '_> {
         for (number, group) in groups.iter().enumerate() {
             let metadata = named(&group.threads);
             if self.is_cut() {
-                let own = self.processes(&group.threads);
-                let of_group = |&stray: &u32| own.contains(&self.process_key(stray));
+                let group_processes = self.processes(&group.threads);
+                let of_group = |&stray: &u32| group_processes.contains(&self.process_key(stray));
                 let every = strays.iter().copied().filter(of_group).chain(metadata);
                 let first = strays.iter().copied().filter(|stray| number == 0 && of_nobody(stray));
                 let bytes = MetadataBytes { every: self.bytes(every), first: self.bytes(first) };
@@ -251,25 +251,24 @@ impl<'f> Planner<'f, '_, '_> {
             opens: &mut opens,
             room: &self.room,
         };
-        let stretches = cutter.cut(&sequence, &anchors)?;
-        let ends = stretches.iter().skip(1).map(|stretch| stretch.from);
+        let cuts = cutter.cut(&sequence, &anchors)?;
+        let ends = cuts.iter().skip(1).map(|cut| cut.from);
         let ends: Vec<Option<Entry>> = ends.chain([None]).collect();
         let mut living = LiveThreads::of(group, self.found);
         // streams follow each other in the order of the parts
         let mut rest = &anchors[..];
-        let mut parts = Vec::with_capacity(stretches.len());
-        for (stretch, to) in stretches.into_iter().zip(ends) {
-            let (own, later) = rest.split_at(stretch.chunks.len());
+        let mut parts = Vec::with_capacity(cuts.len());
+        for (cut, to) in cuts.into_iter().zip(ends) {
+            let (in_cut, later) = rest.split_at(cut.chunks.len());
             rest = later;
-            let mut threads: BTreeSet<u32> =
-                stretch.open.iter().map(|&t| group.threads[t]).collect();
-            threads.extend(living.at(stretch.times));
+            let mut threads: BTreeSet<u32> = cut.open.iter().map(|&t| group.threads[t]).collect();
+            threads.extend(living.at(cut.times));
             if parts.is_empty() {
                 let is_untimed = |thread: &&u32| self.found.partitions[**thread as usize].untimed;
                 threads.extend(group.threads.iter().filter(is_untimed));
             }
-            threads.extend(own.iter().map(|anchor| anchor.thread));
-            parts.push(self.part(number, stretch, to, threads.into_iter().collect()));
+            threads.extend(in_cut.iter().map(|anchor| anchor.thread));
+            parts.push(self.part(number, cut, to, threads.into_iter().collect()));
         }
         Ok(parts)
     }
@@ -277,23 +276,23 @@ impl<'f> Planner<'f, '_, '_> {
     fn part(
         &self,
         group: usize,
-        stretch: CutStretch,
+        cut: CutStretch,
         to: Option<Entry>,
         threads: Vec<u32>,
     ) -> OutputPart {
-        let streams = Sequence(self.runs_of(&stretch.chunks).collect());
-        let times = [stretch.times, streams.times(TIMED)].into_iter().flatten();
+        let streams = Sequence(self.runs_of(&cut.chunks).collect());
+        let times = [cut.times, streams.times(TIMED)].into_iter().flatten();
         OutputPart {
             number: 0,
             group,
             whole: false,
-            range: (stretch.from, to),
-            chunks: stretch.chunks,
+            range: (cut.from, to),
+            chunks: cut.chunks,
             metadata: Vec::new(),
-            copies: stretch.copies,
+            copies: cut.copies,
             threads,
-            events: stretch.events,
-            bytes: stretch.bytes,
+            events: cut.events,
+            bytes: cut.bytes,
             metadata_events: 0,
             times: times.reduce(|(a, b), (c, d)| (a.min(c), b.max(d))),
         }
@@ -309,7 +308,7 @@ impl<'f> Planner<'f, '_, '_> {
                 firsts.min_by(|a, b| order.compare(a, b))
             };
             let head = self.found.heads.get(&partition.stream);
-            let (entry, own) = match head {
+            let (entry, is_chunk) = match head {
                 Some(head) => (head.1, false),
                 None => (first()?, true),
             };
@@ -323,7 +322,7 @@ impl<'f> Planner<'f, '_, '_> {
                 thread,
                 events: partition.events,
                 bytes: partition.bytes,
-                own,
+                is_chunk,
             })
         };
         let mut anchors: Vec<Anchor> = chunks.iter().filter_map(anchor).collect();

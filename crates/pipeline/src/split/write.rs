@@ -172,13 +172,13 @@ impl<'p> WriteContext<'_, '_, 'p> {
                 Progress::add(&config.limits.progress.bytes_written, fitted.run.bytes);
                 (written.bytes, written.events) = (fitted.run.bytes, fitted.run.events);
                 written.viewer = fitted.run.viewer;
-                written.said.extend(fitted.run.warnings);
+                written.warnings.extend(fitted.run.warnings);
                 written
             }
         };
-        let said = std::mem::take(&mut written.said).into_iter();
+        let warnings = std::mem::take(&mut written.warnings).into_iter();
         let in_part = |warning| Warning::InPart(file.to_owned(), Box::new(warning));
-        written.said = said.map(in_part).collect();
+        written.warnings = warnings.map(in_part).collect();
         Ok(written)
     }
 
@@ -200,7 +200,7 @@ impl<'p> WriteContext<'_, '_, 'p> {
         let plan = TracePlan { events, count, keys, report: RunReport::new(limits) };
         let run = TraceWriter::new(output, limits).write(plan, self.inputs)?;
         let viewer = ViewerReport::default();
-        Ok(WrittenPart { bytes: run.bytes, events: run.events, viewer, said: run.warnings })
+        Ok(WrittenPart { bytes: run.bytes, events: run.events, viewer, warnings: run.warnings })
     }
 }
 
@@ -210,7 +210,7 @@ pub(super) struct WrittenPart {
     pub(super) bytes: u64,
     pub(super) events: u64,
     pub(super) viewer: ViewerReport,
-    pub(super) said: Vec<Warning>,
+    pub(super) warnings: Vec<Warning>,
 }
 
 /// Returns the config for merging one part, without the memory of the index.

@@ -129,9 +129,9 @@ impl ThreadCalls {
 
     pub(super) fn append(&mut self, other: ThreadCalls) {
         for (ids, drawn) in other.drawn {
-            let own = self.drawn.entry(ids).or_default();
-            own.entries += drawn.entries;
-            own.halves += drawn.halves;
+            let counts = self.drawn.entry(ids).or_default();
+            counts.entries += drawn.entries;
+            counts.halves += drawn.halves;
         }
         self.heads.extend(other.heads);
         for (key, stream) in other.streams {
@@ -147,18 +147,18 @@ impl ThreadCalls {
             let mut all: HashMap<ThreadIds, ThreadProfiles> = HashMap::default();
             for (key, &ids) in &self.heads {
                 let Some(stream) = self.streams.get(key) else { continue };
-                let own = all.entry(ids).or_insert_with(|| ThreadProfiles {
+                let profiles = all.entry(ids).or_insert_with(|| ThreadProfiles {
                     sizes: Vec::new(),
                     samples: u64::MAX,
                     nodes: stream.nodes.clone(),
                 });
-                own.sizes.push((stream.samples, stream.nodes.len()));
-                own.samples = own.samples.min(stream.samples);
-                own.nodes.retain(|node| stream.nodes.contains(node));
+                profiles.sizes.push((stream.samples, stream.nodes.len()));
+                profiles.samples = profiles.samples.min(stream.samples);
+                profiles.nodes.retain(|node| stream.nodes.contains(node));
             }
             #[expect(clippy::iter_over_hash_type, reason = "each is sorted by itself")]
-            for own in all.values_mut() {
-                own.sizes.sort_unstable();
+            for profiles in all.values_mut() {
+                profiles.sizes.sort_unstable();
             }
             all
         });

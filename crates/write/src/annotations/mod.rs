@@ -72,7 +72,8 @@ impl<'p> Annotations<'p> {
     ) -> Result<Self, Error> {
         // events converted from `.cpuprofile` files count as a document
         let several = inputs.payloads.len() > 1 || count(documents) > 1;
-        let of = |own| Annotated::of(own, &inputs.numbers, whole && !several, store, quota);
+        let of =
+            |document| Annotated::of(document, &inputs.numbers, whole && !several, store, quota);
         let documents = documents.iter().filter_map(|document| of(document).transpose());
         let documents = documents.collect::<Result<_, _>>()?;
         Ok(Annotations { documents, several })

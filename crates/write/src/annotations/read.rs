@@ -157,9 +157,9 @@ impl<'p> Annotated<'p> {
         let mut lists = Vec::with_capacity(LISTS);
         let mut malformed = 0;
         for (list, array) in lists_of(text) {
-            let own = array.map_or(Some(Vec::new()), elements);
-            malformed += u64::from(own.is_none());
-            lists.push((list, own.unwrap_or_default()));
+            let items = array.map_or(Some(Vec::new()), elements);
+            malformed += u64::from(items.is_none());
+            lists.push((list, items.unwrap_or_default()));
         }
         let all: usize = lists.iter().map(|(_, all)| all.len()).sum();
         quota.take(all as u64 * ANNOTATION, "DevTools annotations")?;

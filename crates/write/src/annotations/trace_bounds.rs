@@ -115,8 +115,8 @@ impl BoundsSearch {
     pub(super) fn unite(all: Vec<BoundsSearch>, order: Order<'_, '_>) -> Option<AnnotationSpan> {
         let mut starts = Vec::new();
         let (mut least, mut most) = (None, None);
-        for BoundsSearch { min, max, starts: own } in all {
-            starts.extend(own);
+        for BoundsSearch { min, max, starts: candidates } in all {
+            starts.extend(candidates);
             most = most.max(max);
             least = match (least, min) {
                 (Some(a), Some(b)) => Some(Attos::min(a, b)),

@@ -180,9 +180,9 @@ impl<'a, 'w, 'r, 's, 'p> AnnotationWriter<'a, 'w, 'r, 's, 'p> {
             return;
         }
         let new = || (BoundsSearch::default(), ThreadCalls::new(Arc::clone(&wanted)));
-        let found = each_event(events, config, new, |(own, threads), event, entry| {
+        let found = each_event(events, config, new, |(search, threads), event, entry| {
             if bounds {
-                own.note(event, entry, self.written.shift_at(entry.place.offset()));
+                search.note(event, entry, self.written.shift_at(entry.place.offset()));
             }
             let place = entry.place.offset();
             let unit = self.written.rewrite.and_then(|rewrite| rewrite.unit_at(place));
@@ -328,7 +328,7 @@ impl<'a, 'w, 'r, 's, 'p> AnnotationWriter<'a, 'w, 'r, 's, 'p> {
         let nowhere = || AnnotationSpan { min: Attos::ZERO, max: Attos::ZERO };
         let Some(first) = documents
             .iter()
-            .find(|own| own.crumbs.inner() > 0)
+            .find(|document| document.crumbs.inner() > 0)
             .or_else(|| documents.iter().find(known))
         else {
             let bounds = self.bounds.unwrap_or_else(nowhere);

@@ -191,7 +191,7 @@ impl<'w, 'p> JoinedMembers<'w, 'p> {
 
     fn put(&mut self, bytes: &[u8]) {
         match self.whole.last_mut() {
-            Some(Cow::Owned(made)) => made.extend_from_slice(bytes),
+            Some(Cow::Owned(buffer)) => buffer.extend_from_slice(bytes),
             _ => self.whole.push(Cow::Owned(bytes.to_vec())),
         }
     }

@@ -79,7 +79,9 @@ fn unite_by<'p>(
     let first_metadata = first_metadata.map(value).unwrap_or_default();
     let mut frames = MergedFrames::default();
     let mut extras = PerInputKeys::default();
-    let later = later.iter().flat_map(|own| std::iter::repeat_n(own, 1 + own.alike as usize));
+    let later = later
+        .iter()
+        .flat_map(|document| std::iter::repeat_n(document, 1 + document.alike as usize));
     for (index, document) in (first.alike as usize..).zip(later) {
         let mut apart = Vec::new();
         let is_known = |key: &KeyValue| known.has(&key.key, value(key));
@@ -243,7 +245,7 @@ fn free_among<'k>(keys: impl Iterator<Item = &'k [u8]>) -> Vec<u8> {
 struct PerInputKeys<'p> {
     value: Vec<Cow<'p, [u8]>>,
     /// Text that is not part of the value yet.
-    made: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
 impl<'p> PerInputKeys<'p> {
@@ -253,41 +255,41 @@ impl<'p> PerInputKeys<'p> {
     const PIECE: usize = 1 << 20;
 
     fn push(&mut self, index: usize, keys: Vec<(&KeyValue, Vec<Cow<'p, [u8]>>)>) {
-        let is_first = self.value.is_empty() && self.made.is_empty();
+        let is_first = self.value.is_empty() && self.buffer.is_empty();
         let before = if is_first { "{\"inputs\":[" } else { "," };
         let opening = format!("{before}{{\"index\":{index},\"keys\":{{");
-        self.made.extend_from_slice(opening.as_bytes());
+        self.buffer.extend_from_slice(opening.as_bytes());
         for (number, (key, bytes)) in keys.into_iter().enumerate() {
-            self.made.extend_from_slice(if number > 0 { b"," } else { b"" });
-            self.made.extend_from_slice(&key.key);
-            self.made.push(b':');
+            self.buffer.extend_from_slice(if number > 0 { b"," } else { b"" });
+            self.buffer.extend_from_slice(&key.key);
+            self.buffer.push(b':');
             for piece in bytes {
                 match piece {
                     Cow::Borrowed(input) if input.len() > Self::SHORT => {
                         self.flush();
                         self.value.push(piece);
                     }
-                    _ => self.made.extend_from_slice(&piece),
+                    _ => self.buffer.extend_from_slice(&piece),
                 }
             }
         }
-        self.made.extend_from_slice(b"}}");
-        if self.made.len() >= Self::PIECE {
+        self.buffer.extend_from_slice(b"}}");
+        if self.buffer.len() >= Self::PIECE {
             self.flush();
         }
     }
 
     fn flush(&mut self) {
-        let made = std::mem::take(&mut self.made);
-        self.value.extend((!made.is_empty()).then_some(Cow::Owned(made)));
+        let buffer = std::mem::take(&mut self.buffer);
+        self.value.extend((!buffer.is_empty()).then_some(Cow::Owned(buffer)));
     }
 
     /// Returns the value, if any keys were added.
     fn finish(mut self) -> Option<Vec<Cow<'p, [u8]>>> {
-        if self.value.is_empty() && self.made.is_empty() {
+        if self.value.is_empty() && self.buffer.is_empty() {
             return None;
         }
-        self.made.extend_from_slice(b"]}");
+        self.buffer.extend_from_slice(b"]}");
         self.flush();
         Some(self.value)
     }
@@ -354,9 +356,9 @@ impl<'p> MergedKeys<'p> {
     /// Puts DevTools' annotations into a piece of their own, or inserts an empty piece if only
     /// later documents have some.
     fn find_modifications(&mut self, first: &Document, later: &[Document], store: &Store<'p>) {
-        if let Some((number, metadata, own)) = modifications(first, store) {
-            let start = own.as_ptr() as usize - metadata.as_ptr() as usize;
-            let pieces = [&metadata[..start], own, &metadata[start + own.len()..]];
+        if let Some((number, metadata, text)) = modifications(first, store) {
+            let start = text.as_ptr() as usize - metadata.as_ptr() as usize;
+            let pieces = [&metadata[..start], text, &metadata[start + text.len()..]];
             self.keys[number].value = pieces.map(Cow::Borrowed).into();
             self.modifications = Some((number, 1));
             return;

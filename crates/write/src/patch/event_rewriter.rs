@@ -72,18 +72,18 @@ impl<'r> EventRewriter<'r> {
             if let Some(ahead) = entries.get(number + PREFETCH_AHEAD) {
                 store.prefetch(ahead.place);
             }
-            let (offset, own) = (entry.place.offset(), store.len(entry.place) as usize);
+            let (offset, size) = (entry.place.offset(), store.len(entry.place) as usize);
             let end = len + separator.len();
             let separated =
                 number > 0 && bytes.get(len..end).is_some_and(|between| same(between, separator));
             len = if separated { end } else { len };
             // in a stream the next event may be in the next segment
-            if !separated || offset != start + len as u64 || bytes.len() < len + own {
+            if !separated || offset != start + len as u64 || bytes.len() < len + size {
                 batch.push(&bytes[..len])?;
                 batch.push(if separated || number == 0 { b"" } else { separator })?;
                 (bytes, start, len) = (store.from(offset), offset, 0);
             }
-            longer += self.find(&bytes[len..len + own], offset, index + number as u64);
+            longer += self.find(&bytes[len..len + size], offset, index + number as u64);
             let mut done = 0;
             for (old, new) in self.patches.iter() {
                 batch.push(&bytes[..len + old.start - done])?;
@@ -91,7 +91,7 @@ impl<'r> EventRewriter<'r> {
                 bytes = &bytes[len + old.end - done..];
                 (start, len, done) = (offset + old.end as u64, 0, old.end);
             }
-            len += own - done;
+            len += size - done;
         }
         batch.push(&bytes[..len])?;
         Ok(longer)
