@@ -52,7 +52,7 @@ pub(super) fn walk<T: Send>(
                 }
                 Some(at) => {
                     let places = at * range_len..(at + 1) * range_len;
-                    if let Err(why) = walk_stretch(runs, places, &mut tallies, quota) {
+                    if let Err(why) = walk_range(runs, places, &mut tallies, quota) {
                         failed.lock().unwrap_or_else(|e| e.into_inner()).get_or_insert(why);
                         next.store(tasks, Ordering::Relaxed);
                     }
@@ -71,7 +71,7 @@ pub(super) fn walk<T: Send>(
 }
 
 /// Checks the groups that begin in the buckets `from..to`, each to its end.
-fn walk_stretch(
+fn walk_range(
     runs: &RecordRuns,
     Range { start: from, end: to }: Range<usize>,
     tallies: &mut Tallies,

@@ -42,7 +42,7 @@ impl ViewerPairs {
         ViewerPairs { threads, heap: 0, begins: 0, ended, last_end: i64::MIN, quota }
     }
 
-    /// Opens a B event, or closes it with its E. Passes the X events of earlier pairs to `made`;
+    /// Opens a B event, or closes it with its E. Passes the X events of earlier pairs to `emit`;
     /// `read` returns an event as it will be written.
     pub(super) fn take(
         &mut self,
@@ -80,7 +80,7 @@ impl ViewerPairs {
         self.quota.check(self.heap, OPEN)
     }
 
-    /// Passes the ended pairs to `made`.
+    /// Passes the ended pairs to `emit`.
     fn give_out(&mut self, emit: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
         self.ended.sort_unstable_by_key(|pair| pair.begin);
         self.ended.iter().map(|pair| &*pair.event).try_for_each(emit)?;
@@ -88,7 +88,7 @@ impl ViewerPairs {
         Ok(())
     }
 
-    /// Passes the last pairs to `made`. Returns the B events without an E, in output order.
+    /// Passes the last pairs to `emit`. Returns the B events without an E, in output order.
     pub(super) fn finish(
         mut self,
         emit: impl FnMut(&[u8]) -> Result<(), Error>,

@@ -50,7 +50,7 @@ impl<'j, 'p> Judge<'j, 'p> {
         Gather::new(self.limits.lease(name, Share::of_index(1, 4)), self.order())
     }
 
-    /// Decides which events to keep, cut or drop. Synthetic events go to `made`.
+    /// Decides which events to keep, cut or drop. Synthetic events go to `synthetic`.
     pub(super) fn choose(
         self,
         mut plain: Sorter,

@@ -91,12 +91,12 @@ impl SliceReport {
         let windows = self.windows.iter();
         let outside: Vec<TimeSpan> =
             windows.copied().filter(|&window| is_outside(window, bounds)).collect();
-        let is_said = outside.len() == self.windows.len();
+        let all_outside = outside.len() == self.windows.len();
         let around = self.kept_always + self.moved + self.counters;
-        self.is_empty = is_said || self.written.run.events <= around;
+        self.is_empty = all_outside || self.written.run.events <= around;
         let warnings = &mut self.written.run.warnings;
         warnings.extend(outside.into_iter().map(|window| Warning::WindowOutside { window, trace }));
-        if self.is_empty && !is_said {
+        if self.is_empty && !all_outside {
             warnings.push(Warning::WindowEmpty { windows: self.windows.clone(), trace });
         }
     }

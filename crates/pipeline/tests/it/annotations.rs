@@ -282,8 +282,10 @@ fn merge_for_devtools_counts_split_chunks() {
             let report = merge(sources, output, &Config { viewer, ..config.clone() });
             let report = report.expect("sound");
             let changes = report.run.viewer.changes.iter();
-            parts +=
-                changes.filter(|change| change.0 == "chunk-parts").map(|own| own.1).sum::<u64>();
+            parts += changes
+                .filter(|change| change.0 == "chunk-parts")
+                .map(|change| change.1)
+                .sum::<u64>();
             report.run.annotations
         });
         let (before, after) = (named(&inputs[0]), named(&output));
@@ -295,8 +297,8 @@ fn merge_for_devtools_counts_split_chunks() {
 
 /// Returns the keys in the lists of annotations, except ranges.
 fn named(text: &[u8]) -> [Vec<String>; 4] {
-    let own = reference::annotations(text).expect("sound").pop().expect("annotations");
-    [0, 1, 2, 4].map(|list: usize| own.lists[list].iter().flatten().cloned().collect())
+    let annotated = reference::annotations(text).expect("sound").pop().expect("annotations");
+    [0, 1, 2, 4].map(|list: usize| annotated.lists[list].iter().flatten().cloned().collect())
 }
 
 #[test]
@@ -393,9 +395,10 @@ fn filter_and_split_drop_and_count_annotations() {
             assert_eq!(reference::annotations(output).expect("sound"), [], "seed {seed}");
         }
         let before = inputs.iter().flat_map(|input| reference::annotations(input).expect("sound"));
-        let all: usize = before.flat_map(|own| own.lists).map(|list| list.len()).sum();
-        let told = (all > 0).then_some((AnnotationDrop::Unfollowed, all as u64));
-        assert_eq!((report.kept, report.dropped), (0, Vec::from_iter(told)), "seed {seed}");
+        let all: usize =
+            before.flat_map(|annotations| annotations.lists).map(|list| list.len()).sum();
+        let expected = (all > 0).then_some((AnnotationDrop::Unfollowed, all as u64));
+        assert_eq!((report.kept, report.dropped), (0, Vec::from_iter(expected)), "seed {seed}");
         dropped += all;
     }
     assert!(dropped > 200, "{dropped}");

@@ -55,8 +55,8 @@ fn check(
 ) -> (Vec<u8>, MergeReport) {
     let (output, report) =
         merge_with(inputs, rules, PLAIN).unwrap_or_else(|e| panic!("{what}: {e}"));
-    let said = inputs.iter().zip(&report.clocks).zip(&report.identity.inputs);
-    let moved = said.map(|((input, clock), identity)| {
+    let reports = inputs.iter().zip(&report.clocks).zip(&report.identity.inputs);
+    let moved = reports.map(|((input, clock), identity)| {
         let renames = Renames { pids: identity.pids.clone(), ids: identity.ids.clone() };
         let renamed = reference::rename(input, &renames).expect("sound");
         let clock = Clock { offset_ns: clock.offset_ns, scale: clock.scale.clone() };
@@ -213,9 +213,9 @@ fn skewed_copies_are_aligned_by_markers_within_the_residual() {
         let events = reference::events(&output).expect("sound");
         for (number, clock) in report.clocks.iter().enumerate().skip(1) {
             let residual = clock.residual_ns.expect("several matches");
-            let own: Vec<_> =
+            let of_input: Vec<_> =
                 events.iter().filter(|event| event.pid == Some(number.to_string())).collect();
-            let steps = own.iter().filter(|event| event.name.as_deref() == Some("\"step\""));
+            let steps = of_input.iter().filter(|event| event.name.as_deref() == Some("\"step\""));
             for step in steps {
                 let text = [b"[", &*step.bytes, b"]"].concat();
                 let (ts, truth) = times(&text)[0];
@@ -408,6 +408,6 @@ fn offsets_for_unknown_inputs_are_refused() {
     let rules =
         |_: &[PathBuf]| ClockRules { offsets: vec![("typo".into(), 1)], ..ClockRules::default() };
     let error = merge_with(&[&input, &input], &rules, PLAIN).unwrap_err();
-    let said = "an offset is given for typo, but no input has this path or name";
-    assert!(error.to_string().contains(said), "{error}");
+    let message = "an offset is given for typo, but no input has this path or name";
+    assert!(error.to_string().contains(message), "{error}");
 }

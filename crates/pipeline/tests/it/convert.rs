@@ -93,16 +93,16 @@ fn check_round_trip(what: &str, input: &[u8], knobs: Knobs) {
     let (object, _) = run(&[input], Some(Format::Object), Style::Keep, PLAIN);
     let (lines, _) = run(&[&object], Some(Format::Ndjson), Style::Keep, knobs);
     let (back, _) = run(&[&lines], Some(Format::Object), Style::Keep, knobs);
-    let own = reference::events(&object).expect("sound");
+    let originals = reference::events(&object).expect("sound");
     let returned = reference::events(&back).expect("sound");
-    assert_eq!(own.len(), returned.len(), "{what}");
+    assert_eq!(originals.len(), returned.len(), "{what}");
     let mut keys_are_whole = true;
-    for (own, returned) in own.iter().zip(&returned) {
-        if own.bytes.contains(&b'\n') || own.bytes.contains(&b'\r') {
-            assert_eq!(without_space(&own.bytes), without_space(&returned.bytes), "{what}");
+    for (original, returned) in originals.iter().zip(&returned) {
+        if original.bytes.contains(&b'\n') || original.bytes.contains(&b'\r') {
+            assert_eq!(without_space(&original.bytes), without_space(&returned.bytes), "{what}");
             keys_are_whole = false;
         } else {
-            assert_same(what, &own.bytes, &returned.bytes);
+            assert_same(what, &original.bytes, &returned.bytes);
         }
     }
     let keys = &object[object.windows(2).rposition(|pair| pair == b"\n]").unwrap_or(0)..];

@@ -31,7 +31,7 @@ fn damaged(seed: u64) -> Vec<u8> {
 }
 
 /// Formats the report of an input without its name, which pipes do not have.
-fn said(inputs: &[InputReport]) -> String {
+fn summary(inputs: &[InputReport]) -> String {
     let of = |input_report: &InputReport| {
         let InputReport { losses, lapses, unclosed, odd_separators, events, .. } = input_report;
         format!("{events} {losses:?} {lapses:?} {unclosed} {odd_separators}")
@@ -60,19 +60,19 @@ fn reports_of_damage_do_not_depend_on_read_sizes() {
                 let places: Vec<_> = finding.places.iter().map(unnamed).collect();
                 format!("{} {} {places:?}", finding.kind, finding.count)
             });
-            Ok(said(&report.inputs) + &places.collect::<String>())
+            Ok(summary(&report.inputs) + &places.collect::<String>())
         });
         compare(&format!("filter, seed {seed}"), &input, |input, knobs| {
             let folder = Folder::new();
             let to = output_to(&folder.path("out"), Some(Format::Object));
             let wanted = Filter { ph: vec!["X".into()], ..Filter::default() };
             let filter = |sources: &[_]| filter(sources, &wanted, &to, &config(knobs));
-            Ok(said(&over(&[input], knobs, filter)?.run.inputs))
+            Ok(summary(&over(&[input], knobs, filter)?.run.inputs))
         });
         compare(&format!("info, seed {seed}"), &input, |input, knobs| {
             let wanted = InfoConfig { top: 3, full: false, self_times: false };
             let info = |sources: &[_]| info(sources, &wanted, &config(knobs));
-            Ok(said(&over(&[input], knobs, info)?.inputs))
+            Ok(summary(&over(&[input], knobs, info)?.inputs))
         });
     }
 }

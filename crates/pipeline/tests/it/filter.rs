@@ -211,16 +211,16 @@ fn a_filter_and_its_inverse_partition_the_events() {
         if rng.chance(50) {
             wanted.drop = vec![Preset::ALL[rng.index(Preset::ALL.len())]];
         }
-        let own = |wanted: &Filter| {
+        let selected = |wanted: &Filter| {
             let (output, _) = run(&[&input], wanted, knobs(seed as usize));
             let events = reference::events(&output).expect("sound");
             let others = events.into_iter().filter(|e| !e.ph.as_deref().is_some_and(is_metadata));
             others.map(|event| event.bytes).collect::<Vec<_>>()
         };
-        let mut both = own(&wanted);
+        let mut both = selected(&wanted);
         wanted.invert = true;
-        both.extend(own(&wanted));
-        let mut all = own(&Filter::default());
+        both.extend(selected(&wanted));
+        let mut all = selected(&Filter::default());
         both.sort();
         all.sort();
         assert!(both == all, "seed {seed} {wanted:?}");

@@ -93,11 +93,11 @@ fn filter_keeps_the_events_that_a_decoder_selects() {
         let path = |criterion: &str| criterion.split(['=', '~']).next().map(str::to_owned);
         // one criterion of each path must match, and the process
         let stays = |event: &Value| {
-            let of_path = |own: &&String| {
-                let same = criteria.iter().filter(|other| path(other) == path(own));
+            let of_path = |criterion: &&String| {
+                let same = criteria.iter().filter(|other| path(other) == path(criterion));
                 same.into_iter().any(|other| is_met(other, &event["args"]))
             };
-            let fits = criteria.iter().all(|own| of_path(&own));
+            let fits = criteria.iter().all(|criterion| of_path(&criterion));
             (fits && (!pid || event["pid"] == 1)) != invert
         };
         // an E follows its B directly and shares its fate
@@ -128,7 +128,7 @@ fn filter_keeps_the_events_that_a_decoder_selects() {
             let output: Value = serde_json::from_slice(&output).expect("JSON");
             assert_eq!(output["traceEvents"], json!(expected), "seed {seed} {criteria:?} {invert}");
             kept += report.matching;
-            dropped += report.dropped.iter().map(|own| own.events).sum::<u64>();
+            dropped += report.dropped.iter().map(|entry| entry.events).sum::<u64>();
         }
     }
     assert!(kept > 200 && dropped > 200, "{kept} {dropped}");

@@ -41,23 +41,26 @@ fn check(
 ) -> (Vec<Vec<u8>>, Vec<InputIdentity>) {
     let (output, report) =
         merge_with(inputs, rules, PLAIN).unwrap_or_else(|e| panic!("{what}: {e}"));
-    let said = report.identity.inputs;
-    assert_eq!(said.len(), inputs.len(), "{what}");
+    let identities = report.identity.inputs;
+    assert_eq!(identities.len(), inputs.len(), "{what}");
     let renamed: Vec<Vec<u8>> = inputs
         .iter()
-        .zip(&said)
-        .map(|(input, said)| reference::rename(input, &renames(said)).expect("sound"))
+        .zip(&identities)
+        .map(|(input, identity)| reference::rename(input, &renames(identity)).expect("sound"))
         .collect();
     let texts: Vec<&[u8]> = renamed.iter().map(Vec::as_slice).collect();
     let expected = reference::merge(&texts, None).expect("sound");
-    assert_same(&format!("{what}: {said:#?}"), &expected, &without_annotations(&output));
+    assert_same(&format!("{what}: {identities:#?}"), &expected, &without_annotations(&output));
     for &corner in corners {
         let (again, report) = merge_with(inputs, rules, corner).expect("sound");
         assert_same(&format!("{what} {corner:?}"), &output, &again);
         let again = report.identity.inputs.iter().map(|i| (i.recording, &i.pids, &i.ids));
-        assert!(again.eq(said.iter().map(|i| (i.recording, &i.pids, &i.ids))), "{what} {corner:?}");
+        assert!(
+            again.eq(identities.iter().map(|i| (i.recording, &i.pids, &i.ids))),
+            "{what} {corner:?}"
+        );
     }
-    (renamed, said)
+    (renamed, identities)
 }
 
 /// Returns the ids that viewers share between processes; numbers in canonical form.
@@ -77,17 +80,17 @@ fn joined_ids(event: &RawEvent) -> Vec<String> {
 
 /// Asserts that inputs of different recordings share neither pids nor ids.
 #[track_caller]
-fn assert_apart(what: &str, inputs: &[Vec<u8>], said: &[InputIdentity]) -> (usize, usize) {
+fn assert_apart(what: &str, inputs: &[Vec<u8>], identities: &[InputIdentity]) -> (usize, usize) {
     let (mut pids, mut ids) = (BTreeMap::new(), BTreeMap::new());
-    for (input, said) in inputs.iter().zip(said) {
+    for (input, identity) in inputs.iter().zip(identities) {
         for event in reference::events(input).expect("sound") {
             if let Some(pid) = event.pid.clone().filter(|pid| pid.len() < 20) {
-                let owner = *pids.entry(pid.clone()).or_insert(said.recording);
-                assert_eq!(owner, said.recording, "{what}: pid {pid}");
+                let owner = *pids.entry(pid.clone()).or_insert(identity.recording);
+                assert_eq!(owner, identity.recording, "{what}: pid {pid}");
             }
             for id in joined_ids(&event) {
-                let owner = *ids.entry(id.clone()).or_insert(said.recording);
-                assert_eq!(owner, said.recording, "{what}: id {id}");
+                let owner = *ids.entry(id.clone()).or_insert(identity.recording);
+                assert_eq!(owner, identity.recording, "{what}: id {id}");
             }
         }
     }
@@ -117,12 +120,12 @@ fn random_merges_match_the_reference() {
             rules.args_keys = vec!["value".into(), "data".into()];
         }
         let corners = [0, 1, 2].map(|number| knobs(seed as usize * 3 + number));
-        let (after, said) = check(&format!("seed {seed}"), &inputs, &rules, &corners);
+        let (after, identities) = check(&format!("seed {seed}"), &inputs, &rules, &corners);
         if shape.odd == 0 {
-            let counts = assert_apart(&format!("seed {seed}"), &after, &said);
+            let counts = assert_apart(&format!("seed {seed}"), &after, &identities);
             (pids, ids) = (pids + counts.0, ids + counts.1);
         }
-        renamed += said.iter().filter(|said| !said.ids.is_empty()).count();
+        renamed += identities.iter().filter(|identity| !identity.ids.is_empty()).count();
     }
     assert!(pids > 100 && ids > 60 && renamed > 12, "{pids} pids, {ids} ids, {renamed} renamed");
 }
@@ -135,10 +138,10 @@ fn a_large_trace_merges_with_itself() {
     let small = Knobs { threads: 7, budget: Some(1 << 18), chunk: 300_000, ..PLAIN };
     let corners =
         [Knobs { threads: 2, ..PLAIN }, small, Knobs { read_size: Some(1 << 16), ..small }];
-    let (after, said) = check("large", &[&input, &input], &rules(PidPolicy::Auto), &corners);
-    let (pids, ids) = assert_apart("large", &after, &said);
+    let (after, identities) = check("large", &[&input, &input], &rules(PidPolicy::Auto), &corners);
+    let (pids, ids) = assert_apart("large", &after, &identities);
     assert!(pids >= 6 && ids > 1000, "{pids} pids, {ids} ids");
-    assert_eq!(said[1].pids.len() * 2, pids);
+    assert_eq!(identities[1].pids.len() * 2, pids);
 }
 
 /// NDJSON output has a separate code path.
@@ -158,13 +161,13 @@ fn every_process_of_the_later_input_is_renamed() {
         let mut shape = TraceShape::arbitrary(&mut Rng::new(seed));
         shape.odd = 0;
         let input = trace(seed, &shape);
-        let (_, said) = check("twice", &[&input, &input], &rules(PidPolicy::Auto), &[]);
+        let (_, identities) = check("twice", &[&input, &input], &rules(PidPolicy::Auto), &[]);
         let events = reference::events(&input).expect("sound");
         let pids: BTreeSet<&String> = events.iter().filter_map(|e| e.pid.as_ref()).collect();
-        if said[1].recording == 1 {
-            assert_eq!(said[1].pids.len(), pids.len(), "seed {seed}: {said:#?}");
+        if identities[1].recording == 1 {
+            assert_eq!(identities[1].pids.len(), pids.len(), "seed {seed}: {identities:#?}");
         }
-        assert!(said[0].pids.is_empty() && said[0].ids.is_empty());
+        assert!(identities[0].pids.is_empty() && identities[0].ids.is_empty());
     }
 }
 
@@ -177,10 +180,11 @@ fn conflicting_stack_frames_get_new_ids() {
     };
     let inputs = [input("a"), input("c"), input("d"), input("a")];
     let texts: Vec<&[u8]> = inputs.iter().map(String::as_bytes).collect();
-    let (after, said) = check("frames", &texts, &rules(PidPolicy::Auto), &[knobs(1), knobs(2)]);
-    assert_eq!(said[1].ids, [("stackFrames".to_owned(), "numbers + 10".to_owned())]);
-    assert_eq!(said[2].ids, [("stackFrames".to_owned(), "numbers + 20".to_owned())]);
-    assert!(said[3].ids.is_empty(), "equal frames are one");
+    let (after, identities) =
+        check("frames", &texts, &rules(PidPolicy::Auto), &[knobs(1), knobs(2)]);
+    assert_eq!(identities[1].ids, [("stackFrames".to_owned(), "numbers + 10".to_owned())]);
+    assert_eq!(identities[2].ids, [("stackFrames".to_owned(), "numbers + 20".to_owned())]);
+    assert!(identities[3].ids.is_empty(), "equal frames are one");
     let second = String::from_utf8_lossy(&after[1]).into_owned();
     for part in [
         r#"{"sf":11,"pid":10000007}"#,
@@ -236,8 +240,9 @@ fn rotated_logs_are_one_recording() {
         let rest = events.iter().filter(|event| !is_metadata(event) && !is_profile(event));
         let rest: Vec<RawEvent> = rest.cloned().collect();
         let cut = |from: usize, to: usize| {
-            let own = [&metadata[..], &rest[rest.len() * from / 4..rest.len() * to / 4]].concat();
-            part_of(&own, 0..own.len())
+            let log_events =
+                [&metadata[..], &rest[rest.len() * from / 4..rest.len() * to / 4]].concat();
+            part_of(&log_events, 0..log_events.len())
         };
         let logs = [cut(0, 1), cut(1, 2), cut(2, 4)];
         let name = file.display().to_string();
@@ -249,18 +254,21 @@ fn rotated_logs_are_one_recording() {
             let sources: Vec<Source> = logs.iter().enumerate().map(source).collect();
             let config = Config { identity: rules(PidPolicy::Auto), ..config(PLAIN) };
             let (output, report) = run_sources(&sources, None, &config).expect("sound");
-            let said = report.identity.inputs;
-            assert!(said.iter().map(|said| said.recording).eq(recordings), "{name}: {said:#?}");
-            let renamed: Vec<Vec<u8>> = (logs.iter().zip(&said))
-                .map(|(log, said)| reference::rename(log, &renames(said)).expect("sound"))
+            let identities = report.identity.inputs;
+            assert!(
+                identities.iter().map(|identity| identity.recording).eq(recordings),
+                "{name}: {identities:#?}"
+            );
+            let renamed: Vec<Vec<u8>> = (logs.iter().zip(&identities))
+                .map(|(log, identity)| reference::rename(log, &renames(identity)).expect("sound"))
                 .collect();
             let texts: Vec<&[u8]> = renamed.iter().map(Vec::as_slice).collect();
             assert_same(&name, &reference::merge(&texts, None).expect("sound"), &output);
         }
         // the whole trace and its copy are two recordings
-        let (after, said) = check(&name, &[&text, &text], &rules(PidPolicy::Auto), &[]);
-        assert_eq!(said[1].recording, 1, "{name}");
-        assert_apart(&name, &after, &said);
+        let (after, identities) = check(&name, &[&text, &text], &rules(PidPolicy::Auto), &[]);
+        assert_eq!(identities[1].recording, 1, "{name}");
+        assert_apart(&name, &after, &identities);
     }
 }
 
@@ -281,9 +289,9 @@ fn files_of_different_producers_share_no_ids() {
     for (number, (name, text)) in sound.iter().enumerate() {
         let (other_name, other) = &sound[(number * 7 + 3) % sound.len()];
         let what = format!("{name} and {other_name}");
-        let (after, said) = check(&what, &[text, other], &rules(PidPolicy::Auto), &[]);
-        assert_apart(&what, &after, &said);
-        renamed += usize::from(said.iter().any(|said| !said.pids.is_empty()));
+        let (after, identities) = check(&what, &[text, other], &rules(PidPolicy::Auto), &[]);
+        assert_apart(&what, &after, &identities);
+        renamed += usize::from(identities.iter().any(|identity| !identity.pids.is_empty()));
     }
     assert!(renamed > 10, "{renamed}");
 }
@@ -298,7 +306,11 @@ fn keep_policy_changes_no_ids() {
         let (plain, _) = run(&inputs, None::<Format>, PLAIN).expect("sound");
         assert_same("keep", &plain, &kept);
         assert!(
-            report.identity.inputs.iter().all(|said| said.pids.is_empty() && said.ids.is_empty())
+            report
+                .identity
+                .inputs
+                .iter()
+                .all(|identity| identity.pids.is_empty() && identity.ids.is_empty())
         );
     }
 }

@@ -27,7 +27,7 @@ fn make(path: &Path, wanted: &IndexConfig, knobs: Knobs) -> Result<IndexReport, 
     Ok(reports.into_iter().next().expect("one a file"))
 }
 
-pub(crate) fn made(path: &Path, knobs: Knobs) -> Vec<u8> {
+pub(crate) fn index_bytes(path: &Path, knobs: Knobs) -> Vec<u8> {
     let wanted = IndexConfig { replace: true, ..IndexConfig::default() };
     let report = make(path, &wanted, knobs).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let bytes = std::fs::read(&report.path).expect("it was written");
@@ -82,9 +82,9 @@ fn ask(path: &Path, wanted: &InfoConfig, index: IndexUse) -> Result<InfoReport, 
 fn same_answer(path: &Path, wanted: &InfoConfig, what: &str) -> bool {
     let scanned = ask(path, wanted, IndexUse::Never).unwrap_or_else(|e| panic!("{what}: {e}"));
     let mut answered = ask(path, wanted, IndexUse::Auto).unwrap_or_else(|e| panic!("{what}: {e}"));
-    let was_asked = answered.index.take().is_some();
+    let was_used = answered.index.take().is_some();
     assert_eq!(format!("{answered:?}"), format!("{scanned:?}"), "{what}");
-    was_asked
+    was_used
 }
 
 fn granules_of(bytes: &[u8]) -> Vec<(Granule, u64)> {
@@ -115,7 +115,7 @@ fn differing(one: &[u8], other: &[u8]) -> Vec<u16> {
         Vec::from_iter(pages.iter().map(|page| (page.raw, page.packed, page.first, page.last)))
     };
     let ids = id::ALL.iter().map(|(id, _)| *id);
-    ids.filter(|own| pages(&one, *own) != pages(&other, *own)).collect()
+    ids.filter(|id| pages(&one, *id) != pages(&other, *id)).collect()
 }
 
 #[test]
@@ -132,20 +132,20 @@ fn blocks_match_the_reference_with_all_knobs() {
         let (expected, _) = reference::granules(&text).expect("well-formed");
         let folder = Folder::new();
         let path = folder.file("a.json", &text);
-        let first = made(&path, PLAIN);
+        let first = index_bytes(&path, PLAIN);
         let found = granules_of(&first);
         let granules: Vec<Granule> = found.iter().map(|(granule, _)| granule.clone()).collect();
         assert_eq!(granules, expected, "{seed}");
         let events = reference::events(&text).expect("well-formed");
         for (granule, sum) in found {
-            let own =
+            let inside =
                 events.iter().filter(|e| (granule.place..granule.end).contains(&e.span.start));
-            let sums = own.map(|event| event_sum(event.span.start as u64, &event.bytes));
+            let sums = inside.map(|event| event_sum(event.span.start as u64, &event.bytes));
             assert_eq!(sums.fold(0_u32, u32::wrapping_add), sum as u32, "{seed}");
         }
         for corner in 0..4 {
             let knobs = of_files(seed as usize * 4 + corner);
-            let other = made(&path, knobs);
+            let other = index_bytes(&path, knobs);
             assert!(other == first, "{seed} {knobs:?}: {:?}", differing(&first, &other));
         }
         many += usize::from(expected.len() > 20);
@@ -155,7 +155,7 @@ fn blocks_match_the_reference_with_all_knobs() {
 
 #[test]
 fn info_is_the_same_with_an_index() {
-    let mut asked = 0;
+    let mut answers = 0;
     for seed in seeds(0, 40) {
         let mut rng = Rng::new(seed);
         let whole = trace(seed, &TraceShape::arbitrary(&mut rng));
@@ -168,17 +168,18 @@ fn info_is_the_same_with_an_index() {
         let folder = Folder::new();
         let path = folder.file("a.json", &damaged);
         let Ok(_) = ask(&path, &USUAL, IndexUse::Never) else { continue };
-        made(&path, of_files(seed as usize));
+        index_bytes(&path, of_files(seed as usize));
         for (top, self_times) in
             [(10, true), (1, false), (100, true), (101, true), (100_000, false)]
         {
             let wanted = InfoConfig { top, full: false, self_times };
-            asked += usize::from(same_answer(&path, &wanted, &format!("seed {seed}, {wanted:?}")));
+            answers +=
+                usize::from(same_answer(&path, &wanted, &format!("seed {seed}, {wanted:?}")));
         }
         let full = InfoConfig { full: true, ..USUAL };
         assert!(!same_answer(&path, &full, "args are not in it"));
     }
-    assert!(asked > 120, "{asked}");
+    assert!(answers > 120, "{answers}");
 }
 
 #[test]
@@ -221,7 +222,7 @@ fn indexes_of_all_kinds_of_traces_stay_within_their_size() {
 
 fn indexed(folder: &Folder) -> PathBuf {
     let path = folder.file("a.json", trace(3, &TraceShape::plain(300)));
-    made(&path, PLAIN);
+    index_bytes(&path, PLAIN);
     path
 }
 
@@ -247,7 +248,7 @@ fn invalid_indexes_are_ignored_with_one_warning() {
         ("flipped in the directory", flipped(good.len() - 20)),
         ("of another version", newer),
         ("of an older version", older),
-        ("of another trace", made(&other, PLAIN)),
+        ("of another trace", index_bytes(&other, PLAIN)),
         ("no index", b"[]".to_vec()),
     ] {
         std::fs::write(beside(&path), &bytes).expect("the folder takes it");
@@ -289,7 +290,7 @@ fn leaves(value: &serde_json::Value, path: &str, all: &mut Vec<String>) {
     match value {
         serde_json::Value::Array(values) => {
             let numbered = values.iter().enumerate();
-            numbered.for_each(|(at, own)| leaves(own, &format!("{path}/{at}"), all));
+            numbered.for_each(|(at, element)| leaves(element, &format!("{path}/{at}"), all));
         }
         serde_json::Value::Object(members) => {
             members.iter().for_each(|(key, member)| leaves(member, &format!("{path}/{key}"), all));
@@ -305,7 +306,7 @@ fn impossible_numbers_are_not_reported() {
     let mut text = trace(3, &TraceShape::plain(300));
     text.truncate(text.len() - 40);
     let path = folder.file("a.json", &text);
-    let good = made(&path, PLAIN);
+    let good = index_bytes(&path, PLAIN);
     let index = Index::open(&good).expect("it was just made");
     let section = index.section(id::META).expect("always there");
     let json = index.joined(section, 1 << 20).expect("sound");
@@ -313,14 +314,14 @@ fn impossible_numbers_are_not_reported() {
     let mut numbers = Vec::new();
     leaves(&meta, "", &mut numbers);
     // these are not reported; slices compare them with what they read
-    let untold = ["/windows/bounds", "/tables/bounds"];
-    numbers.retain(|number| !untold.iter().any(|own| number.starts_with(own)));
+    let skipped = ["/windows/bounds", "/tables/bounds"];
+    numbers.retain(|number| !skipped.iter().any(|prefix| number.starts_with(prefix)));
     // an unchanged copy is used
     std::fs::write(beside(&path), forged(&good, &meta)).expect("the folder takes it");
     assert!(same_answer(&path, &USUAL, "a copy"));
     // times can be arbitrary, and a trace can have any number of names
     let free = ["_ns", "/distinct"];
-    let (mut refused, mut told) = (0, 0);
+    let (mut refused, mut accepted) = (0, 0);
     for number in &numbers {
         let mut meta = meta.clone();
         *meta.pointer_mut(number).expect("it was found there") = (1_u64 << 62).into();
@@ -328,7 +329,7 @@ fn impossible_numbers_are_not_reported() {
         let report = ask(&path, &USUAL, IndexUse::Auto).expect("the trace can be read");
         if report.index.is_some() {
             assert!(free.iter().any(|end| number.ends_with(end)), "{number}");
-            told += 1;
+            accepted += 1;
         } else {
             let warning = report.warnings.last().expect("it is said").to_string();
             let is_known = ["impossible numbers", "expected u32"];
@@ -336,7 +337,7 @@ fn impossible_numbers_are_not_reported() {
             refused += 1;
         }
     }
-    assert!(refused > 50 && told > 20, "{refused} {told}");
+    assert!(refused > 50 && accepted > 20, "{refused} {accepted}");
 }
 
 #[test]
@@ -406,7 +407,7 @@ fn index_of_a_grown_file_equals_a_new_index() {
         let mut rng = Rng::new(seed ^ 0x906);
         let text = trace(seed, &TraceShape { events: 600, ..TraceShape::arbitrary(&mut rng) });
         let whole = Folder::new();
-        let expected = timeless(made(&whole.file("a.json", &text), PLAIN));
+        let expected = timeless(index_bytes(&whole.file("a.json", &text), PLAIN));
         let folder = Folder::new();
         let mut ends: Vec<usize> =
             (0..3).map(|_| 1 + rng.below(text.len() as u64) as usize).collect();
@@ -478,7 +479,7 @@ fn info_fails_if_files_change_before_it_returns() {
     let path = folder.file("a.json", trace(7, &TraceShape::plain(50)));
     let of_file = [Source::Path(path.clone())];
     let of_folder = [Source::Path(folder.path(""))];
-    let asked = |sources: &[Source], index: &IndexUse, write: bool| {
+    let run_info = |sources: &[Source], index: &IndexUse, write: bool| {
         let config = Config { index: index.clone(), ..config(PLAIN) };
         let mut seen = 0;
         let report = info_with(sources, &USUAL, &config, |report| {
@@ -491,17 +492,17 @@ fn info_fails_if_files_change_before_it_returns() {
         (seen, report)
     };
     for sources in [&of_file, &of_folder] {
-        let (seen, report) = asked(sources, &IndexUse::Never, false);
+        let (seen, report) = run_info(sources, &IndexUse::Never, false);
         assert_eq!(report.expect("nobody wrote to it").events, seen);
-        let (_, report) = asked(sources, &IndexUse::Never, true);
+        let (_, report) = run_info(sources, &IndexUse::Never, true);
         let changed = report.expect_err("it was written to");
         assert!(matches!(changed.kind(), ErrorKind::Changed { .. }), "{changed}");
     }
-    made(&path, PLAIN);
-    let (seen, report) = asked(&of_file, &IndexUse::Auto, false);
+    index_bytes(&path, PLAIN);
+    let (seen, report) = run_info(&of_file, &IndexUse::Auto, false);
     let report = report.expect("nobody wrote to it");
     assert!(report.index.is_some() && report.events == seen && seen > 0);
-    let (_, report) = asked(&of_file, &IndexUse::Auto, true);
+    let (_, report) = run_info(&of_file, &IndexUse::Auto, true);
     let changed = report.expect_err("it was written to");
     assert!(matches!(changed.kind(), ErrorKind::Changed { .. }), "{changed}");
 }

@@ -1,7 +1,7 @@
 //! Slices of long CPU profiles by an index read only the chunks that windows need, and equal slices
 //! by a scan.
 
-use crate::index::{made, of_files};
+use crate::index::{index_bytes, of_files};
 use crate::indexed_packed::zstd_frames;
 use crate::indexed_slices::{EDGES, same, windows};
 use crate::run::{Folder, Knobs, PLAIN, config, output_to, read};
@@ -80,8 +80,8 @@ fn nodes(rng: &mut Rng, chunks: usize, oddity: Oddity) -> Vec<Nodes> {
             0 if oddity == Oddity::Heads => None,
             _ => parent,
         };
-        let own = at * chunks / ids.len();
-        all[own].push((id, parent));
+        let chunk_at = at * chunks / ids.len();
+        all[chunk_at].push((id, parent));
         if oddity == Oddity::Twice && rng.chance(20) {
             let again = rng.index(chunks);
             all[again].push((id, parent.map(|_| ids[rng.index(at)])));
@@ -157,12 +157,12 @@ fn stream(rng: &mut Rng, number: u64, chunks: usize, oddity: Oddity) -> Vec<(i64
         events.push(event("Profile", time, &head));
     }
     let (mut most, mut last) = (1, time);
-    for own in nodes(rng, chunks, oddity) {
-        most = own.iter().map(|node| node.0).fold(most, u64::max);
+    for chunk_nodes in nodes(rng, chunks, oddity) {
+        most = chunk_nodes.iter().map(|node| node.0).fold(most, u64::max);
         if is_odd && rng.chance(2) {
             events.push(event("Profile", last, &head));
         }
-        let (args, sum) = chunk(rng, &own, most, oddity);
+        let (args, sum) = chunk(rng, &chunk_nodes, most, oddity);
         time += sum;
         // chunks are written in order even if time goes backwards
         last = last.max(time + rng.below(50) as i64);
@@ -224,7 +224,7 @@ fn bounds(text: &str) -> (i64, i64) {
 }
 
 /// Counts the events in streams whose chunks the index distinguishes, and in all streams.
-fn told_apart(bytes: &[u8]) -> (usize, usize) {
+fn count_distinguished(bytes: &[u8]) -> (usize, usize) {
     let index = Index::open(bytes).expect("it was just made");
     let column = |id, column| -> Vec<u64> {
         let pages = &index.section(id).expect("there are profiles").pages;
@@ -232,13 +232,14 @@ fn told_apart(bytes: &[u8]) -> (usize, usize) {
         pages.iter().flat_map(|entry| numbers(entry).expect("sound")).collect()
     };
     let (known, owners) = (column(id::STREAMS, 0), column(id::STREAM_EVENTS, 2));
-    let told = owners.iter().filter(|owner| known[**owner as usize] & streams::CHUNKS != 0);
-    (told.count(), owners.len())
+    let distinguished =
+        owners.iter().filter(|owner| known[**owner as usize] & streams::CHUNKS != 0);
+    (distinguished.count(), owners.len())
 }
 
 #[test]
 fn slices_that_read_some_chunks_equal_full_slices() {
-    let (mut used, mut all, mut told, mut of) = (0, 0, 0, 0);
+    let (mut used, mut all, mut distinguished, mut of) = (0, 0, 0, 0);
     let mut unused = BTreeMap::new();
     for seed in seeds(0, 20) {
         let mut rng = Rng::new(seed);
@@ -256,10 +257,10 @@ fn slices_that_read_some_chunks_equal_full_slices() {
         }
         let folder = Folder::new();
         let path = folder.file("a.json", &bytes);
-        let (own, of_all) = told_apart(&made(&path, of_files(seed as usize)));
+        let (count, of_all) = count_distinguished(&index_bytes(&path, of_files(seed as usize)));
         let packed = folder.file("a.json.zst", zstd_frames(&bytes, &mut rng));
-        made(&packed, of_files(seed as usize));
-        (told, of) = (told + own, of + of_all);
+        index_bytes(&packed, of_files(seed as usize));
+        (distinguished, of) = (distinguished + count, of + of_all);
         for number in 0..10 {
             let windows = windows(&mut rng, bounds(&text));
             // mostly with clipped edges
@@ -277,9 +278,9 @@ fn slices_that_read_some_chunks_equal_full_slices() {
             }
         }
     }
-    let said = format!("{used} of {all}, {told} of {of} events told apart; {unused:?}");
-    assert!(used * 2 > all && told * 2 > of, "{said}");
-    assert_eq!(unused.get("it was refused"), None, "{said}");
+    let message = format!("{used} of {all}, {distinguished} of {of} events told apart; {unused:?}");
+    assert!(used * 2 > all && distinguished * 2 > of, "{message}");
+    assert_eq!(unused.get("it was refused"), None, "{message}");
 }
 
 fn at(micros: i64) -> Option<Moment> {
@@ -335,7 +336,7 @@ fn a_short_window_reads_few_chunks() {
     let text = format!("[{}]", lines.join(",\n"));
     let folder = Folder::new();
     let path = folder.file("a.json", text.as_bytes());
-    made(&path, PLAIN);
+    index_bytes(&path, PLAIN);
     for part in 1..9 {
         let from = first + (last - first) * part / 10;
         let window = TimeWindow { from: at(from), to: at(from + 2000) };
@@ -367,10 +368,10 @@ fn changes_of_needed_nodes_are_detected() {
         format!("{{\"pad\":\"{pad}\",\"traceEvents\":[{}],\"tail\":\"{pad}\"}}", lines.join(",\n"));
     let folder = Folder::new();
     let path = folder.file("a.json", good.as_bytes());
-    made(&path, PLAIN);
+    index_bytes(&path, PLAIN);
     let modified = std::fs::metadata(&path).and_then(|file| file.modified()).expect("a time");
-    let (sound, said) = sliced(&path, IndexUse::Auto).expect("sound");
-    assert!(said.contains(".tmi") && said.ends_with("[]"), "{said}");
+    let (sound, summary) = sliced(&path, IndexUse::Auto).expect("sound");
+    assert!(summary.contains(".tmi") && summary.ends_with("[]"), "{summary}");
     // functions of the slice whose nodes are long before it
     let slice = String::from_utf8(sound.clone()).expect("it is JSON");
     let mut changed = 0;
@@ -384,9 +385,9 @@ fn changes_of_needed_nodes_are_detected() {
         let file = std::fs::File::options().write(true).open(&path).expect("ours");
         file.set_modified(modified).expect("ours");
         let (expected, _) = sliced(&path, IndexUse::Never).expect("sound");
-        let (found, said) = sliced(&path, IndexUse::Auto).expect("sound");
-        assert!(found == expected && found != sound, "{name}: {said}");
-        assert!(said.contains("something else than the index says"), "{name}: {said}");
+        let (found, summary) = sliced(&path, IndexUse::Auto).expect("sound");
+        assert!(found == expected && found != sound, "{name}: {summary}");
+        assert!(summary.contains("something else than the index says"), "{name}: {summary}");
         let named = IndexUse::File(path.with_extension("json.tmi"));
         assert_eq!(sliced(&path, named).err(), Some(ErrorClass::Input), "{name}");
         changed += 1;

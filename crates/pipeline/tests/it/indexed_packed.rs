@@ -1,6 +1,6 @@
 //! Slices of compressed traces by an index equal slices by a scan, for every form of compression.
 
-use crate::index::{Uses, made, of_files};
+use crate::index::{Uses, index_bytes, of_files};
 use crate::indexed_profiles::{bounds, same_profiles, with_streams};
 use crate::indexed_slices::{self, EDGES, any_trace, windows};
 use crate::run::{Folder, Knobs, PLAIN, config};
@@ -22,14 +22,14 @@ pub(crate) fn zstd_frames(text: &[u8], rng: &mut Rng) -> Vec<u8> {
     let has_table = rng.below(2) == 0;
     let mut frames = 0_u32;
     while !rest.is_empty() {
-        let (own, behind) = rest.split_at(rest.len().min(rng.below(most + 1) as usize));
+        let (frame, behind) = rest.split_at(rest.len().min(rng.below(most + 1) as usize));
         rest = behind;
-        let mut packed = zst(own, usize::MAX);
+        let mut packed = zst(frame, usize::MAX);
         if rng.below(8) == 0 {
             packed.extend([0x53, 0x2A, 0x4D, 0x18, 3, 0, 0, 0, 1, 2, 3]);
         }
         table.extend((packed.len() as u32).to_le_bytes());
-        table.extend((own.len() as u32).to_le_bytes());
+        table.extend((frame.len() as u32).to_le_bytes());
         file.extend(packed);
         frames += 1;
     }
@@ -63,7 +63,7 @@ fn slices_of_compressed_traces_by_an_index_equal_scans() {
         }
         let folder = Folder::new();
         let path = folder.file("a.json.zst", zstd_frames(&text, &mut rng));
-        made(&path, PLAIN);
+        index_bytes(&path, PLAIN);
         for number in 0..8 {
             let windows = windows(&mut rng, bounds);
             let with = of_files(seed as usize * 8 + number);
@@ -83,10 +83,10 @@ fn unseekable_traces_are_read_completely() {
     let one = zst(&text, usize::MAX);
     // frames without a stated length
     let halves = text.chunks(text.len() / 2 + 1);
-    let untold = halves.map(|half| zstd::stream::encode_all(half, 1).expect("as above"));
-    for packed in [one, untold.collect::<Vec<_>>().concat(), gz(&text, usize::MAX)] {
+    let streamed = halves.map(|half| zstd::stream::encode_all(half, 1).expect("as above"));
+    for packed in [one, streamed.collect::<Vec<_>>().concat(), gz(&text, usize::MAX)] {
         let path = folder.file("a.json.packed", &packed);
-        let index = made(&path, PLAIN);
+        let index = index_bytes(&path, PLAIN);
         let index = Index::open(&index).expect("it was just made");
         assert!(index.section(id::PACK).is_none() && index.section(id::SPANS).is_none());
         let windows = windows(&mut Rng::new(1), bounds(&String::from_utf8_lossy(&text)));
@@ -130,8 +130,8 @@ fn slices_of_gzip_by_an_index_equal_scans() {
     let mut uses = Uses::default();
     for member in [1 << 20, 64 << 10] {
         let path = folder.file("a.json.gz", gz(text.as_bytes(), member));
-        let index = made(&path, PLAIN);
-        assert_eq!(index, made(&path, Knobs { threads: 7, ..PLAIN }));
+        let index = index_bytes(&path, PLAIN);
+        assert_eq!(index, index_bytes(&path, Knobs { threads: 7, ..PLAIN }));
         let index = Index::open(&index).expect("it was just made");
         let rows = |id| index.section(id).map_or(0, |section| section.rows);
         assert!(rows(id::PACK) > 2, "{}", rows(id::PACK));

@@ -1,7 +1,7 @@
 //! Slices and extractions of CPU profiles by an index read only what they need, and equal those by
 //! a scan.
 
-use crate::index::{Uses, made, of_files};
+use crate::index::{Uses, index_bytes, of_files};
 use crate::indexed_slices::{EDGES, same, windows};
 use crate::run::{Folder, Knobs, PLAIN, config};
 use crate::spans::Trace;
@@ -55,8 +55,8 @@ impl Stream {
 
     fn push(&mut self, line: usize, rest: &str) {
         let id = self.id;
-        let own = format!("{{\"pid\":1,\"tid\":{id},\"id\":\"0x{id}\",\"ph\":\"P\",{rest}");
-        self.events.push((line, own));
+        let text = format!("{{\"pid\":1,\"tid\":{id},\"id\":\"0x{id}\",\"ph\":\"P\",{rest}");
+        self.events.push((line, text));
     }
 
     fn chunk(&mut self, rng: &mut Rng, odd: bool) -> String {
@@ -66,7 +66,7 @@ impl Stream {
             let comma = if nodes.is_empty() { "" } else { "," };
             let parent = match self.nodes {
                 1 => String::new(),
-                own => format!(",\"parent\":{}", 1 + rng.below(own - 1)),
+                node => format!(",\"parent\":{}", 1 + rng.below(node - 1)),
             };
             let frame = "\"callFrame\":{\"functionName\":\"f\",\"scriptId\":0}";
             _ = write!(nodes, "{comma}{{\"id\":{},{frame}{parent}}}", self.nodes);
@@ -144,7 +144,7 @@ fn slices_of_profiles_by_an_index_equal_scans() {
         };
         let folder = Folder::new();
         let path = folder.file("a.json", text.as_bytes());
-        made(&path, PLAIN);
+        index_bytes(&path, PLAIN);
         for number in 0..12 {
             let windows = windows(&mut rng, bounds(&text));
             let edges = EDGES[number % 3];
@@ -260,7 +260,7 @@ fn profiles_by_an_index_equal_scans() {
         if profiles_of(&path, &config(PLAIN)).is_err() {
             continue;
         }
-        made(&path, PLAIN);
+        index_bytes(&path, PLAIN);
         let run = same_profiles(&format!("seed {seed}"), &path, of_files(seed as usize));
         uses.count(run, text.len());
     }
@@ -276,7 +276,7 @@ fn changes_of_chunks_are_detected() {
     let good = format!("{{\"pad\":\"{pad}\",\"traceEvents\":{text},\"tail\":\"{pad}\"}}");
     let folder = Folder::new();
     let path = folder.file("a.json", good.as_bytes());
-    made(&path, PLAIN);
+    index_bytes(&path, PLAIN);
     let modified = std::fs::metadata(&path).and_then(|file| file.modified()).expect("a time");
     let at = good.rfind("\"timeDeltas\":[").expect("there is one");
     let digit = at + good[at..].find(|c: char| c.is_ascii_digit()).expect("there is one");
@@ -331,7 +331,7 @@ fn streams_have_the_times_of_their_events_and_samples() {
     let text = format!("[{}]", events.join(",\n"));
     let folder = Folder::new();
     let path = folder.file("a.json", text.as_bytes());
-    let bytes = made(&path, PLAIN);
+    let bytes = index_bytes(&path, PLAIN);
     let index = Index::open(&bytes).expect("it was just made");
     let rows = |id: u16| -> Vec<Vec<u64>> {
         let entry = &index.section(id).expect("it is there").pages[0];

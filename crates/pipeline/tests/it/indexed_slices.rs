@@ -1,6 +1,6 @@
 //! A slice by an index equals a slice by a scan in bytes, report and messages.
 
-use crate::index::{Uses, made, of_files};
+use crate::index::{Uses, index_bytes, of_files};
 use crate::run::{Folder, Knobs, PLAIN, config, output_to, read};
 use crate::spans::Trace;
 use std::path::Path;
@@ -141,7 +141,7 @@ fn slices_by_an_index_equal_scans() {
         let Ok((_, report)) = sliced(&path, &[everything], Edges::Clip, &config(PLAIN)) else {
             continue;
         };
-        made(&path, PLAIN);
+        index_bytes(&path, PLAIN);
         let bounds = report.trace.unwrap_or((0, 1000));
         for number in 0..12 {
             let windows = windows(&mut rng, bounds);
@@ -168,7 +168,7 @@ fn changes_in_bytes_read_by_an_index_are_detected() {
     let good = format!("{{\"pad\":\"{pad}\",\"traceEvents\":{events}}}").into_bytes();
     let folder = Folder::new();
     let path = folder.file("a.json", &good);
-    made(&path, PLAIN);
+    index_bytes(&path, PLAIN);
     let modified = std::fs::metadata(&path).and_then(|file| file.modified()).expect("a time");
     let place = good.len() - events.len() / 2;
     let ts = |text: &[u8], from: usize| {

@@ -26,12 +26,12 @@ const KINETO: [&str; 17] = [
 ];
 
 fn input(number: usize) -> String {
-    let own = |(at, name): (usize, &&str)| match at % 3 {
+    let member = |(at, name): (usize, &&str)| match at % 3 {
         // the same in all inputs
         0 => format!("\"{name}\":[{at}]"),
         _ => format!("\"{name}\":{{\"of\":{number}, \"at\": {at}}}"),
     };
-    let keys: Vec<String> = KINETO.iter().enumerate().map(own).collect();
+    let keys: Vec<String> = KINETO.iter().enumerate().map(member).collect();
     format!(
         r#"{{{},"systemTraceEvents":"ftrace {number}","traceEvents":[{{"ph":"X","ts":{number},"pid":{number},"sf":7}}],
         "stackFrames":{{"7":{{"name":"f"}}}},"samples":[{{"sf":7,"ts":{number}}}],"otherData":{{"n":{number}}}}}"#,
@@ -47,8 +47,8 @@ fn keys_of_every_producer_survive() {
     let output: Value = serde_json::from_slice(&output).expect("JSON");
     let united: Vec<Value> =
         inputs.iter().map(|input| serde_json::from_str(input).expect("JSON")).collect();
-    for (number, own) in united.iter().enumerate() {
-        for (key, value) in own.as_object().expect("an object") {
+    for (number, object) in united.iter().enumerate() {
+        for (key, value) in object.as_object().expect("an object") {
             match (number, &**key) {
                 (_, "traceEvents" | "stackFrames" | "samples") => {}
                 (0, key) => assert_eq!(&output[key], value, "{key}"),

@@ -82,7 +82,7 @@ fn trace_with_pairs(rng: &mut Rng, intervals: &[Interval]) -> Vec<u8> {
     };
     let (mut events, mut open) = (Vec::new(), Vec::<(usize, i128)>::new());
     for (number, &(from, to)) in intervals.iter().enumerate() {
-        while let Some((ended, end)) = open.pop_if(|own| own.1 <= from) {
+        while let Some((ended, end)) = open.pop_if(|innermost| innermost.1 <= from) {
             events.push(event(ended, "E", end, ""));
         }
         if rng.chance(50) {

@@ -77,9 +77,9 @@ fn last_names_of_threads_win() {
         {"ph":"i","ts":3,"pid":1,"tid":"a"},{"ph":"M","pid":1,"tid":"a","name":"thread_name","args":{"name":"main"}}]"#;
     let trace =
         Trace::open(&[Source::bytes("t", *text)], &config(PLAIN).limits).expect("it is sound");
-    let told = |name: &Option<String>| name.clone().unwrap_or_default();
+    let name_of = |name: &Option<String>| name.clone().unwrap_or_default();
     let all = trace.threads().iter().map(|thread| {
-        (&*thread.tid, told(&thread.process_name), told(&thread.name), thread.events)
+        (&*thread.tid, name_of(&thread.process_name), name_of(&thread.name), thread.events)
     });
     let all: Vec<_> = all.collect();
     let new = || "new".to_owned();
@@ -122,7 +122,7 @@ fn a_cancelled_run_leaves_no_output() {
 fn profiles_of_an_opened_trace_equal_the_listed_ones() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     let mut files = Vec::new();
-    ["node", "chromium"].iter().for_each(|own| files_below(&root.join(own), &mut files));
+    ["node", "chromium"].iter().for_each(|folder| files_below(&root.join(folder), &mut files));
     files
         .retain(|file| file.extension().is_some_and(|kind| kind == "json" || kind == "cpuprofile"));
     assert!(!files.is_empty());
@@ -137,18 +137,18 @@ fn profiles_of_an_opened_trace_equal_the_listed_ones() {
         .collect();
     let opened = tracemill_cpuprofile::open(&sources, &config.limits).expect("they are sound");
     let profiles = opened.profiles().expect("there is room");
-    let mut told: Vec<_> = profiles
+    let mut found: Vec<_> = profiles
         .iter()
         .map(|profile| {
             let profile = profile.expect("it is sound");
             let hot = profile.hot();
             let (start, end) = profile.span();
-            let own: i64 = hot.iter().map(|function| function.self_ns).sum();
-            assert!(own <= end - start, "{own} of {}", end - start);
+            let self_sum: i64 = hot.iter().map(|function| function.self_ns).sum();
+            assert!(self_sum <= end - start, "{self_sum} of {}", end - start);
             (profile.pid(), profile.tid(), profile.samples(), profile.nodes())
         })
         .collect();
-    told.sort();
+    found.sort();
     expected.sort();
-    assert_eq!(told, expected);
+    assert_eq!(found, expected);
 }

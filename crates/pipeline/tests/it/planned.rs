@@ -54,9 +54,10 @@ fn check(what: &str, files: &[PathBuf], rules: &Config) {
         assert_eq!(plan.identity.inputs.len(), merged.identity.inputs.len(), "{what}");
     }
     assert_eq!(format!("{:?}", plan.run.inputs), format!("{:?}", merged.run.inputs), "{what}");
-    let all: Vec<String> = merged.run.warnings.iter().map(|own| format!("{own:?}")).collect();
+    let all: Vec<String> =
+        merged.run.warnings.iter().map(|warning| format!("{warning:?}")).collect();
     let planned = plan.run.warnings.iter().map(|warning| format!("{warning:?}")).filter(is_given);
-    planned.for_each(|own| assert!(all.contains(&own), "{what}: {own} is not among {all:?}"));
+    planned.for_each(|text| assert!(all.contains(&text), "{what}: {text} is not among {all:?}"));
 }
 
 /// Splits the events of a trace into consecutive files, like rotated logs.
@@ -217,7 +218,7 @@ fn plans_and_merges_make_the_same_decisions() {
 fn plans_count_the_losses_of_the_merge() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     let mut files = Vec::new();
-    ["quirks", "chromium"].iter().for_each(|own| files_below(&root.join(own), &mut files));
+    ["quirks", "chromium"].iter().for_each(|folder| files_below(&root.join(folder), &mut files));
     // some are damaged, not JSON, or compressed; the keys of a compressed one affect clocks
     files.retain(|file| file.extension().is_some_and(|kind| kind == "json" || kind == "gz"));
     assert!(files.iter().any(|file| file.extension().is_some_and(|kind| kind == "gz")));

@@ -64,12 +64,13 @@ fn check_trace(trace: &[u8], expected: Expected<'_>) -> Option<Extracted> {
     let mut first: Option<Vec<Extracted>> = None;
     for corner in [PLAIN].into_iter().chain(corners()) {
         let all = extract(&[trace], corner).unwrap_or_else(|e| panic!("{e}\n{shown}"));
-        let (other, own): (Vec<_>, Vec<_>) = all.iter().partition(|own| own.info.pid == "2");
+        let (other, damaged): (Vec<_>, Vec<_>) =
+            all.iter().partition(|profile| profile.info.pid == "2");
         assert_eq!(other.len(), 1, "{shown}");
         assert_same("the other stream", &alone.bytes, &other[0].bytes);
         assert!(other[0].info.flaws.is_empty(), "{:?}\n{shown}", other[0].info.flaws);
-        for own in own {
-            assert_eq!(kinds(&own.info.flaws), flaws, "{corner:?}\n{shown}");
+        for profile in damaged {
+            assert_eq!(kinds(&profile.info.flaws), flaws, "{corner:?}\n{shown}");
         }
         for (before, after) in first.iter().flatten().zip(&all) {
             assert_same(&format!("{corner:?}\n{shown}"), &before.bytes, &after.bytes);
@@ -77,7 +78,7 @@ fn check_trace(trace: &[u8], expected: Expected<'_>) -> Option<Extracted> {
         first.get_or_insert(all);
     }
     check_as_second_input(trace, &flaws);
-    first.into_iter().flatten().find(|own| own.info.pid != "2")
+    first.into_iter().flatten().find(|profile| profile.info.pid != "2")
 }
 
 /// Asserts that offsets refer to the right input.
@@ -85,10 +86,10 @@ fn check_trace(trace: &[u8], expected: Expected<'_>) -> Option<Extracted> {
 fn check_as_second_input(trace: &[u8], flaws: &[(FlawKind, u64, u64)]) {
     let other = br#"[{"name":"first","ph":"X","ts":1,"dur":2,"pid":1,"tid":1}]"#;
     let all = extract(&[other, trace], PLAIN).expect("sound enough");
-    for own in all.iter().filter(|own| own.info.pid != "2") {
-        assert_eq!(kinds(&own.info.flaws), flaws, "as second input");
-        let mut inputs = own.info.flaws.iter().map(|(_, flaw)| &flaw.input);
-        assert!(inputs.all(|input| input.ends_with("in1")), "{:?}", own.info.flaws);
+    for profile in all.iter().filter(|profile| profile.info.pid != "2") {
+        assert_eq!(kinds(&profile.info.flaws), flaws, "as second input");
+        let mut inputs = profile.info.flaws.iter().map(|(_, flaw)| &flaw.input);
+        assert!(inputs.all(|input| input.ends_with("in1")), "{:?}", profile.info.flaws);
     }
 }
 
@@ -112,14 +113,14 @@ fn tree(profile: &Value) -> String {
 #[track_caller]
 fn check(data: &[&str], expected: Expected<'_>, saved: (&str, &str, &str)) {
     let trace = around(HEAD, &chunks(data));
-    let own = check_trace(&trace, expected).expect("something is saved");
-    let profile = check_rules(&own.bytes);
+    let extracted = check_trace(&trace, expected).expect("something is saved");
+    let profile = check_rules(&extracted.bytes);
     let text = |key: &str| profile[key].to_string();
     assert_eq!(
         (&*tree(&profile), &*text("samples"), &*text("timeDeltas")),
         saved,
         "{}",
-        String::from_utf8_lossy(&own.bytes)
+        String::from_utf8_lossy(&extracted.bytes)
     );
 }
 
@@ -132,9 +133,9 @@ fn values_of_the_wrong_type_are_dropped() {
         let mut all = chunks(&[GOOD]);
         all.push(chunk(1, odd));
         let trace = around(HEAD, &all);
-        let own =
+        let extracted =
             check_trace(&trace, &[(Shape, 1, &format!("{odd}}}"))]).expect("one chunk is good");
-        let text = String::from_utf8_lossy(&own.bytes);
+        let text = String::from_utf8_lossy(&extracted.bytes);
         assert!(text.contains("\"samples\":[1,2],\"timeDeltas\":[5,6]"), "{text}");
     }
     let saved = ("1 2<1", "[1,2]", "[5,6]");
@@ -282,9 +283,9 @@ fn samples_without_times_use_the_clock_of_the_data() {
     let data = [r#"{"nodes":[{"id":1}],"samples":[1,1]}"#, r#"{"endTime":7400}"#];
     let head = HEAD.replace("\"startTime\":100", "\"startTime\":7000");
     let trace = around(&head, &chunks(&data));
-    let own = extract(&[&trace], PLAIN).expect("a profile");
-    let own = own.iter().find(|own| own.info.pid == "1").expect("the damaged one");
-    let text = String::from_utf8_lossy(&own.bytes);
+    let extracted = extract(&[&trace], PLAIN).expect("a profile");
+    let extracted = extracted.iter().find(|entry| entry.info.pid == "1").expect("the damaged one");
+    let text = String::from_utf8_lossy(&extracted.bytes);
     assert!(
         text.contains("\"startTime\":100,\"endTime\":500,\"samples\":[1,1],\"timeDeltas\":[0,200]"),
         "{text}"
@@ -295,8 +296,8 @@ fn samples_without_times_use_the_clock_of_the_data() {
 fn lists_of_lines_are_truncated_or_padded() {
     let data = r#"{"nodes":[{"id":1}],"samples":[1,1,1],"timeDeltas":[1,1,1],"lines":[4,"x"],"columns":[1,2,3,4]}"#;
     let trace = around(HEAD, &chunks(&[data]));
-    let own = check_trace(&trace, &[(Lines, 3, "\"x\"]")]).expect("all samples");
-    let profile = check_rules(&own.bytes);
+    let extracted = check_trace(&trace, &[(Lines, 3, "\"x\"]")]).expect("all samples");
+    let profile = check_rules(&extracted.bytes);
     assert_eq!(
         (profile["lines"].to_string(), profile["columns"].to_string()),
         ("[4,0,0]".into(), "[1,2,3]".into())
@@ -310,8 +311,8 @@ fn trace_ids_of_unknown_nodes_are_dropped() {
             r#"{{"nodes":[{{"id":1}}],"samples":[1],"timeDeltas":[1],"trace_ids":{{"a":1,{odd},"d":1}}}}"#
         );
         let trace = around(HEAD, &chunks(&[&data]));
-        let own = check_trace(&trace, &[(TraceId, 1, odd)]).expect("all samples");
-        assert_eq!(check_rules(&own.bytes)["trace_ids"].to_string(), r#"{"a":1,"d":1}"#);
+        let extracted = check_trace(&trace, &[(TraceId, 1, odd)]).expect("all samples");
+        assert_eq!(check_rules(&extracted.bytes)["trace_ids"].to_string(), r#"{"a":1,"d":1}"#);
     }
 }
 
@@ -344,11 +345,11 @@ fn missing_keys_and_values_leave_valid_json() {
 fn check_text(data: &str) -> Value {
     let trace = around(HEAD, &chunks(&[data]));
     let all = extract(&[&trace], PLAIN).expect("sound enough");
-    let own = all.iter().find(|own| own.info.pid == "1");
-    let own = own.unwrap_or_else(|| panic!("nothing is left of {data}"));
-    let profile = check_rules(&own.bytes);
+    let extracted = all.iter().find(|entry| entry.info.pid == "1");
+    let extracted = extracted.unwrap_or_else(|| panic!("nothing is left of {data}"));
+    let profile = check_rules(&extracted.bytes);
     assert_eq!(tree(&profile), "1 2<1", "{data}");
-    assert!(own.info.flaws.lost() > 0, "{data}: {:?}", own.info.flaws);
+    assert!(extracted.info.flaws.lost() > 0, "{data}: {:?}", extracted.info.flaws);
     profile
 }
 
@@ -356,15 +357,18 @@ fn check_text(data: &str) -> Value {
 fn missing_start_times_are_guessed() {
     let event = r#"{"name":"ProfileChunk","ph":"P","pid":1"#;
     let start = |head: &str, data: &[&str], expected: Expected<'_>| {
-        let own = check_trace(&around(head, &chunks(data)), expected).expect("a profile");
-        let start = check_rules(&own.bytes)["startTime"].to_string();
-        (start, own.info.tid)
+        let extracted = check_trace(&around(head, &chunks(data)), expected).expect("a profile");
+        let start = check_rules(&extracted.bytes)["startTime"].to_string();
+        (start, extracted.info.tid)
     };
     // the first chunk is at 200 and its steps sum to 11
     let guessed = ("189".to_owned(), "8".to_owned());
     assert_eq!(start("", &[GOOD], &[(NoProfile, 1, event), (NoStart, 1, event)]), guessed);
-    let said = GOOD.replace("{\"nodes\"", "{\"startTime\":44,\"nodes\"");
-    assert_eq!(start("", &[&said], &[(NoProfile, 1, event)]), ("44".to_owned(), "8".to_owned()));
+    let with_start = GOOD.replace("{\"nodes\"", "{\"startTime\":44,\"nodes\"");
+    assert_eq!(
+        start("", &[&with_start], &[(NoProfile, 1, event)]),
+        ("44".to_owned(), "8".to_owned())
+    );
     for odd in ["", ",\"ts\":null", ",\"ts\":\"x\"", ",\"ts\":NaN", ",\"ts\":{}"] {
         let head = HEAD.replace(",\"ts\":100", odd);
         assert_eq!(
@@ -403,9 +407,10 @@ fn invalid_text_becomes_valid_json() {
         );
         let at = find(&trace, "@") as usize;
         trace.splice(at..=at, node.iter().copied());
-        let own = check_trace(&trace, &[(Text, 1, "{\"id\":2,\"callFrame\":{\"functionName\"")])
-            .expect("all of it");
-        let profile = check_rules(&own.bytes);
+        let extracted =
+            check_trace(&trace, &[(Text, 1, "{\"id\":2,\"callFrame\":{\"functionName\"")])
+                .expect("all of it");
+        let profile = check_rules(&extracted.bytes);
         assert_eq!(profile["nodes"][1]["callFrame"]["functionName"].as_str(), Some(name));
         assert_eq!(tree(&profile), "1 2<1");
     }
@@ -424,8 +429,8 @@ fn frames_of_the_wrong_types_are_counted() {
         let data = GOOD
             .replace("{\"id\":2,\"callFrame\":{}", &format!("{{\"id\":2,\"callFrame\":{{{odd}}}"));
         let all = extract(&[&around(HEAD, &chunks(&[&data]))], PLAIN).expect("sound enough");
-        let own = all.iter().find(|own| own.info.pid == "1").expect("the damaged one");
-        assert!(own.info.flaws.lost() > 0, "{odd}: {:?}", own.info.flaws);
+        let extracted = all.iter().find(|entry| entry.info.pid == "1").expect("the damaged one");
+        assert!(extracted.info.flaws.lost() > 0, "{odd}: {:?}", extracted.info.flaws);
     }
 }
 
@@ -437,9 +442,10 @@ fn a_trace_truncated_in_a_chunk_loses_that_chunk() {
     let expected = extract(&[&around(HEAD, &chunks(&[GOOD]))], PLAIN).expect("sound").remove(1);
     for cut in (second..end - 2).step_by(7) {
         let all = extract(&[&whole[..cut]], knobs(cut)).expect("sound enough");
-        let own = all.iter().find(|own| own.info.pid == "1").expect("the first chunk is whole");
-        assert_same(&format!("cut at {cut}"), &expected.bytes, &own.bytes);
-        let flaws = kinds(&own.info.flaws);
+        let extracted =
+            all.iter().find(|entry| entry.info.pid == "1").expect("the first chunk is whole");
+        assert_same(&format!("cut at {cut}"), &expected.bytes, &extracted.bytes);
+        let flaws = kinds(&extracted.info.flaws);
         assert_eq!(flaws, [], "cut at {cut}");
     }
 }

@@ -163,8 +163,8 @@ fn invalid_keys_are_repaired() {
         format!(r#"{{"nodes":[{{"id":1}}],{odd},"startTime":1,"samples":[1],"timeDeltas":[1]}}"#)
     };
     for key in ["a\u{1}b", "a\\d"] {
-        let own = with(&format!("\"own{key}\":5"));
-        assert_eq!(check(&own, &[(Text, 1, "")])[format!("own{key}")].as_u64(), Some(5));
+        let text = with(&format!("\"own{key}\":5"));
+        assert_eq!(check(&text, &[(Text, 1, "")])[format!("own{key}")].as_u64(), Some(5));
         let ids = with(&format!("\"trace_ids\":{{\"{key}\":1}}"));
         assert_eq!(check(&ids, &[(Text, 1, "")])["trace_ids"][key].as_u64(), Some(1));
     }
@@ -273,9 +273,9 @@ fn check_deep(what: &str, name: &str, text: &str) {
     on_small_stack(|| {
         let all =
             extract_sources(&sources, &config(PLAIN)).unwrap_or_else(|e| panic!("{what}: {e}"));
-        let [own] = &all[..] else { panic!("{what}: one profile") };
-        assert_eq!((own.info.nodes, own.info.samples), (DEEP as u64, 1), "{what}");
-        assert!(own.info.flaws.is_empty(), "{what}: {:?}", own.info.flaws);
+        let [profile] = &all[..] else { panic!("{what}: one profile") };
+        assert_eq!((profile.info.nodes, profile.info.samples), (DEEP as u64, 1), "{what}");
+        assert!(profile.info.flaws.is_empty(), "{what}: {:?}", profile.info.flaws);
     });
 }
 

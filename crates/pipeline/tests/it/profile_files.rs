@@ -91,23 +91,23 @@ fn extracted_profiles_survive_merge_and_extract() {
         let folder = Folder::new();
         let files: Vec<PathBuf> = (0..)
             .zip(&extracted)
-            .map(|(i, own)| {
-                folder.file(&format!("CPU.20260101.000000.{i}.0.001.cpuprofile"), &own.bytes)
+            .map(|(i, profile)| {
+                folder.file(&format!("CPU.20260101.000000.{i}.0.001.cpuprofile"), &profile.bytes)
             })
             .collect();
         let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
-        for (file, own) in files.iter().zip(&extracted) {
+        for (file, profile) in files.iter().zip(&extracted) {
             let merged = merge_files(&[file], seed as usize);
             let [again] = &extract(&[&merged], PLAIN).expect("profiles")[..] else {
                 panic!("seed {seed}: one profile went in")
             };
-            assert_same(&format!("seed {seed}"), &own.bytes, &again.bytes);
+            assert_same(&format!("seed {seed}"), &profile.bytes, &again.bytes);
             assert!(again.info.flaws.is_empty(), "seed {seed}: {:?}", again.info.flaws);
         }
         let merged = merge_files(&files, seed as usize + 1);
         let again = extract(&[&merged], knobs(seed as usize)).expect("profiles");
         let bytes = |all: &[crate::extract::Extracted]| {
-            let mut bytes: Vec<Vec<u8>> = all.iter().map(|own| own.bytes.clone()).collect();
+            let mut bytes: Vec<Vec<u8>> = all.iter().map(|profile| profile.bytes.clone()).collect();
             bytes.sort();
             bytes
         };
@@ -124,11 +124,11 @@ fn profiles_of_real_traces_survive_merge_and_extract() {
             continue;
         }
         // some have known problems, but extracted ones are valid
-        for own in extract(&[&text], PLAIN).unwrap_or_default() {
+        for profile in extract(&[&text], PLAIN).unwrap_or_default() {
             let folder = Folder::new();
-            let merged = merge_files(&[&folder.file("p.cpuprofile", &own.bytes)], number);
+            let merged = merge_files(&[&folder.file("p.cpuprofile", &profile.bytes)], number);
             let again = extract(&[&merged], PLAIN).expect("a profile");
-            assert_same(&file.display().to_string(), &own.bytes, &again[0].bytes);
+            assert_same(&file.display().to_string(), &profile.bytes, &again[0].bytes);
             count += 1;
         }
     }
@@ -358,11 +358,13 @@ fn profiles_of_one_thread_get_separate_threads() {
         .map(|seq| folder.file(&format!("CPU.20260101.000000.4.2.{seq}.cpuprofile"), text));
     let merged = merge_files(&[&files[0], &files[1], &files[2]], 2);
     let extracted = extract(&[&merged], PLAIN).expect("profiles");
-    let lanes: HashSet<(&str, &str)> =
-        extracted.iter().map(|own| (own.info.pid.as_str(), own.info.tid.as_str())).collect();
+    let lanes: HashSet<(&str, &str)> = extracted
+        .iter()
+        .map(|profile| (profile.info.pid.as_str(), profile.info.tid.as_str()))
+        .collect();
     assert_eq!((extracted.len(), lanes.len()), (3, 3), "{extracted:#?}");
     assert!(lanes.contains(&("4", "2")));
-    assert!(extracted.iter().all(|own| own.bytes == extracted[0].bytes));
+    assert!(extracted.iter().all(|profile| profile.bytes == extracted[0].bytes));
 }
 
 #[test]

@@ -66,7 +66,7 @@ pub(crate) fn check(what: &str, inputs: &[&[u8]], corners: impl Iterator<Item = 
             assert_same(&what, &first.bytes, &again.bytes);
             check_info(&what, &expected[number], &again.info);
             let id = &expected[number].id;
-            let listed = listed.profiles.iter().filter(|own| own.nodes > 0).nth(number);
+            let listed = listed.profiles.iter().filter(|profile| profile.nodes > 0).nth(number);
             check_info(&what, &expected[number], listed.unwrap_or_else(|| panic!("{what}: {id}")));
             assert_eq!(
                 again.info.file.as_ref().and_then(|file| file.file_name()),
@@ -182,8 +182,9 @@ fn shuffled_chunks_give_the_same_profile() {
                 let got = extract(&[&trace], corner).unwrap_or_else(|e| panic!("{what}: {e}"));
                 assert_eq!(got.len(), in_order.len(), "{what}");
                 for expected in &in_order {
-                    let same = got.iter().find(|own| {
-                        (&own.info.pid, &own.info.id) == (&expected.info.pid, &expected.info.id)
+                    let same = got.iter().find(|profile| {
+                        (&profile.info.pid, &profile.info.id)
+                            == (&expected.info.pid, &expected.info.id)
                     });
                     let same = same.unwrap_or_else(|| panic!("{what}: {expected:?} is missing"));
                     assert_same(&what, &expected.bytes, &same.bytes);
@@ -232,7 +233,8 @@ fn equal_ids_in_two_files_are_two_profiles() {
         let alone = inputs.map(|input| extract(&[input], PLAIN).expect("sound"));
         let together = extract(&inputs, knobs(seed as usize)).expect("sound");
         let sorted = |all: Vec<&crate::extract::Extracted>| {
-            let mut bytes: Vec<Vec<u8>> = all.into_iter().map(|own| own.bytes.clone()).collect();
+            let mut bytes: Vec<Vec<u8>> =
+                all.into_iter().map(|extracted| extracted.bytes.clone()).collect();
             bytes.sort();
             bytes
         };
@@ -254,8 +256,8 @@ fn streams_without_nodes_give_a_warning_and_no_file() {
     let report = extract_profiles(&sources, &ProfileChoice::default(), &target, &config(PLAIN));
     let report = report.expect("one profile has nodes");
     let about = |warning: &&Warning| warning.to_string().contains("\u{30}x0");
-    let said: Vec<&Warning> = report.warnings.iter().filter(about).collect();
-    assert_eq!(said.len(), 1, "{:?}", report.warnings);
+    let warnings: Vec<&Warning> = report.warnings.iter().filter(about).collect();
+    assert_eq!(warnings.len(), 1, "{:?}", report.warnings);
     let names: Vec<_> =
         report.profiles.iter().filter_map(|profile| profile.file.as_ref()).collect();
     assert_eq!(names, [&folder.path("out/CPU.19700101.000000.1.1.002.cpuprofile")], "{report:#?}");

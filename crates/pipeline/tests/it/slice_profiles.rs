@@ -66,10 +66,10 @@ fn cut(samples: &[(i128, u64, i64, i64)], windows: &[Window]) -> Vec<(i128, u64,
         }
     };
     for &sample in samples {
-        let Some(own) = windows.iter().position(|&window| is_in(&[window], sample.0)) else {
+        let Some(window_at) = windows.iter().position(|&window| is_in(&[window], sample.0)) else {
             continue;
         };
-        for (number, begun) in begun.iter_mut().enumerate().take(own + 1) {
+        for (number, begun) in begun.iter_mut().enumerate().take(window_at + 1) {
             if !std::mem::replace(begun, true) {
                 begin(number, &mut inside);
             }
@@ -120,21 +120,21 @@ fn check(what: &str, input: &[u8], windows: &[Window], corner: Knobs) -> u64 {
             (stream_profile.start, stream_profile.profile.deltas.clone())
         };
         let is_whole = steps(part) == steps(profile);
-        let own = facts(part.start, &part.profile, None);
+        let found = facts(part.start, &part.profile, None);
         let (mut samples, mut nodes, ids) = facts(profile.start, &profile.profile, Some(windows));
         if is_whole {
             // a profile that needed no change keeps all nodes and hit counts
             (samples, nodes, _) = facts(profile.start, &profile.profile, None);
         }
-        assert_eq!(own.0, samples, "{what}: {:?}", named(profile));
+        assert_eq!(found.0, samples, "{what}: {:?}", named(profile));
         let strip = |nodes: &BTreeMap<u64, Node>| -> BTreeMap<u64, Node> {
             nodes.iter().map(|(&id, node)| (id, Node { hits: 0, ..node.clone() })).collect()
         };
-        assert_eq!(strip(&own.1), strip(&nodes), "{what}: {:?}", named(profile));
-        assert!(is_whole || own.2 == ids, "{what}: {:?} {ids:?}", own.2);
+        assert_eq!(strip(&found.1), strip(&nodes), "{what}: {:?}", named(profile));
+        assert!(is_whole || found.2 == ids, "{what}: {:?} {ids:?}", found.2);
         if !is_whole {
             assert_eq!(part.profile.nodes.len(), nodes.len(), "{what}: no other nodes");
-            assert!(own.1.values().all(|own| own.hits == nodes[&own.id].hits), "{what}");
+            assert!(found.1.values().all(|node| node.hits == nodes[&node.id].hits), "{what}");
             assert!(is_in(windows, part.start), "{what}: it begins inside");
             assert_eq!(part.profile.extras, profile.profile.extras, "{what}");
         }
@@ -324,7 +324,7 @@ fn a_window_between_two_samples_has_the_current_stack() {
             let output = run(PLAIN);
             assert_same("any knobs", &output, &run(knobs(5)));
             let found = reference::cpu_profiles(&[&output]).expect("well-formed");
-            found.into_iter().next().map(|own| facts(own.start, &own.profile, None).0)
+            found.into_iter().next().map(|stream| facts(stream.start, &stream.profile, None).0)
         };
         let second = 1_000_000_000;
         let windows = |tenths: &[(i64, i64)]| -> Vec<Window> {
@@ -344,8 +344,8 @@ fn a_window_between_two_samples_has_the_current_stack() {
             (&[(5, 9)], vec![]),
         ];
         for (tenths, expected) in expected {
-            let own = profile(&windows(tenths)).unwrap_or_default();
-            assert_eq!(own, expected, "{tenths:?}");
+            let found = profile(&windows(tenths)).unwrap_or_default();
+            assert_eq!(found, expected, "{tenths:?}");
         }
         // after the last sample nothing is known to run
         assert_eq!(profile(&windows(&[(61, 70)])), None);

@@ -122,10 +122,10 @@ pub(crate) fn check(
     format: Option<Format>,
     corners: &[Knobs],
 ) -> usize {
-    let mut made = 0;
-    for (edges, own) in EDGES {
+    let mut changed = 0;
+    for (edges, reference_edges) in EDGES {
         let what = format!("{what}, {edges:?}, {windows:?}");
-        let expected = reference::slice(inputs, windows, own, formats(format))
+        let expected = reference::slice(inputs, windows, reference_edges, formats(format))
             .unwrap_or_else(|e| panic!("{what}: {e}"));
         for &corner in corners {
             let what = format!("{what}, {corner:?}");
@@ -138,17 +138,17 @@ pub(crate) fn check(
                 }
             }
             assert_same(&what, &expected, &got);
-            made +=
+            changed +=
                 (report.clipped + report.opened + report.closed + report.counters + report.moved)
                     as usize;
         }
     }
-    made
+    changed
 }
 
 #[test]
 fn slices_match_the_reference_on_random_traces() {
-    let mut made = 0;
+    let mut changed = 0;
     for seed in seeds(0, 140) {
         let mut rng = Rng::new(seed);
         let inputs: Vec<Vec<u8>> =
@@ -158,9 +158,9 @@ fn slices_match_the_reference_on_random_traces() {
         let windows = windows_between(&mut rng, &edges);
         let format = [None, None, Some(Format::Ndjson), Some(Format::Array)][rng.index(4)];
         let corners = [PLAIN, knobs(seed as usize * 2), knobs(seed as usize * 2 + 1)];
-        made += check(&format!("seed {seed}"), &inputs, &windows, format, &corners);
+        changed += check(&format!("seed {seed}"), &inputs, &windows, format, &corners);
     }
-    assert!(made > 1500, "{made} events cut, opened, closed");
+    assert!(changed > 1500, "{changed} events cut, opened, closed");
 }
 
 /// Asserts that a slice of the whole trace equals a merge, for all kinds of edges.
@@ -171,10 +171,10 @@ fn check_whole(what: &str, input: &[u8], windows: &[TimeWindow], corner: Knobs) 
         let what = format!("{what}, {edges:?}, {windows:?}, {corner:?}");
         let (sliced, report) = run_slice(&[input], windows, edges, None, corner).expect(&what);
         assert_same(&what, &merged, &sliced);
-        let made =
+        let changed =
             report.clipped + report.opened + report.closed + report.counters + report.rebased;
         assert_eq!(
-            (made, report.written.run.annotations),
+            (changed, report.written.run.annotations),
             (0, AnnotationReport::default()),
             "{what}"
         );
@@ -338,7 +338,7 @@ fn crowded(rng: &mut Rng) -> Vec<u8> {
 
 #[test]
 fn slices_match_the_reference_on_crowded_traces() {
-    let (mut made, mut dropped) = (0, 0);
+    let (mut changed, mut dropped) = (0, 0);
     for seed in seeds(0, 600) {
         let mut rng = Rng::new(seed);
         let input = crowded(&mut rng);
@@ -348,7 +348,7 @@ fn slices_match_the_reference_on_crowded_traces() {
         edges.dedup();
         let windows = windows_between(&mut rng, &edges);
         let corner = knobs(seed as usize);
-        made += check(&format!("seed {seed}"), &[&input], &windows, None, &[PLAIN, corner]);
+        changed += check(&format!("seed {seed}"), &[&input], &windows, None, &[PLAIN, corner]);
         let (output, _) =
             run_slice(&[&input], &absolute(&windows), Edges::Clip, None, PLAIN).expect("sound");
         let (again, _) =
@@ -356,7 +356,7 @@ fn slices_match_the_reference_on_crowded_traces() {
         assert_same(&format!("seed {seed}, twice"), &output, &again);
         dropped += usize::from(output.len() < input.len());
     }
-    assert!(made > 4000 && dropped > 100, "{made} made, {dropped} shorter");
+    assert!(changed > 4000 && dropped > 100, "{changed} made, {dropped} shorter");
 }
 
 #[test]
@@ -376,7 +376,7 @@ fn an_early_event_late_in_the_file_is_the_start() {
         to: Some(Moment::FromStart(to)),
     };
     for (from, to) in [(200_000_000, 300_000_000), (10_200_000_000, 10_300_000_000)] {
-        let asked = [window(from, to)];
+        let windows = [window(from, to)];
         let expected = reference::slice(
             &[input.as_bytes()],
             &[(Some(from), Some(to))],
@@ -385,7 +385,7 @@ fn an_early_event_late_in_the_file_is_the_start() {
         );
         for corner in (0..8).map(knobs) {
             let (output, report) =
-                run_slice(&[input.as_bytes()], &asked, Edges::Clip, None, corner).expect("sound");
+                run_slice(&[input.as_bytes()], &windows, Edges::Clip, None, corner).expect("sound");
             let what = format!("{from} to {to}, {corner:?}");
             assert_same(&what, expected.as_ref().expect("sound"), &output);
             assert_eq!(report.written.run.events, 100, "{what}");

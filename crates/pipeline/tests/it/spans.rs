@@ -1,6 +1,6 @@
 //! The intervals in an index are exactly those longer than T, with the offsets of their end events.
 
-use crate::index::{made, of_files};
+use crate::index::{index_bytes, of_files};
 use crate::run::{Folder, PLAIN};
 use std::collections::BTreeSet;
 use tracemill_index::format::{Index, event_sum, id, spans};
@@ -8,7 +8,7 @@ use tracemill_testkit::{Rng, seeds};
 
 /// A generated interval. Its end is `None` if there is no end event.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Made {
+struct Interval {
     kind: u8,
     thread: u64,
     start: u64,
@@ -20,7 +20,7 @@ struct Made {
 pub(crate) struct Trace {
     rng: Rng,
     pub(crate) text: String,
-    made: Vec<Made>,
+    intervals: Vec<Interval>,
     now: u64,
     /// Names of open begins, which are closed in any order.
     open: Vec<usize>,
@@ -58,11 +58,11 @@ impl Trace {
                 (spans::COMPLETE, (place, place))
             }
         };
-        self.made.push(Made { kind, thread, start, end: Some(self.now), places });
+        self.intervals.push(Interval { kind, thread, start, end: Some(self.now), places });
     }
 
-    /// Adds an event outside the stacks, which is not recorded in `made`. If `crosses` is 0, an end
-    /// may close any begin; if 1, only a begin of its own name.
+    /// Adds an event outside the stacks, which is not recorded in `intervals`. If `crosses` is 0, an
+    /// end may close any begin; if 1, only a begin of its own name.
     fn oddity(&mut self, crosses: u64) {
         let id = self.rng.below(4);
         let named = |name: &str| format!(",\"cat\":\"o\",\"name\":\"{name}\",\"id\":{id}");
@@ -108,7 +108,7 @@ impl Trace {
         let mut trace = Trace {
             rng: Rng::new(seed),
             text: "[\n".to_owned(),
-            made: Vec::new(),
+            intervals: Vec::new(),
             now: 1,
             open: Vec::new(),
         };
@@ -132,20 +132,32 @@ impl Trace {
                 let id = format!(",\"cat\":\"c\",\"name\":\"a\",\"id\":{number}");
                 let places = (begin, trace.event('e', 7, &id));
                 let end = Some(trace.now);
-                trace.made.push(Made { kind: spans::ASYNC, thread: 7, start, end, places });
+                trace.intervals.push(Interval {
+                    kind: spans::ASYNC,
+                    thread: 7,
+                    start,
+                    end,
+                    places,
+                });
             }
             if trace.rng.chance(10) {
                 let place = trace.event('C', 9, ",\"name\":\"n\"");
                 let new = (trace.now, place);
                 if let Some((start, begin)) = value.replace(new) {
                     let (end, places) = (Some(trace.now), (begin, begin));
-                    trace.made.push(Made { kind: spans::COUNTER, thread: 9, start, end, places });
+                    trace.intervals.push(Interval {
+                        kind: spans::COUNTER,
+                        thread: 9,
+                        start,
+                        end,
+                        places,
+                    });
                 }
             }
         }
         let begun = open.into_iter().map(|(_, start, begin)| (spans::ASYNC, 7, start, begin));
         let last = value.map(|(start, begin)| (spans::COUNTER, 9, start, begin));
-        trace.made.extend(begun.chain(last).map(|(kind, thread, start, place)| Made {
+        trace.intervals.extend(begun.chain(last).map(|(kind, thread, start, place)| Interval {
             kind,
             thread,
             start,
@@ -158,7 +170,7 @@ impl Trace {
     }
 }
 
-fn read(index: &Index<'_>, text: &[u8]) -> (Vec<Made>, u64) {
+fn read(index: &Index<'_>, text: &[u8]) -> (Vec<Interval>, u64) {
     let meta = index.joined(index.section(id::META).expect("there is one"), 1 << 20);
     let meta: serde_json::Value = serde_json::from_slice(&meta.expect("sound")).expect("JSON");
     let level = meta["windows"]["level"].as_u64().expect("a number");
@@ -189,7 +201,7 @@ fn read(index: &Index<'_>, text: &[u8]) -> (Vec<Made>, u64) {
             let is_open = flags & u64::from(spans::OPEN) != 0;
             let end = (!is_open).then_some((start + dur) / 1000);
             let (kind, start) = (kind as u8, start / 1000);
-            rows.push(Made { kind, thread: tids[lane as usize], start, end, places });
+            rows.push(Interval { kind, thread: tids[lane as usize], start, end, places });
             assert!((entry.first..=entry.last).contains(&(start * 1000)));
         });
     }
@@ -199,24 +211,29 @@ fn read(index: &Index<'_>, text: &[u8]) -> (Vec<Made>, u64) {
 #[test]
 fn intervals_longer_than_t_are_listed_with_their_ends() {
     for seed in seeds(0, 4) {
-        let Trace { text, made: all, .. } = Trace::new(seed, 1000, false);
+        let Trace { text, intervals: all, .. } = Trace::new(seed, 1000, false);
         let folder = Folder::new();
         let path = folder.file("a.json", text.as_bytes());
-        let bytes = made(&path, PLAIN);
+        let bytes = index_bytes(&path, PLAIN);
         let index = Index::open(&bytes).expect("it was just made");
         let (rows, look_back) = read(&index, text.as_bytes());
-        let is_long = |own: &&Made| own.end.is_none_or(|end| (end - own.start) * 1000 > look_back);
-        let expected: BTreeSet<Made> = all.iter().filter(is_long).cloned().collect();
+        let is_long = |interval: &&Interval| {
+            interval.end.is_none_or(|end| (end - interval.start) * 1000 > look_back)
+        };
+        let expected: BTreeSet<Interval> = all.iter().filter(is_long).cloned().collect();
         assert!(expected.len() > 500 && expected.len() < all.len() / 2, "{}", expected.len());
         assert_eq!(rows.iter().cloned().collect::<BTreeSet<_>>(), expected);
-        let by_start = |own: &Made| (own.thread, own.start);
+        let by_start = |interval: &Interval| (interval.thread, interval.start);
         let threads: Vec<u64> = rows.iter().map(|row| row.thread).collect();
         let mut starts: Vec<_> = rows.iter().map(by_start).collect();
         let groups = threads.chunk_by(|a, b| a == b).count();
         assert_eq!(groups, threads.iter().collect::<BTreeSet<_>>().len());
         starts.chunk_by_mut(|a, b| a.0 == b.0).for_each(|start| assert!(start.is_sorted()));
         for corner in 0..4 {
-            assert!(made(&path, of_files(seed as usize * 4 + corner)) == bytes, "{seed} {corner}");
+            assert!(
+                index_bytes(&path, of_files(seed as usize * 4 + corner)) == bytes,
+                "{seed} {corner}"
+            );
         }
     }
 }

@@ -87,14 +87,14 @@ pub(crate) fn check(
                 near(&b)
             );
         }
-        let said = &report.parts[number];
+        let part_report = &report.parts[number];
         assert_eq!(
-            (said.events, said.metadata, said.copies),
+            (part_report.events, part_report.metadata, part_report.copies),
             (expected.events as u64, expected.metadata as u64, expected.copies as u64),
             "{}",
             context()
         );
-        assert_eq!(said.bytes, part.len() as u64, "{}", context());
+        assert_eq!(part_report.bytes, part.len() as u64, "{}", context());
     }
     assert_eq!(got.len(), expected.len(), "{}", context());
     got

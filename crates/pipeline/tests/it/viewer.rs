@@ -136,13 +136,13 @@ fn slices(rng: &mut Rng) -> Vec<u8> {
         time += rng.below(5);
         let late = if rng.chance(10) { rng.below(30) } else { 0 };
         let ts = format!("{}.{:04}", time - late, rng.below(3) * 2500);
-        let mut own = vec![format!(r#""ph":"{ph}""#), format!(r#""ts":{ts}"#)];
+        let mut fields = vec![format!(r#""ph":"{ph}""#), format!(r#""ts":{ts}"#)];
         for (rate, all) in MEMBERS {
             if rng.chance(rate) {
-                own.push((*rng.pick(all)).to_owned());
+                fields.push((*rng.pick(all)).to_owned());
             }
         }
-        format!("{{{}}}", own.join(","))
+        format!("{{{}}}", fields.join(","))
     };
     let events: Vec<String> = (0..60).map(|_| event()).collect();
     format!("[{}]", events.join(",\n")).into_bytes()
@@ -229,7 +229,7 @@ fn lanes(slices: &[Slice]) -> Vec<usize> {
     let mut lanes: Vec<usize> = Vec::new();
     for (at, slice) in slices.iter().enumerate() {
         let overlaps = |lane: usize| {
-            slices[..at].iter().zip(&lanes).any(|(other, &own)| {
+            slices[..at].iter().zip(&lanes).any(|(other, &earlier_lane)| {
                 // times finer than a nanosecond may differ by one without an overlap
                 let least = if slice.exact && other.exact { 0 } else { 1 };
                 // an X event and a pair nest, whichever comes first
@@ -237,7 +237,7 @@ fn lanes(slices: &[Slice]) -> Vec<usize> {
                     || other.start == slice.start && slice.events.len() == other.events.len();
                 let inside = is_before && slice.start < other.end;
                 other.thread == slice.thread
-                    && own == lane
+                    && earlier_lane == lane
                     && inside
                     && slice.end.saturating_sub(other.end) > least
             })
@@ -270,7 +270,7 @@ fn slices_of(events: &[reference::RawEvent]) -> Vec<Slice> {
         let name = text(&event.name);
         match text(&event.ph).as_deref() {
             Some("\"X\"") => {
-                let Some((dur, whole)) = nanos(&event.dur).filter(|own| own.0 > 0) else {
+                let Some((dur, whole)) = nanos(&event.dur).filter(|length| length.0 > 0) else {
                     continue;
                 };
                 let (end, exact) = (start.saturating_add(dur), whole && is_whole);
@@ -278,14 +278,16 @@ fn slices_of(events: &[reference::RawEvent]) -> Vec<Slice> {
             }
             Some("\"B\"") => open.push((number, thread, name, start)),
             Some("\"E\"") => {
-                let of_name = |own: &(usize, String, Option<String>, i64)| {
-                    own.1 == thread && name.is_some() && own.2 == name
+                let of_name = |candidate: &(usize, String, Option<String>, i64)| {
+                    candidate.1 == thread && name.is_some() && candidate.2 == name
                 };
-                let own = open.iter().rposition(of_name);
-                let Some(own) = own.or_else(|| open.iter().rposition(|own| own.1 == thread)) else {
+                let position = open.iter().rposition(of_name);
+                let Some(position) =
+                    position.or_else(|| open.iter().rposition(|begin| begin.1 == thread))
+                else {
                     continue;
                 };
-                let (begin, _, _, from) = open.remove(own);
+                let (begin, _, _, from) = open.remove(position);
                 let (events, end) = (vec![begin, number], start);
                 if from < end {
                     all.push(Slice { events, thread, start: from, end, exact: true });
@@ -359,13 +361,13 @@ fn output_for_perfetto_has_only_reported_changes() {
         before.retain(|event| !event.members.is_empty());
         let after = reference::events(&output).expect("sound");
         let changes_of = changes(&report);
-        let made = changes_of.get("lanes").copied().unwrap_or(0) as usize;
+        let lane_events = changes_of.get("lanes").copied().unwrap_or(0) as usize;
         assert_eq!(
             (after.len(), report.run.events as usize),
-            (before.len() + made, after.len()),
+            (before.len() + lane_events, after.len()),
             "{what}"
         );
-        let after = &after[made..];
+        let after = &after[lane_events..];
         let slices = slices_of(&before);
         let of_slices = slices.iter().zip(lanes(&slices));
         let lanes: BTreeMap<usize, usize> = of_slices

@@ -50,7 +50,7 @@ impl<'w> OutputChanges<'w> {
     }
 
     /// Returns the synthetic event that replaces an event.
-    fn made_of(&self, entry: &Entry) -> Option<&'w Entry> {
+    fn replacement_of(&self, entry: &Entry) -> Option<&'w Entry> {
         self.synthetic?.get(&entry.place.offset())
     }
 }
@@ -141,7 +141,7 @@ impl<'a, 'w, 'r, 's, 'p> AnnotationWriter<'a, 'w, 'r, 's, 'p> {
         for (_, named) in self.named() {
             if let EntryTarget::Event(entry) | EntryTarget::Synthetic(entry, _) = named {
                 wanted.push(*entry);
-                wanted.extend(self.written.made_of(entry));
+                wanted.extend(self.written.replacement_of(entry));
             }
         }
         let (events, OutputChanges { before, cut_chunks, .. }) = (self.events, *self.written);
@@ -280,7 +280,8 @@ impl<'a, 'w, 'r, 's, 'p> AnnotationWriter<'a, 'w, 'r, 's, 'p> {
         document: &Annotated<'_>,
     ) -> Result<EventKey, AnnotationDrop> {
         let index = |entry: &Entry| {
-            let mut entries = [Some(entry), self.written.made_of(entry)].into_iter().flatten();
+            let mut entries =
+                [Some(entry), self.written.replacement_of(entry)].into_iter().flatten();
             let index = entries.find_map(|entry| self.indices.get(&entry.place.offset()));
             index.copied().ok_or(AnnotationDrop::Gone)
         };

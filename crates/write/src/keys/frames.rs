@@ -125,7 +125,7 @@ impl<'p> MergedFrames<'p> {
                 None => {}
                 Some(map) => {
                     let (id, frame) = renamed_frame(id, frame, map);
-                    joined.push_made(std::iter::once(&id).chain([&COLON]).chain(&frame));
+                    joined.push_pieces(std::iter::once(&id).chain([&COLON]).chain(&frame));
                 }
             }
         }
@@ -155,7 +155,7 @@ impl<'w, 'p> JoinedMembers<'w, 'p> {
         let (start, of_frame) = (offset_in(self.value, id), offset_in(self.value, frame));
         let end = of_frame + frame.len();
         if of_frame != start + id.len() + 1 {
-            return self.push_made([Cow::Borrowed(id), COLON, Cow::Borrowed(frame)].iter());
+            return self.push_pieces([Cow::Borrowed(id), COLON, Cow::Borrowed(frame)].iter());
         }
         if !self.run.is_empty() && start == self.run.end + 1 && self.value[self.run.end] == b',' {
             self.run.end = end;
@@ -165,7 +165,7 @@ impl<'w, 'p> JoinedMembers<'w, 'p> {
         self.run = start..end;
     }
 
-    fn push_made<'m>(&mut self, pieces: impl Iterator<Item = &'m Cow<'p, [u8]>>)
+    fn push_pieces<'m>(&mut self, pieces: impl Iterator<Item = &'m Cow<'p, [u8]>>)
     where
         'p: 'm,
     {

@@ -15,9 +15,9 @@ impl<'p> MergedKeys<'p> {
         count
     }
 
-    /// Returns the keys, repaired if `asked_for`.
-    pub(crate) fn repaired(&self, asked_for: bool) -> Cow<'_, MergedKeys<'p>> {
-        if !asked_for || self.lapsed().next().is_none() {
+    /// Returns the keys, repaired if `repair`.
+    pub(crate) fn repaired(&self, repair: bool) -> Cow<'_, MergedKeys<'p>> {
+        if !repair || self.lapsed().next().is_none() {
             return Cow::Borrowed(self);
         }
         let mut mended = self.clone();

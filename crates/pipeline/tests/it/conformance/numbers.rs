@@ -103,7 +103,8 @@ fn merge_sorts_by_exact_values() {
         };
         let times: Vec<i128> = found.iter().map(|event| time(event)).collect();
         assert!(times.is_sorted(), "seed {seed}");
-        let place = |event: &[u8]| shuffled.iter().position(|own| own.as_bytes() == event);
+        let place =
+            |event: &[u8]| shuffled.iter().position(|original| original.as_bytes() == event);
         for (pair, times) in found.windows(2).zip(times.windows(2)) {
             // equal times have equal durations here, so input order decides
             assert!(times[0] < times[1] || place(pair[0]) < place(pair[1]), "seed {seed}");

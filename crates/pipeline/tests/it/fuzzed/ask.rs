@@ -131,21 +131,21 @@ impl Ask {
                 let clocks: Vec<_> =
                     report.clocks.iter().map(|c| (&c.method, c.offset_ns, c.residual_ns)).collect();
                 let changes = (&report.run.viewer.changes, report.identity.metadata_dropped);
-                (one(), said(&report.run.inputs, (counts, lost, renamed, clocks, changes)))
+                (one(), summary(&report.run.inputs, (counts, lost, renamed, clocks, changes)))
             }
             Ask::Slice(windows, edges, format) => {
                 let report = slice(sources, windows, *edges, &to(format), config)?;
-                let made = [report.clipped, report.opened, report.closed, report.counters];
+                let counts = [report.clipped, report.opened, report.closed, report.counters];
                 let more = [report.moved, report.rebased, report.samples, report.kept_always];
                 let flaws = kinds(&report.flaws);
                 let bounds = (&report.windows, report.trace);
-                (one(), said(&report.written.run.inputs, (made, more, flaws, bounds)))
+                (one(), summary(&report.written.run.inputs, (counts, more, flaws, bounds)))
             }
             Ask::Filter(wanted, format) => {
                 let report = filter(sources, wanted, &to(format), config)?;
                 let counts =
                     (report.run.events, report.dropped, report.threshold_ns, report.run.keys_lost);
-                (one(), said(&report.run.inputs, (counts, report.run.annotations)))
+                (one(), summary(&report.run.inputs, (counts, report.run.annotations)))
             }
             Ask::Split(settings) => {
                 let settings = SplitConfig { dir: path.clone(), ..(**settings).clone() };
@@ -157,11 +157,11 @@ impl Ask {
                     .collect();
                 let files = report.parts.iter().map(|part| read(&part.file)).collect();
                 let counts = (report.delayed_chunks, report.run.keys_lost, report.run.annotations);
-                (files, said(&report.run.inputs, (parts, counts)))
+                (files, summary(&report.run.inputs, (parts, counts)))
             }
             Ask::Convert(style, format) => {
                 let report = convert(sources, *style, &to(format), config)?;
-                (one(), said(&report.run.inputs, (report.run.events, report.run.keys_lost)))
+                (one(), summary(&report.run.inputs, (report.run.events, report.run.keys_lost)))
             }
             Ask::Check(viewers) => {
                 let report = check(sources, viewers, config)?;
@@ -170,7 +170,7 @@ impl Ask {
                     .iter()
                     .map(|f| (&f.kind, f.severity, f.count, places(f)))
                     .collect();
-                (Vec::new(), said(&report.inputs, (report.events, findings)))
+                (Vec::new(), summary(&report.inputs, (report.events, findings)))
             }
             Ask::Info(wanted) => {
                 let mut report = info(sources, wanted, config)?;
@@ -179,7 +179,7 @@ impl Ask {
                 }
                 let inputs = std::mem::take(&mut report.inputs);
                 report.warnings.clear();
-                (Vec::new(), said(&inputs, report))
+                (Vec::new(), summary(&inputs, report))
             }
             Ask::Profiles => profiles(sources, folder, config)?,
         })
@@ -219,7 +219,7 @@ fn profiles(
             )
         })
         .collect();
-    Ok((files.collect(), said(&report.inputs, infos)))
+    Ok((files.collect(), summary(&report.inputs, infos)))
 }
 
 fn is_file(source: &Source) -> bool {
@@ -232,7 +232,7 @@ fn places(finding: &tracemill_inspect::check::Finding) -> Vec<(u64, &str)> {
 }
 
 /// Formats reports of inputs without their names, and the rest.
-fn said(inputs: &[InputReport], rest: impl Debug) -> String {
+fn summary(inputs: &[InputReport], rest: impl Debug) -> String {
     let inputs: Vec<_> = inputs
         .iter()
         .map(|i| {

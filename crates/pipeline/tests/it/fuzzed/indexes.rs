@@ -1,7 +1,7 @@
 //! Indexes traces with oversized events and times that differ by less than a nanosecond.
 
 use super::{below, pick};
-use crate::index::{made, of_files};
+use crate::index::{index_bytes, of_files};
 use crate::indexed_slices::{EDGES, same};
 use crate::run::Folder;
 use arbitrary::Unstructured;
@@ -38,7 +38,7 @@ pub(crate) fn indexes(data: &[u8]) {
     let text = format!("[{}]", events.join(",\n"));
     let folder = Folder::new();
     let path = folder.file("a.json", text.as_bytes());
-    made(&path, corner);
+    index_bytes(&path, corner);
     for (number, edges) in EDGES.into_iter().enumerate() {
         let from = 1_000_000 + (windows * (1 + number)) as i64 % 64 * 500;
         let to = from + 1 + windows as i64 % 7 * 700;

@@ -69,12 +69,12 @@ fn check(ask: &Ask, corner: usize, inputs: &[&[u8]]) {
 
 pub(super) fn assert_equal(what: &str, one: &Answer, other: &Answer) {
     match (one, other) {
-        (Ok((files, said)), Ok((others, also))) => {
+        (Ok((files, summary)), Ok((others, also))) => {
             assert_eq!(files.len(), others.len(), "{what}");
             for (file, other) in files.iter().zip(others) {
                 assert_same(what, file, other);
             }
-            assert_eq!(said, also, "{what}");
+            assert_eq!(summary, also, "{what}");
         }
         _ => assert_eq!(one.as_ref().err(), other.as_ref().err(), "{what}"),
     }

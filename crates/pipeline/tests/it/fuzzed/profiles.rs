@@ -16,10 +16,10 @@ pub(crate) fn profiles(data: &[u8]) {
     let count = 1 + below(&mut bytes, 2);
     let inputs: Vec<Vec<u8>> = (0..count).map(|_| streams(&mut bytes)).collect();
     let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
-    let said = reference::cpu_profiles(&inputs).is_ok_and(|found| !found.is_empty());
+    let has_profiles = reference::cpu_profiles(&inputs).is_ok_and(|found| !found.is_empty());
     let is_mended =
         |extracted: &Extracted| kinds(&extracted.info.flaws).iter().any(|f| f.0 != Unordered);
-    if said && extract(&inputs, PLAIN).is_ok_and(|all| !all.iter().any(is_mended)) {
+    if has_profiles && extract(&inputs, PLAIN).is_ok_and(|all| !all.iter().any(is_mended)) {
         crate::profiles::check("streams", &inputs, [corner].into_iter());
     } else {
         // orphans, samples of unknown nodes and duplicate nodes have no reference
@@ -90,16 +90,16 @@ fn chunk(bytes: &mut Unstructured<'_>, next: &mut usize) -> String {
     };
     let mut nodes = Vec::new();
     for _ in 0..below(bytes, 4) {
-        let own = if below(bytes, 12) == 11 { id(bytes, *next) } else { *next };
+        let node_id = if below(bytes, 12) == 11 { id(bytes, *next) } else { *next };
         *next += 1;
         let mut node = format!(
-            r#"{{"id":{own},"callFrame":{{"functionName":"f{own}","scriptId":{}}}"#,
+            r#"{{"id":{node_id},"callFrame":{{"functionName":"f{node_id}","scriptId":{}}}"#,
             pick(bytes, &["0", "\"7\"", "9"])
         );
-        if own > 1 || below(bytes, 8) == 7 {
+        if node_id > 1 || below(bytes, 8) == 7 {
             node += &match below(bytes, 10) {
                 9 => format!(r#","children":[{}]"#, id(bytes, *next)),
-                _ => format!(r#","parent":{}"#, id(bytes, own)),
+                _ => format!(r#","parent":{}"#, id(bytes, node_id)),
             };
         }
         nodes.push(node + "}");

@@ -27,15 +27,16 @@ pub(crate) fn sidecar(data: &[u8]) {
     let folder = Folder::new();
     let path = folder.file("a.json", any_trace(seed, kind, rng));
     let beside = folder.path("a.json.tmi");
-    let Some(own) = made(&path) else { return };
-    let other = made(&folder.file("b.json", any_trace(!seed, kind, rng))).unwrap_or_default();
+    let Some(good) = index_bytes(&path) else { return };
+    let other =
+        index_bytes(&folder.file("b.json", any_trace(!seed, kind, rng))).unwrap_or_default();
     let is_forged = how == 4;
     let bytes = match how {
         0 => bytes.take_rest().to_vec(),
         1 => [&b"TMIX\r\n\x1a\n\x01\0"[..], bytes.take_rest()].concat(),
-        2 => mutated(rng, &own, &other),
+        2 => mutated(rng, &good, &other),
         3 => other,
-        _ => forged(&own, rng),
+        _ => forged(&good, rng),
     };
     std::fs::write(&beside, &bytes).expect("the folder takes it");
     let answer = |index: IndexUse| {
@@ -43,10 +44,10 @@ pub(crate) fn sidecar(data: &[u8]) {
         answer(&path, verb, rng_of(seed), &folder, &config)
     };
     let scanned = answer(IndexUse::Never);
-    let asked = answer(IndexUse::Auto);
+    let found = answer(IndexUse::Auto);
     let named = answer(IndexUse::File(beside));
     if !is_forged {
-        assert_eq!(asked.as_ref().ok(), scanned.as_ref().ok(), "{how} {verb}");
+        assert_eq!(found.as_ref().ok(), scanned.as_ref().ok(), "{how} {verb}");
         match named {
             Err(error) if scanned.is_ok() => {
                 assert_eq!(error.class(), ErrorClass::Input, "{error}")
@@ -71,7 +72,7 @@ fn any_trace(seed: u64, kind: usize, rng: &mut Rng) -> Vec<u8> {
     trace(seed, &TraceShape { events: 200, odd, ..shape })
 }
 
-fn made(path: &Path) -> Option<Vec<u8>> {
+fn index_bytes(path: &Path) -> Option<Vec<u8>> {
     let sources = [Source::Path(path.to_owned())];
     let reports = index(&sources, &IndexConfig::default(), &config(PLAIN)).ok()?;
     Some(read(&reports.first()?.path))
@@ -118,8 +119,8 @@ fn forged(good: &[u8], rng: &mut Rng) -> Vec<u8> {
     let mut writer = Writer::new(Vec::new());
     for (number, entry) in index.sections().iter().enumerate() {
         writer.section(entry.id).expect("in their order");
-        for own in &entry.pages {
-            let page = index.page(own).expect("sound");
+        for page_entry in &entry.pages {
+            let page = index.page(page_entry).expect("sound");
             let fill = |to: &mut PageBuilder| {
                 for column in 0.. {
                     match (page.numbers(column), page.bytes(column)) {
@@ -134,7 +135,7 @@ fn forged(good: &[u8], rng: &mut Rng) -> Vec<u8> {
                     }
                 }
             };
-            writer.page(page.rows(), own.first..=own.last, fill).expect("it fits");
+            writer.page(page.rows(), page_entry.first..=page_entry.last, fill).expect("it fits");
         }
     }
     let (body, head) = writer.finish(index.input()).expect("it fits");
