@@ -238,21 +238,22 @@ impl CpuProfile<'_, '_> {
     /// Cost: one pass over the samples, and 8 bytes of heap per node.
     pub fn hot(&self) -> Vec<HotFunction> {
         let profile = &self.whole.profile;
-        let mut own = vec![0i64; profile.tree.len()];
+        let mut self_times = vec![0i64; profile.tree.len()];
         let (mut now, mut last) = (0i64, None);
         for sample in profile.samples(SampleColumn::Steps) {
             if let Some(node) = last.replace(sample.node) {
-                own[node as usize] = own[node as usize].saturating_add(sample.delta);
+                self_times[node as usize] = self_times[node as usize].saturating_add(sample.delta);
             }
             now = now.saturating_add(sample.delta);
         }
         if let Some(node) = last {
             let end = self.whole.bounds.end.saturating_sub(self.whole.start);
-            own[node as usize] = own[node as usize].saturating_add(end.saturating_sub(now).max(0));
+            self_times[node as usize] =
+                self_times[node as usize].saturating_add(end.saturating_sub(now).max(0));
         }
         let mut numbers: HashMap<[&[u8]; 3], usize> = HashMap::default();
         let mut all: Vec<HotFunction> = Vec::new();
-        for (node, self_ns) in own.into_iter().enumerate().filter(|(_, time)| *time != 0) {
+        for (node, self_ns) in self_times.into_iter().enumerate().filter(|(_, time)| *time != 0) {
             let frame = CallFrame::of(profile.text(profile.tree.texts[node]));
             let [name, url, line] =
                 [frame.function, frame.url, frame.position[0]].map(Option::unwrap_or_default);

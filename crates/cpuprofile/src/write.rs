@@ -257,7 +257,7 @@ impl<'t> CallFrame<'t> {
     /// Stores the value of a known key and returns true; a repeated key overwrites the earlier
     /// value.
     fn take(&mut self, key: &[u8], value: &'t [u8]) -> bool {
-        let own = match key {
+        let slot = match key {
             b"functionName" => &mut self.function,
             b"scriptId" => &mut self.script,
             b"url" => &mut self.url,
@@ -265,7 +265,7 @@ impl<'t> CallFrame<'t> {
             b"columnNumber" => &mut self.position[1],
             _ => return false,
         };
-        *own = Some(value);
+        *slot = Some(value);
         true
     }
 

@@ -343,11 +343,11 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
     ) -> Result<Vec<Option<Target>>, Error> {
         let refuse =
             |found: String, remedy| Err(ErrorKind::Profiles { found, remedy: Some(remedy) }.into());
-        for empty in groups.iter().filter(|group| group.own.sums.nodes == 0) {
+        for empty in groups.iter().filter(|group| group.parts.sums.nodes == 0) {
             let ids = [&*empty.owner.pid, empty.tid(), &*empty.owner.id].map(printable);
             warnings.push(Warning::EmptyProfile(ids));
         }
-        let count = groups.iter().filter(|group| group.own.sums.nodes > 0).count();
+        let count = groups.iter().filter(|group| group.parts.sums.nodes > 0).count();
         if count == 0 {
             return refuse("no CPU profile was found".into(), Remedy::ListProfiles);
         }
@@ -359,13 +359,13 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
             }
             ProfileTarget::One(target) => Ok(groups
                 .iter()
-                .map(|group| (group.own.sums.nodes > 0).then(|| target.clone()))
+                .map(|group| (group.parts.sums.nodes > 0).then(|| target.clone()))
                 .collect()),
             ProfileTarget::Folder { dir, template, replace, reserved } => {
                 let names = self.file_names(groups, template.as_deref());
                 let mut taken = HashSet::default();
                 let used =
-                    || names.iter().zip(groups).filter(|(_, group)| group.own.sums.nodes > 0);
+                    || names.iter().zip(groups).filter(|(_, group)| group.parts.sums.nodes > 0);
                 if let Some((twice, _)) = used().find(|(name, _)| !taken.insert(*name)) {
                     let found = format!("two CPU profiles would be called {twice}");
                     return refuse(found, Remedy::NumberFiles);
@@ -381,7 +381,7 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
                 let targets = names.iter().zip(groups).map(|(name, group)| {
                     let target = Target::File { path: dir.join(name), replace: *replace };
                     output::check(&plain(target.clone()), sources)?;
-                    Ok((group.own.sums.nodes > 0).then_some(target))
+                    Ok((group.parts.sums.nodes > 0).then_some(target))
                 });
                 targets.collect()
             }

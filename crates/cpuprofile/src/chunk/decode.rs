@@ -112,16 +112,16 @@ impl Chunk {
 
     /// Clears the chunk, but keeps its memory for the next one.
     pub fn clear(&mut self) {
-        let own = std::mem::take(self);
+        let chunk = std::mem::take(self);
         *self = Chunk {
-            nodes: emptied(own.nodes),
-            children: emptied(own.children),
-            samples: emptied(own.samples),
-            deltas: emptied(own.deltas),
-            finer: emptied(own.finer),
-            trace_ids: emptied(own.trace_ids),
-            extras: emptied(own.extras),
-            decoded_text: emptied(own.decoded_text),
+            nodes: emptied(chunk.nodes),
+            children: emptied(chunk.children),
+            samples: emptied(chunk.samples),
+            deltas: emptied(chunk.deltas),
+            finer: emptied(chunk.finer),
+            trace_ids: emptied(chunk.trace_ids),
+            extras: emptied(chunk.extras),
+            decoded_text: emptied(chunk.decoded_text),
             ..Chunk::default()
         };
     }
@@ -135,21 +135,21 @@ impl Chunk {
 
     /// Reads up to `most` nodes from inside an array at offset `base`; returns the bytes used.
     pub fn read_nodes(&mut self, rest: &[u8], base: u64, most: usize) -> usize {
-        self.read_list(rest, base, |own| {
-            while own.chunk.nodes.len() < most && own.cursor.next_element() {
-                own.node();
+        self.read_list(rest, base, |decoder| {
+            while decoder.chunk.nodes.len() < most && decoder.cursor.next_element() {
+                decoder.node();
             }
         })
     }
 
     /// Reads sample ids from inside an array, like [`Chunk::read_nodes`].
     pub fn read_samples(&mut self, rest: &[u8], base: u64, most: usize) -> usize {
-        self.read_list(rest, base, |own| own.sample_ids(most))
+        self.read_list(rest, base, |decoder| decoder.sample_ids(most))
     }
 
     /// Reads time steps from inside an array, like [`Chunk::read_nodes`].
     pub fn read_deltas(&mut self, rest: &[u8], base: u64, most: usize) -> usize {
-        self.read_list(rest, base, |own| own.deltas(most))
+        self.read_list(rest, base, |decoder| decoder.deltas(most))
     }
 
     fn read_list(

@@ -214,10 +214,10 @@ impl DecodedChunks {
     /// guess, or from the start if the guess is too great.
     pub fn number_of(&self, offset: u64, likely: usize) -> Option<usize> {
         let (mut from, mut step) = (likely, 1);
-        if self.offsets.get(from).is_none_or(|&own| own > offset) {
+        if self.offsets.get(from).is_none_or(|&start| start > offset) {
             from = 0;
         }
-        while self.offsets.get(from + step).is_some_and(|&own| own <= offset) {
+        while self.offsets.get(from + step).is_some_and(|&start| start <= offset) {
             from += step;
             step *= 2;
         }
@@ -327,20 +327,20 @@ mod tests {
             let found = |likely| kept.number_of(offset + 5, likely);
             assert!((0..9).all(|likely| found(likely) == Some(number - flawed)));
             let number = number - flawed;
-            let (own, view) = (chunk.view(), kept.get(number, &mut scratch));
-            assert_eq!(format!("{:?}", own.nodes), format!("{:?}", view.nodes));
-            assert_eq!((own.children, own.samples), (view.children, view.samples));
+            let (expected, view) = (chunk.view(), kept.get(number, &mut scratch));
+            assert_eq!(format!("{:?}", expected.nodes), format!("{:?}", view.nodes));
+            assert_eq!((expected.children, expected.samples), (view.children, view.samples));
             assert_eq!(
-                (own.deltas, own.lines, own.columns),
+                (expected.deltas, expected.lines, expected.columns),
                 (view.deltas, view.lines, view.columns)
             );
             let odds = |view: ChunkRef<'_>| format!("{:?} {:?}", view.trace_ids, view.extras);
-            assert_eq!(odds(own), odds(view));
+            assert_eq!(odds(expected), odds(view));
             assert_eq!(
-                (own.decoded_text, own.start, own.end),
+                (expected.decoded_text, expected.start, expected.end),
                 (view.decoded_text, view.start, view.end)
             );
-            assert_eq!(own.source, view.source);
+            assert_eq!(expected.source, view.source);
             assert!(view.flaws.is_empty());
         }
         assert_eq!(flawed, 1);

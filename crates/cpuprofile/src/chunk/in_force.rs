@@ -36,10 +36,10 @@ impl<'w, T: Copy> InForce<'w, T> {
         if next > 0 && windows[next - 1].from == time {
             self.exact[next - 1] = true;
         }
-        if let Some(own) = self.before.get_mut(next)
-            && own.is_none_or(|(latest, _)| latest <= time)
+        if let Some(entry) = self.before.get_mut(next)
+            && entry.is_none_or(|(latest, _)| latest <= time)
         {
-            *own = Some((time, sample));
+            *entry = Some((time, sample));
         }
     }
 
@@ -48,8 +48,8 @@ impl<'w, T: Copy> InForce<'w, T> {
     pub(crate) fn finish(self, last: i64) -> Vec<Option<T>> {
         let mut latest = None;
         let windows = self.windows.0.iter();
-        let found = windows.zip(self.before).zip(self.exact).map(|((window, own), exact)| {
-            latest = own.or(latest);
+        let found = windows.zip(self.before).zip(self.exact).map(|((window, entry), exact)| {
+            latest = entry.or(latest);
             latest.filter(|_| !exact && last > window.from).map(|(_, sample)| sample)
         });
         found.collect()

@@ -82,7 +82,8 @@ impl StreamNumbers {
     /// Returns the number of an event's stream; calls `new` with the key if the stream is new.
     pub fn of_event(&mut self, event: &Event<'_>, new: impl FnOnce(StreamKey)) -> usize {
         let ids = [Field::Pid, Field::Id, Field::Id2].map(|field| event.field(field));
-        let same = |(own, _): &&(WrittenIds, usize)| own.each_ref().map(Option::as_deref) == ids;
+        let same =
+            |(written, _): &&(WrittenIds, usize)| written.each_ref().map(Option::as_deref) == ids;
         if let Some(&(_, number)) = self.recent.iter().find(same) {
             return number;
         }

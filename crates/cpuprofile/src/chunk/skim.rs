@@ -38,10 +38,10 @@ record! {
     ///
     /// let skim = |event: &str| Skim::of(&fields_of(event.as_bytes()).of(event.as_bytes()));
     /// let chunk = r#"{"args":{"data":{"cpuProfile":{"nodes":[{"id":4},{"id":9}],"samples":[9,4]},"timeDeltas":[5,-7]}}}"#;
-    /// let own = skim(chunk).expect("as V8 writes it");
-    /// assert_eq!((own.samples(), own.duration(), own.low, own.high), (2, -2_000, -2_000, 5_000)); // nanoseconds
-    /// assert_eq!(own.ids(), 4..=9);
-    /// assert_eq!(Skim::of_numbers(own.numbers()), Some(own));
+    /// let skimmed = skim(chunk).expect("as V8 writes it");
+    /// assert_eq!((skimmed.samples(), skimmed.duration(), skimmed.low, skimmed.high), (2, -2_000, -2_000, 5_000)); // nanoseconds
+    /// assert_eq!(skimmed.ids(), 4..=9);
+    /// assert_eq!(Skim::of_numbers(skimmed.numbers()), Some(skimmed));
     /// assert_eq!(skim(&chunk.replace(":[5", ": [5")), None); // other white space: to be decoded
     /// ```
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,10 +141,10 @@ impl Skim {
                 }
             }
         }
-        if counts.into_iter().flatten().any(|own| own != count) {
+        if counts.into_iter().flatten().any(|listed| listed != count) {
             return None;
         }
-        skim.positions = counts.map(|own| own.is_some());
+        skim.positions = counts.map(|listed| listed.is_some());
         let behind = rest.strip_prefix(b"}}")?;
         let ends = matches!(behind, [b',', ..] | [b'}']);
         skim.duration = steps?;

@@ -150,8 +150,8 @@ impl Identities {
         this.main = earliest.map(|(_, pair)| pair);
         if let (true, Some((pid, _))) = (this.one_process, this.main) {
             // few threads are needed, so small numbers suffice
-            let own = this.claimed.iter().filter(|(claimed, _)| *claimed == pid);
-            this.next_tid = own.map(|(_, tid)| tid + 1).max().unwrap_or(1);
+            let claims = this.claimed.iter().filter(|(claimed, _)| *claimed == pid);
+            this.next_tid = claims.map(|(_, tid)| tid + 1).max().unwrap_or(1);
         }
         this
     }

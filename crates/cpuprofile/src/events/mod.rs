@@ -126,7 +126,7 @@ impl ProfileEvents {
         flaws: Arc<Mutex<Flaws>>,
     ) -> Self {
         let store = Store::of_one(&payload);
-        let mut own = Flaws::default();
+        let mut found = Flaws::default();
         let value = |name: &[u8]| {
             let key = document.keys.iter().rev().find(|key| string_is(&key.key, name))?;
             Some((key.offset, key.len))
@@ -137,16 +137,16 @@ impl ProfileEvents {
                 chunk.read_member(name, store.slice(offset, len), offset);
             }
         }
-        let nodes = ArrayReader::new(value(b"nodes"), &store, &mut own);
-        let tree = tree_of(&mut chunk, nodes, &store, &mut own);
+        let nodes = ArrayReader::new(value(b"nodes"), &store, &mut found);
+        let tree = tree_of(&mut chunk, nodes, &store, &mut found);
         let order = tree.parents_first().map(|order| {
             let mut position = vec![0; order.len()];
             (0..).zip(&order).for_each(|(at, &node)| position[node as usize] = at);
             (order, position)
         });
-        let samples = ArrayReader::new(value(b"samples"), &store, &mut own);
-        let deltas = ArrayReader::new(value(b"timeDeltas"), &store, &mut own);
-        let stamps = ArrayReader::new(value(b"timestamps"), &store, &mut own);
+        let samples = ArrayReader::new(value(b"samples"), &store, &mut found);
+        let deltas = ArrayReader::new(value(b"timeDeltas"), &store, &mut found);
+        let stamps = ArrayReader::new(value(b"timestamps"), &store, &mut found);
         let (steps, times) = match (deltas.given, stamps.given) {
             (true, _) => (Steps::Deltas, deltas),
             (false, true) => (Steps::Times(None), stamps),
@@ -155,8 +155,8 @@ impl ProfileEvents {
                 (Steps::Even { taken: 0, count }, ArrayReader::default())
             }
         };
-        let [lines, columns] =
-            [&b"lines"[..], b"columns"].map(|name| ArrayReader::new(value(name), &store, &mut own));
+        let [lines, columns] = [&b"lines"[..], b"columns"]
+            .map(|name| ArrayReader::new(value(name), &store, &mut found));
         let mut this = ProfileEvents {
             identity,
             decoded_text: chunk.decoded_text,
@@ -183,8 +183,8 @@ impl ProfileEvents {
             payload: Arc::clone(&payload),
             flaws,
         };
-        this.find_bounds(value(b"startTime"), value(b"endTime"), &store, &mut own);
-        this.note(&own);
+        this.find_bounds(value(b"startTime"), value(b"endTime"), &store, &mut found);
+        this.note(&found);
         this
     }
 

@@ -108,7 +108,7 @@ impl<'c> Suspects<'c> {
             judged.by_parent.into_iter().for_each(|node| verdict.by_parent.add(node));
             let no_profile = judged.flaws.iter().any(|(kind, _)| kind == FlawKind::NoProfile);
             let owner = (group.owner.pid.clone(), Box::<[u8]>::from(group.tid()));
-            if !no_profile && group.own.sums.nodes > 0 && !threads.insert(owner) {
+            if !no_profile && group.parts.sums.nodes > 0 && !threads.insert(owner) {
                 first.into_iter().for_each(|first| verdict.further.add(first));
             }
         }

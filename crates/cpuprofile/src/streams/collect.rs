@@ -260,14 +260,14 @@ impl ProfileGroup<'_> {
         first: Option<Entry>,
         flaws: &mut Flaws,
     ) -> Option<StreamStart> {
-        if let Some(whole) = &self.own.whole {
+        if let Some(whole) = &self.parts.whole {
             let start = whole.start.map(|start| (start, micros(start)));
             return start.or_else(|| start_at(first?, store));
         }
-        if let Some(second) = self.own.heads.get(1) {
+        if let Some(second) = self.parts.heads.get(1) {
             flaws.add(FlawKind::TwoProfiles, second.entry.place.offset());
         }
-        match self.own.heads.last() {
+        match self.parts.heads.last() {
             Some(head) => start_at(head.entry, store),
             None => {
                 let offset = first.map_or(0, |entry| entry.place.offset());
@@ -281,14 +281,14 @@ impl ProfileGroup<'_> {
     ///
     /// Some producers use a clock other than that of the events.
     pub fn own_start(self) -> Option<i64> {
-        self.own.heads.last()?.origin.start
+        self.parts.heads.last()?.origin.start
     }
 
     /// Returns the start without a `Profile` event: from chunks, else the first chunk's time minus
     /// its steps.
     fn guess(self, profile: &Profile<'_, '_>, store: &Store<'_>, flaws: &mut Flaws) -> StreamStart {
-        let own = profile.start.filter(|&start| start > 0);
-        let start = own.unwrap_or_else(|| {
+        let recorded = profile.start.filter(|&start| start > 0);
+        let start = recorded.unwrap_or_else(|| {
             let Some(first) = self.chunks().first() else { return 0 };
             flaws.add(FlawKind::NoStart, first.place.offset());
             first.time.max(0).saturating_sub(decode(first, store).duration()).max(1000)
@@ -314,12 +314,12 @@ pub fn head_of(
     store: &Store<'_>,
 ) -> (Option<Written>, Option<ProfileSource>, Option<Written>) {
     let start = |entry| start_at(entry, store).map(|(_, text)| text.into_boxed_slice());
-    if let Some(whole) = &group.own.whole {
+    if let Some(whole) = &group.parts.whole {
         let chunk = group.chunks().first().map(|entry| decode(entry, store));
         let start = chunk.and_then(|chunk| chunk.start).map(|start| micros(start).into());
         return (Some(group.owner.tid.clone()), whole.source, start);
     }
-    let Some(head) = group.own.heads.last() else { return (None, None, None) };
+    let Some(head) = group.parts.heads.last() else { return (None, None, None) };
     (Some(head.tid.clone()), head.origin.source, start(head.entry))
 }
 
@@ -327,5 +327,5 @@ pub fn head_of(
 ///
 /// It is named by the last chunk that names one, else by the last `Profile` event.
 pub fn source_of(whole: &PlacedProfile<'_, '_>, group: ProfileGroup<'_>) -> Option<ProfileSource> {
-    whole.profile.source.or(group.own.heads.last().and_then(|head| head.origin.source))
+    whole.profile.source.or(group.parts.heads.last().and_then(|head| head.origin.source))
 }

@@ -61,11 +61,12 @@ impl<'k, 's, 'p> Contents<'k, 's, 'p> {
     /// Finds a kept chunk; returns the index of the batch, and the index of the chunk in the batch.
     fn find(&self, offset: u64) -> Option<(usize, usize)> {
         let (stretch, number) = self.last;
-        let is_here = |at: usize| self.kept.get(at).is_some_and(|own| own.begins_before(offset));
+        let is_here =
+            |at: usize| self.kept.get(at).is_some_and(|chunks| chunks.begins_before(offset));
         if is_here(stretch) && !is_here(stretch + 1) {
             return Some((stretch, self.kept[stretch].number_of(offset, number)?));
         }
-        let behind = self.kept.partition_point(|own| own.begins_before(offset));
+        let behind = self.kept.partition_point(|chunks| chunks.begins_before(offset));
         let stretch = behind.checked_sub(1)?;
         Some((stretch, self.kept[stretch].number_of(offset, 0)?))
     }

@@ -134,15 +134,15 @@ impl KnownChunks {
 
     /// Returns the chunks of the stream whose first event is at `first` in the concatenated inputs.
     pub(crate) fn stream(&self, first: u64) -> Option<KnownGroup<'_>> {
-        let own = self.streams.get(&first.wrapping_sub(self.base))?;
-        Some(KnownGroup { all: self, own })
+        let stream = self.streams.get(&first.wrapping_sub(self.base))?;
+        Some(KnownGroup { all: self, stream })
     }
 }
 
 #[derive(Clone, Copy)]
 pub(crate) struct KnownGroup<'c> {
     all: &'c KnownChunks,
-    own: &'c KnownStream,
+    stream: &'c KnownStream,
 }
 
 impl<'c> KnownGroup<'c> {
@@ -151,15 +151,15 @@ impl<'c> KnownGroup<'c> {
     }
 
     pub(crate) fn chunks(self) -> Records<'c, Entry> {
-        self.own.chunks.records(self.file())
+        self.stream.chunks.records(self.file())
     }
 
     pub(crate) fn skims(self) -> Records<'c, Skim> {
-        self.own.skims.records(self.file())
+        self.stream.skims.records(self.file())
     }
 
     pub(crate) fn samples(self) -> u64 {
-        self.own.samples
+        self.stream.samples
     }
 
     pub(crate) fn is_wrong(self) -> bool {
@@ -172,7 +172,7 @@ impl<'c> KnownGroup<'c> {
         let (bytes, offset) = (store.event(place), place.offset() - self.all.base);
         let is_event =
             bytes.first() == Some(&b'{') && Cursor::new(bytes).value().len() == bytes.len();
-        let sum = self.own.sums.records(self.file()).get(number);
+        let sum = self.stream.sums.records(self.file()).get(number);
         let is_right = is_event && sum == Some((self.all.sum_of)(offset, bytes));
         self.all.bytes_read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         self.all.is_wrong.fetch_or(!is_right, Ordering::Relaxed);

@@ -70,7 +70,7 @@ impl StreamProfiles {
     }
 
     fn first(&self, file: &[u8]) -> Option<u64> {
-        let heads = self.profiles.iter().flat_map(|own| own.heads.iter().map(|h| h.entry));
+        let heads = self.profiles.iter().flat_map(|profile| profile.heads.iter().map(|h| h.entry));
         let chunks =
             self.profiles.iter().filter_map(|profile| profile.chunks.records(file).first());
         heads.chain(chunks).map(|entry| entry.place.offset()).min()
@@ -256,7 +256,14 @@ impl Streams {
         let (owner, kept) = (&stream.owner, &*self.kept);
         let known = self.known.as_ref().zip(stream.first(file));
         let known = known.and_then(|(known, first)| known.stream(first));
-        stream.profiles.iter().map(move |own| ProfileGroup { key, owner, own, kept, file, known })
+        stream.profiles.iter().map(move |parts| ProfileGroup {
+            key,
+            owner,
+            parts,
+            kept,
+            file,
+            known,
+        })
     }
 
     /// Returns the streams whose chunks may not be in time order, judged by times alone.
@@ -265,7 +272,7 @@ impl Streams {
             let mut last = None;
             // streams of an index are in time order
             let in_question =
-                |group: &ProfileGroup<'_>| group.own.whole.is_none() && group.known.is_none();
+                |group: &ProfileGroup<'_>| group.parts.whole.is_none() && group.known.is_none();
             self.groups_of(key, stream).filter(in_question).any(|group| {
                 let mut chunks = group.chunks().iter();
                 chunks.any(|chunk| last.replace(chunk).is_some_and(|last| may_swap(last, chunk)))
@@ -284,7 +291,7 @@ pub struct ProfileGroup<'c> {
     /// Process, thread and id, as written.
     pub owner: &'c StreamOwner,
     /// Events of the profile.
-    pub own: &'c ProfileParts,
+    pub parts: &'c ProfileParts,
     /// Decoded chunks of all streams, in input order.
     pub kept: &'c [DecodedChunks],
     file: &'c [u8],
@@ -305,12 +312,12 @@ impl<'c> ProfileGroup<'c> {
 
     /// Returns the chunks in input order, or the `CpuProfile` event.
     pub fn chunks(self) -> Records<'c, Entry> {
-        self.known.map_or_else(|| self.own.chunks.records(self.file), KnownGroup::chunks)
+        self.known.map_or_else(|| self.parts.chunks.records(self.file), KnownGroup::chunks)
     }
 
     /// Returns the skim of each chunk; none without [`Detail::Times`](crate::Detail).
     pub fn skims(self) -> Records<'c, Skim> {
-        self.known.map_or_else(|| self.own.skims.records(self.file), KnownGroup::skims)
+        self.known.map_or_else(|| self.parts.skims.records(self.file), KnownGroup::skims)
     }
 
     /// Returns the numbers of samples and of time steps.
@@ -318,13 +325,13 @@ impl<'c> ProfileGroup<'c> {
         match self.known {
             // chunks of an index have as many steps as samples
             Some(known) => (known.samples(), known.samples()),
-            None => (self.own.sums.samples, self.own.sums.deltas),
+            None => (self.parts.sums.samples, self.parts.sums.deltas),
         }
     }
 
     /// Returns the events in input order, `Profile` events first.
     pub fn events(self) -> impl Iterator<Item = Entry> + 'c {
-        self.own.heads.iter().map(|head| head.entry).chain(self.chunks().iter())
+        self.parts.heads.iter().map(|head| head.entry).chain(self.chunks().iter())
     }
 
     /// Returns the times of events in nanoseconds, [`i64::MIN`] for events without one.
@@ -336,14 +343,14 @@ impl<'c> ProfileGroup<'c> {
     ///
     /// It is that of the last `Profile` event, as in DevTools; else that of the first event.
     pub fn tid(self) -> &'c [u8] {
-        self.own.heads.last().map_or(&self.owner.tid, |head| &head.tid)
+        self.parts.heads.last().map_or(&self.owner.tid, |head| &head.tid)
     }
 
     /// Returns the time of the last `Profile` event, else of the first chunk, in nanoseconds.
     ///
     /// It is [`i64::MIN`] if that event has no time, and 0 without any event.
     pub fn first_time(self) -> i64 {
-        let head = self.own.heads.last().map(|head| head.entry);
+        let head = self.parts.heads.last().map(|head| head.entry);
         head.or_else(|| self.chunks().first()).map_or(0, |entry| entry.time)
     }
 }
@@ -379,20 +386,20 @@ mod tests {
         order.retain(|&stream| seen.insert(stream));
         let mut all = Vec::new();
         for stream in order {
-            let mut own: Vec<Offsets> = vec![Default::default()];
+            let mut profiles: Vec<Offsets> = vec![Default::default()];
             for input in 0..=events.len() as u64 {
                 let numbered = (0..).zip(events).filter(|(_, e)| (e.0, e.1) == (input, stream));
                 let of_input: Vec<(u64, bool)> = numbered.map(|(at, e)| (at, e.2)).collect();
                 let has_head = of_input.iter().any(|event| event.1);
-                if has_head && own.last().is_some_and(|last| !last.0.is_empty()) {
-                    own.push(Default::default());
+                if has_head && profiles.last().is_some_and(|last| !last.0.is_empty()) {
+                    profiles.push(Default::default());
                 }
-                let last = own.len() - 1;
+                let last = profiles.len() - 1;
                 for (at, is_head) in of_input {
-                    if is_head { own[last].0.push(at) } else { own[last].1.push(at) }
+                    if is_head { profiles[last].0.push(at) } else { profiles[last].1.push(at) }
                 }
             }
-            all.extend(own);
+            all.extend(profiles);
         }
         all
     }
@@ -421,7 +428,7 @@ mod tests {
                 streams.finish().unwrap();
                 assert_eq!(streams.spilled > 0, limit < u64::MAX);
                 let found = streams.groups().into_iter().map(|group| {
-                    let heads = group.own.heads.iter().map(|head| head.entry.place.offset());
+                    let heads = group.parts.heads.iter().map(|head| head.entry.place.offset());
                     let chunks = group.chunks().iter().map(|chunk| chunk.place.offset());
                     (heads.collect(), chunks.collect())
                 });

@@ -257,9 +257,9 @@ impl<'s, 'p> Assembler<'s, 'p> {
                 Some(column) => column,
                 none => none.insert(zeros(before, column.clone())?),
             };
-            let own = numbers.len().min(count);
-            column.extend(&numbers[..own])?;
-            (own..count).try_for_each(|_| column.push(0))?;
+            let filled = numbers.len().min(count);
+            column.extend(&numbers[..filled])?;
+            (filled..count).try_for_each(|_| column.push(0))?;
         }
         Ok(())
     }
@@ -292,10 +292,11 @@ impl<'s, 'p> Assembler<'s, 'p> {
 
     /// Sets the known start of the profile, which overrides that of chunks.
     ///
-    /// `own` is the start in the clock of the data, which may differ from that of the events.
-    pub fn set_start(&mut self, start: Option<i64>, own: Option<i64>) {
+    /// `data_start` is the start in the clock of the data, which may differ from that of the events.
+    pub fn set_start(&mut self, start: Option<i64>, data_start: Option<i64>) {
         self.start = start.or(self.start);
-        self.shift = start.zip(own).map_or(0, |(start, own)| start.saturating_sub(own));
+        self.shift =
+            start.zip(data_start).map_or(0, |(start, data_start)| start.saturating_sub(data_start));
     }
 
     /// Builds the tree and resolves ids after all chunks were added.

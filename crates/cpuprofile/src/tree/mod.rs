@@ -191,17 +191,17 @@ impl Builder {
                 flaws.add(FlawKind::Child, tree.texts[parent as usize].offset);
                 continue;
             };
-            let own = &mut tree.parents[child as usize];
+            let current = &mut tree.parents[child as usize];
             let overrules = self.children_decide && !taken[child as usize];
-            let differs = match *own {
+            let differs = match *current {
                 NONE => named.binary_search(&child).is_ok(),
-                own => own != parent,
+                other => other != parent,
             };
             if differs || child == parent {
                 flaws.add(FlawKind::Child, tree.texts[parent as usize].offset);
             }
-            if (*own == NONE || overrules) && child != parent {
-                *own = parent;
+            if (*current == NONE || overrules) && child != parent {
+                *current = parent;
                 taken[child as usize] = true;
             }
         }
@@ -355,8 +355,8 @@ impl Children {
 }
 
 /// Returns the written hit count, or `counted` without one.
-pub(crate) fn hits(own: u32, counted: u32) -> u32 {
-    if own == NO_HITS { counted } else { own }
+pub(crate) fn hits(written: u32, counted: u32) -> u32 {
+    if written == NO_HITS { counted } else { written }
 }
 
 #[cfg(test)]

@@ -123,7 +123,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
             let is_skimmed = group.skims().count() == group.chunks().count();
             let is_even = group.skims().iter().all(|skim| skim.is_even());
             let is_told = is_skimmed && is_even && is_sorted(group.chunks(), Order(store));
-            group.own.whole.is_none() && is_told
+            group.parts.whole.is_none() && is_told
         };
         // if all events are in windows, all samples may be too
         let outside = group.times().any(|time| time != i64::MIN && windows.at(time).is_none());
@@ -131,7 +131,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         if !outside || group.known.is_none() && !is_plain() {
             return None;
         }
-        let start = start_at(group.own.heads.last()?.entry, store)?.0;
+        let start = start_at(group.parts.heads.last()?.entry, store)?.0;
         let mut excerpt = Excerpt {
             group,
             contents: Contents::new(group.kept, store),
@@ -228,8 +228,8 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
             if piece.skim.samples() > 0 {
                 self.last = self.last.max(piece.times().1);
             }
-            for (has, own) in self.positions.iter_mut().zip(piece.skim.positions) {
-                *has |= own;
+            for (has, present) in self.positions.iter_mut().zip(piece.skim.positions) {
+                *has |= present;
             }
             if piece.skim.is_internal {
                 self.source = Some(ProfileSource::Internal);

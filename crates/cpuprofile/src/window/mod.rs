@@ -57,7 +57,7 @@ impl Cut {
         stay: bool,
     ) -> impl Iterator<Item = ProfileGroup<'c>> {
         let all = streams.groups().into_iter().zip(&self.stays);
-        all.filter(move |(_, own)| **own == stay).map(|(group, _)| group)
+        all.filter(move |(_, stays)| **stays == stay).map(|(group, _)| group)
     }
 }
 
@@ -199,7 +199,7 @@ fn outcome(
     if in_one || edges == Edges::Clip && !seen.outside {
         return Ok(StreamOutcome::Kept);
     }
-    let is_stream = !group.own.heads.is_empty() && group.own.whole.is_none();
+    let is_stream = !group.parts.heads.is_empty() && group.parts.whole.is_none();
     Ok(match edges {
         Edges::Drop => StreamOutcome::Dropped,
         Edges::Keep if windows.touch(first, last) => StreamOutcome::Kept,

@@ -153,7 +153,8 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
 
     fn inside(&self) -> Inside<'g> {
         let windows = self.in_force.iter().enumerate();
-        let known = windows.filter_map(|(window, &own)| own.map(|(node, at)| (window, node, at)));
+        let known =
+            windows.filter_map(|(window, &sample)| sample.map(|(node, at)| (window, node, at)));
         let in_force: Vec<_> = known.collect();
         let (walk, in_force) = (self.walk(), in_force.into_iter().peekable());
         Inside { walk, windows: self.windows, in_force, held: None }
@@ -194,11 +195,11 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
 
     /// Returns the start: the profile's own, or that of the first sample's window.
     fn start(&self) -> i64 {
-        let own = self.whole.start;
-        if self.windows.at(own).is_some() {
-            return own;
+        let start = self.whole.start;
+        if self.windows.at(start).is_some() {
+            return start;
         }
-        let Some((_, time, _)) = self.inside().next() else { return own };
+        let Some((_, time, _)) = self.inside().next() else { return start };
         let from = self.windows.at(time).map_or(time, |window| self.windows.0[window].from);
         // a window without a lower limit has no start
         if from == i64::MIN { time } else { from }
@@ -213,7 +214,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         emit: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.ts = start;
-        let Some(head) = self.group.own.heads.last() else { return Ok(()) };
+        let Some(head) = self.group.parts.heads.last() else { return Ok(()) };
         let bytes = self.store.event(head.entry.place);
         if start == self.whole.start {
             return emit(bytes);
@@ -238,7 +239,7 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
 
     /// Returns `,"cat":…,"id":…,"name":"ProfileChunk","ph":"P","pid":…,"tid":…,"ts":`.
     fn envelope(&self) -> Vec<u8> {
-        let head = || self.group.own.heads.last().map(|head| head.entry);
+        let head = || self.group.parts.heads.last().map(|head| head.entry);
         let Some(first) = self.group.chunks().first().or_else(head) else { return Vec::new() };
         let bytes = self.store.event(first.place);
         let spans = fields_of(bytes);

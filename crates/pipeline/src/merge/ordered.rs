@@ -63,7 +63,7 @@ impl Ordered {
         let text = known.make(&mut self.left_out, before, &mut self.changes)?;
         let base = store.end();
         let kept = Sorted::new(limits.lease("events made for a viewer", Share::of_index(1, 4)));
-        let current = Current { before: &inputs.payloads, base, own: InputBytes::Payload(&text) };
+        let current = Current { before: &inputs.payloads, base, bytes: InputBytes::Payload(&text) };
         let index = EventIndex::of_synthetic(kept, &text, current, limits)?;
         let count = &mut self.renamed.scanned.count;
         count.events += index.events;

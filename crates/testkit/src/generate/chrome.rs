@@ -382,11 +382,11 @@ impl Chrome {
         }
         self.text.str(if new > 0 { "],\"samples\":[" } else { "\"samples\":[" });
         let samples = self.rng.range(5, 60);
-        self.numbers(samples, |own| own.processes[process].sample(&mut own.rng));
+        self.numbers(samples, |chrome| chrome.processes[process].sample(&mut chrome.rng));
         self.text.str("]},\"lines\":[");
-        self.numbers(samples, |own| own.rng.range(0, 999));
+        self.numbers(samples, |chrome| chrome.rng.range(0, 999));
         self.text.str("],\"timeDeltas\":[");
-        let elapsed = self.numbers(samples, |own| own.rng.range(80, 220));
+        let elapsed = self.numbers(samples, |chrome| chrome.rng.range(80, 220));
         let process = &mut self.processes[process];
         process.sampled_until += elapsed;
         let ts = process.sampled_until;

@@ -48,17 +48,17 @@ pub struct Skew {
 #[must_use]
 pub fn rank(seed: u64, number: usize, events: usize, base: Base, skew: Skew) -> Vec<u8> {
     const START: i64 = 1_721_065_958_000_000_000;
-    let (mut truth, mut own) = (Rng::new(seed), Rng::new(seed ^ (number as u64 + 1) << 32));
+    let (mut truth, mut rng) = (Rng::new(seed), Rng::new(seed ^ (number as u64 + 1) << 32));
     let mut list = Vec::new();
     let mut time = START;
     for at in 0..events {
         time += truth.range(1, 3_000_000) as i64;
-        let late = own.below(skew.jitter_ns + 1) as i64;
+        let late = rng.below(skew.jitter_ns + 1) as i64;
         let drift = i128::from(time - START) * i128::from(skew.drift_ppb) / 1_000_000_000;
         let ns = time + skew.offset_ns - drift as i64 + late - base.ns;
         let name = if at % 10 == 3 { "step" } else { "work" };
-        let micros = micros(ns, own.chance(50));
-        let ts = if own.chance(5) { format!("\"{micros}\"") } else { micros };
+        let micros = micros(ns, rng.chance(50));
+        let ts = if rng.chance(5) { format!("\"{micros}\"") } else { micros };
         list.push(format!(
             "{{\"ph\":\"X\",\"cat\":\"op\",\"name\":\"{name}\",\"pid\":{number},\"tid\":{},\"ts\":{ts},\"dur\":1.500,\"args\":{{\"true_ns\":{time}}}}}",
             at % 3
@@ -66,7 +66,7 @@ pub fn rank(seed: u64, number: usize, events: usize, base: Base, skew: Skew) -> 
     }
     // events in order of their ends
     (1..list.len())
-        .filter(|_| own.chance(20))
+        .filter(|_| rng.chance(20))
         .collect::<Vec<_>>()
         .into_iter()
         .for_each(|at| list.swap(at - 1, at));
@@ -81,7 +81,7 @@ pub fn rank(seed: u64, number: usize, events: usize, base: Base, skew: Skew) -> 
         BaseFormat::Clang => format!("\"beginningOfTime\":{}", ns / 1000),
     };
     let events = format!("\"traceEvents\":[\n{}\n]", list.join(",\n"));
-    let all = match (key.is_empty(), own.chance(50)) {
+    let all = match (key.is_empty(), rng.chance(50)) {
         (true, _) => events,
         (false, true) => format!("{key},{events}"),
         (false, false) => format!("{events},{key}"),

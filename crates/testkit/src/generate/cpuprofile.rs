@@ -197,9 +197,9 @@ impl ProfileStream {
             .map(|(args, ts)| envelope(rng, name, phase, &key, 99, args, &ts.to_string()))
             .collect();
         if !self.whole {
-            let own = self.own_start.map(|start| ("startTime", number(start)));
+            let start_time = self.own_start.map(|start| ("startTime", number(start)));
             let source = self.source.map(|source| ("source", Json::raw(source)));
-            let data = Json::object(own.into_iter().chain(source));
+            let data = Json::object(start_time.into_iter().chain(source));
             let args = Some(Json::object([("data", data)]));
             let head = envelope(rng, "\"Profile\"", "\"P\"", &key, 7, args, &self.start);
             let at = if in_order { 0 } else { rng.index(events.len() + 1) };
@@ -435,7 +435,7 @@ mod tests {
             orders.extend(found.iter().map(|profile| profile.order));
         }
         for order in ["both", "time", "input", "neither"] {
-            let count = orders.iter().filter(|&&own| own == order).count();
+            let count = orders.iter().filter(|&&seen| seen == order).count();
             assert!(count > 20, "{order}: {count}");
         }
     }

@@ -92,9 +92,9 @@ pub fn check(inputs: &[&[u8]]) -> Result<KindCounts, String> {
                 }
             }
         }
-        let own = super::events(input)?;
-        order(&own, &mut counts);
-        events.extend(own);
+        let of_input = super::events(input)?;
+        order(&of_input, &mut counts);
+        events.extend(of_input);
     }
     add(&mut counts, "no-events", u64::from(events.is_empty()));
     for event in &events {
@@ -275,11 +275,11 @@ fn nanos(number: &str) -> ExactTime {
 fn is_rounded(number: &str) -> bool {
     let ExactTime { ns, exact } = nanos(number);
     let ns = ns.abs();
-    let own = digits(number);
-    let (count, double) = (own.0.len(), number.parse::<f64>().expect("a number"));
+    let written = digits(number);
+    let (count, double) = (written.0.len(), number.parse::<f64>().expect("a number"));
     // as a program formats a double with this many digits
     let is_double =
-        (1..=767).contains(&count) && digits(&format!("{double:.*e}", count - 1)) == own;
+        (1..=767).contains(&count) && digits(&format!("{double:.*e}", count - 1)) == written;
     let is_long =
         if exact { ns > 1 << 53 && (ns % 1000 != 0 || ns / 1000 > 1 << 53) } else { count > 17 };
     is_long && !is_double
@@ -360,18 +360,18 @@ fn threads(timed: &[TimedEvent<'_>], counts: &mut KindCounts) {
         let begin = timed.event.ts.as_deref().is_some_and(|raw| nanos(&text(raw)).exact);
         (dur.map_or(0, |dur| dur.ns), begin, dur.is_none_or(|dur| dur.exact))
     };
-    for (at, own) in timed.iter().enumerate() {
+    for (at, entry) in timed.iter().enumerate() {
         // longer ones first, before begin and end events
-        let length = match own.phase {
-            b'X' => times(own).0,
+        let length = match entry.phase {
+            b'X' => times(entry).0,
             b'B' | b'E' => {
-                *pairs.entry(lane(own.event)).or_default() += 1;
+                *pairs.entry(lane(entry.event)).or_default() += 1;
                 0
             }
             _ => continue,
         };
-        if own.phase != b'X' || length > 0 {
-            lanes.entry(lane(own.event)).or_default().push((own.ns, -length, at));
+        if entry.phase != b'X' || length > 0 {
+            lanes.entry(lane(entry.event)).or_default().push((entry.ns, -length, at));
         }
     }
     // without any end event, no pair can be wrong
@@ -382,11 +382,11 @@ fn threads(timed: &[TimedEvent<'_>], counts: &mut KindCounts) {
         let mut open = OpenSlices::default();
         events.sort_unstable();
         for (ns, length, at) in events {
-            let own = &timed[at];
-            let (_, begin, exact) = times(own);
+            let entry = &timed[at];
+            let (_, begin, exact) = times(entry);
             let end = ExactTime { ns: ns - length, exact: begin && exact };
-            let name = pairing::name(own.event.name.as_deref());
-            match own.phase {
+            let name = pairing::name(entry.event.name.as_deref());
+            match entry.phase {
                 b'X' => open.complete(ns, end, counts),
                 b'B' => open.begin(name, ExactTime { ns, exact: begin }),
                 _ => open.end(&name, ExactTime { ns, exact: begin }, counts),

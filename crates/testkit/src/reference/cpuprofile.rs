@@ -154,14 +154,15 @@ impl ProfileGroup {
         let written = first.get("ts").ok_or("no start")?.trim_matches('"').to_owned();
         let (start, end) = match (head, self.whole) {
             (_, true) => {
-                let own = pieces[0].start.clone().unwrap_or(written);
-                (own, pieces[0].end)
+                let begin = pieces[0].start.clone().unwrap_or(written);
+                (begin, pieces[0].end)
             }
             (Some(head), _) => {
                 let said = pieces.iter().rev().find_map(|piece| piece.end);
-                let own = piece(event(head))?.start.map(|own| nanos(&own)).transpose()?;
+                let origin = piece(event(head))?.start.map(|text| nanos(&text)).transpose()?;
                 // both are on the clock of the data, which may differ from that of the events
-                let shift = own.map_or(Ok(0), |own| nanos(&written).map(|start| start - own))?;
+                let shift =
+                    origin.map_or(Ok(0), |origin| nanos(&written).map(|start| start - origin))?;
                 (written, said.map(|end| end + shift))
             }
             (None, _) => return Err("no Profile event".into()),
@@ -343,8 +344,8 @@ fn node(value: &Value) -> Result<(Node, Vec<u64>), String> {
     ["id", "parent", "hitCount", "children", "callFrame"].iter().for_each(|&key| {
         others.remove(key);
     });
-    let own = if old { std::mem::take(&mut others) } else { Map::new() };
-    let given = members.get("callFrame").and_then(Value::as_object).unwrap_or(&own);
+    let old_frame = if old { std::mem::take(&mut others) } else { Map::new() };
+    let given = members.get("callFrame").and_then(Value::as_object).unwrap_or(&old_frame);
     let mut frame = given.clone();
     let string = |key: &str| given.get(key).filter(|v| v.is_string()).cloned();
     let or_empty = |key| string(key).unwrap_or_else(|| Value::from(""));

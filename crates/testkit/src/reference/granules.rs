@@ -55,16 +55,16 @@ fn cut(events: &[(usize, usize, Option<i64>)], jump: u64) -> Vec<Granule> {
     for (number, &(place, end, time)) in events.iter().enumerate() {
         let before = events[..number].last();
         let time_before = events[..number].iter().rev().find_map(|event| event.2);
-        let jumps = time.zip(time_before).is_some_and(|(own, last)| own.abs_diff(last) > jump);
+        let jumps = time.zip(time_before).is_some_and(|(now, last)| now.abs_diff(last) > jump);
         let other_block = before.is_none_or(|before| before.0 >> 16 != place >> 16);
         if jumps || other_block {
             all.push(Granule { place, end, events: 0, times: None });
         }
-        let own = all.last_mut().expect("the first event begins one");
-        (own.end, own.events) = (end, own.events + 1);
+        let granule = all.last_mut().expect("the first event begins one");
+        (granule.end, granule.events) = (end, granule.events + 1);
         if let Some(time) = time {
-            let (least, greatest) = own.times.unwrap_or((time, time));
-            own.times = Some((least.min(time), greatest.max(time)));
+            let (least, greatest) = granule.times.unwrap_or((time, time));
+            granule.times = Some((least.min(time), greatest.max(time)));
         }
     }
     all

@@ -194,8 +194,8 @@ pub fn info(inputs: &[&[u8]]) -> Result<Info, String> {
     info.real.sort_by_key(|&(ts, _, input, offset)| (ts, input, offset));
     for (thread, slices) in threads {
         for (name, self_time) in self_times(slices) {
-            let own = names.entry(name).or_default();
-            own.self_time = own.self_time.saturating_add(self_time);
+            let entry = names.entry(name).or_default();
+            entry.self_time = entry.self_time.saturating_add(self_time);
             let thread = info.threads.entry(thread.clone()).or_default();
             thread.self_time = thread.self_time.saturating_add(self_time);
         }

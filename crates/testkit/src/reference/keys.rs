@@ -22,8 +22,8 @@ pub(super) fn unite(sources: &[Source<'_>]) -> Vec<(String, String)> {
         let mut apart = Vec::new();
         let annotated = modifications(source);
         for (number, &(key, value)) in source.keys.0.iter().enumerate() {
-            if let Some((_, own)) = annotated.filter(|annotated| annotated.0 == number) {
-                let rest = without(value, own);
+            if let Some((_, fields)) = annotated.filter(|annotated| annotated.0 == number) {
+                let rest = without(value, fields);
                 let known = modifications(first)
                     .map(|(at, modification)| without(first.keys.0[at].1, modification));
                 let known = known.or(first.keys.get("metadata").map(str::to_owned));
@@ -58,10 +58,10 @@ fn modifications<'a>(source: &Source<'a>) -> Option<(usize, &'a str)> {
 
 /// Replaces the annotations of the first source by an empty object, or adds one.
 fn put_modifications(first: &Source<'_>, keys: &mut Vec<(String, String)>) {
-    if let Some((number, own)) = modifications(first) {
+    if let Some((number, fields)) = modifications(first) {
         let metadata = first.keys.0[number].1;
-        let start = own.as_ptr().addr() - metadata.as_ptr().addr();
-        keys[number].1 = format!("{}{{}}{}", &metadata[..start], &metadata[start + own.len()..]);
+        let start = fields.as_ptr().addr() - metadata.as_ptr().addr();
+        keys[number].1 = format!("{}{{}}{}", &metadata[..start], &metadata[start + fields.len()..]);
         return;
     }
     let member = "\"modifications\":{}".to_owned();

@@ -11,6 +11,6 @@ pub(super) fn name(raw: Option<&str>) -> Option<Value> {
 /// Returns the index in `open`, outermost first, of the begin event closed by an end event of this
 /// name.
 pub(super) fn closed_by<N: PartialEq>(open: &[Option<N>], name: &Option<N>) -> Option<usize> {
-    let own = open.iter().rposition(|own| name.is_some() && own == name);
-    own.or(open.len().checked_sub(1))
+    let same_name = open.iter().rposition(|candidate| name.is_some() && candidate == name);
+    same_name.or(open.len().checked_sub(1))
 }

@@ -98,7 +98,7 @@ fn rename_event(event: &str, renames: &Renames, patches: &mut Patches<'_>) {
     let has_frames =
         ["TracingStartedInBrowser", "FrameCommittedInBrowser", "ProcessReadyInBrowser"];
     let name = fields.get("name").unwrap_or_default();
-    if has_frames.iter().any(|own| is_string(name, own)) {
+    if has_frames.iter().any(|kind| is_string(name, kind)) {
         let data = args.get("data").and_then(Fields::parse).unwrap_or_default();
         let frames = data.get("frames").and_then(elements).unwrap_or_default();
         let pids = frames.iter().filter_map(|frame| Fields::parse(frame)?.get("processId"));

@@ -197,8 +197,8 @@ impl<'a> Splitter<'a> {
     /// Returns groups of threads that belong together, in order of first appearance.
     fn groups(&self, by: SplitBy) -> Vec<Vec<ThreadKey>> {
         let mut threads: Vec<&ThreadKey> = Vec::new();
-        let own = self.known.iter().filter(|k| k.stream.is_none() && !k.is_metadata);
-        let all = own.map(|k| &k.thread).chain(self.streams.iter().map(|stream| &stream.1));
+        let events = self.known.iter().filter(|k| k.stream.is_none() && !k.is_metadata);
+        let all = events.map(|k| &k.thread).chain(self.streams.iter().map(|stream| &stream.1));
         for thread in all {
             if !threads.contains(&thread) {
                 threads.push(thread);
@@ -373,7 +373,8 @@ impl<'a> Splitter<'a> {
     fn find_pages(&mut self) {
         let is_page = |&event: &usize| {
             let name = self.known[event].fields.get("name").unwrap_or_default();
-            let is_named = super::slice::ESSENTIAL.iter().any(|own| is_string(name, own));
+            let is_named =
+                super::slice::ESSENTIAL.iter().any(|essential| is_string(name, essential));
             is_named && self.known[event].time.is_some()
         };
         self.pages = self.order.iter().copied().filter(is_page).take(1024).collect();
@@ -431,11 +432,11 @@ impl<'a> Splitter<'a> {
 
     fn metadata_of(&self, threads: &HashSet<ThreadKey>) -> BTreeSet<usize> {
         let is_of = |&i: &usize| {
-            let own = &self.known[i].thread;
+            let target = &self.known[i].thread;
             self.known[i].is_metadata
-                && threads
-                    .iter()
-                    .any(|thread| thread.0 == own.0 && (!self.is_of_thread(i) || thread.1 == own.1))
+                && threads.iter().any(|thread| {
+                    thread.0 == target.0 && (!self.is_of_thread(i) || thread.1 == target.1)
+                })
         };
         (0..self.known.len()).filter(is_of).collect()
     }
@@ -457,8 +458,8 @@ impl<'a> Splitter<'a> {
 
     fn whole(&self) -> String {
         let bytes: usize = self.known.iter().map(|known| known.text.len()).sum();
-        let own = || self.known.iter().filter(|k| k.stream.is_none() && !k.is_metadata);
-        let times = || own().filter_map(|k| k.time);
+        let plain = || self.known.iter().filter(|k| k.stream.is_none() && !k.is_metadata);
+        let times = || plain().filter_map(|k| k.time);
         let span = times().min().zip(times().max()).map_or_else(String::new, |(first, last)| {
             format!(",\"first_ns\":{first},\"last_ns\":{last}")
         });

@@ -51,8 +51,8 @@ pub(super) fn with_used_frames(
     let text = |(id, frame): (&str, &str)| &value[at(id)..at(frame) + frame.len()];
     let used = used_frames(keys, events);
     let kept: Vec<&str> = used.iter().map(|&number| text(all[number])).collect();
-    let own = part.iter_mut().rfind(|(k, _)| is_string(k, "stackFrames")).expect("it is there");
-    own.1 = format!("{{{}}}", kept.join(","));
+    let table = part.iter_mut().rfind(|(k, _)| is_string(k, "stackFrames")).expect("it is there");
+    table.1 = format!("{{{}}}", kept.join(","));
     part
 }
 
@@ -70,8 +70,8 @@ pub(super) fn frame_bytes(keys: &[(String, String)], events: &[&str]) -> u64 {
 pub(super) fn overhead(format: Format, keys: &[(String, String)]) -> u64 {
     let mut keys = keys.to_vec();
     if frames(&keys).is_some() {
-        let own = keys.iter_mut().rfind(|(k, _)| is_string(k, "stackFrames"));
-        own.expect("it is there").1.clear();
+        let table = keys.iter_mut().rfind(|(k, _)| is_string(k, "stackFrames"));
+        table.expect("it is there").1.clear();
     }
     let around = match format {
         Format::Object => "{\"traceEvents\":[".len() + "\n]".len() + "}\n".len(),

@@ -84,23 +84,23 @@ fn pair(halves: &[&str]) -> Vec<String> {
     let mut made = BTreeMap::new();
     let number = |half: usize| sorted.iter().position(|&at| at == half);
     for &at in &sorted {
-        let own = open.entry(thread(at)).or_default();
+        let stack = open.entry(thread(at)).or_default();
         if is_string(fields[at].get("ph").expect("parsed before"), "B") {
-            own.push(at);
+            stack.push(at);
             continue;
         }
         let fits = |key: &str, begin: usize| {
             let value = fields[at].get(key);
             value.is_none() || Value::of(value) == Value::of(fields[begin].get(key))
         };
-        let begin = own.iter().rposition(|&begin| fits("name", begin) && fits("cat", begin));
+        let begin = stack.iter().rposition(|&begin| fits("name", begin) && fits("cat", begin));
         if let Some(begin) = begin {
-            let begin = own.remove(begin);
+            let begin = stack.remove(begin);
             made.insert(number(begin), complete(&fields[begin], Some(&fields[at])));
         }
     }
     let mut made = Vec::from_iter(made.into_values());
-    let is_open = |at: &&usize| open.get(&thread(**at)).is_some_and(|own| own.contains(at));
+    let is_open = |at: &&usize| open.get(&thread(**at)).is_some_and(|stack| stack.contains(at));
     made.extend(sorted.iter().filter(is_open).map(|&at| complete(&fields[at], None)));
     made
 }
@@ -130,8 +130,8 @@ fn complete(begin: &Fields<'_>, end: Option<&Fields<'_>>) -> String {
         match &*key {
             b"ph" | b"ts" | b"pid" | b"tid" => {}
             b"args" => {
-                let own = all.get(&key).map_or("null", |(_, args)| args.as_str());
-                let joined = join(own, value);
+                let begin_args = all.get(&key).map_or("null", |(_, args)| args.as_str());
+                let joined = join(begin_args, value);
                 put(&mut all, b"args", "\"args\"", &joined);
             }
             b"tts" => {
@@ -156,8 +156,8 @@ fn complete(begin: &Fields<'_>, end: Option<&Fields<'_>>) -> String {
 /// Merges the args of a pair; the end event wins for equal names.
 fn join(begin: &str, end: &str) -> String {
     match (Fields::parse(begin), Fields::parse(end)) {
-        (Some(own), Some(more)) => {
-            let mut all = by_name(&own);
+        (Some(fields), Some(more)) => {
+            let mut all = by_name(&fields);
             all.extend(by_name(&more));
             let members: Vec<String> =
                 all.into_values().map(|(key, value)| format!("{key}:{value}")).collect();
@@ -178,15 +178,15 @@ fn lacking_data<'a>(fields: &Fields<'a>) -> Option<(Option<&'a str>, String)> {
     }
     let whole = "{\"data\":{}}".to_owned();
     let Some(args) = fields.get("args") else { return Some((None, whole)) };
-    let Some(own) = Fields::parse(args).filter(|_| args.starts_with('{')) else {
+    let Some(members) = Fields::parse(args).filter(|_| args.starts_with('{')) else {
         return Some((Some(args), whole));
     };
-    match own.get("data") {
+    match members.get("data") {
         // only null has no members at all
         Some(data) if data != "null" => None,
         Some(other) => Some((Some(other), "{}".to_owned())),
         None => {
-            let comma = if own.0.is_empty() { "" } else { "," };
+            let comma = if members.0.is_empty() { "" } else { "," };
             Some((Some(&args[..1]), format!("{{\"data\":{{}}{comma}")))
         }
     }
@@ -275,9 +275,9 @@ pub fn with_characters(text: &str) -> String {
         }
         for character in char::decode_utf16(units) {
             let character = character.unwrap_or(char::REPLACEMENT_CHARACTER);
-            let (own, behind) = rest.split_at(6 * character.len_utf16());
+            let (raw, behind) = rest.split_at(6 * character.len_utf16());
             match character {
-                '\0'..' ' | '"' | '\\' => out.push_str(own),
+                '\0'..' ' | '"' | '\\' => out.push_str(raw),
                 other => out.push(other),
             }
             rest = behind;

@@ -115,7 +115,7 @@ pub(super) fn rename(rng: &mut Rng, events: &mut [Value]) {
         // all events of the name
         events
             .iter_mut()
-            .filter(|own| own["name"] == old)
+            .filter(|event| event["name"] == old)
             .for_each(|event| event["name"] = name.clone());
     } else if !name.is_null() {
         events[at]["name"] = name;
@@ -126,11 +126,11 @@ pub(super) fn rename(rng: &mut Rng, events: &mut [Value]) {
 pub(super) fn move_thread(rng: &mut Rng, events: &mut [Value]) {
     let (at, other) = (rng.index(events.len()), rng.index(events.len()));
     let key = if rng.chance(50) { "pid" } else { "tid" };
-    let (own, to) = (events[at][key].clone(), events[other][key].clone());
+    let (from, to) = (events[at][key].clone(), events[other][key].clone());
     match rng.below(4) {
         0 => events
             .iter_mut()
-            .filter(|event| event[key] == own)
+            .filter(|event| event[key] == from)
             .for_each(|event| event[key] = to.clone()),
         1 => {
             for key in ["pid", "tid"] {
@@ -143,7 +143,7 @@ pub(super) fn move_thread(rng: &mut Rng, events: &mut [Value]) {
             let end = (at + 1 + rng.index(40)).min(events.len());
             events[at..end]
                 .iter_mut()
-                .filter(|event| event[key] == own)
+                .filter(|event| event[key] == from)
                 .for_each(|event| event[key] = to.clone());
         }
     }
@@ -162,8 +162,8 @@ pub(super) fn change_category(rng: &mut Rng, events: &mut [Value]) {
     match rng.below(4) {
         0 => events
             .iter_mut()
-            .filter(|own| own["cat"] == old)
-            .for_each(|own| own["cat"] = cat.clone()),
+            .filter(|event| event["cat"] == old)
+            .for_each(|event| event["cat"] = cat.clone()),
         1 => drop(events[at].as_object_mut().and_then(|event| event.remove("cat"))),
         _ => events[at]["cat"] = cat,
     }

@@ -27,7 +27,7 @@ pub(super) fn change(rng: &mut Rng, events: &mut Vec<Value>) {
 }
 
 fn change_head(rng: &mut Rng, events: &mut Vec<Value>) {
-    let Some(at) = one_of(rng, events, |own| own["name"] == "Profile") else { return };
+    let Some(at) = one_of(rng, events, |event| event["name"] == "Profile") else { return };
     match rng.below(5) {
         0 => drop(events.remove(at)),
         1 => events.insert(rng.index(events.len()), events[at].clone()),
@@ -85,7 +85,7 @@ fn change_list(rng: &mut Rng, list: &mut Value) {
         3 => list[at] = json!(0.5),
         4 => drop(list.pop()),
         5 => list.push(json!(7)),
-        6 => list.iter_mut().for_each(|own| *own = json!(0)),
+        6 => list.iter_mut().for_each(|number| *number = json!(0)),
         _ => rng.shuffle(list),
     }
 }

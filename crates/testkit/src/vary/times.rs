@@ -29,14 +29,17 @@ pub(super) fn change(rng: &mut Rng, events: &mut [Value]) {
         3 => events[at]["ts"] = number(ts + fraction),
         4 => {
             let gap = [1e6, 1e9, 1e12, 3.7][rng.index(4)];
-            let later = events.iter_mut().filter(|own| is_timed(own) && time(own, "ts") >= ts);
-            later.for_each(|own| own["ts"] = number(time(own, "ts") + gap));
+            let later =
+                events.iter_mut().filter(|event| is_timed(event) && time(event, "ts") >= ts);
+            later.for_each(|event| event["ts"] = number(time(event, "ts") + gap));
         }
-        5 => events.iter_mut().skip(at).take(60).filter(|own| is_timed(own)).for_each(|own| {
-            // coarse clocks produce ties
-            own["ts"] = number((time(own, "ts") / 100.0).floor() * 100.0);
-        }),
-        6 => events.iter_mut().filter(|own| is_timed(own)).for_each(|event| {
+        5 => {
+            events.iter_mut().skip(at).take(60).filter(|event| is_timed(event)).for_each(|event| {
+                // coarse clocks produce ties
+                event["ts"] = number((time(event, "ts") / 100.0).floor() * 100.0);
+            })
+        }
+        6 => events.iter_mut().filter(|event| is_timed(event)).for_each(|event| {
             for key in ["ts", "dur"] {
                 if event[key].is_number() {
                     event[key] = number(time(event, key) * (1.0 + fraction / 16.0));
@@ -49,7 +52,7 @@ pub(super) fn change(rng: &mut Rng, events: &mut [Value]) {
 }
 
 fn change_duration(rng: &mut Rng, events: &mut [Value], fraction: f64) {
-    let Some(at) = one_of(rng, events, |own| own["dur"].is_number()) else { return };
+    let Some(at) = one_of(rng, events, |event| event["dur"].is_number()) else { return };
     let Some(other) = one_of(rng, events, is_timed) else { return };
     let dur = time(&events[at], "dur");
     let till_other = time(&events[other], "ts") - time(&events[at], "ts");
@@ -60,7 +63,7 @@ fn change_duration(rng: &mut Rng, events: &mut [Value], fraction: f64) {
         3 => events[at]["dur"] = number(dur * 3.0 + 10.0),
         4 => events[at]["dur"] = number(till_other.max(0.0)),
         5 => events[at]["dur"] = number((till_other + time(&events[other], "dur")).max(0.0)),
-        6 => drop(events[at].as_object_mut().and_then(|own| own.remove("dur"))),
+        6 => drop(events[at].as_object_mut().and_then(|fields| fields.remove("dur"))),
         _ => events.iter_mut().skip(at).take(30).for_each(|event| {
             if event["dur"].is_number() {
                 event["dur"] = number(time(event, "dur") * 1.5);
@@ -74,23 +77,23 @@ fn end_of(event: &Value) -> Value {
     let mut end = event.clone();
     end["ph"] = json!("E");
     end["ts"] = number(time(event, "ts") + time(event, "dur"));
-    drop(end.as_object_mut().and_then(|own| own.remove("dur")));
+    drop(end.as_object_mut().and_then(|fields| fields.remove("dur")));
     end
 }
 
 /// Converts between complete events and pairs, drops ends, and breaks pairs of async events.
 pub(super) fn change_phase(rng: &mut Rng, events: &mut Vec<Value>) {
-    let phase = |wanted: &'static str| move |own: &Value| own["ph"] == wanted;
+    let phase = |wanted: &'static str| move |event: &Value| event["ph"] == wanted;
     let async_keys = ["b", "e", "n", "s", "f"];
     match rng.below(8) {
         0 | 1 => {
             let Some(at) = one_of(rng, events, phase("X")) else { return };
             let end = end_of(&events[at]);
             events[at]["ph"] = json!("B");
-            drop(events[at].as_object_mut().and_then(|own| own.remove("dur")));
+            drop(events[at].as_object_mut().and_then(|fields| fields.remove("dur")));
             let until = time(&end, "ts");
             let rest = &events[at + 1..];
-            let later = rest.iter().position(|own| is_timed(own) && time(own, "ts") >= until);
+            let later = rest.iter().position(|event| is_timed(event) && time(event, "ts") >= until);
             let to = later.map_or(events.len(), |later| at + 1 + later);
             events.insert(to, end);
         }
@@ -108,15 +111,15 @@ pub(super) fn change_phase(rng: &mut Rng, events: &mut Vec<Value>) {
             let Some(at) = one_of(rng, events, phase("X")) else { return };
             let (pid, tid) = (events[at]["pid"].clone(), events[at]["tid"].clone());
             let of_thread =
-                |own: &Value| own["pid"] == pid && own["tid"] == tid && own["ph"] == "X";
+                |event: &Value| event["pid"] == pid && event["tid"] == tid && event["ph"] == "X";
             let mut ends: Vec<Value> =
-                events.iter().filter(|own| of_thread(own)).map(end_of).collect();
-            for own in events.iter_mut().filter(|event| of_thread(event)) {
-                own["ph"] = json!("B");
-                drop(own.as_object_mut().and_then(|own| own.remove("dur")));
+                events.iter().filter(|event| of_thread(event)).map(end_of).collect();
+            for event in events.iter_mut().filter(|event| of_thread(event)) {
+                event["ph"] = json!("B");
+                drop(event.as_object_mut().and_then(|fields| fields.remove("dur")));
             }
             events.append(&mut ends);
-            let order = |own: &Value| (own["ph"] != "M", time(own, "ts"));
+            let order = |event: &Value| (event["ph"] != "M", time(event, "ts"));
             events.sort_by(|a, b| {
                 order(a).partial_cmp(&order(b)).unwrap_or(std::cmp::Ordering::Equal)
             });
@@ -137,7 +140,11 @@ pub(super) fn change_phase(rng: &mut Rng, events: &mut Vec<Value>) {
                 }
                 _ => {
                     let object = events[at].as_object_mut();
-                    drop(object.and_then(|own| own.remove("id").or_else(|| own.remove("id2"))));
+                    drop(
+                        object.and_then(|fields| {
+                            fields.remove("id").or_else(|| fields.remove("id2"))
+                        }),
+                    );
                 }
             }
         }

@@ -79,7 +79,7 @@ fn paths(value: &Value, at: &str, found: &mut Vec<String>) {
             each(key.replace('~', "~0").replace('/', "~1"), member);
         }),
         Value::Array(list) => {
-            list.iter().take(10).enumerate().for_each(|(n, own)| each(n.to_string(), own));
+            list.iter().take(10).enumerate().for_each(|(n, item)| each(n.to_string(), item));
         }
         _ => {}
     }
@@ -101,21 +101,21 @@ fn remove(value: &mut Value, path: &str) {
 
 /// Drops a member of an event's args, or changes its type.
 pub(super) fn change_args(rng: &mut Rng, events: &mut [Value]) {
-    let has_args = |own: &Value| own["args"].as_object().is_some_and(|own| !own.is_empty());
+    let has_args = |event: &Value| event["args"].as_object().is_some_and(|args| !args.is_empty());
     // profile chunks are changed elsewhere
-    let is_apt = |own: &Value| has_args(own) && own["name"] != "ProfileChunk";
+    let is_apt = |event: &Value| has_args(event) && event["name"] != "ProfileChunk";
     let Some(mut at) = one_of(rng, events, is_apt) else { return };
     if rng.chance(50) {
         // rare names are as likely as frequent ones
         let mut names: Vec<&str> = events
             .iter()
-            .filter(|own| is_apt(own))
-            .filter_map(|own| own["name"].as_str())
+            .filter(|event| is_apt(event))
+            .filter_map(|event| event["name"].as_str())
             .collect();
         names.sort_unstable();
         names.dedup();
         let name = names.get(rng.index(names.len())).copied().unwrap_or_default().to_owned();
-        at = one_of(rng, events, |own| is_apt(own) && own["name"] == *name).unwrap_or(at);
+        at = one_of(rng, events, |event| is_apt(event) && event["name"] == *name).unwrap_or(at);
     }
     let mut found = Vec::new();
     paths(&events[at]["args"], "", &mut found);
@@ -126,15 +126,18 @@ pub(super) fn change_args(rng: &mut Rng, events: &mut [Value]) {
     let name = events[at]["name"].clone();
     let value = if rng.chance(40) { None } else { Some(odd(rng)) };
     // DevTools turns a list or an object into a label that is not text
-    let is_whole = |own: &Value| own.is_array() || own.is_object() || *own == true;
-    let value = value.filter(|own| !(path.ends_with("/type") && is_whole(own)));
+    let is_whole =
+        |candidate: &Value| candidate.is_array() || candidate.is_object() || *candidate == true;
+    let value = value.filter(|candidate| !(path.ends_with("/type") && is_whole(candidate)));
     // DevTools calls string methods on a truthy URL that is not a string
-    let is_other = |own: &Value| is_whole(own) || own.as_f64().is_some_and(|own| own != 0.0);
-    let value = value.filter(|own| !(path.ends_with("/url") && is_other(own)));
+    let is_other = |candidate: &Value| {
+        is_whole(candidate) || candidate.as_f64().is_some_and(|number| number != 0.0)
+    };
+    let value = value.filter(|candidate| !(path.ends_with("/url") && is_other(candidate)));
     // one event, or all of its name
     let is_all = rng.chance(25);
-    let is_one = |(number, own): &(usize, &mut Value)| {
-        *number == at || is_all && own["name"] == name && has_args(own)
+    let is_one = |(number, event): &(usize, &mut Value)| {
+        *number == at || is_all && event["name"] == name && has_args(event)
     };
     for (_, event) in events.iter_mut().enumerate().filter(is_one) {
         let args = &mut event["args"];
@@ -163,7 +166,7 @@ pub(super) fn change_text(rng: &mut Rng, events: &mut [Value]) {
     // DevTools finds inherited object properties in its table of names
     let of_objects = ["__proto__", "constructor"];
     let value = text(rng);
-    if path == "/name" && of_objects.iter().any(|own| value == *own) {
+    if path == "/name" && of_objects.iter().any(|name| value == *name) {
         return;
     }
     if let Some(member) = events[at].pointer_mut(path) {

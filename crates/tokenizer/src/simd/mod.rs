@@ -169,7 +169,7 @@ impl Kernel {
 
     /// Returns the kernel of `tier`, or the portable one if the processor lacks it.
     pub(crate) fn of(tier: Tier) -> Kernel {
-        let own = match tier {
+        let detected = match tier {
             #[cfg(target_arch = "x86_64")]
             Tier::Avx512 => avx512::Avx512::detect().map(Kernel::Avx512),
             #[cfg(target_arch = "x86_64")]
@@ -178,7 +178,7 @@ impl Kernel {
             Tier::Neon => neon::Neon::detect().map(Kernel::Neon),
             _ => None,
         };
-        own.unwrap_or(Kernel::Scalar)
+        detected.unwrap_or(Kernel::Scalar)
     }
 
     /// Replaces `out` by the structural positions of `window` (at most [`WINDOW`] bytes), and

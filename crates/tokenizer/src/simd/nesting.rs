@@ -51,17 +51,17 @@ pub(super) fn container_len_with(
     let (blocks, mut padded) = (bytes.as_chunks::<BLOCK>().0, [b' '; BLOCK]);
     let (last, skip) = last_block(bytes, &mut padded);
     for (index, block) in blocks.iter().chain(last).enumerate() {
-        let mut own = brackets(block);
+        let mut masks = brackets(block);
         if index == blocks.len() {
-            own = own.skip(skip);
+            masks = masks.skip(skip);
         }
-        let quotes = own.quote & !escaped(own.backslash, &mut is_escaped);
+        let quotes = masks.quote & !escaped(masks.backslash, &mut is_escaped);
         let strings = prefix_xor(quotes) ^ in_string;
         in_string = ((strings as i64) >> 63) as u64;
-        if own.backslash & !strings != 0 {
+        if masks.backslash & !strings != 0 {
             return None;
         }
-        let (open, mut close) = (own.open & !strings, own.close & !strings);
+        let (open, mut close) = (masks.open & !strings, masks.close & !strings);
         let (opens, closes) = (open.count_ones() as usize, close.count_ones() as usize);
         if depth <= closes {
             let mut closed = 0;

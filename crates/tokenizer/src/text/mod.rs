@@ -260,17 +260,17 @@ pub fn to_text(bytes: &[u8]) -> String {
 pub fn parse<T: FromStr>(bytes: &[u8]) -> Option<T> {
     let mut short = [0; 40];
     let long;
-    let own = match short.get_mut(..bytes.len()) {
-        Some(own) => {
-            own.copy_from_slice(bytes);
-            &*own
+    let copy = match short.get_mut(..bytes.len()) {
+        Some(buffer) => {
+            buffer.copy_from_slice(bytes);
+            &*buffer
         }
         None => {
             long = bytes.to_vec();
             &long
         }
     };
-    std::str::from_utf8(own).ok()?.parse().ok()
+    std::str::from_utf8(copy).ok()?.parse().ok()
 }
 
 fn push_code_point(code: u32, out: &mut Vec<u8>) {

@@ -116,7 +116,8 @@ impl PlainKeys {
 
 fn repeats_keys(document: &Document) -> bool {
     let keys = document.keys.iter().enumerate();
-    keys.into_iter().any(|(at, own)| document.keys[..at].iter().any(|key| key.key == own.key))
+    keys.into_iter()
+        .any(|(at, key)| document.keys[..at].iter().any(|earlier| earlier.key == key.key))
 }
 
 /// Counts and losses of one chunk.
@@ -278,7 +279,7 @@ impl Envelope {
         }
         before.alike += 1;
         self.stats.marks.forget_from(last.first);
-        self.taken -= last.keys.iter().map(|own| of_key(&own.key)).sum::<u64>();
+        self.taken -= last.keys.iter().map(|key| of_key(&key.key)).sum::<u64>();
         self.documents.pop();
     }
 

@@ -214,10 +214,10 @@ impl MetadataNames {
 
     /// Adds the names of later events.
     pub fn append(&mut self, later: MetadataNames) {
-        for (own, more) in
+        for (names, more) in
             [(&mut self.processes, later.processes), (&mut self.labels, later.labels)]
         {
-            more.into_iter().for_each(|(id, name)| insert(own, id, name, &mut self.text));
+            more.into_iter().for_each(|(id, name)| insert(names, id, name, &mut self.text));
         }
         let more = later.threads.into_iter();
         more.for_each(|(ids, name)| insert(&mut self.threads, ids, name, &mut self.text));

@@ -259,8 +259,8 @@ impl<T: Copy> Begins<T> {
     /// Removes the begin event that an end event of this name closes; `None` if nothing is open.
     #[inline]
     pub fn end(&mut self, name: u64) -> Option<T> {
-        let own = if name == 0 { None } else { self.0.close(1, name) };
-        own.or_else(|| self.0.close(0, ANY))
+        let named = if name == 0 { None } else { self.0.close(1, name) };
+        named.or_else(|| self.0.close(0, ANY))
     }
 
     /// Removes the innermost begin event of exactly this name.
@@ -389,8 +389,9 @@ mod tests {
     use tracemill_testkit::Rng;
 
     fn naive_end(open: &mut Vec<(u64, u32)>, name: u64) -> Option<u32> {
-        let own = open.iter().rposition(|&(own, _)| own != 0 && own == name);
-        let at = own.or(open.len().checked_sub(1))?;
+        let same_name =
+            open.iter().rposition(|&(open_name, _)| open_name != 0 && open_name == name);
+        let at = same_name.or(open.len().checked_sub(1))?;
         Some(open.remove(at).1)
     }
 
@@ -414,17 +415,17 @@ mod tests {
                     }
                     17 => {
                         let name = 1 + rng.below(names);
-                        let at = naive.iter().rposition(|&(own, _)| own == name);
+                        let at = naive.iter().rposition(|&(open_name, _)| open_name == name);
                         let expected = at.map(|at| naive.remove(at).1);
                         assert_eq!(open.end_named(name), expected, "{seed}, {number}");
                     }
-                    18 => assert_eq!(open.pop_innermost(), naive.pop().map(|own| own.1)),
+                    18 => assert_eq!(open.pop_innermost(), naive.pop().map(|entry| entry.1)),
                     _ => {
                         let outermost = (!naive.is_empty()).then(|| naive.remove(0).1);
                         assert_eq!(open.pop_outermost(), outermost, "{seed}, {number}");
                     }
                 }
-                let all: Vec<u32> = naive.iter().map(|own| own.1).collect();
+                let all: Vec<u32> = naive.iter().map(|entry| entry.1).collect();
                 assert_eq!(open.values().collect::<Vec<_>>(), all, "{seed}, {number}");
                 assert_eq!((open.len(), open.is_empty()), (all.len(), all.is_empty()));
             }
@@ -455,7 +456,7 @@ mod tests {
                     continue;
                 }
                 let wanted = [name, cat].map(|value| (rng.below(4) > 0).then_some(value));
-                let is = |wanted: Option<u64>, own| wanted.is_none_or(|value| value.max(1) == own);
+                let is = |wanted: Option<u64>, key| wanted.is_none_or(|value| value.max(1) == key);
                 let fits = |&(name, cat, _): &(u64, u64, u32)| {
                     is(wanted[0], name.max(1)) && is(wanted[1], cat.max(1))
                 };
@@ -466,7 +467,7 @@ mod tests {
                     assert_eq!(open.end(wanted[0], wanted[1]), expected, "{seed}, {number}");
                 }
             }
-            assert!(open.values().eq(naive.iter().map(|own| own.2)), "{seed}");
+            assert!(open.values().eq(naive.iter().map(|entry| entry.2)), "{seed}");
         }
     }
 

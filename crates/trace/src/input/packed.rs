@@ -98,9 +98,9 @@ impl Restarts {
     fn thin(&mut self) {
         let mut next = 0;
         let step = self.step;
-        self.all.retain(|own| {
-            let stays = own.text >= next;
-            next = if stays { own.text + step } else { next };
+        self.all.retain(|restart| {
+            let stays = restart.text >= next;
+            next = if stays { restart.text + step } else { next };
             stays
         });
     }
@@ -270,7 +270,7 @@ impl StretchText<'_> {
 ///
 /// let frames = [(0, 0), (1000, 90), (2000, 170), (3000, 260)].map(|(text, packed)| Restart { text, packed });
 /// let found = stretches(&frames, &[1200..1300, 1400..1450, 3500..3500], 4000);
-/// let read: Vec<_> = found.iter().map(|own| (own.from.packed, own.end, own.open)).collect();
+/// let read: Vec<_> = found.iter().map(|range| (range.from.packed, range.end, range.open)).collect();
 /// assert_eq!(read, [(90, 1450, None), (260, 3501, Some(3500))]); // the last event's length is not known
 /// ```
 pub fn stretches(restarts: &[Restart], wanted: &[Range<u64>], len: u64) -> Vec<Stretch> {
@@ -279,15 +279,15 @@ pub fn stretches(restarts: &[Restart], wanted: &[Range<u64>], len: u64) -> Vec<S
         let is_open = range.is_empty();
         let (mut from, end) = (range.start.min(len), range.end.max(range.start + 1).min(len));
         while from < end {
-            let number = restarts.partition_point(|own| own.text <= from).saturating_sub(1);
+            let number = restarts.partition_point(|restart| restart.text <= from).saturating_sub(1);
             let Some(&restart) = restarts.get(number) else { return Vec::new() };
             let next = restarts.get(number + 1).map_or(len, |next| next.text);
             let to = end.min(next);
-            let own =
+            let span =
                 all.entry(number).or_insert_with(|| Stretch { from: restart, end: to, open: None });
-            own.end = own.end.max(to);
+            span.end = span.end.max(to);
             // bytes after an event show where it ends
-            own.open = is_open.then_some(range.start).or(own.open.filter(|open| *open >= from));
+            span.open = is_open.then_some(range.start).or(span.open.filter(|open| *open >= from));
             from = to;
         }
     }
@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(found.at, Restart { text: 100_000_000, packed: 10_000_000 });
         let all = found.all;
         assert!((MOST / 2..=2 * MOST).contains(&all.len()), "{}", all.len());
-        assert!(all.iter().all(|own| own.text == 10 * own.packed));
+        assert!(all.iter().all(|restart| restart.text == 10 * restart.packed));
         let widest = all.windows(2).map(|two| two[1].text - two[0].text).max();
         assert!(widest < Some(STEP), "{widest:?}");
     }

@@ -57,7 +57,7 @@ pub(crate) fn read(file: &[u8]) -> Option<impl Iterator<Item = [u32; 2]>> {
         return None;
     }
     let entries = table[HEAD..HEAD + count * entry].chunks_exact(entry);
-    let frames = entries.filter_map(move |own| Some([number(own)?, number(&own[4..])?]));
+    let frames = entries.filter_map(move |row| Some([number(row)?, number(&row[4..])?]));
     let packed: u64 = frames.clone().map(|[packed, _]| u64::from(packed)).sum();
     (packed == frames_end as u64).then_some(frames)
 }

@@ -253,7 +253,7 @@ impl<R: Keyed> SortedByKey<R> {
         let mut memory = std::mem::take(&mut self.0.memory);
         memory.retain(&mut stays);
         list.take_over(memory)?;
-        self.iter().filter(stays).try_for_each(|own| list.push(own))
+        self.iter().filter(stays).try_for_each(|record| list.push(record))
     }
 }
 
@@ -286,14 +286,15 @@ mod tests {
     #[test]
     fn accepted_records_move_to_a_list_in_order() {
         let entry = Entry { time: 0, place: Place::new(0, 1, 0) };
-        let expected: Vec<Scored> = (0..1000).step_by(3).map(|own| Scored(own, entry)).collect();
+        let expected: Vec<Scored> =
+            (0..1000).step_by(3).map(|score| Scored(score, entry)).collect();
         for (limit, room) in [(u64::MAX, u64::MAX), (u64::MAX, 999), (0, u64::MAX), (9999, 999)] {
             let mut sorter = KeySorter::new(Lease::alone(limit, std::env::temp_dir()), 2);
             let all = (0..1000).map(|number| Scored(number * 7 % 1000, entry));
-            all.into_iter().try_for_each(|own| sorter.push(own)).expect("room on disk");
+            all.into_iter().try_for_each(|record| sorter.push(record)).expect("room on disk");
             let mut list = SpillVec::new(Lease::alone(room, std::env::temp_dir()));
             let sorted = sorter.finish().expect("room on disk");
-            sorted.move_to(&mut list, |own| own.0 % 3 == 0).expect("room on disk");
+            sorted.move_to(&mut list, |record| record.0 % 3 == 0).expect("room on disk");
             let list = list.take().expect("room on disk");
             assert!(list.iter().eq(expected.iter().copied()), "{limit} {room}");
             assert_eq!(list.spilled_bytes() > 0, room < u64::MAX);

@@ -162,15 +162,17 @@ impl OverlapTrack {
     /// Opens a slice if it nests in the open slices. Otherwise returns the earliest end of a slice
     /// that it overlaps. Times of pairs are compared as whole nanoseconds.
     pub fn enter(&mut self, kind: SliceKind, slice: Interval) -> Option<i64> {
-        let (own, other, exact) = match kind {
+        let (ends, other, exact) = match kind {
             SliceKind::Complete => (&mut self.complete, &mut self.pairs, slice.exact),
             SliceKind::Pair => (&mut self.pairs, &mut self.complete, true),
         };
         let Interval { start, end, .. } = slice;
         let around = other.around(start).filter(|open| open.ends_before(end, exact));
         match around.map(|open| open.end) {
-            None => own.enter(start, end, exact),
-            Some(least) => Some(own.crossed(start, end, exact).map_or(least, |end| end.min(least))),
+            None => ends.enter(start, end, exact),
+            Some(least) => {
+                Some(ends.crossed(start, end, exact).map_or(least, |end| end.min(least)))
+            }
         }
     }
 }

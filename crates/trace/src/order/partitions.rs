@@ -72,8 +72,8 @@ struct PartitionRange {
 
 /// Returns the pieces of all partitions, by partition and then in input order.
 fn pieces(runs: &[PartitionRun]) -> Vec<PartitionRange> {
-    let all = runs.iter().enumerate().flat_map(|(run, own)| {
-        own.ranges().map(move |(partition, range)| PartitionRange {
+    let all = runs.iter().enumerate().flat_map(|(run, partitioned)| {
+        partitioned.ranges().map(move |(partition, range)| PartitionRange {
             partition,
             run: run as u32,
             range,
@@ -108,12 +108,16 @@ impl PartitionSpill {
     /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn spill(&mut self, runs: &[PartitionRun], order: Order<'_, '_>) -> Result<(), Error> {
         self.count += 1;
-        for own in pieces(runs).chunk_by(|a, b| a.partition == b.partition) {
-            let slices = own.iter().map(|p| &runs[p.run as usize].entries[p.range.clone()]);
+        for group in pieces(runs).chunk_by(|a, b| a.partition == b.partition) {
+            let slices = group.iter().map(|p| &runs[p.run as usize].entries[p.range.clone()]);
             write_run(&mut self.runs, slices, order)?;
-            let count = own.iter().map(|piece| piece.range.len()).sum();
+            let count = group.iter().map(|piece| piece.range.len()).sum();
             let run = self.pieces.len() as u32;
-            self.pieces.push(PartitionRange { partition: own[0].partition, run, range: 0..count });
+            self.pieces.push(PartitionRange {
+                partition: group[0].partition,
+                run,
+                range: 0..count,
+            });
         }
         Ok(())
     }
@@ -165,8 +169,9 @@ impl PartitionRuns {
     /// Returns the runs of one partition, in input order. Cost: a binary search.
     pub fn of(&self, partition: u32) -> impl Iterator<Item = SortedRun<'_>> {
         let start = self.pieces.partition_point(|piece| piece.partition < partition);
-        let own = self.pieces[start..].iter().take_while(move |piece| piece.partition == partition);
-        own.map(|piece| match &self.storage {
+        let ranges =
+            self.pieces[start..].iter().take_while(move |piece| piece.partition == partition);
+        ranges.map(|piece| match &self.storage {
             Storage::Memory(runs) => {
                 SortedRun::Memory(&runs[piece.run as usize].entries[piece.range.clone()])
             }

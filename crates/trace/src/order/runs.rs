@@ -94,8 +94,8 @@ impl<'r> Buckets<'r> {
     pub fn slices(&self, index: usize) -> impl Iterator<Item = &'r [Entry]> + '_ {
         let to = self.borders.get(index);
         let first = self.pieces.partition_point(|piece| (piece.bucket as usize) < index);
-        let own = self.pieces[first..].iter();
-        own.take_while(move |piece| piece.bucket as usize == index).map(move |piece| {
+        let pieces = self.pieces[first..].iter();
+        pieces.take_while(move |piece| piece.bucket as usize == index).map(move |piece| {
             let rest = &self.runs[piece.run as usize][piece.start..];
             let end = to.map_or(rest.len(), |&to| gallop(rest, to));
             &rest[..end]

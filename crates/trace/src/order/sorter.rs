@@ -316,12 +316,12 @@ impl EntryRuns {
             }
         };
         match (self, others) {
-            (EntryRuns::Memory(mut own), EntryRuns::Memory(others)) => {
-                own.extend(others);
-                Ok(EntryRuns::Memory(own))
+            (EntryRuns::Memory(mut runs), EntryRuns::Memory(others)) => {
+                runs.extend(others);
+                Ok(EntryRuns::Memory(runs))
             }
-            (own, others) => {
-                let mut all = on_disk(own)?;
+            (runs, others) => {
+                let mut all = on_disk(runs)?;
                 all.extend(on_disk(others)?);
                 Ok(EntryRuns::Disk(all))
             }

@@ -291,7 +291,7 @@ impl Output {
         let mut failures = Vec::new();
         for result in results {
             match result {
-                Ok(own) => done.push(own),
+                Ok(value) => done.push(value),
                 Err(error) => failures.push(error),
             }
         }

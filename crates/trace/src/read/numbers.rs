@@ -80,10 +80,10 @@ impl EventNumbers {
             let after = self.marks.partition_point(|mark| mark.0 <= number);
             let mark = self.marks.get(after.checked_sub(1)?).filter(|m| m.0 >= document.first)?;
             let on_the_way = walk.take().filter(|walk| walk.number >= mark.0);
-            let mut own = on_the_way.unwrap_or(NumberedEvent { number: mark.0, offset: mark.1 });
-            let arrives = own.go_to(number, store).is_some();
-            let offset = own.offset;
-            walk = Some(own).filter(|_| arrives);
+            let mut event = on_the_way.unwrap_or(NumberedEvent { number: mark.0, offset: mark.1 });
+            let arrives = event.go_to(number, store).is_some();
+            let offset = event.offset;
+            walk = Some(event).filter(|_| arrives);
             match arrives && offset < self.doubt_behind(mark.1) {
                 true => Some(Ok(offset)),
                 false => Some(Err(Uncertain)),
@@ -111,9 +111,9 @@ impl EventNumbers {
         let end = document.first + document.events;
         let from = self.marks.partition_point(|mark| mark.0 < document.first);
         let to = self.marks.partition_point(|mark| mark.0 < end);
-        let own = (from..to).filter_map(|at| self.marks.get(at));
-        let ends = own.clone().skip(1).map(|mark| mark.0).chain([end]);
-        own.zip(ends).all(|((number, offset), end)| {
+        let marks = (from..to).filter_map(|at| self.marks.get(at));
+        let ends = marks.clone().skip(1).map(|mark| mark.0).chain([end]);
+        marks.zip(ends).all(|((number, offset), end)| {
             let mut walk = NumberedEvent { number, offset };
             let doubt = self.doubt_behind(offset);
             loop {

@@ -123,8 +123,8 @@ pub fn scan_pieces<C: Collect>(
             Ok::<_, Error>(part)
         };
         let parts = try_each(plan.threads, round.len(), scan)?;
-        for (part, own) in parts.into_iter().zip(round) {
-            let bytes = pieces[own.clone()].iter().map(|piece| piece.bytes(len)).sum();
+        for (part, range) in parts.into_iter().zip(round) {
+            let bytes = pieces[range.clone()].iter().map(|piece| piece.bytes(len)).sum();
             take(part, bytes)?;
         }
     }

@@ -121,7 +121,7 @@ pub struct Current<'a> {
     /// Offset of the current input in the address space.
     pub base: u64,
     /// Bytes of the current input.
-    pub own: InputBytes<'a>,
+    pub bytes: InputBytes<'a>,
 }
 
 impl<'a> Current<'a> {
@@ -133,7 +133,7 @@ impl<'a> Current<'a> {
     /// Returns the address space of everything read so far, with the lengths of long events.
     pub fn store(self, long: &'a LongEvents) -> Store<'a> {
         let before = self.before.iter().map(|held| (held.base, &*held.payload));
-        let store = match self.own {
+        let store = match self.bytes {
             InputBytes::Mapped(mapped) => Store::with_map(before, self.base, mapped),
             InputBytes::Payload(payload) => Store::new(before.chain([(self.base, payload)])),
         };

@@ -344,7 +344,7 @@ impl Session<'_> {
             Progress::add(&progress.bytes_scanned, bytes);
             self.stop_if_strict(report, Some(mapped))?;
             let current =
-                Current { before: &self.read.payloads, base, own: InputBytes::Mapped(mapped) };
+                Current { before: &self.read.payloads, base, bytes: InputBytes::Mapped(mapped) };
             take_part(reader, part, base, current, &mut numbers, &self.beside)
         };
         let result = read_plan(plan, self.pieces, &new, take);
@@ -364,7 +364,7 @@ impl Session<'_> {
         const CHUNK: usize = 1 << 16;
         let mut numbers = std::mem::take(&mut self.read.numbers);
         let current =
-            Current { before: &self.read.payloads, base, own: InputBytes::Mapped(mapped) };
+            Current { before: &self.read.payloads, base, bytes: InputBytes::Mapped(mapped) };
         let mut take = |reader: &mut R, mut chunk: R::Chunk| {
             self.limits.cancel.check()?;
             note_stats(&chunk.envelope().stats, report);
@@ -425,7 +425,7 @@ impl Session<'_> {
             note_stats(&full.envelope().stats, report);
             self.stop_if_strict(report, None)?;
             let current =
-                Current { before: &self.read.payloads, base, own: InputBytes::Payload(payload) };
+                Current { before: &self.read.payloads, base, bytes: InputBytes::Payload(payload) };
             take_part(reader, full, base, current, &mut numbers, &self.beside)
         })?;
         self.read.numbers = numbers;

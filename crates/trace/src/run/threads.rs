@@ -65,7 +65,7 @@ fn at_most<T: Send>(threads: usize, count: usize, work: impl Fn() -> T + Sync) -
     let shared = if count > 1 { pool(threads) } else { None };
     let Some(pool) = shared else { return vec![work()] };
     let others = Mutex::new(Vec::with_capacity(count));
-    let own = pool.in_place_scope(|scope| {
+    let result = pool.in_place_scope(|scope| {
         for _ in 1..count {
             scope.spawn(|_| {
                 let done = work();
@@ -75,7 +75,7 @@ fn at_most<T: Send>(threads: usize, count: usize, work: impl Fn() -> T + Sync) -
         work()
     });
     let mut all = others.into_inner().unwrap_or_else(PoisonError::into_inner);
-    all.push(own);
+    all.push(result);
     all
 }
 
@@ -85,10 +85,10 @@ pub fn on_dedicated_threads<T: Send>(count: usize, work: impl Fn() -> T + Sync) 
     std::thread::scope(|scope| {
         let start = |_| Builder::new().spawn_scoped(scope, &work).ok();
         let others: Vec<_> = (1..count).map_while(start).collect();
-        let own = work();
+        let result = work();
         let joined =
             others.into_iter().map(|other| other.join().unwrap_or_else(|p| resume_unwind(p)));
-        joined.chain([own]).collect()
+        joined.chain([result]).collect()
     })
 }
 
@@ -103,17 +103,17 @@ pub fn try_each<T: Send, E: Send>(
 ) -> Result<Vec<T>, E> {
     let next = AtomicUsize::new(0);
     let done = at_most(threads, threads.min(tasks), || {
-        let mut own = Vec::new();
+        let mut results = Vec::new();
         loop {
             let task = next.fetch_add(1, Ordering::Relaxed);
             if task >= tasks {
-                return own;
+                return results;
             }
             let answer = work(task);
             if answer.is_err() {
                 next.store(tasks, Ordering::Relaxed);
             }
-            own.push((task, answer));
+            results.push((task, answer));
         }
     });
     let mut done: Vec<_> = done.into_iter().flatten().collect();
@@ -130,17 +130,17 @@ pub fn try_each<T: Send, E: Send>(
 /// ```
 pub fn both<A, B: Send>(
     threads: usize,
-    own: impl FnOnce() -> A,
+    task: impl FnOnce() -> A,
     other: impl FnOnce() -> B + Send,
 ) -> (A, B) {
-    let Some(pool) = pool(threads) else { return (own(), other()) };
+    let Some(pool) = pool(threads) else { return (task(), other()) };
     let mut done = None;
-    let own = pool.in_place_scope(|scope| {
+    let answer = pool.in_place_scope(|scope| {
         scope.spawn(|_| done = Some(other()));
-        own()
+        task()
     });
     let Some(done) = done else { unreachable!("a scope ends when all is done") };
-    (own, done)
+    (answer, done)
 }
 
 #[cfg(test)]

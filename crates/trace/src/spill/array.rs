@@ -139,7 +139,7 @@ impl<R: Record> SpillArray<R> {
     /// Replaces the record at an index, if it exists.
     #[inline]
     pub fn set(&mut self, number: usize, record: R) {
-        self.update(number, |own| *own = record);
+        self.update(number, |slot| *slot = record);
     }
 
     /// Returns the number of leading records for which `before` is true, by binary search.
@@ -239,9 +239,9 @@ mod tests {
             }
             4 => assert_eq!(array.pop(), list.pop()),
             5 => {
-                array.update(at, |own| *own ^= number);
-                if let Some(own) = list.get_mut(at) {
-                    *own ^= number;
+                array.update(at, |slot| *slot ^= number);
+                if let Some(slot) = list.get_mut(at) {
+                    *slot ^= number;
                 }
             }
             6 => {
@@ -252,8 +252,8 @@ mod tests {
             }
             _ => {
                 array.set(at, number);
-                if let Some(own) = list.get_mut(at) {
-                    *own = number;
+                if let Some(slot) = list.get_mut(at) {
+                    *slot = number;
                 }
             }
         }

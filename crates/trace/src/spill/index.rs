@@ -126,10 +126,10 @@ mod tests {
             for limit in [0, 4096, u64::MAX] {
                 let mut index = SpillIndex::new(Lease::alone(limit, std::env::temp_dir()));
                 for number in 0..count {
-                    assert_eq!(index.find(hash(number), |own| own == number), None);
+                    assert_eq!(index.find(hash(number), |candidate| candidate == number), None);
                     index.insert(hash(number), number).expect("room on disk");
                 }
-                let found = |n: u32| index.find(hash(n), |own| own == n);
+                let found = |n: u32| index.find(hash(n), |candidate| candidate == n);
                 assert!((0..count).all(|number| found(number) == Some(number)));
                 assert_eq!(found(count), None);
                 assert!(limit == u64::MAX || index.heap() <= limit);

@@ -208,12 +208,12 @@ mod tests {
             let mut all: [SpillList<Entry>; 3] = Default::default();
             let mut expected: [Vec<Entry>; 3] = Default::default();
             for number in 0..5000 {
-                let own = number as usize * number as usize % 3;
+                let at = number as usize * number as usize % 3;
                 let mut one = SpillList::default();
                 one.push(entry(number));
                 lists.heap += one.heap();
-                all[own].append(one);
-                expected[own].push(entry(number));
+                all[at].append(one);
+                expected[at].push(entry(number));
                 if lists.is_full() {
                     all.iter_mut().try_for_each(|list| lists.spill(list)).unwrap();
                     assert_eq!(lists.heap, 0);
@@ -222,7 +222,7 @@ mod tests {
             let [first, second, last] = &mut all;
             if limit < u64::MAX {
                 // of joined lists, only the last may have records in memory
-                [&mut *first, second].into_iter().try_for_each(|own| lists.spill(own)).unwrap();
+                [&mut *first, second].into_iter().try_for_each(|list| lists.spill(list)).unwrap();
             }
             first.append(std::mem::take(second));
             first.append(std::mem::take(last));

@@ -138,7 +138,7 @@ impl<R: Record> Record for Option<R> {
     fn encode(&self, bytes: &mut [u8]) {
         self.is_some().encode(bytes);
         match self {
-            Some(own) => own.encode(&mut bytes[1..]),
+            Some(record) => record.encode(&mut bytes[1..]),
             None => bytes[1..].fill(0),
         }
     }
@@ -155,7 +155,7 @@ impl<R: Record, const N: usize> Record for [R; N] {
     #[inline]
     fn encode(&self, bytes: &mut [u8]) {
         let all = bytes.chunks_exact_mut(R::BYTES).zip(self);
-        all.for_each(|(bytes, own)| own.encode(bytes));
+        all.for_each(|(bytes, record)| record.encode(bytes));
     }
 
     #[inline]

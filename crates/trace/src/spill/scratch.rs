@@ -114,7 +114,7 @@ mod tests {
         let all: Vec<u8> = (0..3 * BUFFER as u32).map(|n| ((n * 7) >> 3) as u8).collect();
         for piece in [1000, BUFFER - 1, BUFFER, BUFFER + 1, 3 * BUFFER] {
             let mut scratch = Scratch::new(&std::env::temp_dir());
-            all.chunks(piece).try_for_each(|own| scratch.write(own)).expect("room on disk");
+            all.chunks(piece).try_for_each(|chunk| scratch.write(chunk)).expect("room on disk");
             assert_eq!(scratch.len(), all.len() as u64);
             let mapped = scratch.into_mapped().expect("room on disk").expect("not empty");
             assert!(*mapped == *all, "{piece}");

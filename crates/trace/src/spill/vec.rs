@@ -218,9 +218,9 @@ impl<R: Record> SpilledVec<R> {
     pub fn range(&self, numbers: Range<usize>) -> SpilledIter<'_, R> {
         let count = self.bytes().len() / R::BYTES;
         let [start, end] = [numbers.start, numbers.end].map(|at| at.min(count) * R::BYTES);
-        let own = numbers.start.max(count) - count..numbers.end.max(count) - count;
+        let in_memory = numbers.start.max(count) - count..numbers.end.max(count) - count;
         let disk = self.bytes()[start..end].chunks_exact(R::BYTES);
-        SpilledIter { disk, memory: self.memory[own].iter() }
+        SpilledIter { disk, memory: self.memory[in_memory].iter() }
     }
 
     /// Passes all records to `take` in order, in blocks of some thousand.

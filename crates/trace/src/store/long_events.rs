@@ -44,7 +44,7 @@ impl LongEvents {
     /// # Errors
     /// See [`SpillArray::push`].
     pub fn append(&mut self, later: &[Long]) -> Result<(), Error> {
-        later.iter().try_for_each(|own| self.push(*own))
+        later.iter().try_for_each(|long| self.push(*long))
     }
 
     /// Appends an event after all present events.
@@ -65,8 +65,8 @@ impl LongEvents {
 
     /// Returns the length of the long event at an offset. Cost: a binary search.
     pub fn len_at(&self, offset: u64) -> Option<u64> {
-        let at = self.0.partition_point(|(own, _)| *own < offset);
-        self.0.get(at).filter(|(own, _)| *own == offset).map(|(_, len)| len)
+        let at = self.0.partition_point(|(start, _)| *start < offset);
+        self.0.get(at).filter(|(start, _)| *start == offset).map(|(_, len)| len)
     }
 
     /// Returns the heap use in bytes.
@@ -99,11 +99,11 @@ mod tests {
         let mut long = LongEvents::new(&limits);
         let share = limits.bytes(Share::of_index(1, 64));
         for chunk in 0..400 {
-            let own: Vec<Long> =
+            let events: Vec<Long> =
                 (chunk * 100..(chunk + 1) * 100).map(|at| (at * EACH, EACH - at % 7)).collect();
-            long.append(&own).expect("room on disk");
+            long.append(&events).expect("room on disk");
             assert!(long.heap() <= share, "{chunk}");
-            for (offset, len) in [own[0], own[99], (0, EACH)] {
+            for (offset, len) in [events[0], events[99], (0, EACH)] {
                 assert_eq!(long.len_at(offset), Some(len));
             }
         }

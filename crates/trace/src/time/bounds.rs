@@ -216,9 +216,9 @@ mod tests {
         let all = [ZERO, LATE, LATER, r#"{"ph":"B","ts":0}"#, r#"{"ph":"I","ts":-7}"#];
         for set in 0..1 << all.len() {
             let of = |from, to| {
-                let own: Vec<&str> =
+                let events: Vec<&str> =
                     (from..to).filter(|n| set >> n & 1 == 1).map(|n| all[n]).collect();
-                times(&own)
+                times(&events)
             };
             for cut in 0..=all.len() {
                 let (a, b) = (of(0, cut), of(cut, all.len()));

@@ -91,7 +91,7 @@ fn kept_events_do_not_depend_on_cuts_or_memory() {
             let in_order: Vec<Vec<u8>> =
                 places.iter().map(|place| store.event(place).to_vec()).collect();
             assert_eq!(in_order.len() as u64, index.events);
-            assert_eq!(in_order.iter().map(|own| own.len() as u64).sum::<u64>(), index.bytes);
+            assert_eq!(in_order.iter().map(|bytes| bytes.len() as u64).sum::<u64>(), index.bytes);
             let (mut by_time, mut by_place) = (texts(sorted, &store), in_order.clone());
             by_time.sort();
             by_place.sort();
@@ -100,7 +100,7 @@ fn kept_events_do_not_depend_on_cuts_or_memory() {
         }
         let events = reference::events(&text).expect("well-formed");
         let expected = events.iter().map(|event| text[event.span.clone()].to_vec());
-        let expected = expected.filter(|own| (own.len() as u64).is_multiple_of(1 + seed % 3));
+        let expected = expected.filter(|bytes| (bytes.len() as u64).is_multiple_of(1 + seed % 3));
         let expected = Vec::from_iter(expected);
         assert!(answers.iter().all(|answer| *answer == expected), "seed {seed}");
     }

@@ -171,7 +171,7 @@ fn synthetic_events_of_a_verb_are_indexed_at_their_base() {
     let mapped = draft.map().expect("it maps").expect("it has bytes");
     let made = Payload::Mapped(Arc::new(mapped));
     let base = inputs.store().with_long(&index.long_events).end();
-    let current = Current { before: &inputs.payloads, base, own: InputBytes::Payload(&made) };
+    let current = Current { before: &inputs.payloads, base, bytes: InputBytes::Payload(&made) };
     let limits = limits();
     let keep = InputOrder::new(limits.lease("places", Share::of(1, 64)), 0);
     let added = EventIndex::of_synthetic(keep, &made, current, &limits).expect("sound");
@@ -308,7 +308,10 @@ fn entries_of_plain_events_are_indexed_without_a_scan() {
         assert_eq!(ignoring.0, if looks || scales { 4 } else { 1 });
         let report = &inputs.reports[1];
         let last = if scales { 1_500 } else { 3_000 };
-        assert_eq!((report.events, index.events, report.span.map(|own| own.1)), (3, 4, Some(last)));
+        assert_eq!(
+            (report.events, index.events, report.span.map(|span| span.1)),
+            (3, 4, Some(last))
+        );
         assert_eq!((index.documents.len(), index.documents[1].events), (2, 3));
         let store = inputs.store().with_long(&index.long_events);
         let (runs, _) = index.kept.into_entries().finish(&store).expect("disk");

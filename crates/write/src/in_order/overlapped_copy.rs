@@ -105,7 +105,7 @@ impl OverlappedCopy {
         output: &OutputConfig,
         limits: &Limits,
     ) -> Option<Self> {
-        let InputBytes::Mapped(mapped) = current.own else { return None };
+        let InputBytes::Mapped(mapped) = current.bytes else { return None };
         let documents = look(mapped, limits)?;
         let store = Store::of_map(mapped);
         let layout = layout(output.format_or(format_in_order(&documents, true)));

@@ -182,8 +182,8 @@ fn drawn(rng: &mut Rng, name: &str) -> Option<Value> {
         "Decode Image" => json!({"imageType": "JPEG"}),
         "V8.CompileModule" | "v8.run" => json!({"fileName": rng.pick(&URLS)}),
         "LayoutShift" => {
-            let own = json!({"weighted_score_delta": 0.01, "had_recent_input": rng.chance(50)});
-            json!({"frame": rng.pick(&FRAMES), "data": own})
+            let data = json!({"weighted_score_delta": 0.01, "had_recent_input": rng.chance(50)});
+            json!({"frame": rng.pick(&FRAMES), "data": data})
         }
         _ => return None,
     })

@@ -118,7 +118,7 @@ fn navigation(rng: &mut Rng, layout: &mut RecordingLayout) {
     );
     let data = json!({"frame": "F", "url": url, "name": "", "isMainFrame": true, "nodeId": 3});
     layout.mark(MAIN, "CommitLoad", "devtools.timeline", json!({"data": data}));
-    let own = |more: Value| json!({"frame": "F", "data": more});
+    let framed = |more: Value| json!({"frame": "F", "data": more});
     let timing = "loading,rail,devtools.timeline";
     for (name, data) in [
         ("firstPaint", json!({"navigationId": id})),
@@ -129,7 +129,7 @@ fn navigation(rng: &mut Rng, layout: &mut RecordingLayout) {
         ),
     ] {
         let phase = rng.pick(&["R", "I"]);
-        layout.at_phase(phase, MAIN, EventKind { name, cat: timing }, own(data));
+        layout.at_phase(phase, MAIN, EventKind { name, cat: timing }, framed(data));
     }
     let kind = |name| EventKind { name, cat: "blink.user_timing" };
     layout.at_phase("R", MAIN, kind("domLoading"), json!({"frame": "F"}));
@@ -151,10 +151,10 @@ impl RecordingLayout {
     }
 
     fn at_phase(&mut self, phase: &str, thread: Thread, kind: EventKind<'_>, args: Value) {
-        let mut own = event(phase, thread, kind, json!(self.start), args);
+        let mut entry = event(phase, thread, kind, json!(self.start), args);
         if phase == "I" {
-            own["s"] = json!("t");
+            entry["s"] = json!("t");
         }
-        self.events.push(own);
+        self.events.push(entry);
     }
 }

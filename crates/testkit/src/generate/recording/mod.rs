@@ -48,7 +48,7 @@ pub fn recording(seed: u64) -> Value {
     let RecordingLayout { threads, mut events, .. } = heads::heads(rng, producer, start);
     let paired = rng.index(2 * threads.len());
     for (at, thread) in threads.into_iter().enumerate() {
-        let mut own = Vec::new();
+        let mut slices = Vec::new();
         let has_profile = rng.chance(60);
         let scale = Scale {
             start,
@@ -56,11 +56,11 @@ pub fn recording(seed: u64) -> Value {
             ids: has_profile && rng.chance(40),
             pairs: at == paired,
         };
-        stretch(rng, thread, 0..LENGTH, 0, scale, &mut own);
+        stretch(rng, thread, 0..LENGTH, 0, scale, &mut slices);
         if rng.chance(60) && !scale.pairs {
-            rng.shuffle(&mut own);
+            rng.shuffle(&mut slices);
         }
-        events.extend(own);
+        events.extend(slices);
         events.extend(pairs::pairs(rng, thread, start, LENGTH, scale));
         if has_profile {
             let profiles = 1 + u64::from(rng.chance(10));
@@ -97,8 +97,8 @@ fn stretch(
             true => rng.pick(&TASKS),
             false => rng.pick(&catalogue::NAMES),
         };
-        let own = begun(rng, thread, name, at, scale);
-        let end = finish(rng, own, dur, scale, events);
+        let slice = begun(rng, thread, name, at, scale);
+        let end = finish(rng, slice, dur, scale, events);
         if dur > 2 {
             stretch(rng, thread, at..(at + dur).min(to), depth + 1, scale, events);
         }
@@ -122,16 +122,16 @@ fn begun(rng: &mut Rng, thread: Thread, name: &str, at: u64, scale: Scale) -> Va
     let args = catalogue::args(rng, name);
     let micros = scale.start + at;
     let ts = if scale.pairs { json!(micros) } else { scale.time(rng, micros) };
-    let mut own = event("X", thread, EventKind { name, cat }, ts, args);
+    let mut slice = event("X", thread, EventKind { name, cat }, ts, args);
     if scale.ids && rng.chance(40) {
         let id = json!(rng.below(6));
         match rng.index(3) {
-            0 => own["args"]["sampleTraceId"] = id,
-            1 => own["args"]["data"]["sampleTraceId"] = id,
-            _ => own["args"]["beginData"]["sampleTraceId"] = id,
+            0 => slice["args"]["sampleTraceId"] = id,
+            1 => slice["args"]["data"]["sampleTraceId"] = id,
+            _ => slice["args"]["beginData"]["sampleTraceId"] = id,
         }
     }
-    own
+    slice
 }
 
 /// Adds a slice; returns its end event if it is written as a pair.
@@ -145,10 +145,10 @@ fn finish(
     let mut end = None;
     if scale.pairs {
         event["ph"] = json!("B");
-        let mut own = event.clone();
-        own["ph"] = json!("E");
-        own["ts"] = json!(event["ts"].as_u64().expect("whole microseconds") + dur);
-        end = Some(own);
+        let mut end_event = event.clone();
+        end_event["ph"] = json!("E");
+        end_event["ts"] = json!(event["ts"].as_u64().expect("whole microseconds") + dur);
+        end = Some(end_event);
     } else if !rng.chance(4) {
         event["dur"] = scale.time(rng, dur);
     }

@@ -62,12 +62,12 @@ pub(super) fn pairs(
             }
         };
         for (phase, ts) in phases.into_iter().zip([ts, until]) {
-            let mut own = event(phase, thread, kind, ts, args.clone());
+            let mut half = event(phase, thread, kind, ts, args.clone());
             match rng.index(4) {
-                0 if kind.name != "EventTiming" => own["id2"] = json!({"local": id}),
-                _ => own["id"] = id.clone(),
+                0 if kind.name != "EventTiming" => half["id2"] = json!({"local": id}),
+                _ => half["id"] = id.clone(),
             }
-            events.push(own);
+            events.push(half);
         }
     }
     events

@@ -32,8 +32,8 @@ fn link(nodes: &mut [Value]) {
         nodes.iter().map(|node| (node["parent"].clone(), node["id"].clone())).collect();
     for node in nodes {
         let id = node["id"].clone();
-        let own = parents.iter().filter(|(parent, _)| *parent == id).map(|(_, id)| id.clone());
-        node["children"] = own.collect();
+        let children = parents.iter().filter(|(parent, _)| *parent == id).map(|(_, id)| id.clone());
+        node["children"] = children.collect();
         node.as_object_mut().expect("a node is an object").remove("parent");
     }
 }
@@ -55,7 +55,7 @@ impl Sampled {
             meta.remove(rng.index(3));
         }
         for id in 1..=count {
-            let own = match id {
+            let call_frame = match id {
                 1 => frame("(root)", "", 0, -1),
                 id if id - 2 < meta.len() => frame(meta[id - 2], "", 0, -1),
                 _ => function(rng),
@@ -66,7 +66,8 @@ impl Sampled {
                 id if is_deep && rng.chance(95) => id - 1,
                 id => 2 + meta.len() + rng.index(id - 2 - meta.len()),
             };
-            let mut node = json!({"id": id, "callFrame": own, "parent": parent.min(id - 1).max(1)});
+            let mut node =
+                json!({"id": id, "callFrame": call_frame, "parent": parent.min(id - 1).max(1)});
             if id == 1 {
                 node.as_object_mut().expect("a node is an object").remove("parent");
             }
@@ -110,16 +111,16 @@ fn frame(name: &str, url: &str, script: u64, line: i64) -> Value {
 fn function(rng: &mut Rng) -> Value {
     let script = rng.index(URLS.len());
     let name = rng.pick(&FUNCTIONS);
-    let mut own = frame(name, URLS[script], script as u64, rng.below(3) as i64);
+    let mut call_frame = frame(name, URLS[script], script as u64, rng.below(3) as i64);
     match rng.index(12) {
-        0 => own["scriptId"] = json!(script.to_string()),
-        1 => own["codeType"] = json!("JS"),
-        2 => drop(own.as_object_mut().expect("a frame is an object").remove("url")),
-        3 => drop(own.as_object_mut().expect("a frame is an object").remove("lineNumber")),
-        4 => drop(own.as_object_mut().expect("a frame is an object").remove("columnNumber")),
+        0 => call_frame["scriptId"] = json!(script.to_string()),
+        1 => call_frame["codeType"] = json!("JS"),
+        2 => drop(call_frame.as_object_mut().expect("a frame is an object").remove("url")),
+        3 => drop(call_frame.as_object_mut().expect("a frame is an object").remove("lineNumber")),
+        4 => drop(call_frame.as_object_mut().expect("a frame is an object").remove("columnNumber")),
         _ => {}
     }
-    own
+    call_frame
 }
 
 /// Writes a stream of chunks, in which nodes precede the samples that refer to them.
@@ -149,18 +150,19 @@ pub(super) fn profile(
         let highest = samples.iter().filter(|&&id| id < 999).max().copied().unwrap_or(1) as usize;
         let upto =
             if chunk == 0 { highest.max(5) } else { highest }.clamp(given, sampled.nodes.len());
-        let mut own = json!({"samples": samples});
+        let mut cpu_profile = json!({"samples": samples});
         if upto > given {
-            own["nodes"] = json!(sampled.nodes[given..upto]);
+            cpu_profile["nodes"] = json!(sampled.nodes[given..upto]);
             given = upto;
         }
         if scale.ids {
             let ids = (0..rng.below(3)).map(|_| (1 + rng.below(5), 1 + rng.below(upto as u64)));
-            own["trace_ids"] = ids.map(|(id, node)| (id.to_string(), json!(node))).collect();
+            cpu_profile["trace_ids"] =
+                ids.map(|(id, node)| (id.to_string(), json!(node))).collect();
         }
         ts += 1 + deltas.iter().sum::<i64>().unsigned_abs();
         let is_fine = scale.fine && start.is_multiple_of(2);
-        let mut data = json!({"cpuProfile": own, "timeDeltas": steps(deltas, is_fine)});
+        let mut data = json!({"cpuProfile": cpu_profile, "timeDeltas": steps(deltas, is_fine)});
         if has_lines && chunk % 3 != 2 {
             data["lines"] = samples.iter().map(|_| json!(rng.below(9))).collect();
             data["columns"] = samples.iter().map(|_| json!(rng.below(9))).collect();

@@ -34,8 +34,8 @@ impl Slicer<'_> {
         Some(match event.ph? {
             b'B' | b'E' => PairKey(b'B', vec![value("pid"), value("tid")]),
             b'C' => {
-                let own = vec![value("pid"), value("name")];
-                PairKey(b'C', own.into_iter().chain(id.unwrap_or_default()).collect())
+                let parts = vec![value("pid"), value("name")];
+                PairKey(b'C', parts.into_iter().chain(id.unwrap_or_default()).collect())
             }
             ph => {
                 let kind = match ph {
@@ -43,8 +43,8 @@ impl Slicer<'_> {
                     b'S' | b'F' => b'S',
                     _ => b's',
                 };
-                let own = vec![value("cat"), value("name"), value("scope")];
-                PairKey(kind, own.into_iter().chain(id?).collect())
+                let parts = vec![value("cat"), value("name"), value("scope")];
+                PairKey(kind, parts.into_iter().chain(id?).collect())
             }
         })
     }
@@ -84,7 +84,7 @@ impl Slicer<'_> {
                         let field = self.event(rank).fields.get("name").filter(|_| kind == b'B');
                         pairing::name(field)
                     };
-                    let names: Vec<_> = stack.iter().map(|&own| name(all[own].begin)).collect();
+                    let names: Vec<_> = stack.iter().map(|&index| name(all[index].begin)).collect();
                     let place = pairing::closed_by(&names, &name(rank));
                     match place {
                         None => moments.push(rank),
@@ -115,23 +115,24 @@ impl Slicer<'_> {
         let mut kept = Vec::new();
         let at = |rank: usize| self.window_at(self.floor(rank));
         kept.extend(moments.into_iter().filter(|&rank| at(rank).is_some()));
-        for own in all {
-            let members: Vec<usize> = if own.kind == b's' {
-                std::iter::once(own.begin).chain(own.steps.iter().copied()).collect()
+        for pair in all {
+            let members: Vec<usize> = if pair.kind == b's' {
+                std::iter::once(pair.begin).chain(pair.steps.iter().copied()).collect()
             } else {
-                std::iter::once(own.begin).chain(own.end).collect()
+                std::iter::once(pair.begin).chain(pair.end).collect()
             };
-            let stays = match (self.edges, own.kind, own.end) {
+            let stays = match (self.edges, pair.kind, pair.end) {
                 (Edges::Drop, ..) => {
-                    at(own.begin).is_some() && members.iter().all(|&rank| at(rank) == at(own.begin))
+                    at(pair.begin).is_some()
+                        && members.iter().all(|&rank| at(rank) == at(pair.begin))
                 }
                 (_, b's', _) => members.iter().any(|&rank| at(rank).is_some()),
                 (_, _, None) => {
-                    self.windows.iter().any(|&window| self.floor(own.begin) < high(window))
+                    self.windows.iter().any(|&window| self.floor(pair.begin) < high(window))
                 }
                 (_, _, Some(end)) => self.windows.iter().any(|&window| {
-                    let begins_inside = self.floor(own.begin) >= low(window);
-                    self.floor(own.begin) < high(window)
+                    let begins_inside = self.floor(pair.begin) >= low(window);
+                    self.floor(pair.begin) < high(window)
                         && (self.is_after(end, low(window))
                             || begins_inside && self.floor(end) >= low(window))
                 }),
@@ -156,31 +157,31 @@ impl Slicer<'_> {
             let mut opened: Vec<usize> = Vec::new();
             let mut flows: Vec<(usize, usize)> = Vec::new();
             let mut closed: Vec<(bool, usize, usize, u8)> = Vec::new();
-            for own in &all {
-                let before = self.floor(own.begin) < from;
+            for pair in &all {
+                let before = self.floor(pair.begin) < from;
                 if before
-                    && own.kind != b's'
-                    && own.end.is_some_and(|end| inside(end) && !self.is_after(end, from))
+                    && pair.kind != b's'
+                    && pair.end.is_some_and(|end| inside(end) && !self.is_after(end, from))
                 {
-                    gone.extend(own.end);
+                    gone.extend(pair.end);
                 }
-                let mut shown = inside(own.begin);
-                let mut place = own.begin;
-                if own.kind == b's' {
-                    if before && let Some(&step) = own.steps.iter().find(|&&step| inside(step)) {
-                        flows.push((step, own.begin));
+                let mut shown = inside(pair.begin);
+                let mut place = pair.begin;
+                if pair.kind == b's' {
+                    if before && let Some(&step) = pair.steps.iter().find(|&&step| inside(step)) {
+                        flows.push((step, pair.begin));
                         place = step;
                         shown = true;
                     }
-                } else if before && reached && own.end.is_none_or(|end| self.is_after(end, from)) {
-                    opened.push(own.begin);
+                } else if before && reached && pair.end.is_none_or(|end| self.is_after(end, from)) {
+                    opened.push(pair.begin);
                     shown = true;
                 }
                 let goes_behind =
                     |rank: Option<usize>| rank.is_none_or(|rank| self.floor(rank) >= to);
-                if shown && goes_on && goes_behind(own.end) && goes_behind(own.replaced) {
+                if shown && goes_on && goes_behind(pair.end) && goes_behind(pair.replaced) {
                     // slices that were open before the window close after those that were not
-                    closed.push((!before, place, own.begin, own.kind));
+                    closed.push((!before, place, pair.begin, pair.kind));
                 }
             }
             opened.extend(self.counters(parts, from).filter(|_| reached));

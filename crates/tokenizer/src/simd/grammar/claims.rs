@@ -114,14 +114,14 @@ impl<C: Colons> Claim for Object<'_, '_, C> {
         prefix_xor: impl Fn(u64) -> u64,
     ) -> Option<Sound> {
         let mut state = State::OBJECT;
-        let Object { bytes, start, colons: own } = self;
+        let Object { bytes, start, colons: sink } = self;
         let (blocks, _) = bytes[start..].as_chunks::<BLOCK>();
         for (index, block) in blocks.iter().enumerate() {
             prefetch::ahead_of(block);
             let base = start + index * BLOCK;
             let text = Text { bytes, base, live: u64::MAX };
             let Block { colons, live } = state.block::<true>(classify(block), text, &prefix_xor)?;
-            if !own.colons(base, colons) {
+            if !sink.colons(base, colons) {
                 return None;
             }
             if state.open == State::OUTSIDE {

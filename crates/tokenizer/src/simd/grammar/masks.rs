@@ -165,7 +165,7 @@ impl State {
             | ((begins ^ after.value) & !(after.open & close) & !(begins & inner.none))
             | (comma & inner.none)
             | (next(key_ends, space, &mut self.colon) ^ colon);
-        let colons = colon & inner.own & inner.live;
+        let colons = colon & inner.outermost & inner.live;
         (wrong & inner.live == 0).then_some(Block { colons, live: inner.live })
     }
 
@@ -210,11 +210,11 @@ impl State {
         curly: u64,
     ) -> Option<Innermost> {
         let all = |yes: bool| u64::from(yes).wrapping_neg();
-        let (outside, own) = (Self::OUTSIDE, Self::OUTSIDE << 1);
+        let (outside, outermost) = (Self::OUTSIDE, Self::OUTSIDE << 1);
         let mut inner = Innermost {
             object: all(self.open & 1 == 0),
             none: all(!OBJECT && self.open == outside),
-            own: all(OBJECT && self.open == own),
+            outermost: all(OBJECT && self.open == outermost),
             live: u64::MAX,
         };
         let mut brackets = open | close;
@@ -239,7 +239,7 @@ impl State {
             }
             inner.object ^= behind & all((before ^ self.open) & 1 != 0);
             if OBJECT {
-                inner.own ^= behind & all((before == own) != (self.open == own));
+                inner.outermost ^= behind & all((before == outermost) != (self.open == outermost));
                 if self.open == outside {
                     inner.live = !behind;
                     break;
@@ -267,7 +267,7 @@ pub(super) struct Innermost {
     pub(super) object: u64,
     pub(super) none: u64,
     /// Whether only the bracket of a single object is open.
-    pub(super) own: u64,
+    pub(super) outermost: u64,
     /// Bytes of a single object; otherwise all bytes.
     pub(super) live: u64,
 }

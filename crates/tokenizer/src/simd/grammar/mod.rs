@@ -51,14 +51,14 @@ impl Prove {
     /// Returns the proof of `tier`. The portable tier and NEON have none, because reading byte by
     /// byte is faster there.
     pub(crate) fn of(tier: Tier) -> Prove {
-        let own = match tier {
+        let detected = match tier {
             #[cfg(target_arch = "x86_64")]
             Tier::Avx512 => super::avx512::Avx512::detect().map(Prove::Avx512),
             #[cfg(target_arch = "x86_64")]
             Tier::Avx2 => super::avx2::Avx2::detect().map(Prove::Avx2),
             _ => None,
         };
-        own.unwrap_or(Prove::Nothing)
+        detected.unwrap_or(Prove::Nothing)
     }
 
     /// Checks whether `bytes` are consecutive JSON values.

@@ -36,10 +36,10 @@ fn check(text: &[u8]) {
 }
 
 fn check_against_serde(text: &[u8]) {
-    let own = validate(text);
+    let result = validate(text);
     match serde_json::from_slice::<&RawValue>(text) {
-        Ok(_) => assert_eq!(own, Ok(()), "serde_json reads it"),
-        Err(error) if is_one_value(text) => assert!(own.is_err(), "serde_json: {error}"),
+        Ok(_) => assert_eq!(result, Ok(()), "serde_json reads it"),
+        Err(error) if is_one_value(text) => assert!(result.is_err(), "serde_json: {error}"),
         Err(_) => {}
     }
 }

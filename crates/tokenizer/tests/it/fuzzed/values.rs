@@ -37,8 +37,8 @@ fn check_numbers(a: &[u8], b: &[u8]) {
 
 fn check_number(text: &[u8]) -> Option<Decimal> {
     let expected = Decimal::parse(text);
-    let own = nanos(text);
-    assert_eq!(own.map(|nanos| nanos.floor), expected.as_ref().map(Decimal::nanos_floor));
+    let parsed = nanos(text);
+    assert_eq!(parsed.map(|nanos| nanos.floor), expected.as_ref().map(Decimal::nanos_floor));
     assert_eq!(canonical(text, &mut Vec::new()), expected.is_some());
     if let (Some(number), Some(expected)) = (Number::parse(text), &expected) {
         for decimals in [0, 3, 12, 18] {
@@ -48,9 +48,9 @@ fn check_number(text: &[u8]) -> Option<Decimal> {
             assert_eq!(floor, Some(reference).filter(|floor| floor.abs() < MOST), "{decimals}");
         }
     }
-    if let (Some(own), Some(expected)) = (own, &expected) {
-        let back = Decimal::parse(format!("{}e-3", own.floor).as_bytes());
-        assert_eq!(own.exact, back.as_ref() == Some(expected), "{own:?}");
+    if let (Some(parsed), Some(expected)) = (parsed, &expected) {
+        let back = Decimal::parse(format!("{}e-3", parsed.floor).as_bytes());
+        assert_eq!(parsed.exact, back.as_ref() == Some(expected), "{parsed:?}");
     }
     if let Ok(value) = serde_json::from_slice::<&RawValue>(text)
         && value.get().len() == text.len()
@@ -63,12 +63,12 @@ fn check_number(text: &[u8]) -> Option<Decimal> {
 
 fn check_string(content: &[u8]) {
     let quoted = [b"\"", content, b"\""].concat();
-    let mut own = Vec::new();
-    unescape(content, &mut own);
-    assert!(own.len() <= content.len());
+    let mut unescaped = Vec::new();
+    unescape(content, &mut unescaped);
+    assert!(unescaped.len() <= content.len());
     let expected = std::str::from_utf8(&quoted).ok().and_then(reference::string_content);
     if let Some(expected) = expected {
-        assert_eq!(own, expected);
+        assert_eq!(unescaped, expected);
         assert!(string_is(&quoted, &expected));
         assert!(!string_is(&quoted, &[&expected[..], b"x"].concat()));
     }
@@ -151,18 +151,18 @@ fn is_several(text: &[u8]) -> bool {
 }
 
 fn check_members(object: &[u8]) {
-    let own = members(object).map(|(key, value)| {
+    let found = members(object).map(|(key, value)| {
         let mut name = Vec::new();
         unescape(&key[1..key.len() - 1], &mut name);
         (name, value)
     });
-    let own: BTreeMap<Vec<u8>, &[u8]> = own.collect();
+    let found: BTreeMap<Vec<u8>, &[u8]> = found.collect();
     let is_object = object.first() == Some(&b'{') && !is_several(object);
     let Some(text) = std::str::from_utf8(object).ok().filter(|_| is_object) else { return };
     let expected = reference::members(text).expect("an object");
     let outer = expected.into_iter().filter(|(key, _)| !key.starts_with(b"args"));
     for (key, value) in outer {
-        assert_eq!(own.get(&key).copied(), Some(value.as_bytes()));
+        assert_eq!(found.get(&key).copied(), Some(value.as_bytes()));
     }
 }
 
