@@ -24,7 +24,7 @@ fn a() -> String {
 
 fn input_warnings() -> Vec<Warning> {
     let first = "x.txt is not a trace: text".to_owned();
-    let profile = |number, said| InputWarning::Profile { input: a(), number, said };
+    let profile = |number, place| InputWarning::Profile { input: a(), number, place };
     [
         InputWarning::LeftOut { files: 1, first: first.clone() },
         InputWarning::LeftOut { files: 7, first },

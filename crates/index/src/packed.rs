@@ -12,9 +12,7 @@ use crate::format::{Index, IndexError, Writer, id};
 use std::io;
 use std::sync::Arc;
 use tracemill_tokenizer::Mapped;
-use tracemill_trace::input::packed::{
-    Restart, Unpacking, frames, has_members, is_packed, stretches,
-};
+use tracemill_trace::input::packed::{Restart, Unpacking, frames, has_members, is_packed, spans};
 use tracemill_trace::read::pieces::Piece;
 
 /// Estimated bytes of text per packed byte; traces pack to a tenth or less.
@@ -90,7 +88,7 @@ impl PackedText {
         let head = std::iter::once(0..self.head.saturating_add(HEAD));
         let mut wanted: Vec<_> = head.chain(wanted).collect();
         wanted.sort_by_key(|range| range.start);
-        let stretches = stretches(&self.restarts, &wanted, len);
-        Unpacking { stretches, len }
+        let spans = spans(&self.restarts, &wanted, len);
+        Unpacking { spans, len }
     }
 }

@@ -8,9 +8,9 @@ fn main() -> io::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let seed = arguments.first().and_then(|seed| seed.parse().ok());
     let seed = seed.ok_or_else(|| io::Error::other("usage: recording SEED [cpuprofile]"))?;
-    let made = match arguments.get(1) {
+    let text = match arguments.get(1) {
         Some(_) => generate::cpuprofile(seed),
         None => generate::recording(seed),
     };
-    writeln!(io::stdout(), "{made}")
+    writeln!(io::stdout(), "{text}")
 }

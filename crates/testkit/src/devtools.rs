@@ -73,7 +73,7 @@ fn build(folder: &Path) {
     for words in [&["install", "--no-audit", "--no-fund"][..], &["run", "build"]] {
         let output = Command::new("npm").args(words).current_dir(folder).output();
         let output = output.expect("npm runs");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "npm {words:?}: {}\n{said}", output.status);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "npm {words:?}: {}\n{stderr}", output.status);
     }
 }

@@ -44,26 +44,26 @@ fn change(rng: &mut Rng, bytes: &mut Vec<u8>, other: &[u8]) {
             bytes.splice(at..end, word.iter().copied());
         }
         5 => {
-            let end = at + stretch(rng, bytes.len() - at);
+            let end = at + length(rng, bytes.len() - at);
             bytes.drain(at..end);
         }
         6 => bytes.truncate(at),
         7 => {
-            let end = at + stretch(rng, bytes.len() - at);
+            let end = at + length(rng, bytes.len() - at);
             let copy = bytes[at..end].to_vec();
             let to = rng.index(bytes.len() + 1);
             bytes.splice(to..to, copy);
         }
         _ => {
             let from = rng.index(other.len() + 1);
-            let end = from + stretch(rng, other.len() - from);
+            let end = from + length(rng, other.len() - from);
             bytes.splice(at..at, other[from..end].iter().copied());
         }
     }
 }
 
 /// Returns a random length of at most `most`, often short.
-fn stretch(rng: &mut Rng, most: usize) -> usize {
+fn length(rng: &mut Rng, most: usize) -> usize {
     let limit = if rng.chance(70) { most.min(16) } else { most };
     rng.index(limit + 1)
 }

@@ -9,9 +9,9 @@ use std::ops::Range;
 /// Panics if the variable is not a whole number above 0.
 #[must_use]
 pub fn factor() -> u64 {
-    let asked = std::env::var("TRACEMILL_TEST_ROUNDS").ok();
-    let asked = asked.map_or(Ok(1), |rounds| rounds.parse());
-    asked.ok().filter(|&factor| factor > 0).expect("TRACEMILL_TEST_ROUNDS is a number above 0")
+    let setting = std::env::var("TRACEMILL_TEST_ROUNDS").ok();
+    let parsed = setting.map_or(Ok(1), |rounds| rounds.parse());
+    parsed.ok().filter(|&factor| factor > 0).expect("TRACEMILL_TEST_ROUNDS is a number above 0")
 }
 
 /// Returns the seeds of a random test: `usual` times [`factor`] seeds from `first` on.

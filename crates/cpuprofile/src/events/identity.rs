@@ -88,7 +88,7 @@ pub struct Identity {
     pub is_main: bool,
     /// Notice for the user if pid or tid were assigned or changed; `None` if a name or option
     /// states them.
-    pub said: Option<ProfilePlace>,
+    pub place: Option<ProfilePlace>,
 }
 
 /// Assigns identities to profiles; knows all input names, so that no assigned id collides.
@@ -102,7 +102,7 @@ pub struct Identity {
 /// let [node, mine] = paths.map(|path| identities.next(path, b"what tells it from others"));
 /// assert_eq!((node.pid, node.tid, &*node.thread_name), (10, 1, "worker 1"));
 /// assert_eq!((mine.pid, mine.tid, &*mine.process_name), (10_000_000, 0, "mine"));
-/// assert!(node.said.is_none() && mine.said.is_some(), "what was assigned is told");
+/// assert!(node.place.is_none() && mine.place.is_some(), "what was assigned is told");
 /// assert_ne!(node.id, mine.id);
 /// ```
 pub struct Identities {
@@ -191,10 +191,10 @@ impl Identities {
             let sequence = parts.and_then(|parts| parts.sequence).unwrap_or_else(|| "next".into());
             thread_name = format!("{thread_name}, profile {sequence}");
         }
-        let said = said(stated.is_some(), own_pid, own_tid, !foreign && own_tid != tid);
+        let place = place(stated.is_some(), own_pid, own_tid, !foreign && own_tid != tid);
         let is_main = main == (pid, tid) && own_tid == tid;
         let id = self.stream_id(content, pid, tid);
-        Identity { pid: own_pid, tid: own_tid, id, process_name, thread_name, is_main, said }
+        Identity { pid: own_pid, tid: own_tid, id, process_name, thread_name, is_main, place }
     }
 
     fn free_tid(&mut self, pid: u64) -> u64 {
@@ -236,7 +236,7 @@ fn names(path: &Path, parts: Option<&NameParts>, pid: u64, tid: u64) -> (String,
     (process, thread)
 }
 
-fn said(stated: bool, pid: u64, tid: u64, moved: bool) -> Option<ProfilePlace> {
+fn place(stated: bool, pid: u64, tid: u64, moved: bool) -> Option<ProfilePlace> {
     match stated {
         false => Some(ProfilePlace::Assigned { pid, tid }),
         true => moved.then_some(ProfilePlace::Moved { pid, tid }),
@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(all[3].thread_name, "main thread, profile 003");
         assert_eq!((&*all[4].process_name, &*all[4].thread_name), ("other", "main thread"));
         assert_eq!(
-            all.iter().map(|i| i.said.is_some()).collect::<Vec<_>>(),
+            all.iter().map(|i| i.place.is_some()).collect::<Vec<_>>(),
             [false, false, false, true, true]
         );
         let ids: HashSet<_> = all.iter().map(|i| &i.id).collect();
@@ -321,6 +321,6 @@ mod tests {
             ProfileInputs { pid_tid: vec![(NAMES[4].into(), 20, 3), (NAMES[0].into(), 7, 8)] };
         let all = run(&NAMES, &options, false);
         assert_eq!((all[4].pid, all[4].tid, all[0].pid, all[0].tid), (20, 3, 7, 8));
-        assert!(all[4].said.is_none());
+        assert!(all[4].place.is_none());
     }
 }

@@ -92,12 +92,12 @@ impl Expand for ProfileReader {
         let identities =
             self.identities.get_or_insert_with(|| Identities::new(std::iter::empty(), rules, one));
         let mut identity = identities.next(path, &content);
-        let said = identity.said.take();
+        let place = identity.place.take();
         let flaws = Arc::new(Mutex::new(Flaws::default()));
         let events =
             ProfileEvents::new(Arc::clone(payload), document, identity, Arc::clone(&flaws));
         self.started.push(events.started());
-        Expanded { heap: events.heap(), events: Box::new(events), flaws, said }
+        Expanded { heap: events.heap(), events: Box::new(events), flaws, place }
     }
 
     fn last(&mut self, first: Option<i64>) -> Option<(&'static str, Vec<u8>)> {

@@ -34,9 +34,9 @@ impl<'k, 's, 'p> Contents<'k, 's, 'p> {
     /// Returns the contents of an event of a profile; undecodable data becomes a flaw.
     pub fn get(&mut self, entry: Entry) -> ChunkRef<'_> {
         let offset = entry.place.offset();
-        if let Some((stretch, number)) = self.find(offset) {
-            self.last = (stretch, number);
-            return self.kept[stretch].get(number, &mut self.scratch);
+        if let Some((batch, number)) = self.find(offset) {
+            self.last = (batch, number);
+            return self.kept[batch].get(number, &mut self.scratch);
         }
         let event = self.store.event(entry.place);
         decode_into(&fields_of(event).of(event), offset, &mut self.scratch);
@@ -60,15 +60,15 @@ impl<'k, 's, 'p> Contents<'k, 's, 'p> {
 
     /// Finds a kept chunk; returns the index of the batch, and the index of the chunk in the batch.
     fn find(&self, offset: u64) -> Option<(usize, usize)> {
-        let (stretch, number) = self.last;
+        let (batch, number) = self.last;
         let is_here =
             |at: usize| self.kept.get(at).is_some_and(|chunks| chunks.begins_before(offset));
-        if is_here(stretch) && !is_here(stretch + 1) {
-            return Some((stretch, self.kept[stretch].number_of(offset, number)?));
+        if is_here(batch) && !is_here(batch + 1) {
+            return Some((batch, self.kept[batch].number_of(offset, number)?));
         }
         let behind = self.kept.partition_point(|chunks| chunks.begins_before(offset));
-        let stretch = behind.checked_sub(1)?;
-        Some((stretch, self.kept[stretch].number_of(offset, 0)?))
+        let batch = behind.checked_sub(1)?;
+        Some((batch, self.kept[batch].number_of(offset, 0)?))
     }
 }
 

@@ -125,7 +125,7 @@ impl Expand for CpuprofileInputs {
         let content = content(document, &Store::of_one(payload));
         let none = self.identities(&mut std::iter::empty());
         let mut identity = self.identities.get_or_insert(none).next(path, &content);
-        let place = identity.said.take();
+        let place = identity.place.take();
         self.found.push(CpuprofileInput {
             payload: Arc::clone(payload),
             document: document.clone(),
@@ -133,7 +133,7 @@ impl Expand for CpuprofileInputs {
             input: path.display().to_string(),
         });
         let flaws = Arc::new(Mutex::new(Flaws::default()));
-        Expanded { events: Box::new(std::io::empty()), heap: 0, flaws, said: place }
+        Expanded { events: Box::new(std::io::empty()), heap: 0, flaws, place }
     }
 
     fn last(&mut self, _first: Option<i64>) -> Option<(&'static str, Vec<u8>)> {

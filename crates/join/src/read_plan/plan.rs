@@ -34,7 +34,7 @@ pub struct ReadPlan {
 impl ReadPlan {
     /// Returns the number of bytes of text to decompress for the ranges.
     pub fn unpacked(&self) -> u64 {
-        let spans = self.ranges.unpacked.iter().flat_map(|unpacking| &unpacking.stretches);
+        let spans = self.ranges.unpacked.iter().flat_map(|unpacking| &unpacking.spans);
         spans.map(Stretch::bytes).sum()
     }
 

@@ -176,7 +176,7 @@ pub(crate) fn compare(what: &str, inputs: &[&[u8]], corners: &[Knobs]) -> MergeR
             assert_eq!(rest(&expected.text), rest(got), "{what}, event {at}: {got}");
             continue;
         }
-        match expected.made {
+        match expected.merged {
             true => assert_eq!(members(&expected.text), members(got), "{what}, event {at}: {got}"),
             false => assert_eq!(expected.text, got, "{what}, event {at}"),
         }

@@ -91,9 +91,9 @@ pub fn profile_trace(seed: u64, shape: &ProfileShape) -> Vec<u8> {
     let tidy = TraceShape { layout: shape.layout, ..plain };
     let mut sources: Vec<Vec<Json>> = (0..shape.streams)
         .map(|number| {
-            let made =
+            let stream =
                 ProfileStream::new(&mut Rng::new(seed.wrapping_mul(64) + number as u64), shape);
-            made.events(rng, number, shape.arrangement)
+            stream.events(rng, number, shape.arrangement)
         })
         .collect();
     let others = (0..shape.others).map(|ts| event::event(rng, &tidy, 10 * ts as i64)).collect();

@@ -63,10 +63,10 @@ fn resolve(element: &str, names: &[&str], events: &[&str]) -> Result<String, Unr
         return named(element, events);
     }
     let fields = Fields::parse(element).ok_or(Unread::Malformed)?;
-    let mut said = String::new();
+    let mut text = String::new();
     for name in names {
         let value = fields.get(name).ok_or(Unread::Malformed)?;
-        said += &match *name {
+        text += &match *name {
             "bounds" => {
                 let bounds = Fields::parse(value).ok_or(Unread::Malformed)?;
                 let side = |name| bounds.get(name)?.parse::<f64>().ok();
@@ -76,7 +76,7 @@ fn resolve(element: &str, names: &[&str], events: &[&str]) -> Result<String, Unr
             _ => format!("{} ", named(value, events)?),
         };
     }
-    Ok(said + fields.get("label").unwrap_or_default())
+    Ok(text + fields.get("label").unwrap_or_default())
 }
 
 fn named(key: &str, events: &[&str]) -> Result<String, Unread> {

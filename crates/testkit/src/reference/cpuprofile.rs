@@ -158,12 +158,12 @@ impl ProfileGroup {
                 (begin, pieces[0].end)
             }
             (Some(head), _) => {
-                let said = pieces.iter().rev().find_map(|piece| piece.end);
+                let last_end = pieces.iter().rev().find_map(|piece| piece.end);
                 let origin = piece(event(head))?.start.map(|text| nanos(&text)).transpose()?;
                 // both are on the clock of the data, which may differ from that of the events
                 let shift =
                     origin.map_or(Ok(0), |origin| nanos(&written).map(|start| start - origin))?;
-                (written, said.map(|end| end + shift))
+                (written, last_end.map(|end| end + shift))
             }
             (None, _) => return Err("no Profile event".into()),
         };

@@ -52,7 +52,7 @@ struct Known<'a> {
 
 /// A run of events of a group: numbers of its events and copies, and its threads.
 #[derive(Default)]
-struct Stretch {
+struct Run {
     events: Vec<usize>,
     copies: Vec<usize>,
     threads: HashSet<ThreadKey>,
@@ -94,7 +94,7 @@ pub fn split(
     let known: Vec<Known<'_>> = texts.iter().map(|text| known(text, by == SplitBy::Cat)).collect();
     let cut = max_size.is_some() || !matches!(by, SplitBy::Pid | SplitBy::Tid | SplitBy::Cat);
     let usual = default_format(&sources);
-    let asked = format;
+    let requested = format;
     let mut format = format.unwrap_or(match usual {
         Format::Array => Format::Object,
         format => format,
@@ -123,18 +123,18 @@ pub fn split(
     splitter.overhead = overhead(format, &united);
     splitter.find_pages();
     splitter.find_streams();
-    let mut stretches = Vec::new();
+    let mut runs = Vec::new();
     for group in splitter.groups(by) {
-        let is_first = stretches.is_empty();
-        stretches.extend(splitter.stretches(&group, cut, is_first));
+        let is_first = runs.is_empty();
+        runs.extend(splitter.runs(&group, cut, is_first));
     }
-    splitter.place_metadata(&mut stretches);
-    splitter.repeat_pages(&mut stretches);
-    if stretches.len() == 1 {
+    splitter.place_metadata(&mut runs);
+    splitter.repeat_pages(&mut runs);
+    if runs.len() == 1 {
         united = plain;
-        format = if asked.is_none() { usual } else { format };
+        format = if requested.is_none() { usual } else { format };
     }
-    Ok(stretches.iter().map(|stretch| splitter.part(stretch, format, &united)).collect())
+    Ok(runs.iter().map(|run| splitter.part(run, format, &united)).collect())
 }
 
 fn phase(known: &Known<'_>, ph: &str) -> bool {
@@ -225,7 +225,7 @@ impl<'a> Splitter<'a> {
 
     /// Returns the runs of a group, without metadata. The first run of the first group takes
     /// metadata that belongs to no process.
-    fn stretches(&self, group: &[ThreadKey], cut: bool, is_first: bool) -> Vec<Stretch> {
+    fn runs(&self, group: &[ThreadKey], cut: bool, is_first: bool) -> Vec<Run> {
         // events, and streams at their anchors
         let mut steps: Vec<Step> = self
             .order
@@ -246,15 +246,15 @@ impl<'a> Splitter<'a> {
         if !cut {
             let events = steps.into_iter().flat_map(|step| step.1).collect();
             let threads = group.iter().cloned().collect();
-            return vec![Stretch { events, threads, ..Stretch::default() }];
+            return vec![Run { events, threads, ..Run::default() }];
         }
         let pieces = self.cut(group, &steps, is_first);
-        let mut stretches = Vec::new();
+        let mut runs = Vec::new();
         for (index, (piece, copies)) in pieces.iter().enumerate() {
             let end = pieces.get(index + 1).map(|(next, _)| next[0].0);
-            stretches.push(Stretch { end, ..self.stretch(group, piece, copies, index == 0) });
+            runs.push(Run { end, ..self.run(group, piece, copies, index == 0) });
         }
-        stretches
+        runs
     }
 
     /// Cuts steps into runs, each with the begin events that are open before it.
@@ -338,13 +338,7 @@ impl<'a> Splitter<'a> {
         open
     }
 
-    fn stretch(
-        &self,
-        group: &[ThreadKey],
-        steps: &[Step],
-        copies: &[usize],
-        first: bool,
-    ) -> Stretch {
+    fn run(&self, group: &[ThreadKey], steps: &[Step], copies: &[usize], first: bool) -> Run {
         let times = || steps.iter().filter_map(|step| self.known[step.0].time);
         let span = times().min().zip(times().max());
         let lives = |thread: &&ThreadKey| {
@@ -366,7 +360,7 @@ impl<'a> Splitter<'a> {
                 threads.insert(thread.clone());
             }
         }
-        Stretch { events, copies: copies.to_vec(), threads, ..Stretch::default() }
+        Run { events, copies: copies.to_vec(), threads, ..Run::default() }
     }
 
     /// Finds the first 1024 page events in output order.
@@ -391,17 +385,17 @@ impl<'a> Splitter<'a> {
     }
 
     /// Adds the events of other runs that DevTools needs to show a run.
-    fn repeat_pages(&self, stretches: &mut [Stretch]) {
+    fn repeat_pages(&self, runs: &mut [Run]) {
         let place = |event: usize| self.order.iter().position(|&other| other == event);
         let known = self.pages.iter().map(|&page| &self.known[page]);
         let shown: Vec<Value> =
             known.flat_map(|known| pages::shown_by(&known.fields, &known.thread.0)).collect();
-        for stretch in stretches {
-            if !stretch.threads.iter().any(|thread| self.is_drawn(thread, &shown)) {
-                stretch.copies.sort_by_key(|&copy| place(copy));
+        for run in runs {
+            if !run.threads.iter().any(|thread| self.is_drawn(thread, &shown)) {
+                run.copies.sort_by_key(|&copy| place(copy));
                 continue;
             }
-            let end = stretch.end.map(|end| (SortKey::of(&self.known[end].fields), end));
+            let end = run.end.map(|end| (SortKey::of(&self.known[end].fields), end));
             for &page in &self.pages {
                 let mut processes = vec![self.known[page].thread.0.clone()];
                 let data = self.known[page].fields.get("args").and_then(Fields::parse);
@@ -415,13 +409,13 @@ impl<'a> Splitter<'a> {
                 let is_before = end.as_ref().is_none_or(|end| {
                     (&SortKey::of(&self.known[page].fields), page) < (&end.0, end.1)
                 });
-                let is_needed = stretch.threads.iter().any(|t| processes.contains(&t.0));
-                let is_there = stretch.events.contains(&page) || stretch.copies.contains(&page);
+                let is_needed = run.threads.iter().any(|t| processes.contains(&t.0));
+                let is_there = run.events.contains(&page) || run.copies.contains(&page);
                 if is_before && is_needed && !is_there {
-                    stretch.copies.push(page);
+                    run.copies.push(page);
                 }
             }
-            stretch.copies.sort_by_key(|&copy| place(copy));
+            run.copies.sort_by_key(|&copy| place(copy));
         }
     }
 
@@ -441,17 +435,17 @@ impl<'a> Splitter<'a> {
         (0..self.known.len()).filter(is_of).collect()
     }
 
-    fn place_metadata(&self, stretches: &mut [Stretch]) {
-        for stretch in stretches.iter_mut() {
+    fn place_metadata(&self, runs: &mut [Run]) {
+        for stretch in runs.iter_mut() {
             stretch.metadata = self.metadata_of(&stretch.threads);
         }
         let placed: BTreeSet<usize> =
-            stretches.iter().flat_map(|s| s.metadata.iter().copied()).collect();
+            runs.iter().flat_map(|s| s.metadata.iter().copied()).collect();
         for (number, known) in self.known.iter().enumerate() {
             if known.is_metadata && !placed.contains(&number) {
-                let has = |s: &Stretch| s.threads.iter().any(|t| t.0 == known.thread.0);
-                let at = stretches.iter().position(has).unwrap_or(0);
-                stretches[at].metadata.insert(number);
+                let has = |s: &Run| s.threads.iter().any(|t| t.0 == known.thread.0);
+                let at = runs.iter().position(has).unwrap_or(0);
+                runs[at].metadata.insert(number);
             }
         }
     }
@@ -467,13 +461,13 @@ impl<'a> Splitter<'a> {
         format!("{{\"events\":{events},\"bytes\":{bytes}{span}}}")
     }
 
-    fn part(&self, stretch: &Stretch, format: Format, united: &[(String, String)]) -> SplitPart {
-        let all = stretch.events.iter().chain(&stretch.copies).chain(&stretch.metadata);
+    fn part(&self, run: &Run, format: Format, united: &[(String, String)]) -> SplitPart {
+        let all = run.events.iter().chain(&run.copies).chain(&run.metadata);
         let in_input_order: BTreeSet<usize> = all.copied().collect();
         let numbers: Vec<usize> = in_input_order.into_iter().collect();
         let texts: Vec<&str> = numbers.iter().map(|&i| self.known[i].text).collect();
         let order = output_order(&texts);
-        let written = |&i: &usize| match stretch.copies.contains(&numbers[i]) {
+        let written = |&i: &usize| match run.copies.contains(&numbers[i]) {
             true => marked(texts[i]),
             false => texts[i].to_owned(),
         };
@@ -482,8 +476,8 @@ impl<'a> Splitter<'a> {
         SplitPart {
             bytes: write::trace(format, &events, &with_used_frames(united, &events)),
             events: events.len(),
-            metadata: stretch.metadata.len(),
-            copies: stretch.copies.len(),
+            metadata: run.metadata.len(),
+            copies: run.copies.len(),
         }
     }
 }

@@ -17,7 +17,7 @@ pub struct ViewerEvent {
     /// Text of the event; a merged pair has its members in no particular order.
     pub text: String,
     /// Whether the event was merged from a pair.
-    pub made: bool,
+    pub merged: bool,
 }
 
 /// Returns the members of an event by name, and those of `args` by name too. The last of equal
@@ -58,10 +58,10 @@ pub fn for_devtools(inputs: &[&[u8]]) -> Result<Vec<ViewerEvent>, String> {
         } else if (is("B") || is("E")) && fields.get("ts").and_then(time).is_some() {
             halves.push(*text);
         } else {
-            events.push(ViewerEvent { text: (*text).to_owned(), made: false });
+            events.push(ViewerEvent { text: (*text).to_owned(), merged: false });
         }
     }
-    events.extend(pair(&halves).into_iter().map(|text| ViewerEvent { text, made: true }));
+    events.extend(pair(&halves).into_iter().map(|text| ViewerEvent { text, merged: true }));
     let texts: Vec<&str> = events.iter().map(|event| event.text.as_str()).collect();
     let order = order::output_order(&texts).events;
     Ok(order.into_iter().map(|at| finished(&events[at])).collect())
@@ -81,7 +81,7 @@ fn pair(halves: &[&str]) -> Vec<String> {
         halves.iter().map(|half| Fields::parse(half).expect("parsed before")).collect();
     let thread = |at: usize| ["pid", "tid"].map(|key| Value::of(fields[at].get(key)));
     let mut open: HashMap<[Value; 2], Vec<usize>> = HashMap::new();
-    let mut made = BTreeMap::new();
+    let mut merged = BTreeMap::new();
     let number = |half: usize| sorted.iter().position(|&at| at == half);
     for &at in &sorted {
         let stack = open.entry(thread(at)).or_default();
@@ -96,13 +96,13 @@ fn pair(halves: &[&str]) -> Vec<String> {
         let begin = stack.iter().rposition(|&begin| fits("name", begin) && fits("cat", begin));
         if let Some(begin) = begin {
             let begin = stack.remove(begin);
-            made.insert(number(begin), complete(&fields[begin], Some(&fields[at])));
+            merged.insert(number(begin), complete(&fields[begin], Some(&fields[at])));
         }
     }
-    let mut made = Vec::from_iter(made.into_values());
+    let mut merged = Vec::from_iter(merged.into_values());
     let is_open = |at: &&usize| open.get(&thread(**at)).is_some_and(|stack| stack.contains(at));
-    made.extend(sorted.iter().filter(is_open).map(|&at| complete(&fields[at], None)));
-    made
+    merged.extend(sorted.iter().filter(is_open).map(|&at| complete(&fields[at], None)));
+    merged
 }
 
 fn complete(begin: &Fields<'_>, end: Option<&Fields<'_>>) -> String {
@@ -253,7 +253,7 @@ fn finished(event: &ViewerEvent) -> ViewerEvent {
     }
     front.push_str(&profile_id(&fields));
     text.insert_str(1, &front);
-    ViewerEvent { text, made: event.made }
+    ViewerEvent { text, merged: event.merged }
 }
 
 /// Decodes the `\u` escapes of a JSON text, as `merge` for Perfetto does, except control

@@ -76,9 +76,9 @@ fn cut(rng: &mut Rng, list: &[Value], most: usize) -> Vec<Value> {
         let chunks = list.iter().zip(&mut is_kept).filter(|(event, _)| is_chunk(event));
         chunks.take(first).for_each(|(_, kept)| *kept = true);
     }
-    let stretches = 1 + rng.index(3);
-    for _ in 0..stretches {
-        let length = most / stretches;
+    let ranges = 1 + rng.index(3);
+    for _ in 0..ranges {
+        let length = most / ranges;
         let from = rng.index(list.len() - length + 1);
         is_kept[from..from + length].fill(true);
     }

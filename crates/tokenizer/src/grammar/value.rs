@@ -216,7 +216,7 @@ mod tests {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
             (state >> 33) as usize % below
         };
-        let mut told = 0;
+        let mut count = 0;
         for round in (0..60_000).step_by(crate::EVERY) {
             let mut bytes = vec![b"{["[round % 2]];
             // some are deep, so that they end blocks later
@@ -233,13 +233,13 @@ mod tests {
             let expected = end_by_bytes(&bytes, 0);
             for tier in &kernels {
                 let found = Kernel::of(**tier).container_len(&bytes);
-                told += usize::from(found.is_some());
+                count += usize::from(found.is_some());
                 let shown = bytes.escape_ascii();
                 assert!(found.is_none_or(|found| found == expected), "{tier} {found:?}: {shown}");
             }
             assert_eq!(value_end(&bytes, 0), expected);
         }
-        assert!(kernels.len() == 1 || told > 20_000 / crate::EVERY, "{told}");
+        assert!(kernels.len() == 1 || count > 20_000 / crate::EVERY, "{count}");
     }
 
     #[test]

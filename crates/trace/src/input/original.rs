@@ -108,11 +108,12 @@ mod tests {
         tracemill_tokenizer::survive_lost_pages();
         let written = |result: io::Result<()>| result.expect("the file takes it");
         assert_eq!(check(|_, _| ()), Ok(()));
-        let said = |change: &dyn Fn(&Path, &mut File)| check(change).expect_err("it has changed");
-        assert!(said(&|_, file| written(file.set_len(10))).contains("from 100000 to 10 bytes"));
-        let longer = said(&|_, file| written(file.write_all(b"[]")));
+        let message =
+            |change: &dyn Fn(&Path, &mut File)| check(change).expect_err("it has changed");
+        assert!(message(&|_, file| written(file.set_len(10))).contains("from 100000 to 10 bytes"));
+        let longer = message(&|_, file| written(file.write_all(b"[]")));
         assert!(longer.contains("a.json became longer, from 100000 to 100002 bytes"), "{longer}");
-        let written_to = said(&|path, _| written(fs::write(path, vec![b'x'; 100_000])));
+        let written_to = message(&|path, _| written(fs::write(path, vec![b'x'; 100_000])));
         assert!(written_to.contains("was written to while it was read"), "{written_to}");
     }
 

@@ -15,7 +15,7 @@
 //! use std::io::Write;
 //! use std::sync::Arc;
 //! use tracemill_trace::os::Temporary;
-//! use tracemill_trace::input::packed::{Unpacking, members, stretches, unpack};
+//! use tracemill_trace::input::packed::{Unpacking, members, spans, unpack};
 //! use tracemill_trace::Limits;
 //!
 //! let text: Vec<u8> = (0..250_000).flat_map(|number| format!("{number:09},").into_bytes()).collect();
@@ -29,9 +29,9 @@
 //!
 //! let restarts = members(&file).expect("it is gzip");
 //! let wanted = [1_500_000..1_500_010];
-//! let (stretches, len) = (stretches(&restarts, &wanted, text.len() as u64), text.len() as u64);
+//! let (spans, len) = (spans(&restarts, &wanted, text.len() as u64), text.len() as u64);
 //! let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
-//! let map = unpack("a.json.gz", &file, &Unpacking { stretches, len }, &limits)?;
+//! let map = unpack("a.json.gz", &file, &Unpacking { spans, len }, &limits)?;
 //! assert_eq!((map.len(), &map[1_500_000..1_500_010]), (text.len(), &text[1_500_000..1_500_010]));
 //! assert_eq!(&map[..9], [0; 9]); // the first member was not unpacked
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -185,7 +185,7 @@ impl Stretch {
 #[derive(Clone, Debug)]
 pub struct Unpacking {
     /// Ascending ranges.
-    pub stretches: Vec<Stretch>,
+    pub spans: Vec<Stretch>,
     /// Length of the whole text in bytes.
     pub len: u64,
 }
@@ -203,12 +203,12 @@ pub fn unpack(
     unpacking: &Unpacking,
     limits: &Limits,
 ) -> Result<Arc<Mapped>, Error> {
-    let &Unpacking { ref stretches, len } = unpacking;
+    let &Unpacking { ref spans, len } = unpacking;
     let failed = |e| Error::scratch(&limits.tmp_dir, e);
     let sparse = Sparse::new(&limits.tmp_dir, len).map_err(failed)?;
     let one = |number: usize| {
         limits.cancel.check()?;
-        let Stretch { from, end, open } = stretches[number];
+        let Stretch { from, end, open } = spans[number];
         let reader = input::unpacked(file, from.packed);
         let reader = reader.map_err(|e| Error::read(name, e))?;
         let mut text = StretchText { reader, at: from.text, sparse: &sparse, name, limits };
@@ -222,7 +222,7 @@ pub fn unpack(
         }
         Ok::<_, Error>(())
     };
-    try_each(limits.threads, stretches.len(), one)?;
+    try_each(limits.threads, spans.len(), one)?;
     Ok(Arc::new(sparse.into_map().map_err(failed)?))
 }
 
@@ -259,21 +259,21 @@ impl StretchText<'_> {
     }
 }
 
-/// Returns the stretches that cover the `wanted` ranges of text. Their starts ascend; an empty
+/// Returns the spans that cover the `wanted` ranges of text. Their starts ascend; an empty
 /// range is an event of unknown length.
 ///
-/// `restarts` ascend from the start of the text, which has `len` bytes. A stretch extends from its
+/// `restarts` ascend from the start of the text, which has `len` bytes. A span extends from its
 /// restart to the last wanted byte before the next restart.
 ///
 /// ```
-/// use tracemill_trace::input::packed::{Restart, stretches};
+/// use tracemill_trace::input::packed::{Restart, spans};
 ///
 /// let frames = [(0, 0), (1000, 90), (2000, 170), (3000, 260)].map(|(text, packed)| Restart { text, packed });
-/// let found = stretches(&frames, &[1200..1300, 1400..1450, 3500..3500], 4000);
+/// let found = spans(&frames, &[1200..1300, 1400..1450, 3500..3500], 4000);
 /// let read: Vec<_> = found.iter().map(|range| (range.from.packed, range.end, range.open)).collect();
 /// assert_eq!(read, [(90, 1450, None), (260, 3501, Some(3500))]); // the last event's length is not known
 /// ```
-pub fn stretches(restarts: &[Restart], wanted: &[Range<u64>], len: u64) -> Vec<Stretch> {
+pub fn spans(restarts: &[Restart], wanted: &[Range<u64>], len: u64) -> Vec<Stretch> {
     let mut all: BTreeMap<usize, Stretch> = BTreeMap::new();
     for range in wanted {
         let is_open = range.is_empty();
@@ -333,22 +333,22 @@ mod tests {
     #[test]
     fn stretches_cover_the_wanted_ranges() {
         let restarts: Vec<_> = (0..10).map(|n| Restart { text: n * 100, packed: n * 7 }).collect();
-        let stretch = |number: usize, end, open| Stretch { from: restarts[number], end, open };
+        let span = |number: usize, end, open| Stretch { from: restarts[number], end, open };
         let wanted =
             [0..10, 50..50, 60..70, 99..101, 250..250, 399..620, 410..500, 420..420, 950..u64::MAX];
         let expected = [
-            stretch(0, 100, None),
-            stretch(1, 101, None),
-            stretch(2, 251, Some(250)),
-            stretch(3, 400, None),
-            stretch(4, 500, Some(420)),
-            stretch(5, 600, None),
-            stretch(6, 620, None),
-            stretch(9, 980, None),
+            span(0, 100, None),
+            span(1, 101, None),
+            span(2, 251, Some(250)),
+            span(3, 400, None),
+            span(4, 500, Some(420)),
+            span(5, 600, None),
+            span(6, 620, None),
+            span(9, 980, None),
         ];
-        assert_eq!(stretches(&restarts, &wanted, 980), expected);
-        assert_eq!(stretches(&restarts, &[], 980), []);
-        assert_eq!(stretches(&[], &wanted, 980), []);
-        assert_eq!(stretches(&restarts, &[2000..2001, 2000..2000], 980), []);
+        assert_eq!(spans(&restarts, &wanted, 980), expected);
+        assert_eq!(spans(&restarts, &[], 980), []);
+        assert_eq!(spans(&[], &wanted, 980), []);
+        assert_eq!(spans(&restarts, &[2000..2001, 2000..2000], 980), []);
     }
 }

@@ -14,7 +14,7 @@ use crate::store::entry::Entry;
 use crate::store::place::Place;
 
 /// Number of intervals of time, about the number of entries sorted at once.
-const STRETCHES: usize = 16 * 1024;
+const INTERVALS: usize = 16 * 1024;
 /// Maximum number of pieces that are merged instead. A merge of few pieces is faster.
 const MERGED: usize = 4;
 /// Maximum number of entries of an interval that the insertion sort handles.
@@ -33,10 +33,10 @@ pub(super) fn sort_pieces(pieces: &[&[Entry]], sorted: &mut Vec<Entry>) {
         }
         return;
     }
-    let stretches = Stretches::over(pieces);
-    let mut ends = vec![0u32; STRETCHES + 1];
+    let intervals = Intervals::over(pieces);
+    let mut ends = vec![0u32; INTERVALS + 1];
     for entry in pieces.iter().copied().flatten() {
-        ends[stretches.of(entry.time) + 1] += 1;
+        ends[intervals.of(entry.time) + 1] += 1;
     }
     let crowd = ends.iter().copied().max().unwrap_or_default();
     let mut before = 0;
@@ -46,7 +46,7 @@ pub(super) fn sort_pieces(pieces: &[&[Entry]], sorted: &mut Vec<Entry>) {
     }
     sorted.resize(before as usize, Entry { time: 0, place: Place(0) });
     for entry in pieces.iter().copied().flatten() {
-        let next = &mut ends[stretches.of(entry.time)];
+        let next = &mut ends[intervals.of(entry.time)];
         sorted[*next as usize] = *entry;
         *next += 1;
     }
@@ -56,19 +56,19 @@ pub(super) fn sort_pieces(pieces: &[&[Entry]], sorted: &mut Vec<Entry>) {
     exchange_neighbours(sorted);
 }
 
-struct Stretches {
+struct Intervals {
     first: i64,
     /// Number of intervals per nanosecond, times 2^64.
     of_nanosecond: u64,
 }
 
-impl Stretches {
+impl Intervals {
     fn over(pieces: &[&[Entry]]) -> Self {
         let first = pieces.iter().map(|piece| piece[0].time).min().unwrap_or_default();
         let last = pieces.iter().map(|piece| piece[piece.len() - 1].time).max().unwrap_or_default();
-        let all = (STRETCHES as u128) << 64;
+        let all = (INTERVALS as u128) << 64;
         let of_nanosecond = all / (u128::from(last.abs_diff(first)) + 1);
-        Stretches { first, of_nanosecond: of_nanosecond.try_into().unwrap_or(u64::MAX) }
+        Intervals { first, of_nanosecond: of_nanosecond.try_into().unwrap_or(u64::MAX) }
     }
 
     #[inline(always)]
@@ -81,7 +81,7 @@ impl Stretches {
 /// Sorts the crowded intervals, whose ends are in `ends`.
 fn sort_crowds(ends: &[u32], sorted: &mut [Entry]) {
     let mut start = 0;
-    for &end in &ends[..STRETCHES] {
+    for &end in &ends[..INTERVALS] {
         if end - start > FEW {
             // entries of a piece are still in order, which speeds up the stable sort
             sorted[start as usize..end as usize].sort();

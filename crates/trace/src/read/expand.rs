@@ -49,7 +49,7 @@ impl Expand for TracesOnly {
     fn expand(&mut self, _: &Path, _: &Arc<Payload>, _: &Document) -> Expanded {
         // never called, because `takes` returns false
         let events = Box::new(io::empty());
-        Expanded { events, heap: 0, flaws: Arc::default(), said: None }
+        Expanded { events, heap: 0, flaws: Arc::default(), place: None }
     }
 
     fn last(&mut self, _: Option<i64>) -> Option<(&'static str, Vec<u8>)> {
@@ -66,7 +66,7 @@ pub struct Expanded {
     /// Flaws of the document; complete after all events are read.
     pub flaws: Arc<Mutex<Flaws>>,
     /// A warning for the user about the pid and tid.
-    pub said: Option<ProfilePlace>,
+    pub place: Option<ProfilePlace>,
 }
 
 /// Number of bytes of a stream that are inspected.

@@ -268,11 +268,11 @@ mod tests {
             (0..1000).map(|ts| format!("{{ \"ph\":\"i\", \"ts\":{ts}}}")).collect();
         let text = format!("{{\"a\":1,\"traceEvents\":[{}],\"b\":2}}", events.join(",\n"));
         let place = |number: usize| text.find(&events[number]).expect("it is there") as u64;
-        let stretch = |from, to| Piece::Stretch(place(from)..place(to) - 2);
+        let range = |from, to| Piece::Stretch(place(from)..place(to) - 2);
         let pieces = [
             Piece::Event(place(3), 0),
-            stretch(10, 12),
-            stretch(12, 200),
+            range(10, 12),
+            range(12, 200),
             Piece::Event(place(500), 40),
             Piece::Stretch(place(990)..u64::MAX),
         ];

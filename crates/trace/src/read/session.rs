@@ -169,7 +169,7 @@ impl Session<'_> {
         match opened {
             OpenedInput::Stream { encoding, packed: Some((original, file)), .. } => {
                 let mapped = unpack(&input.name(), &file, unpacking, self.limits)?;
-                self.read.spooled += unpacking.stretches.iter().map(Stretch::bytes).sum::<u64>();
+                self.read.spooled += unpacking.spans.iter().map(Stretch::bytes).sum::<u64>();
                 original.check(Some(&file))?;
                 let skip = input::byte_order_mark(&mapped);
                 Ok(OpenedInput::Mapped { mapped, skip, original: Some(original), encoding })
@@ -221,9 +221,10 @@ impl Session<'_> {
         for (count, document) in found.iter().enumerate() {
             let document = within(document, base);
             let expanded = self.expand.expand(input.source.path(), payload, &document);
-            let Expanded { events, heap, flaws, said } = expanded;
+            let Expanded { events, heap, flaws, place } = expanded;
             let (input, number_of) = (input.name(), several.then_some(count + 1));
-            let warning = said.map(|said| InputWarning::Profile { input, number: number_of, said });
+            let warning =
+                place.map(|place| InputWarning::Profile { input, number: number_of, place });
             self.read.warnings.extend(warning);
             let retention = Retention { keep: reader.needs().synthetic_bytes, taken: heap };
             let name = &self.read.reports[number].name;

@@ -31,7 +31,7 @@ pub enum InputWarning {
         /// Number of the profile in the input, from 1, if there are several.
         number: Option<usize>,
         /// The pid and tid that the profile got, and the reason.
-        said: ProfilePlace,
+        place: ProfilePlace,
     },
 }
 
@@ -48,10 +48,10 @@ impl fmt::Display for InputWarning {
                  its start; give the input as a file to read all",
                 plural(*profiles as u64, "CPU profile")
             ),
-            InputWarning::Profile { input, number: Some(number), said } => {
-                write!(f, "{input} (number {number}): {said}")
+            InputWarning::Profile { input, number: Some(number), place } => {
+                write!(f, "{input} (number {number}): {place}")
             }
-            InputWarning::Profile { input, number: None, said } => write!(f, "{input}: {said}"),
+            InputWarning::Profile { input, number: None, place } => write!(f, "{input}: {place}"),
         }
     }
 }
@@ -72,7 +72,7 @@ impl InputWarning {
     /// Returns a suggested remedy, if there is one.
     pub fn remedy(&self) -> Option<Remedy> {
         match self {
-            InputWarning::Profile { said: ProfilePlace::Assigned { .. }, .. } => {
+            InputWarning::Profile { place: ProfilePlace::Assigned { .. }, .. } => {
                 Some(Remedy::NameThread)
             }
             _ => None,

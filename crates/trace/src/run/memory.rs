@@ -125,17 +125,17 @@ impl MemoryBudget {
         self.0.leases.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Leases `asked` bytes or the unleased rest, but at least `least`.
-    fn take(&self, name: &'static str, asked: u64, least: u64) -> u64 {
+    /// Leases `requested` bytes or the unleased rest, but at least `least`.
+    fn take(&self, name: &'static str, requested: u64, least: u64) -> u64 {
         let mut leases = self.leases();
-        let bytes = asked.min(self.0.memory.saturating_sub(leases.now)).max(least);
+        let bytes = requested.min(self.0.memory.saturating_sub(leases.now)).max(least);
         leases.now += bytes;
         leases.most = leases.most.max(leases.now);
         let (now, leased) = leases.by_name.entry(name).or_default();
         *now += bytes;
         leased.name = name;
         leased.most = leased.most.max(*now);
-        leased.short = leased.short.max(asked - bytes);
+        leased.short = leased.short.max(requested - bytes);
         bytes
     }
 
@@ -181,14 +181,14 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// Leases `asked` bytes of `budget`, or the unleased rest.
+    /// Leases `requested` bytes of `budget`, or the unleased rest.
     pub(super) fn new(
         budget: &MemoryBudget,
         name: &'static str,
-        asked: u64,
+        requested: u64,
         tmp_dir: &Path,
     ) -> Self {
-        let bytes = budget.take(name, asked, LEAST.bytes(asked));
+        let bytes = budget.take(name, requested, LEAST.bytes(requested));
         let held = Some(Arc::new(Growing { budget: budget.clone(), name, bytes }));
         Lease { _held: held, ..Lease::alone(bytes, tmp_dir) }
     }

@@ -75,9 +75,10 @@ mod tests {
             ["a", "", "it's", "a b", "$x", "(anonymous)", "tab\tend", "é", "a\\b\n'", "--name=^x$"];
         let line: Vec<String> = words.iter().map(|word| shell_word(word)).collect();
         let script = format!("printf '%s\\0' {}", line.join(" "));
-        let said = std::process::Command::new("bash").args(["-c", &script]).output().expect("bash");
-        let said = String::from_utf8(said.stdout).expect("UTF-8");
-        let read: Vec<&str> = said.split_terminator('\0').collect();
+        let output =
+            std::process::Command::new("bash").args(["-c", &script]).output().expect("bash");
+        let text = String::from_utf8(output.stdout).expect("UTF-8");
+        let read: Vec<&str> = text.split_terminator('\0').collect();
         assert_eq!(read, words);
     }
 }

@@ -186,8 +186,8 @@ mod tests {
             "", "-", "+", ".", "s", "x", "1.2.3", "1,5s", "1e3", "--1", "+-1", "@5", "5w", "5  s",
             "1 2s",
         ] {
-            let told = parse_time(text).expect_err(text);
-            assert!(told.contains("such as 1500") && told.ends_with(text), "{told}");
+            let error = parse_time(text).expect_err(text);
+            assert!(error.contains("such as 1500") && error.ends_with(text), "{error}");
         }
         for text in ["0.0001us", "1.5ns", "0.0001", "0.00000000000001h"] {
             assert!(parse_time(text).expect_err(text).contains("whole nanoseconds"), "{text}");

@@ -41,7 +41,7 @@ impl Expand for NodesToEvents {
 
     fn expand(&mut self, _: &Path, _: &Arc<Payload>, _: &Document) -> Expanded {
         let events = Box::new(Cursor::new(SYNTHETIC));
-        Expanded { events, heap: 0, flaws: Arc::default(), said: None }
+        Expanded { events, heap: 0, flaws: Arc::default(), place: None }
     }
 
     fn last(&mut self, _: Option<i64>) -> Option<(&'static str, Vec<u8>)> {
@@ -92,8 +92,11 @@ fn synthetic_events_share_the_number_of_their_input() {
     let scan = Scan::new(&sources, &limits, &mut expand);
     let Scanned { inputs, observed: (recorder, counts), .. } =
         scan.observe(observers).run().expect("sound");
-    let starts: Vec<(&str, usize, bool)> =
-        recorder.starts.iter().map(|(name, number, made)| (&**name, *number, *made)).collect();
+    let starts: Vec<(&str, usize, bool)> = recorder
+        .starts
+        .iter()
+        .map(|(name, number, synthetic)| (&**name, *number, *synthetic))
+        .collect();
     let expected = [
         ("a.json", 0, false),
         ("b.cpuprofile", 1, false),
@@ -169,12 +172,12 @@ fn synthetic_events_of_a_verb_are_indexed_at_their_base() {
     let draft = Draft::new(&std::env::temp_dir()).expect("a file");
     draft.write(SYNTHETIC.as_bytes()).expect("it takes bytes");
     let mapped = draft.map().expect("it maps").expect("it has bytes");
-    let made = Payload::Mapped(Arc::new(mapped));
+    let payload = Payload::Mapped(Arc::new(mapped));
     let base = inputs.store().with_long(&index.long_events).end();
-    let current = Current { before: &inputs.payloads, base, bytes: InputBytes::Payload(&made) };
+    let current = Current { before: &inputs.payloads, base, bytes: InputBytes::Payload(&payload) };
     let limits = limits();
     let keep = InputOrder::new(limits.lease("places", Share::of(1, 64)), 0);
-    let added = EventIndex::of_synthetic(keep, &made, current, &limits).expect("sound");
+    let added = EventIndex::of_synthetic(keep, &payload, current, &limits).expect("sound");
     let places = added.kept.into_places().finish().expect("disk");
     let offsets: Vec<u64> = places.iter().map(|place| place.offset()).collect();
     assert_eq!(offsets, [base + 1, base + 19]);

@@ -56,7 +56,7 @@ pub fn recording(seed: u64) -> Value {
             ids: has_profile && rng.chance(40),
             pairs: at == paired,
         };
-        stretch(rng, thread, 0..LENGTH, 0, scale, &mut slices);
+        fill(rng, thread, 0..LENGTH, 0, scale, &mut slices);
         if rng.chance(60) && !scale.pairs {
             rng.shuffle(&mut slices);
         }
@@ -72,7 +72,7 @@ pub fn recording(seed: u64) -> Value {
 }
 
 /// Fills a time range with nested slices.
-fn stretch(
+fn fill(
     rng: &mut Rng,
     thread: Thread,
     range: Range<u64>,
@@ -100,7 +100,7 @@ fn stretch(
         let slice = begun(rng, thread, name, at, scale);
         let end = finish(rng, slice, dur, scale, events);
         if dur > 2 {
-            stretch(rng, thread, at..(at + dur).min(to), depth + 1, scale, events);
+            fill(rng, thread, at..(at + dur).min(to), depth + 1, scale, events);
         }
         events.extend(end);
         if rng.chance(25) {

@@ -71,7 +71,7 @@ pub fn slice(
         order: &order,
         windows,
         edges,
-        made: Vec::new(),
+        synthetic: Vec::new(),
         kept: Vec::new(),
     };
     let whole = slicer.hold();
@@ -81,7 +81,7 @@ pub fn slice(
         slicer.choose(&input_of);
     }
     slicer.kept.sort_unstable();
-    let mut all: Vec<&str> = slicer.made.iter().map(String::as_str).collect();
+    let mut all: Vec<&str> = slicer.synthetic.iter().map(String::as_str).collect();
     all.extend(slicer.kept.iter().map(|&number| texts[number]));
     let sorted = order::output_order(&all);
     let sorted: Vec<&str> = sorted.events.iter().map(|&number| all[number]).collect();
@@ -182,7 +182,7 @@ struct Slicer<'e> {
     order: &'e [usize],
     windows: &'e [Window],
     edges: Edges,
-    made: Vec<String>,
+    synthetic: Vec<String>,
     kept: Vec<usize>,
 }
 
@@ -287,14 +287,14 @@ impl Slicer<'_> {
         if self.edges == Edges::Clip && !touched.is_empty() {
             let pieces = touched.iter().map(|&window| self.piece(event, &ts, window));
             let pieces: Vec<String> = pieces.collect();
-            return self.made.extend(pieces);
+            return self.synthetic.extend(pieces);
         }
         if !essential {
             return;
         }
         let first = low(self.windows[0]);
         if self.edges == Edges::Clip && ts.floor < first && event.is("TracingStartedInBrowser") {
-            self.made.push(event.at(first));
+            self.synthetic.push(event.at(first));
         } else {
             self.kept.push(number);
         }

@@ -148,7 +148,7 @@ impl Slicer<'_> {
         let (all, _) = self.lasting(parts);
         let (_, last, end) = self.bounds().expect("something lies outside");
         let mut gone = Vec::new();
-        let mut made = Vec::new();
+        let mut synthetic = Vec::new();
         for &window in self.windows {
             let (from, to) = (low(window), high(window));
             let inside = |rank: usize| from <= self.floor(rank) && self.floor(rank) < to;
@@ -188,11 +188,12 @@ impl Slicer<'_> {
             opened.sort_unstable();
             flows.sort_unstable();
             closed.sort_unstable();
-            made.extend(opened.iter().map(|&rank| self.event(rank).at(from)));
-            made.extend(flows.iter().map(|&(_, rank)| self.event(rank).at(from)));
-            made.extend(closed.iter().rev().map(|&(_, _, rank, kind)| self.end_of(rank, kind, to)));
+            synthetic.extend(opened.iter().map(|&rank| self.event(rank).at(from)));
+            synthetic.extend(flows.iter().map(|&(_, rank)| self.event(rank).at(from)));
+            synthetic
+                .extend(closed.iter().rev().map(|&(_, _, rank, kind)| self.end_of(rank, kind, to)));
         }
-        self.made.extend(made);
+        self.synthetic.extend(synthetic);
         let inside =
             |&&rank: &&usize| self.window_at(self.floor(rank)).is_some() && !gone.contains(&rank);
         let kept: Vec<usize> = parts.iter().filter(inside).map(|&rank| self.order[rank]).collect();
