@@ -292,7 +292,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
 
     /// Sets the known start of the profile, which overrides that of chunks.
     ///
-    /// `data_start` is the start in the clock of the data, which may differ from that of the events.
+    /// `data_start` is the start in the clock of the data, which may differ from that of events.
     pub fn set_start(&mut self, start: Option<i64>, data_start: Option<i64>) {
         self.start = start.or(self.start);
         self.shift =

@@ -436,8 +436,8 @@ impl<'a> Splitter<'a> {
     }
 
     fn place_metadata(&self, runs: &mut [Run]) {
-        for stretch in runs.iter_mut() {
-            stretch.metadata = self.metadata_of(&stretch.threads);
+        for run in runs.iter_mut() {
+            run.metadata = self.metadata_of(&run.threads);
         }
         let placed: BTreeSet<usize> =
             runs.iter().flat_map(|s| s.metadata.iter().copied()).collect();
