@@ -27,26 +27,26 @@ impl Expected {
     }
 
     fn note(&mut self, stream: u64, time: i64, numbers: &[u64; 7]) {
-        let own = self.0.entry(stream).or_default();
-        own.0 = time;
+        let last = self.0.entry(stream).or_default();
+        last.0 = time;
         if numbers[6] > 0 {
-            own.1 = numbers[5].wrapping_add(numbers[6]);
+            last.1 = numbers[5].wrapping_add(numbers[6]);
         }
     }
 
     /// Returns the columns of the stream's next event; `skim` is for chunks, `time` in nanoseconds.
     pub(super) fn encode(&mut self, stream: u64, time: i64, skim: Option<Skim>) -> [u64; 8] {
-        let mut own = skim.map_or([0; 7], |skim| skim.numbers());
-        let (at, id) = self.next(stream, own[2] as i64);
-        self.note(stream, time, &own);
+        let mut numbers = skim.map_or([0; 7], |skim| skim.numbers());
+        let (at, id) = self.next(stream, numbers[2] as i64);
+        self.note(stream, time, &numbers);
         let later = time.wrapping_sub(at);
-        let is_micros = later % 1000 == 0 && TIMES.iter().all(|&at| own[at] as i64 % 1000 == 0);
+        let is_micros = later % 1000 == 0 && TIMES.iter().all(|&at| numbers[at] as i64 % 1000 == 0);
         let unit = if is_micros { 1000 } else { 1 };
-        TIMES.iter().for_each(|&at| own[at] = zigzag(own[at] as i64 / unit));
-        own[0] |= if skim.is_some() { streams::CHUNK } else { 0 };
-        own[0] |= if is_micros { streams::MICROS } else { 0 };
-        own[5] = if own[6] > 0 { zigzag(own[5].wrapping_sub(id) as i64) } else { 0 };
-        let [kind, samples, duration, low, rest, least, ids] = own;
+        TIMES.iter().for_each(|&at| numbers[at] = zigzag(numbers[at] as i64 / unit));
+        numbers[0] |= if skim.is_some() { streams::CHUNK } else { 0 };
+        numbers[0] |= if is_micros { streams::MICROS } else { 0 };
+        numbers[5] = if numbers[6] > 0 { zigzag(numbers[5].wrapping_sub(id) as i64) } else { 0 };
+        let [kind, samples, duration, low, rest, least, ids] = numbers;
         [zigzag(later / unit), kind, samples, duration, low, rest, least, ids]
     }
 
@@ -54,20 +54,20 @@ impl Expected {
     pub(super) fn decode(
         &mut self,
         stream: u64,
-        [later, mut own @ ..]: [u64; 8],
+        [later, mut numbers @ ..]: [u64; 8],
     ) -> Option<(i64, Option<Skim>)> {
-        let unit = if own[0] & streams::MICROS != 0 { 1000 } else { 1 };
+        let unit = if numbers[0] & streams::MICROS != 0 { 1000 } else { 1 };
         let time_of = |number: u64| unzigzag(number).wrapping_mul(unit);
-        TIMES.iter().for_each(|&at| own[at] = time_of(own[at]) as u64);
-        let (at, id) = self.next(stream, own[2] as i64);
+        TIMES.iter().for_each(|&at| numbers[at] = time_of(numbers[at]) as u64);
+        let (at, id) = self.next(stream, numbers[2] as i64);
         let time = at.wrapping_add(time_of(later));
-        if own[6] > 0 {
-            own[5] = id.wrapping_add(unzigzag(own[5]) as u64);
+        if numbers[6] > 0 {
+            numbers[5] = id.wrapping_add(unzigzag(numbers[5]) as u64);
         }
-        self.note(stream, time, &own);
-        match own[0] & streams::CHUNK {
+        self.note(stream, time, &numbers);
+        match numbers[0] & streams::CHUNK {
             0 => Some((time, None)),
-            _ => Skim::of_numbers(own).map(|skim| (time, Some(skim))),
+            _ => Skim::of_numbers(numbers).map(|skim| (time, Some(skim))),
         }
     }
 }

@@ -120,9 +120,9 @@ impl Meta {
         let InputMeta { bytes, events, encoding, losses, unclosed, odd_separators } = &self.input;
         let encoding = match encoding {
             None => None,
-            Some(own) => Some(*ENCODINGS.iter().find(|known| *known == own)?),
+            Some(encoding) => Some(*ENCODINGS.iter().find(|known| *known == encoding)?),
         };
-        let kind_of = |name: &String| DamageKind::ALL.into_iter().find(|own| own.name() == *name);
+        let kind_of = |name: &String| DamageKind::ALL.into_iter().find(|kind| kind.name() == *name);
         let tallies: Option<Vec<(DamageKind, LossTally)>> =
             losses.iter().map(|(name, tally)| Some((kind_of(name)?, tally.clone()))).collect();
         Some(InputReport {

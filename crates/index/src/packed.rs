@@ -58,7 +58,11 @@ pub(super) struct PackedText {
 }
 
 pub(super) fn write<W: io::Write>(all: &[Restart], to: &mut Writer<W>) -> io::Result<()> {
-    write_rows(id::PACK, all.iter().map(|own| ([own.text, own.packed], own.text)), to)
+    write_rows(
+        id::PACK,
+        all.iter().map(|restart| ([restart.text, restart.packed], restart.text)),
+        to,
+    )
 }
 
 /// Bytes unpacked after the first block's start, enough to contain the head of the trace.

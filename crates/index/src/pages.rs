@@ -47,9 +47,9 @@ impl<const N: usize> PageRows<N> {
         texts: &[&[u8]],
         to: &mut Writer<W>,
     ) -> io::Result<()> {
-        let own: usize = texts.iter().map(|text| text.len()).sum();
+        let added: usize = texts.iter().map(|text| text.len()).sum();
         let held = self.text.as_ref().map_or(0, Vec::len);
-        if held > 0 && held + own > TEXT {
+        if held > 0 && held + added > TEXT {
             self.end_page(to)?;
         }
         self.columns.iter_mut().zip(row).for_each(|(column, number)| column.push(number));

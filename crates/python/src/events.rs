@@ -127,11 +127,11 @@ impl Batches {
         let (sender, made) = sync_channel(WAITING);
         let schema = Arc::clone(&events.schema);
         let (opened, query) = (Arc::clone(&events.opened), Arc::clone(&events.query));
-        let own = Arc::clone(&schema);
+        let builder_schema = Arc::clone(&schema);
         let reader = Arc::new(());
         let is_read = Arc::downgrade(&reader);
         let make = move || {
-            let last = make(&opened, &query, &own, &sender, &is_read);
+            let last = make(&opened, &query, &builder_schema, &sender, &is_read);
             // the receiver may be gone
             let _ = last.map(|last| sender.send(Some(last)).and_then(|()| sender.send(None)));
         };
@@ -244,7 +244,7 @@ fn chosen(names: Option<Vec<String>>) -> Result<Vec<(&'static str, Column)>, Ref
         return Err(wrong("no columns: leave them out for the usual ones".to_owned()));
     }
     let column = |name: &String| {
-        COLUMNS.into_iter().find(|(own, _)| own == name).ok_or_else(|| {
+        COLUMNS.into_iter().find(|(known, _)| known == name).ok_or_else(|| {
             let all = COLUMNS.map(|(name, _)| name).join(", ");
             wrong(format!("no column {name}: there are {all}"))
         })

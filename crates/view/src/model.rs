@@ -191,7 +191,7 @@ impl Model {
 
     fn damage_json(&self) -> Vec<Value> {
         let all = self.damaged.get_or_init(|| self.damaged_by(self.events()));
-        all.iter().map(|own| own.json(|time| self.since_start(time))).collect()
+        all.iter().map(|damage| damage.json(|time| self.since_start(time))).collect()
     }
 
     fn inputs_json(&self) -> Vec<Value> {

@@ -361,8 +361,8 @@ impl Site {
             "api/stats" => {
                 let window = window(model, query)?;
                 let lanes = query.numbers("lanes", model.lanes.len())?;
-                let own = shown.summed(window, cancel).map_err(failed)?;
-                let found = stats::stats(&own, &lanes, window, &goes_on);
+                let summed_model = shown.summed(window, cancel).map_err(failed)?;
+                let found = stats::stats(&summed_model, &lanes, window, &goes_on);
                 found.map(|found| Reply::json(&found)).ok_or_else(gone)
             }
             "api/size" => {
@@ -410,12 +410,12 @@ fn drawn(shown: &Shown, query: &UrlQuery<'_>, cancel: &Cancel) -> Result<Reply, 
     let grid = Grid { from: window.from, to: window.to, px, exact: false };
     let most = query.get("exact").and_then(|most| most.parse().ok()).unwrap_or(EXACT);
     // clients that want no exact events get sums
-    let own = match most {
+    let shown_model = match most {
         0 => Arc::clone(model),
         _ => shown.window(window, cancel).map_err(|error| Reply::failed(&error))?,
     };
     let goes_on = || cancel.check().is_ok();
-    tile(&own, &lanes, grid, most.min(EXACT), &goes_on).map(Reply::bytes).ok_or_else(gone)
+    tile(&shown_model, &lanes, grid, most.min(EXACT), &goes_on).map(Reply::bytes).ok_or_else(gone)
 }
 
 fn is_route(path: &str) -> bool {

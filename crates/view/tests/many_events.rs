@@ -69,9 +69,9 @@ fn section<const COLUMNS: usize>(
 /// optional byte column.
 fn copied(of: &Index<'_>, to: &mut Writer<Vec<u8>>, id: u16, columns: (usize, bool, usize)) {
     let (before, has_bytes, behind) = columns;
-    let Some(own) = of.section(id) else { return };
+    let Some(section) = of.section(id) else { return };
     to.section(id).unwrap();
-    for entry in &own.pages {
+    for entry in &section.pages {
         let page = of.page(entry).unwrap();
         let numbers = |from: &Page, column: usize, page: &mut PageBuilder| {
             page.numbers(&from.numbers(column).unwrap());
@@ -209,14 +209,14 @@ fn answers(events: u64) -> (Vec<usize>, u64) {
 #[test]
 fn reply_sizes_do_not_grow_with_the_events() {
     let before = memory();
-    let (few, own) = answers(12_800_000);
+    let (few, less) = answers(12_800_000);
     let (many, most) = answers(200_000_000);
-    println!("{before} MiB of memory, then {own}, then {most}");
+    println!("{before} MiB of memory, then {less}, then {most}");
     for (few, many) in few.iter().zip(&many) {
         // replies about a window are bounded by its pixels
         assert!(*many < few * 2 + (1 << 20), "{many} bytes, of less events {few}");
         assert!(*many < 4 << 20, "{many}");
     }
     // memory budget, one reply, and the building of the index
-    assert!(most < before + 128, "{before} MiB, then {own}, then {most}");
+    assert!(most < before + 128, "{before} MiB, then {less}, then {most}");
 }

@@ -244,7 +244,7 @@ impl TreeArgs {
     pub(crate) fn asked_rows(&self) -> Option<(&'static str, AskedRows)> {
         let peek = self.peek.clone().map(|name| ("--peek", AskedRows::Name(name)));
         let through = self.heaviest.clone().flatten();
-        peek.or(through.map(|own| ("--heaviest", AskedRows::Matching(own))))
+        peek.or(through.map(|pattern| ("--heaviest", AskedRows::Matching(pattern))))
     }
 
     /// Returns the requested format of another program, or an error if other flags do not fit it.
@@ -255,13 +255,13 @@ impl TreeArgs {
             || self.log
             || self.heaviest.is_some();
         match export {
-            Some(own)
+            Some(export)
                 if other || self.peek.is_some() || self.min.is_some() || self.rows.is_some() =>
             {
                 Err(Failure::usage(format!(
                     "the name of the output asks for {}, which always has the whole call tree: leave out --json, --csv, --markdown, \
                      --bottom-up, --log, --peek, --heaviest, --min and -n, or choose another name",
-                    own.form.name()
+                    export.form.name()
                 )))
             }
             export => Ok(export),

@@ -12,7 +12,7 @@ pub(super) fn choices<T: Clone + Send + Sync + 'static>(
         help => PossibleValue::new(name).help(help),
     };
     PossibleValuesParser::new(all.iter().map(shown)).try_map(move |name| {
-        let found = all.iter().find(|own| own.0 == name);
-        found.map(|own| own.1.clone()).ok_or("a possible value is one of them")
+        let found = all.iter().find(|choice| choice.0 == name);
+        found.map(|choice| choice.1.clone()).ok_or("a possible value is one of them")
     })
 }

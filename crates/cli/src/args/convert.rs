@@ -63,7 +63,7 @@ const STYLES: [(&str, Style, &str); 2] = [
 
 /// Flags of `convert`.
 #[derive(Debug, Args)]
-#[command(mut_arg("format", |own| own.value_parser(all_formats()).long_help(FORMS)))]
+#[command(mut_arg("format", |arg| arg.value_parser(all_formats()).long_help(FORMS)))]
 pub(crate) struct ConvertArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,

@@ -53,7 +53,7 @@ Examples:
 
 /// Flags of `diff`.
 #[derive(Debug, Args)]
-#[command(mut_arg("times", |own| own.default_value("devtools")))]
+#[command(mut_arg("times", |arg| arg.default_value("devtools")))]
 pub(crate) struct DiffArgs {
     /// The base and the new run: files or folders
     #[arg(value_name = "BASE NEW", num_args = 0..=2)]
@@ -119,7 +119,7 @@ fn normalize(text: &str) -> Result<Normalize, String> {
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').and_then(|number| number.parse::<f64>().ok());
     number
-        .filter(|own| own.is_finite() && *own >= 0.0)
+        .filter(|value| value.is_finite() && *value >= 0.0)
         .ok_or_else(|| format!("expected 0.1%: {text}"))
 }
 

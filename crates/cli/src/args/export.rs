@@ -35,8 +35,8 @@ impl Export {
 pub(super) fn is_perfetto(output: &OutputArgs) -> (bool, bool) {
     let name = output.file().map(|path| name_of(path)).unwrap_or_default();
     let plain = name.strip_suffix(".gz");
-    let own = plain.unwrap_or(&name);
-    ([".pftrace", ".perfetto-trace"].iter().any(|end| own.ends_with(end)), plain.is_some())
+    let stem = plain.unwrap_or(&name);
+    ([".pftrace", ".perfetto-trace"].iter().any(|end| stem.ends_with(end)), plain.is_some())
 }
 
 /// Returns the format of a file name, compressed or not.
@@ -62,7 +62,7 @@ mod tests {
     fn file_names_determine_the_export_format() {
         let of = |name: &str| {
             Export::of(None, &OutputArgs { output: Some(name.into()), force: false })
-                .map(|own| (own.form, own.packed))
+                .map(|export| (export.form, export.packed))
         };
         assert_eq!(of("a.folded"), Some((ExportForm::Folded, false)));
         assert_eq!(of("x/a.SPEEDSCOPE.json.gz"), Some((ExportForm::Speedscope, true)));

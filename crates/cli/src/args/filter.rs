@@ -146,7 +146,7 @@ pub(crate) struct CriteriaArgs {
     /// Leave out groups of events: network, gpu, animation, threadpool, compile
     ///
     /// The description above lists what belongs to each.
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = choices(Preset::ALL.map(|own| (own.name(), own, ""))))]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = choices(Preset::ALL.map(|preset| (preset.name(), preset, ""))))]
     pub(crate) drop: Vec<Preset>,
     /// Remove these members of args, such as data.stackTrace, from all events except metadata
     ///
@@ -213,7 +213,7 @@ impl CriteriaArgs {
     fn both_names(&self, pattern: &Pattern) -> Result<Pattern, String> {
         let case = if self.ignore_case { "(?i)" } else { "" };
         let title: Pattern = format!("{case}{}", pattern.as_str()).parse()?;
-        pattern.clone().or(&names_titled(|own| title.is_match(own)))
+        pattern.clone().or(&names_titled(|name| title.is_match(name)))
     }
 }
 

@@ -65,8 +65,8 @@ impl Figure {
 
     /// Returns the name and the unit.
     pub(super) fn named(self) -> (&'static str, Unit) {
-        let found = FIGURES.iter().find(|own| own.1 == self);
-        found.map_or(("", Unit::Count), |own| (own.0, own.2))
+        let found = FIGURES.iter().find(|row| row.1 == self);
+        found.map_or(("", Unit::Count), |row| (row.0, row.2))
     }
 }
 
@@ -129,7 +129,7 @@ fn term(text: &str, has_base: bool) -> Result<Term, String> {
         false => "lcp>2.5s or self:^run$>50ms",
     };
     let expected = || {
-        let names = FIGURES.map(|own| own.0);
+        let names = FIGURES.map(|row| row.0);
         let (last, others) = names.split_last().expect("figures");
         format!(
             "expected METRIC[:PATTERN]>VALUE, or < for what must not fall, with {} or {last}, such as {}: {text}",
@@ -143,12 +143,13 @@ fn term(text: &str, has_base: bool) -> Result<Term, String> {
         Some((name, pattern)) => (name, Some(pattern.parse::<Pattern>()?)),
         None => (head, None),
     };
-    let is_known = |own: &&(&str, Figure, Unit)| {
-        own.0 == name.trim() && (own.1.is_of_rows() || pattern.is_none())
+    let is_known = |row: &&(&str, Figure, Unit)| {
+        row.0 == name.trim() && (row.1.is_of_rows() || pattern.is_none())
     };
     let &(_, metric, unit) = FIGURES.iter().find(is_known).ok_or_else(expected)?;
     let value = value.trim();
-    let number = |text: &str| text.parse::<f64>().ok().filter(|own| own.is_finite() && *own >= 0.0);
+    let number =
+        |text: &str| text.parse::<f64>().ok().filter(|amount| amount.is_finite() && *amount >= 0.0);
     if value.ends_with('%') && !has_base {
         return Err(format!(
             "a share is of a base, which only diff has; expected a value such as {example}: {text}"
@@ -223,7 +224,7 @@ impl Term {
     /// Whether the condition matches a row with these names.
     fn means(&self, names: [&str; 2]) -> bool {
         let is_it = |name: &str| {
-            self.pattern.as_ref().is_none_or(|own| !name.is_empty() && own.is_match(name))
+            self.pattern.as_ref().is_none_or(|pattern| !name.is_empty() && pattern.is_match(name))
         };
         names.into_iter().any(is_it)
     }
@@ -244,8 +245,8 @@ impl Term {
     /// Formats values with the unit of the metric.
     pub(super) fn values(&self, values: &[f64]) -> String {
         let is_whole =
-            self.metric.named().1 == Unit::Count && values.iter().all(|own| own.fract() == 0.0);
-        let text = |own: &f64| if is_whole { own.to_string() } else { format!("{own:.2}") };
+            self.metric.named().1 == Unit::Count && values.iter().all(|value| value.fract() == 0.0);
+        let text = |value: &f64| if is_whole { value.to_string() } else { format!("{value:.2}") };
         let unit = if self.metric.named().1 == Unit::Time { " ms" } else { "" };
         values.iter().map(text).collect::<Vec<_>>().join(" -> ") + unit
     }

@@ -18,7 +18,7 @@ impl std::str::FromStr for ReportGate {
 pub(crate) struct ReportRow {
     pub(crate) name: String,
     pub(crate) trace_name: String,
-    pub(crate) own: f64,
+    pub(crate) self_ms: f64,
     pub(crate) total: f64,
     pub(crate) count: u64,
 }
@@ -28,7 +28,7 @@ impl ReportRow {
         match figure {
             Figure::Total => self.total,
             Figure::Count => self.count as f64,
-            _ => self.own,
+            _ => self.self_ms,
         }
     }
 }
@@ -77,10 +77,10 @@ mod tests {
             ("alloc", "", 60.0, 60.0, 2),
             ("Function call", "FunctionCall", 1.0, 2.0, 3),
         ];
-        let rows = rows.map(|(name, trace_name, own, total, count)| ReportRow {
+        let rows = rows.map(|(name, trace_name, self_ms, total, count)| ReportRow {
             name: name.to_owned(),
             trace_name: trace_name.to_owned(),
-            own,
+            self_ms,
             total,
             count,
         });

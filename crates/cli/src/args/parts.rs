@@ -243,7 +243,7 @@ impl PartArgs {
     /// Whether a window was requested.
     pub(crate) fn has_window(&self) -> bool {
         let PartArgs { from, to, duration, head, tail, .. } = self;
-        from.is_some() || to.is_some() || [duration, head, tail].iter().any(|own| own.is_some())
+        from.is_some() || to.is_some() || [duration, head, tail].iter().any(|limit| limit.is_some())
     }
 
     /// Returns the selected threads, as they were written.
@@ -256,10 +256,10 @@ impl PartArgs {
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         let mut add = |flag: &str, value: &str| words.extend(flag_words(flag, value));
-        self.pid.iter().for_each(|own| add("--pid", &own.to_string()));
-        self.tid.iter().for_each(|own| add("--tid", &own.to_string()));
-        self.process.iter().for_each(|own| add("--process", own.as_str()));
-        self.thread.iter().for_each(|own| add("--thread", own.as_str()));
+        self.pid.iter().for_each(|pid| add("--pid", &pid.to_string()));
+        self.tid.iter().for_each(|tid| add("--tid", &tid.to_string()));
+        self.process.iter().for_each(|process| add("--process", process.as_str()));
+        self.thread.iter().for_each(|thread| add("--thread", thread.as_str()));
         words.extend(self.main.then(|| "--main".to_owned()));
         words.extend(self.rule_words());
         words
@@ -335,7 +335,8 @@ impl PartArgs {
         if self.from.is_none() && self.to.is_none() && self.duration.is_none() {
             return Ok(None);
         }
-        let [from, to] = [&self.from, &self.to].map(|own| own.as_ref().map(|own| own.moment));
+        let [from, to] =
+            [&self.from, &self.to].map(|edge| edge.as_ref().map(|time_arg| time_arg.moment));
         if let Some(duration) = self.duration {
             let from = moment(span, from.unwrap_or(Moment::FromStart(0)));
             return within(span, Window { from, to: from + duration as f64 / 1e6 }).map(Some);
@@ -361,7 +362,7 @@ pub(super) fn window_between(
     to: Option<Moment>,
 ) -> Result<Window, Failure> {
     let (begins, ends) = (span.bounds.0 / 1000.0, span.bounds.1 / 1000.0);
-    let [first, last] = [from, to].map(|own| own.map(|own| moment(span, own)));
+    let [first, last] = [from, to].map(|edge| edge.map(|instant| moment(span, instant)));
     if first.zip(last).is_some_and(|(from, to)| from > to) {
         return Err(Failure::usage("the window ends before it begins: --to is before --from"));
     }

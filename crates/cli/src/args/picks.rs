@@ -148,7 +148,7 @@ impl PickArgs {
 
     /// Whether the window that DevTools opens with is requested.
     fn has_panel(&self) -> bool {
-        self.window.iter().any(|own| matches!(own, TimeStretch::Panel))
+        self.window.iter().any(|window| matches!(window, TimeStretch::Panel))
     }
 
     /// Returns the windows of a trace except those of events; `panel` returns the window that
@@ -159,8 +159,8 @@ impl PickArgs {
         span: TraceTimes,
         panel: impl Fn() -> Result<Window, Failure>,
     ) -> Result<Vec<Window>, Failure> {
-        let stretches = self.window.iter().map(|own| match own {
-            TimeStretch::Between(own) => window_between(span, own.from, own.to),
+        let stretches = self.window.iter().map(|window| match window {
+            TimeStretch::Between(stretch) => window_between(span, stretch.from, stretch.to),
             TimeStretch::Full => window_between(span, None, None),
             TimeStretch::Panel => panel(),
         });

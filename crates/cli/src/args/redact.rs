@@ -45,7 +45,7 @@ pub(crate) struct RedactArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     /// Replace only these [default: all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = choices(Secret::ALL.map(|own| (own.name(), own, ""))), help_heading = "Replacements")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = choices(Secret::ALL.map(|secret| (secret.name(), secret, ""))), help_heading = "Replacements")]
     what: Vec<Secret>,
     /// Also replace all matches of REGEX; repeatable
     #[arg(long, value_name = "REGEX", help_heading = "Replacements")]

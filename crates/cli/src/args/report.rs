@@ -57,12 +57,12 @@ Examples:
 
 /// Flags of `report`.
 #[derive(Debug, Args)]
-#[command(mut_arg("times", |own| own.default_value("devtools")))]
+#[command(mut_arg("times", |arg| arg.default_value("devtools")))]
 pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     /// The program that wrote the trace [default: detected from its events]
-    #[arg(long = "as", value_name = "PRODUCER", value_parser = choices(Producer::ALL.map(|own| (own.name(), own, ""))), help_heading = "Input")]
+    #[arg(long = "as", value_name = "PRODUCER", value_parser = choices(Producer::ALL.map(|producer| (producer.name(), producer, ""))), help_heading = "Input")]
     pub(crate) producer: Option<Producer>,
     #[command(flatten)]
     pub(crate) part: PartArgs,

@@ -74,8 +74,8 @@ pub(super) fn say(report: &IndexReport, messages: &Messages) {
     if report.is_fresh {
         messages.note(&format!("{path}: up to date, left alone"));
     } else if report.bytes > 0 {
-        let (own, text) = (human(report.bytes), human(report.input.bytes));
-        messages.note(&format!("{path}: {own} for {text} of text"));
+        let (size, text) = (human(report.bytes), human(report.input.bytes));
+        messages.note(&format!("{path}: {size} for {text} of text"));
         for name in &report.left_out {
             messages.note(&format!("{path}: has no room for {name}"));
         }

@@ -35,11 +35,11 @@ pub(super) fn sentences(
         return report.is_empty().then_some(text).into_iter().collect();
     }
     let wanted = InfoConfig { top: NAMES, full: false, self_times: false };
-    let mut flags: Vec<&str> = report.unmatched.iter().map(|own| own.flag).collect();
+    let mut flags: Vec<&str> = report.unmatched.iter().map(|value| value.flag).collect();
     flags.dedup();
     let present = |flag| {
-        let own = report.present.iter().find(|present| present.flag == flag)?;
-        Some(own.values.iter().map(String::as_str).collect())
+        let found = report.present.iter().find(|present| present.flag == flag)?;
+        Some(found.values.iter().map(String::as_str).collect())
     };
     let is_known = flags.iter().all(|&flag| present(flag).is_some());
     let known = match !is_known && sources.iter().all(Source::is_rereadable) {
@@ -47,8 +47,8 @@ pub(super) fn sentences(
         false => None,
     };
     let sentence = |flag| {
-        let own = report.unmatched.iter().filter(|own| own.flag == flag);
-        let asked: Vec<&str> = own.map(|own| own.asked.as_str()).collect();
+        let values = report.unmatched.iter().filter(|value| value.flag == flag);
+        let asked: Vec<&str> = values.map(|value| value.asked.as_str()).collect();
         let there = present(flag).or_else(|| Some(there(known.as_ref()?, flag)));
         said(flag, &asked, there)
     };
@@ -91,9 +91,12 @@ pub(super) fn of_rows(asked: &[(&'static str, Asked)], trace: &Trace) -> Vec<Str
 /// Returns one sentence per flag that selects no thread of the trace.
 pub(super) fn of_threads(part: &PartArgs, trace: &Trace) -> Vec<String> {
     let by_name = |flag, patterns: &[Pattern], names: Vec<String>| {
-        let is_there = |own: &&Pattern| names.iter().any(|name| own.is_match(name));
-        let asked: Vec<&str> =
-            patterns.iter().filter(|own| !is_there(own)).map(|pattern| pattern.as_str()).collect();
+        let is_there = |pattern: &&Pattern| names.iter().any(|name| pattern.is_match(name));
+        let asked: Vec<&str> = patterns
+            .iter()
+            .filter(|pattern| !is_there(pattern))
+            .map(|pattern| pattern.as_str())
+            .collect();
         (!asked.is_empty())
             .then(|| said(flag, &asked, Some(names.iter().map(String::as_str).collect())))
     };
@@ -114,14 +117,14 @@ pub(super) fn of_threads(part: &PartArgs, trace: &Trace) -> Vec<String> {
         return Vec::new();
     }
     [
-        by_id("--pid", pid, threads().map(|own| id(&own.pid)).collect()),
-        by_id("--tid", tid, threads().map(|own| id(&own.tid)).collect()),
+        by_id("--pid", pid, threads().map(|thread| id(&thread.pid)).collect()),
+        by_id("--tid", tid, threads().map(|thread| id(&thread.tid)).collect()),
         by_name(
             "--process",
             process,
-            threads().filter_map(|own| trace.process_name(own)).collect(),
+            threads().filter_map(|thread| trace.process_name(thread)).collect(),
         ),
-        by_name("--thread", thread, threads().filter_map(|own| own.name.clone()).collect()),
+        by_name("--thread", thread, threads().filter_map(|thread| thread.name.clone()).collect()),
     ]
     .into_iter()
     .flatten()

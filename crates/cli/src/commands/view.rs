@@ -36,12 +36,12 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
         &OutputArgs { output: None, force: true },
         sources,
     )?;
-    let own = |error| not_bound(args.host, args.port, &error);
+    let failure = |error| not_bound(args.host, args.port, &error);
     if !args.host.is_loopback() && !args.allow_remote {
         return Err(remote(args));
     }
-    let bound = Bound::new(args.host, args.port).map_err(own)?;
-    let port = bound.port().map_err(own)?;
+    let bound = Bound::new(args.host, args.port).map_err(failure)?;
+    let port = bound.port().map_err(failure)?;
     let secret = token().map_err(|error| system("random bytes for the address", error))?;
     running.announce();
     let part = args.event.as_ref().map(|key| part_of(key, &running)).transpose()?;

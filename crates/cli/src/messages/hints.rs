@@ -134,7 +134,7 @@ fn of(error: &clap::Error, words: &[OsString]) -> Option<String> {
 
 /// Whether `word` is a misspelling or a prefix of `name`; longer words may differ in more letters.
 fn is_near(word: &str, name: &str) -> bool {
-    let [word, name] = [word, name].map(|own| own.trim_start_matches('-'));
+    let [word, name] = [word, name].map(|text| text.trim_start_matches('-'));
     let allowed = 1 + word.chars().count() / 4;
     strsim::osa_distance(word, name) <= allowed || word.len() > 2 && name.starts_with(word)
 }

@@ -130,8 +130,8 @@ impl Messages {
             let (name, rest) = text.split_once(": ").unwrap_or(("", text));
             let rest = if name.contains(['.', '/']) { rest } else { text };
             let key = rest.replace(|c: char| c.is_ascii_digit(), "");
-            match folded.iter_mut().find(|own| own.0 == key) {
-                Some(own) => own.2 += 1,
+            match folded.iter_mut().find(|entry| entry.0 == key) {
+                Some(entry) => entry.2 += 1,
                 None => folded.push((key, text, 1)),
             }
         }

@@ -44,8 +44,8 @@ pub(crate) fn push_line(out: &mut String, line: &str, indent: usize, columns: Op
     out.push_str(head);
     let mut at = indent;
     for (number, word) in unbroken(text).enumerate() {
-        let own = width(word);
-        if number > 0 && at + 1 + own > columns {
+        let added = width(word);
+        if number > 0 && at + 1 + added > columns {
             out.truncate(out.trim_end_matches(' ').len());
             out.push('\n');
             out.extend(std::iter::repeat_n(' ', indent));
@@ -55,7 +55,7 @@ pub(crate) fn push_line(out: &mut String, line: &str, indent: usize, columns: Op
             at += 1;
         }
         out.push_str(word);
-        at += own;
+        at += added;
     }
     out.push('\n');
 }
@@ -109,9 +109,9 @@ fn glyphs(text: &str) -> impl Iterator<Item = (usize, usize)> {
     let mut in_sequence = false;
     text.char_indices().map(move |(offset, c)| {
         in_sequence |= c == '\u{1b}';
-        let own = if in_sequence { 0 } else { c.width().unwrap_or(0) };
+        let columns = if in_sequence { 0 } else { c.width().unwrap_or(0) };
         in_sequence &= c != 'm';
-        (offset, own)
+        (offset, columns)
     })
 }
 

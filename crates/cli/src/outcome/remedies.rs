@@ -200,7 +200,7 @@ pub(crate) fn of_finding(name: &str) -> &'static str {
 }
 
 fn row(name: &str) -> Option<&'static str> {
-    ROWS.iter().find(|(own, _)| *own == name).map(|(_, remedy)| *remedy)
+    ROWS.iter().find(|(known, _)| *known == name).map(|(_, remedy)| *remedy)
 }
 
 #[cfg(test)]

@@ -99,11 +99,11 @@ fn fits(
     columns: usize,
     least: usize,
 ) -> bool {
-    let own = |&column: &usize| match set[column] {
+    let width = |&column: &usize| match set[column] {
         ColumnAlignment::Right | ColumnAlignment::Whole => widths[column],
         ColumnAlignment::Left => widths[column].min(least),
     };
-    shown.iter().map(own).sum::<usize>() + GAP * shown.len().saturating_sub(1) <= columns
+    shown.iter().map(width).sum::<usize>() + GAP * shown.len().saturating_sub(1) <= columns
 }
 
 /// Narrows the widest text columns until the line fits.

@@ -357,14 +357,14 @@ fn paths(n: usize) -> Vec<String> {
                 r#"{{"ph":"X","name":"{name}","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":{dur}}}"#
             )
         };
-        let mut own = vec![slice(format!("c{}", i % 64), 1 + i % 2)];
+        let mut slices = vec![slice(format!("c{}", i % 64), 1 + i % 2)];
         if i.is_multiple_of(64) {
-            own.insert(0, slice(format!("b{}", i / 64 % 64), 128));
+            slices.insert(0, slice(format!("b{}", i / 64 % 64), 128));
         }
         if i.is_multiple_of(4096) {
-            own.insert(0, slice(format!("a{}", i / 4096), 8192));
+            slices.insert(0, slice(format!("a{}", i / 4096), 8192));
         }
-        own.join(",")
+        slices.join(",")
     };
     array(&list(n, event))
 }

@@ -152,13 +152,14 @@ fn calls_in_rows(said: &str) -> Vec<(String, String, String, f64, f64)> {
 fn calls_in_trace(text: &str) -> Vec<(String, String, String, f64, f64)> {
     let trace: Value = serde_json::from_str(text).expect("JSON");
     let events = trace["traceEvents"].as_array().or(trace.as_array()).expect("events");
-    let own = events.iter().filter(|event| event["cat"] == "v8.calls");
-    own.map(|event| {
-        let number = |key: &str| event[key].as_f64().expect("a number");
-        let name = event["name"].as_str().expect("a name").to_owned();
-        (event["pid"].to_string(), event["tid"].to_string(), name, number("ts"), number("dur"))
-    })
-    .collect()
+    let calls = events.iter().filter(|event| event["cat"] == "v8.calls");
+    calls
+        .map(|event| {
+            let number = |key: &str| event[key].as_f64().expect("a number");
+            let name = event["name"].as_str().expect("a name").to_owned();
+            (event["pid"].to_string(), event["tid"].to_string(), name, number("ts"), number("dur"))
+        })
+        .collect()
 }
 
 /// Asserts that `calls` writes the rows of `calls --rows` rounded to nanoseconds, and that viewers
@@ -356,8 +357,9 @@ fn threads_in(folder: &Folder, words: &str) -> Vec<String> {
             row[8] = Value::Null;
             Value::Array(row)
         });
-        let own = &part["threads"][0];
-        let ids = [&own["pid"], &own["tid"], &own["name"], &part["window"], &part["self_ms"]];
+        let thread = &part["threads"][0];
+        let ids =
+            [&thread["pid"], &thread["tid"], &thread["name"], &part["window"], &part["self_ms"]];
         format!("{ids:?} {:?}", rows.collect::<Vec<_>>())
     });
     let mut parts: Vec<String> = parts.collect();
@@ -592,9 +594,9 @@ fn times_flag_selects_the_clock() {
     for words in ["", "--times auto", "--times exact"] {
         assert_eq!(rows(words), ("exact".to_owned(), origin, exact.clone()), "{words}");
     }
-    let (times, none, own) = rows("--times devtools");
+    let (times, none, rounded) = rows("--times devtools");
     assert_eq!((&*times, none), ("devtools", None));
-    assert_ne!(own, exact);
+    assert_ne!(rounded, exact);
     // windows at absolute timestamps, exact to the nanosecond
     let said = rows("--from @1700000000000000.600us --duration 1ns").2;
     assert_eq!(said, [("b".to_owned(), 0.000_001)]);

@@ -34,7 +34,7 @@ fn shell(folder: &Folder, line: &str) -> Output {
 fn wrong(folder: &Folder, line: &str, written: Option<&str>) -> Option<String> {
     let output = shell(folder, line);
     let is_answer = match written {
-        Some(name) => folder.path(name).metadata().is_ok_and(|own| own.len() > 0),
+        Some(name) => folder.path(name).metadata().is_ok_and(|file| file.len() > 0),
         None => !output.stdout.is_empty(),
     };
     let is_done = matches!(output.status.code(), Some(0 | 1));
@@ -75,11 +75,11 @@ fn flags_in(rest: &str) -> Option<(String, Vec<String>)> {
     let verb = command.find_subcommand(&name)?;
     let mut flags = Vec::new();
     while let Some(flag) = words.next().filter(|word| word.starts_with('-')) {
-        let long = |own: &clap::Arg| {
-            let short = own.get_short().map(|own| format!("-{own}"));
-            own.get_long() == flag.strip_prefix("--") || short.as_deref() == Some(flag)
+        let long = |arg: &clap::Arg| {
+            let short = arg.get_short().map(|letter| format!("-{letter}"));
+            arg.get_long() == flag.strip_prefix("--") || short.as_deref() == Some(flag)
         };
-        let arg = verb.get_arguments().find(|own| long(own))?;
+        let arg = verb.get_arguments().find(|arg| long(arg))?;
         let value = arg.get_action().takes_values().then(|| words.next()).flatten();
         if flag != "-o" {
             flags.extend([flag].into_iter().chain(value).map(str::to_owned));
@@ -148,7 +148,7 @@ fn commands_of_many_inputs_share_an_array() {
     let array = page.lines().find(|line| line.starts_with("F=(")).expect("an array");
     let json = shell(&folder, &format!("tracemill report --json {inputs}"));
     let whole = commands_of(&String::from_utf8_lossy(&json.stdout));
-    let short = page.lines().filter_map(|line| line.split_once("tracemill ").map(|own| own.1));
+    let short = page.lines().filter_map(|line| line.split_once("tracemill ").map(|parts| parts.1));
     let short: Vec<&str> = short.collect();
     assert_eq!(short.len(), whole.len(), "{page}");
     for (short, whole) in short.into_iter().zip(whole) {

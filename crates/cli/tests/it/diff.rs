@@ -63,7 +63,7 @@ fn times_flag_selects_the_clock() {
                 (&other["name"], &other["significant"])
             );
             for side in [0, 1] {
-                let [one, other] = [one, other].map(|own| own["self_ms"][side].as_f64());
+                let [one, other] = [one, other].map(|row| row["self_ms"][side].as_f64());
                 let (one, other) = one.zip(other).expect("milliseconds");
                 assert!((one - other).abs() < 1e-6, "{words}: {one} {other}");
             }
@@ -87,7 +87,7 @@ fn times_flag_selects_the_clock() {
         [0, 1].map(|side: usize| table["rows"][0]["self_ms"][side].as_f64().expect("a time"))
     };
     let exact = selves("--times exact");
-    assert_eq!(exact.map(|own| (own * 1e6).round()), [1821.0, 1881.0]);
+    assert_eq!(exact.map(|ms| (ms * 1e6).round()), [1821.0, 1881.0]);
     assert_eq!(exact, selves("--times auto"));
     assert_ne!(exact, selves(""));
     folder.run("diff --like panel --times exact a.json b.json").ends(2).says(&["--times exact"]);
@@ -188,7 +188,8 @@ fn stored_tables_replace_traces() {
         // the sums are added in another order
         let near = |text: &Value| {
             let all = text.as_array().expect("a pair").iter();
-            all.map(|own| format!("{:.6}", own.as_f64().expect("a number"))).collect::<Vec<_>>()
+            all.map(|number| format!("{:.6}", number.as_f64().expect("a number")))
+                .collect::<Vec<_>>()
         };
         assert_eq!(near(&one["busy_ms"]), near(&two["busy_ms"]), "{verb}");
         let sums = |value: &Value| {
@@ -332,7 +333,7 @@ fn samples_of_one_program_show_no_change() {
     let profiles = testdata().join("node-cpu-prof");
     let mut all: Vec<_> = std::fs::read_dir(profiles)
         .expect("a folder")
-        .map(|own| own.expect("an entry").path())
+        .map(|entry| entry.expect("an entry").path())
         .collect();
     all.sort();
     let output = folder.command("diff --json").args([&all[0], &all[0]]).output();

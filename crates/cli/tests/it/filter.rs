@@ -23,14 +23,15 @@ const TRACE: &str = r#"{"traceEvents":[
 fn check(flags: &str, expected: &[usize]) {
     let folder = Folder::new().with("a.json", TRACE);
     let words = format!("filter a.json {flags}");
-    let own = |text: &str| {
+    let numbers = |text: &str| {
         let lines: Vec<&str> = TRACE.lines().map(|line| line.trim_end_matches(',')).collect();
-        let number = |line: &str| lines.iter().position(|own| *own == line.trim_end_matches(','));
+        let number =
+            |line: &str| lines.iter().position(|known| *known == line.trim_end_matches(','));
         text.lines().filter_map(number).filter(|&n| (1..=10).contains(&n)).collect::<Vec<_>>()
     };
     let run = folder.run(&words).ends(i32::from(expected.is_empty()));
     assert_eq!(run.stderr.is_empty(), !expected.is_empty(), "{flags}: {}", run.stderr);
-    assert_eq!(own(&run.stdout), expected, "{flags}\n{}", run.stdout);
+    assert_eq!(numbers(&run.stdout), expected, "{flags}\n{}", run.stdout);
     for kept in ["process_name", "thread_name", "\"metadata\":{\"x\":1}"] {
         assert!(run.stdout.contains(kept), "{flags}: {kept}");
     }
@@ -38,7 +39,7 @@ fn check(flags: &str, expected: &[usize]) {
     assert_eq!(piped.stdout, run.stdout, "{flags}");
     let rest: Vec<usize> = (1..=10).filter(|number| !expected.contains(number)).collect();
     let run = folder.run(&format!("{words} --invert")).ends(i32::from(rest.is_empty()));
-    let inverted = own(&run.stdout);
+    let inverted = numbers(&run.stdout);
     assert_eq!(inverted, rest, "{flags} --invert");
 }
 

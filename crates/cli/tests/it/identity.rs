@@ -96,12 +96,12 @@ fn info_reads_several_inputs_as_merged() {
     let folder = Folder::new().with("a.json", based(1_000_000)).with("b.json", based(9_000_000));
     let merged = folder.run("merge a.json b.json").ends(0).stdout;
     let parsed = |text: &str| -> Value { serde_json::from_str(text).expect("JSON") };
-    let own = parsed(&folder.run("info --json a.json b.json").ends(0).stdout);
+    let several = parsed(&folder.run("info --json a.json b.json").ends(0).stdout);
     let one = parsed(&folder.pipe("info --json -", merged).ends(0).stdout);
-    assert_eq!(own["processes"].as_array().map(Vec::len), Some(2));
+    assert_eq!(several["processes"].as_array().map(Vec::len), Some(2));
     for key in ["time", "events"] {
-        assert!(!own[key].is_null(), "{key}");
-        assert_eq!(own[key], one[key], "{key}");
+        assert!(!several[key].is_null(), "{key}");
+        assert_eq!(several[key], one[key], "{key}");
     }
     let rows = |info: &Value, list: &str, columns: [&str; 3]| -> Vec<[Value; 3]> {
         let rows = info[list].as_array().expect("a list").iter();
@@ -110,9 +110,9 @@ fn info_reads_several_inputs_as_merged() {
     for (list, columns) in
         [("processes", ["pid", "name", "events"]), ("profiles", ["pid", "tid", "id"])]
     {
-        let own = rows(&own, list, columns);
-        assert!(own.len() == 2 && own[0][2] != Value::Null, "{own:?}");
-        assert_eq!(own, rows(&one, list, columns));
+        let entries = rows(&several, list, columns);
+        assert!(entries.len() == 2 && entries[0][2] != Value::Null, "{entries:?}");
+        assert_eq!(entries, rows(&one, list, columns));
     }
     let run = folder.pipe("info a.json -", process("7", "x", 1)).ends(2);
     assert!(run.stderr.contains("name files"), "{}", run.stderr);
@@ -199,8 +199,8 @@ fn labels_name_processes_in_order() {
     let words = "merge -q a.json b.json --label b.json=second --label-from-name ([a-z])[.]json";
     let all = events(&folder.run(words).ends(0).stdout);
     let last = |pid: u64, name: &str| {
-        let own = |event: &&Value| event["pid"] == pid && event["name"] == name;
-        all.iter().rfind(own).map(|event| event["args"].clone())
+        let is_wanted = |event: &&Value| event["pid"] == pid && event["name"] == name;
+        all.iter().rfind(is_wanted).map(|event| event["args"].clone())
     };
     assert_eq!(last(7, "process_name"), Some(json!({"name": "a: x"})));
     assert_eq!(last(10_000_007, "process_name"), Some(json!({"name": "second: y"})));

@@ -91,7 +91,7 @@ fn markdown_tables_escape_names() {
         "| <code>in&#92;&#124;ner</code> | 1 | 80 B | 3.00 µs |",
         "| &emsp;`<b>@main (2)` | 3 | 248 B | 13.00 µs |",
     ] {
-        assert!(text.lines().any(|own| own == line), "{line}\n{text}");
+        assert!(text.lines().any(|row| row == line), "{line}\n{text}");
     }
     let bars: Vec<usize> = text.lines().map(|line| line.matches('|').count()).collect();
     let is_even = |pair: &[usize]| pair[0] == 0 || pair[1] == 0 || pair[0] == pair[1];

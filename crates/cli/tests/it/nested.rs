@@ -15,19 +15,20 @@ fn below(rows: &[Map<String, Value>]) -> Vec<Vec<usize>> {
 /// Returns the nodes of rows, each with its children.
 fn nodes(
     (rows, below): (&[Map<String, Value>], &[Vec<usize>]),
-    own: &[usize],
+    numbers: &[usize],
     value: &str,
 ) -> Vec<Value> {
     let mut all = Vec::new();
-    for &at in own {
+    for &at in numbers {
         let mut node = rows[at].clone();
-        let label =
-            node.remove("label").filter(|label| label.as_str().is_some_and(|own| !own.is_empty()));
+        let label = node
+            .remove("label")
+            .filter(|label| label.as_str().is_some_and(|text| !text.is_empty()));
         node.insert("name".to_owned(), label.unwrap_or_else(|| node["id"].clone()));
         node.insert("value".to_owned(), node[value].clone());
         node.insert("children".to_owned(), nodes((rows, below), &below[at + 1], value).into());
         ["parent", "depth"].iter().for_each(|key| drop(node.remove(*key)));
-        node.retain(|_, own| !own.is_null());
+        node.retain(|_, member| !member.is_null());
         all.push(Value::Object(node));
     }
     all
@@ -45,14 +46,14 @@ fn nested_of(flat: &Value) -> Value {
     let mut root = flat.as_object().expect("a table").clone();
     let mut busy = 0.0;
     let mut parts = Vec::new();
-    for part in root.remove("parts").and_then(|own| own.as_array().cloned()).expect("parts") {
+    for part in root.remove("parts").and_then(|parts| parts.as_array().cloned()).expect("parts") {
         let mut part = part.as_object().expect("a part").clone();
         let rows = part.remove("rows").expect("rows");
         let rows: Vec<_> = rows.as_array().expect("rows").iter().map(named).collect();
-        let own = |key: &str| part[key].as_f64().expect("a number");
-        let own = own("total_ms") - own("self_ms");
-        busy += own;
-        part.insert("value".to_owned(), own.into());
+        let number = |key: &str| part[key].as_f64().expect("a number");
+        let self_free = number("total_ms") - number("self_ms");
+        busy += self_free;
+        part.insert("value".to_owned(), self_free.into());
         let below = below(&rows);
         let top = nodes((&rows, &below), &below[0], value);
         part.insert("children".to_owned(), top.into());
@@ -106,8 +107,10 @@ fn nested_nodes_match_the_flat_rows() {
             let (expected, mut found) = (nested_of(&read("--json")), read("--json=nested"));
             nodes += assert_room(&found);
             for part in found["children"].as_array_mut().expect("parts") {
-                let name = part.as_object_mut().and_then(|own| own.remove("name"));
-                assert!(name.is_some_and(|name| name.as_str().is_some_and(|own| !own.is_empty())));
+                let name = part.as_object_mut().and_then(|part| part.remove("name"));
+                assert!(
+                    name.is_some_and(|name| name.as_str().is_some_and(|text| !text.is_empty()))
+                );
             }
             assert_eq!(found, expected, "{words}");
         }

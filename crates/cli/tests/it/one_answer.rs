@@ -271,5 +271,5 @@ fn idle_time_is_excluded_with_a_note() {
         serde_json::from_str(&folder.run("report --json a.cpuprofile").stdout).expect("JSON");
     let mut busy = Vec::new();
     find(&report, &["busy_ms"], &mut busy);
-    assert!(!busy.is_empty() && busy.iter().all(|own| *own == 2.0), "{busy:?}");
+    assert!(!busy.is_empty() && busy.iter().all(|ms| *ms == 2.0), "{busy:?}");
 }

@@ -32,11 +32,11 @@ fn rows_are_grouped_by_third_party() {
     let groups = |flags: &str| {
         let words = format!("top page.json --group-by third-party --csv {flags}");
         let text = folder.run(&words).ends(0).stdout;
-        let column = |name| text.lines().next()?.split(',').position(|own| own == name);
-        let (name, own) = (column("name").expect("a name"), column("self_ms").expect("a time"));
+        let column = |name| text.lines().next()?.split(',').position(|head| head == name);
+        let (name, self_ms) = (column("name").expect("a name"), column("self_ms").expect("a time"));
         let row = |line: &str| {
             let cells: Vec<&str> = line.split(',').collect();
-            format!("{} {}", cells[name], cells[own])
+            format!("{} {}", cells[name], cells[self_ms])
         };
         text.lines().skip(1).map(row).collect::<Vec<String>>()
     };
@@ -104,12 +104,12 @@ fn reports_have_third_parties() {
     let json = folder.run("report page.json --json --entities entities.json").ends(0).stdout;
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     let sections = json["sections"].as_array().expect("sections");
-    let own =
+    let section =
         sections.iter().find(|section| section["id"] == "third-parties").expect("the section");
-    assert_eq!(own["figures"]["third_parties"], 2);
-    assert_eq!(own["figures"]["third_ms"], 6.0);
-    assert_eq!(own["figures"]["third_bytes"], 512.0);
-    let first = &own["rows"][0];
+    assert_eq!(section["figures"]["third_parties"], 2);
+    assert_eq!(section["figures"]["third_ms"], 6.0);
+    assert_eq!(section["figures"]["third_bytes"], 512.0);
+    let first = &section["rows"][0];
     assert_eq!(
         (&first[1], &first[4], &first[5], &first[6]),
         (&4.0.into(), &"3rd".into(), &"Ads".into(), &true.into())

@@ -11,10 +11,10 @@ fn folder() -> Folder {
 fn folded_stacks_are_the_tree() {
     let folder = folder();
     folder.run("convert t.json -o t.folded").ends(0).quietly();
-    let own = "thread 1/1;a 5000000\nthread 1/1;a;b 4000000\nthread 1/2;b 500000\n";
-    assert_eq!(folder.read("t.folded"), own);
-    assert_eq!(folder.run("convert t.json --format folded").ends(0).stdout, own);
-    assert_eq!(folder.run("tree t.json --format folded").ends(0).stdout, own);
+    let expected = "thread 1/1;a 5000000\nthread 1/1;a;b 4000000\nthread 1/2;b 500000\n";
+    assert_eq!(folder.read("t.folded"), expected);
+    assert_eq!(folder.run("convert t.json --format folded").ends(0).stdout, expected);
+    assert_eq!(folder.run("tree t.json --format folded").ends(0).stdout, expected);
     let one = folder.run("tree t.json --per all --tid 1 --from 4ms --format folded").ends(0).stdout;
     assert_eq!(one, "a 4000000\na;b 1000000\n");
     let run = folder.run("tree t.json --per all --depth 1 --format folded").ends(0);
@@ -91,8 +91,9 @@ fn frames(svg: &str) -> Vec<(BTreeMap<String, String>, String)> {
 }
 
 fn names(svg: &str) -> Vec<(String, String, String)> {
-    let own = frames(svg);
-    own.iter()
+    let frames_drawn = frames(svg);
+    frames_drawn
+        .iter()
         .map(|(all, title)| {
             let name = title.lines().next().unwrap_or_default().to_owned();
             (name, all["x"].clone(), all["width"].clone())
@@ -167,7 +168,7 @@ fn differences_are_coloured_and_complete() {
         })
         .collect();
     let of = |name: &str| {
-        classes.iter().filter(|own| own.0 == name).map(|class| &*class.1).collect::<Vec<_>>()
+        classes.iter().filter(|frame| frame.0 == name).map(|class| &*class.1).collect::<Vec<_>>()
     };
     assert_eq!(of("c"), ["new"]);
     assert_eq!(of("b"), ["p3", "p3", "gone"]);
@@ -209,9 +210,9 @@ fn frames_of_recordings_fit_their_parents() {
         assert!(all.len() <= most && all.len() > 20, "{flags}: {}", all.len());
         let number = |text: &str| text.trim_end_matches('%').parse::<f64>().expect("a number");
         let mut path: Vec<(f64, f64)> = Vec::new();
-        for (own, title) in &all {
-            let depth: usize = own["data-d"].parse().expect("a number");
-            let (from, width) = (number(&own["x"]), number(&own["width"]));
+        for (frame, title) in &all {
+            let depth: usize = frame["data-d"].parse().expect("a number");
+            let (from, width) = (number(&frame["x"]), number(&frame["width"]));
             path.truncate(depth);
             if let Some((start, end)) = path.last() {
                 let inside = from >= start - 0.0002 && from + width <= end + 0.0003;

@@ -34,7 +34,7 @@ fn is_secret(text: &str) -> bool {
     let has_address =
         text.split(|c: char| !c.is_ascii_graphic() || "\"'<>".contains(c)).any(|word| {
             word.split_once("://").is_some_and(|(scheme, rest)| {
-                let own = ["chrome", "chrome-untrusted", "devtools", "edge"];
+                let schemes = ["chrome", "chrome-untrusted", "devtools", "edge"];
                 let scheme = scheme.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '-').next();
                 let scheme = scheme.unwrap_or_default();
                 let is_hash =
@@ -45,7 +45,7 @@ fn is_secret(text: &str) -> bool {
                     && (path.is_empty() || is_hash(path.trim_end_matches([',', '.', ')', ';'])));
                 !scheme.is_empty()
                     && scheme.as_bytes()[0].is_ascii_alphabetic()
-                    && !own.contains(&scheme)
+                    && !schemes.contains(&scheme)
                     && !is_hidden
                     && !rest.is_empty()
             })

@@ -114,11 +114,13 @@ fn numbers(value: &Value, at: &str, all: &mut Vec<(String, Value)>) {
         Value::Object(members) => {
             members.iter().for_each(|(key, member)| numbers(member, &format!("{at}.{key}"), all));
         }
-        Value::Array(own) => {
-            (0..).zip(own).for_each(|(n, own): (u32, _)| numbers(own, &format!("{at}.{n}"), all));
+        Value::Array(items) => {
+            (0..)
+                .zip(items)
+                .for_each(|(n, item): (u32, _)| numbers(item, &format!("{at}.{n}"), all));
         }
         Value::String(text) if text.starts_with("tracemill ") => {}
-        own => all.push((at.to_owned(), own.clone())),
+        number => all.push((at.to_owned(), number.clone())),
     }
 }
 
@@ -151,12 +153,12 @@ fn exact_times_are_in_every_section() {
             assert!(is_near(0.0) || is_moved, "{words}: {at}: {usual} {exact}");
             compared += 1;
         }
-        let own = exact["sections"].as_array().expect("sections").iter();
-        sections.extend(own.map(|own| own["id"].as_str().expect("a text").to_owned()));
+        let rows = exact["sections"].as_array().expect("sections").iter();
+        sections.extend(rows.map(|section| section["id"].as_str().expect("a text").to_owned()));
         for (section, command) in commands(&exact) {
             let is_told = ["filter", "slice"]
                 .iter()
-                .any(|own| command.starts_with(&format!("tracemill {own} ")));
+                .any(|verb| command.starts_with(&format!("tracemill {verb} ")));
             assert!(is_told || command.contains("--times=exact"), "{section}: {command}");
         }
     }
@@ -178,10 +180,11 @@ fn exact_times_are_finer_than_doubles() {
     let hot = |words: &str| {
         let report = json(&folder, &format!("{words} t.json"));
         let sections = report["sections"].as_array().expect("sections").clone();
-        let own = sections.into_iter().find(|section| section["id"] == "hot").expect("functions");
-        let columns = own["columns"].as_array().expect("columns");
+        let section =
+            sections.into_iter().find(|section| section["id"] == "hot").expect("functions");
+        let columns = section["columns"].as_array().expect("columns");
         let at = columns.iter().position(|column| column == "self_ms").expect("a column");
-        (own["rows"][0][at].as_f64(), commands(&report))
+        (section["rows"][0][at].as_f64(), commands(&report))
     };
     let (exact, commands) = hot("--times exact");
     assert_eq!(exact, Some(0.000_371));
@@ -226,8 +229,11 @@ fn only_tasks_of_main_threads_count() {
         (&report["schema"], &report["producer"]),
         (&"tracemill.report/1".into(), &"chrome".into())
     );
-    let tasks =
-        report["sections"].as_array().expect("sections").iter().find(|own| own["id"] == "tasks");
+    let tasks = report["sections"]
+        .as_array()
+        .expect("sections")
+        .iter()
+        .find(|section| section["id"] == "tasks");
     let tasks = tasks.expect("tasks");
     // a task of exactly 50 ms is not long, and workers do not count
     assert_eq!(tasks["figures"]["count"], 2);
@@ -237,8 +243,11 @@ fn only_tasks_of_main_threads_count() {
     assert_eq!(paths[0]["self_ms"], 30.0);
     assert_eq!(paths[0]["path"][0]["name"], "Function call");
     // the layout of 30 ms inside the call of a script
-    let reflow =
-        report["sections"].as_array().expect("sections").iter().find(|own| own["id"] == "reflow");
+    let reflow = report["sections"]
+        .as_array()
+        .expect("sections")
+        .iter()
+        .find(|section| section["id"] == "reflow");
     let reflow = reflow.expect("forced layouts");
     assert_eq!(reflow["figures"], serde_json::json!({"tasks": 1, "count": 1, "total_ms": 30.0}));
     assert_eq!((&reflow["rows"][0][3], &reflow["rows"][0][5]), (&Value::Null, &"r-5".into()));
@@ -258,7 +267,7 @@ fn clang_builds_are_reported_by_file() {
     let folder = folder();
     let sections = |report: &Value| -> Vec<String> {
         let all = report["sections"].as_array().expect("sections");
-        all.iter().map(|own| own["id"].as_str().expect("an id").to_owned()).collect()
+        all.iter().map(|section| section["id"].as_str().expect("an id").to_owned()).collect()
     };
     let whole = json(&folder, "build");
     let expected = [
@@ -285,13 +294,13 @@ fn clang_builds_are_reported_by_file() {
     folder.run("merge -q build -o build.json").ends(0);
     let merged = json(&folder, "build.json");
     for at in 0..6 {
-        let (own, other) = (&whole["sections"][at], &merged["sections"][at]);
-        assert_eq!(own["figures"], other["figures"]);
+        let (section, merged_section) = (&whole["sections"][at], &merged["sections"][at]);
+        assert_eq!(section["figures"], merged_section["figures"]);
         let times = |section: &Value| -> Vec<Value> {
             let rows = section["rows"].as_array().expect("rows");
             rows.iter().map(|row| row[0].clone()).collect()
         };
-        assert_eq!(times(own), times(other));
+        assert_eq!(times(section), times(merged_section));
     }
     let file = merged["sections"][0]["rows"][0][4].as_str().expect("a file");
     assert!(file.starts_with("build.json (process "), "{file}");

@@ -4,31 +4,31 @@ use crate::support::{Folder, testdata};
 
 fn profile(bundler: &str) -> String {
     let folder = testdata().join("source-maps");
-    let own = folder.join(format!("{bundler}.cpuprofile"));
-    format!("{} --pid-tid {0}=1:2 --source-maps {}", own.display(), folder.join(bundler).display())
+    let file = folder.join(format!("{bundler}.cpuprofile"));
+    format!("{} --pid-tid {0}=1:2 --source-maps {}", file.display(), folder.join(bundler).display())
 }
 
 #[test]
 fn tree_verbs_show_source_names() {
     let folder = Folder::new();
-    let own = profile("esbuild");
-    let top = folder.run(&format!("top -n 99 {own}")).ends(0).quietly().stdout;
+    let words = profile("esbuild");
+    let top = folder.run(&format!("top -n 99 {words}")).ends(0).quietly().stdout;
     for named in ["declared", "arrow", "typed", "expression", "property", "later", "spin"] {
         let row = top.lines().find(|line| line.contains(&format!(" {named} ")));
         assert!(row.is_some_and(|row| row.contains(".ts:")), "{named}: {top}");
     }
     assert!(
-        folder.run(&format!("tree --depth 20 --min 0 {own}")).ends(0).stdout.contains("declared")
+        folder.run(&format!("tree --depth 20 --min 0 {words}")).ends(0).stdout.contains("declared")
     );
-    assert!(folder.run(&format!("flame --format svg {own}")).ends(0).stdout.contains("declared"));
-    let calls = folder.run(&format!("calls {own}")).ends(0).stdout;
+    assert!(folder.run(&format!("flame --format svg {words}")).ends(0).stdout.contains("declared"));
+    let calls = folder.run(&format!("calls {words}")).ends(0).stdout;
     let call = calls.lines().find(|line| line.contains(r#""name":"declared""#)).expect("a call");
     assert!(call.contains("file:///srv/demo/src/lib/hot.ts"), "{call}");
-    let none = own.split(" --source-maps").next().expect("the input");
+    let none = words.split(" --source-maps").next().expect("the input");
     let plain = folder.run(&format!("top -n 99 {none}")).ends(0).stdout;
     assert!(plain.contains("app.js:1:") && !plain.contains("hot.ts"), "{plain}");
     let folder_of_both = testdata().join("source-maps").display().to_string();
-    let [a, b] = ["esbuild", "webpack"].map(|own| format!("{folder_of_both}/{own}.cpuprofile"));
+    let [a, b] = ["esbuild", "webpack"].map(|name| format!("{folder_of_both}/{name}.cpuprofile"));
     let words = format!("diff --csv {a} {b} --source-maps {folder_of_both}");
     let diff = folder.run(&words).ends(0).stdout;
     assert!(diff.lines().any(|line| line.contains("spin")), "{diff}");

@@ -99,7 +99,8 @@ fn reports_fit_the_terminal() {
         };
         let commands = |text: String| -> Vec<String> {
             let rest = text.split("tracemill ").skip(1);
-            rest.map(|own| own.lines().next().unwrap_or_default().trim().to_owned()).collect()
+            rest.map(|command| command.lines().next().unwrap_or_default().trim().to_owned())
+                .collect()
         };
         assert_eq!(commands(joined(70)), commands(joined(1000)), "{words}");
     }

@@ -111,9 +111,9 @@ fn full_disks_are_reported_and_leave_no_files() {
     let limited = |kib: u32| {
         let line = format!("ulimit -f {kib}; exec \"$0\" \"$@\"");
         let mut command = std::process::Command::new("bash");
-        let own = env!("CARGO_BIN_EXE_tracemill");
+        let program = env!("CARGO_BIN_EXE_tracemill");
         let words = ["view", "--no-open", "--idle", "100ms", "-m", "32M", "-T", "tmp", "a.json"];
-        command.args(["-c", &line, own]).args(words).current_dir(folder.path(""));
+        command.args(["-c", &line, program]).args(words).current_dir(folder.path(""));
         command.output().expect("bash runs")
     };
     let room = limited(1 << 20);
@@ -134,9 +134,9 @@ fn without_space_for_an_index_the_trace_is_scanned() {
     let folder = Folder::new().with("a.json", trace(600_000));
     assert!(std::fs::metadata(folder.path("a.json")).expect("it is there").len() > 32 << 20);
     let mut command = std::process::Command::new("bash");
-    let own = env!("CARGO_BIN_EXE_tracemill");
+    let program = env!("CARGO_BIN_EXE_tracemill");
     let words = ["view", "--no-open", "--idle", "100ms", "-m", "1G", "a.json"];
-    command.args(["-c", "ulimit -f 4; exec \"$0\" \"$@\"", own]).args(words);
+    command.args(["-c", "ulimit -f 4; exec \"$0\" \"$@\"", program]).args(words);
     let run = command.current_dir(folder.path("")).output().expect("bash runs");
     let said = String::from_utf8_lossy(&run.stderr).into_owned();
     assert_eq!(run.status.code(), Some(0), "{said}");

@@ -104,29 +104,29 @@ fn input(rng: &mut Rng, seed: u64, number: usize, kind: Kind, most: u64) -> Inpu
 
 /// Returns an undamaged trace of about `size` bytes, and its number of events if known.
 fn made(rng: &mut Rng, seed: u64, number: usize, kind: Kind, size: u64) -> (Vec<u8>, Option<u64>) {
-    let own = seed.wrapping_add(number as u64);
+    let seed_of_input = seed.wrapping_add(number as u64);
     match kind {
         Kind::Chrome => {
             let mut bytes = Vec::new();
-            let events = chrome_like(own, size, &mut bytes).expect("memory takes bytes");
+            let events = chrome_like(seed_of_input, size, &mut bytes).expect("memory takes bytes");
             (bytes, Some(events))
         }
         Kind::Oddities => {
             let shape = oddities(rng, size);
-            (trace(own, &shape), Some(shape.events as u64))
+            (trace(seed_of_input, &shape), Some(shape.events as u64))
         }
-        Kind::Profiles => (profile_trace(own, &profiles(rng, size)), None),
+        Kind::Profiles => (profile_trace(seed_of_input, &profiles(rng, size)), None),
         Kind::Ranks => {
             let events = 1 + size as usize / 130;
             (a_rank(rng, seed, number, events), Some(events as u64))
         }
         Kind::Times => {
             let events = 1 + size / 200;
-            (times_in_args(own, events as usize, [0, 10][rng.index(2)]), Some(events))
+            (times_in_args(seed_of_input, events as usize, [0, 10][rng.index(2)]), Some(events))
         }
         Kind::Annotated => {
             let shape = TraceShape { profile_streams: 0, documents: 1, ..oddities(rng, size) };
-            let events = reference::events(&trace(own, &shape)).expect("sound");
+            let events = reference::events(&trace(seed_of_input, &shape)).expect("sound");
             let text = |event: reference::RawEvent| String::from_utf8(event.bytes).expect("text");
             let events: Vec<String> = events.into_iter().map(text).collect();
             (annotated(rng, &events, 1000 * number), Some(events.len() as u64))

@@ -64,7 +64,7 @@ impl Bin {
 type BinKey = (u32, i64);
 
 fn join(all: &mut HashMap<BinKey, Bin>, key: BinKey, bin: Bin) {
-    all.entry(key).and_modify(|own| own.join(&bin)).or_insert(bin);
+    all.entry(key).and_modify(|known| known.join(&bin)).or_insert(bin);
 }
 
 pub(super) struct PartBins {
@@ -86,10 +86,10 @@ impl PartBins {
     pub(super) fn add(&mut self, lane: u32, start: i64, bin: Bin) {
         let key = (lane, start >> self.level);
         match &mut self.last[lane as usize % LAST] {
-            Some((own, last)) if *own == key => last.join(&bin),
+            Some((last_key, last)) if *last_key == key => last.join(&bin),
             last => {
-                if let Some((own, last)) = last.replace((key, bin)) {
-                    join(&mut self.all, own, last);
+                if let Some((last_key, last)) = last.replace((key, bin)) {
+                    join(&mut self.all, last_key, last);
                 }
             }
         }
@@ -142,11 +142,11 @@ impl AllBins {
             join(&mut part.all, key, bin);
         }
         #[expect(clippy::iter_over_hash_type, reason = "joined bins are the same in any order")]
-        for ((own, number), bin) in part.all {
+        for ((track, number), bin) in part.all {
             // counter samples have no name
             let name = if bin.is_counter { 0 } else { name(bin.name) };
             let bin = Bin { name, ..bin };
-            self.put((lane(own), number >> (self.level - part.level)), bin);
+            self.put((lane(track), number >> (self.level - part.level)), bin);
         }
         self.fit();
     }
@@ -179,8 +179,8 @@ impl AllBins {
         // neighbors share a bin once all bits in which they differ are dropped
         let mut apart = [0_usize; 65];
         for pair in rows.windows(2) {
-            let [((lane, own), _), ((next_lane, next), _)] = [pair[0], pair[1]];
-            let bits = if lane == next_lane { 64 - (own ^ next).leading_zeros() } else { 64 };
+            let [((lane, number), _), ((next_lane, next), _)] = [pair[0], pair[1]];
+            let bits = if lane == next_lane { 64 - (number ^ next).leading_zeros() } else { 64 };
             apart[bits as usize] += 1;
         }
         let bins = |steps: u32| 1 + apart[steps as usize + 1..].iter().sum::<usize>();
@@ -245,12 +245,12 @@ mod tests {
     fn counted(all: &[(u32, i64, i64)], each: usize) -> (u32, Vec<(BinKey, u64, i64, u32)>) {
         let mut bins = AllBins::new(20);
         for (number, part) in all.chunks(each).enumerate() {
-            let mut own = PartBins::new(bins.floor().load(Relaxed));
+            let mut part_bins = PartBins::new(bins.floor().load(Relaxed));
             for (at, &(lane, start, dur)) in part.iter().enumerate() {
                 let place = (number * each + at) as u64;
-                own.add(lane, start, Bin::of(dur, place, place as u32));
+                part_bins.add(lane, start, Bin::of(dur, place, place as u32));
             }
-            bins.append(own, |lane| lane, |name| name);
+            bins.append(part_bins, |lane| lane, |name| name);
         }
         let mut rows: Vec<_> =
             bins.all.iter().map(|(key, bin)| (*key, bin.count, bin.busy, bin.name)).collect();

@@ -157,12 +157,12 @@ pub(super) struct PartNumbers {
 }
 
 impl PartNumbers {
-    pub(super) fn name(&self, own: u32) -> u32 {
-        self.names.get(own as usize).copied().unwrap_or(NO_NAME)
+    pub(super) fn name(&self, number: u32) -> u32 {
+        self.names.get(number as usize).copied().unwrap_or(NO_NAME)
     }
 
-    pub(super) fn track(&self, own: u32) -> u32 {
-        self.others.get(own as usize).copied().unwrap_or_default()
+    pub(super) fn track(&self, number: u32) -> u32 {
+        self.others.get(number as usize).copied().unwrap_or_default()
     }
 }
 
@@ -208,12 +208,12 @@ impl AllDrawn {
     ) -> Result<PartNumbers, Error> {
         let names: Vec<u32> = names.entries().map(|entry| self.number(entry.key)).collect();
         let numbers = PartNumbers { names, others: self.tracks(part.labels.lanes)? };
-        for (own, sum) in part.sums.into_iter().enumerate() {
-            self.add_to(numbers.name(own as u32), sum);
+        for (number, sum) in part.sums.into_iter().enumerate() {
+            self.add_to(numbers.name(number as u32), sum);
         }
-        let lane = |own: u32| match own & OTHER {
-            0 => rows.get(own as usize).copied().unwrap_or_default(),
-            _ => numbers.track(own & !OTHER) | OTHER,
+        let lane = |number: u32| match number & OTHER {
+            0 => rows.get(number as usize).copied().unwrap_or_default(),
+            _ => numbers.track(number & !OTHER) | OTHER,
         };
         self.bins.append(part.bins, lane, |bin| numbers.name(bin));
         append(&mut self.granules, part.names, &numbers.names)?;
@@ -231,7 +231,7 @@ impl AllDrawn {
             if self.others.all().len() > LANES_MOST {
                 return Ok(0);
             }
-            self.taken += (LANE + key.pid.len() + key.own.len()) as u64;
+            self.taken += (LANE + key.pid.len() + key.track.len()) as u64;
             self.room.check(self.taken, "counters and tracks of operations")?;
             Ok(self.others.add(key))
         };
@@ -304,7 +304,7 @@ pub(super) struct DrawnTables {
 impl DrawnTables {
     /// Whether there are few enough bins and tracks, including threads.
     pub(super) fn fits(&self, threads: &UsageTable) -> bool {
-        let has_room = |key: &crate::drawing::LaneKey| key.pid.len() + key.own.len() < 64 << 10;
+        let has_room = |key: &crate::drawing::LaneKey| key.pid.len() + key.track.len() < 64 << 10;
         self.bins.fits()
             && self.others.all().len() <= LANES_MOST
             && self.others.all().iter().all(has_room)
@@ -345,8 +345,9 @@ impl DrawnTables {
         }
         for key in self.others.all() {
             let kind = LaneKind::OF_EVENTS.iter().position(|kind| *kind == key.kind);
-            let row = [kind.unwrap_or_default() as u64, key.pid.len() as u64, key.own.len() as u64];
-            rows.push(row, 0..=0, &[&key.pid, &key.own], to)?;
+            let row =
+                [kind.unwrap_or_default() as u64, key.pid.len() as u64, key.track.len() as u64];
+            rows.push(row, 0..=0, &[&key.pid, &key.track], to)?;
         }
         rows.end_page(to)?;
         let number_of = |lane: u32| match lane & OTHER {

@@ -151,10 +151,10 @@ impl PartGranules {
     pub(super) fn seal(&mut self) {
         let level_least = level_of(self.range);
         // blocks up to the first timed event stay separate, so its index is unchanged
-        self.all.dedup_by(|later, own| {
+        self.all.dedup_by(|later, granule| {
             let joined = level(later.jump) <= level_least;
             if joined {
-                own.join(later);
+                granule.join(later);
             }
             joined
         });
@@ -178,8 +178,8 @@ impl AllGranules {
     }
 
     pub(super) fn append(&mut self, mut part: PartGranules) -> Result<(), Error> {
-        let jump_of = |own: Option<i64>, before: Option<i64>| match (own, before) {
-            (Some(own), Some(before)) => own.abs_diff(before),
+        let jump_of = |time: Option<i64>, before: Option<i64>| match (time, before) {
+            (Some(time), Some(before)) => time.abs_diff(before),
             _ => 0,
         };
         let seam = jump_of(part.first_time, self.last_time);
@@ -236,7 +236,7 @@ pub(super) struct Granules {
 impl Granules {
     /// Returns the range from the first to the last block's start.
     pub(super) fn reach(&self) -> Range<u64> {
-        let place = |at: usize| self.all.get(at).map_or(0, |own| own.place);
+        let place = |at: usize| self.all.get(at).map_or(0, |granule| granule.place);
         place(0)..place(self.all.len().saturating_sub(1))
     }
 
@@ -244,24 +244,24 @@ impl Granules {
     pub(super) fn cut(&self, level_least: u32) -> impl Iterator<Item = Granule> {
         let mut all = self.all.iter().peekable();
         std::iter::from_fn(move || {
-            let mut own = all.next()?;
+            let mut granule = all.next()?;
             while let Some(later) =
                 all.next_if(|later| level(later.jump) <= level_least && later.jump != FORCED)
             {
-                own.join(&later);
+                granule.join(&later);
             }
-            Some(own)
+            Some(granule)
         })
     }
 
     pub(super) fn write<W: io::Write>(&self, level: u32, to: &mut Writer<W>) -> io::Result<()> {
         to.section(id::GRANULES)?;
         let mut rows = PageRows::new();
-        for own in self.cut(level) {
-            let Granule { place, end, events, sum, bytes, .. } = own;
-            let (least, width) = own.times();
+        for granule in self.cut(level) {
+            let Granule { place, end, events, sum, bytes, .. } = granule;
+            let (least, width) = granule.times();
             let row = [place, end - place, events, least as u64, width, u64::from(sum), bytes];
-            rows.push(row, own.least..=own.greatest, &[], to)?;
+            rows.push(row, granule.least..=granule.greatest, &[], to)?;
         }
         rows.end_page(to)
     }

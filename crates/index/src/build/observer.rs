@@ -228,11 +228,13 @@ impl Observer for Build {
         self.places.extend(&part.places)?;
         let rows = self.rows_of(&part);
         self.streams.append(std::mem::take(&mut part.streams))?;
-        if let (Some(seen), Some(own)) = (&self.seen, &part.drawn) {
-            own.show(&part.info.threads, &part.lasting, seen);
+        if let (Some(seen), Some(part_drawn)) = (&self.seen, &part.drawn) {
+            part_drawn.show(&part.info.threads, &part.lasting, seen);
         }
         let numbers = match (&mut self.drawn, part.drawn.take()) {
-            (Some(drawn), Some(own)) => Some(drawn.append(own, &rows, &part.info.names)?),
+            (Some(drawn), Some(part_drawn)) => {
+                Some(drawn.append(part_drawn, &rows, &part.info.names)?)
+            }
             _ => None,
         };
         self.append_lasting(&mut part.lasting, &rows, numbers.as_ref(), chunk)?;

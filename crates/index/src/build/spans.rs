@@ -70,16 +70,16 @@ impl AllSpans {
     }
 
     fn push(&mut self, span: IndexedSpan) -> Result<(), Error> {
-        let (own, mut floor) = (span.level(), self.floor.load(Relaxed));
-        if own <= floor {
+        let (level, mut floor) = (span.level(), self.floor.load(Relaxed));
+        if level <= floor {
             return Ok(());
         }
-        self.counts[own as usize] += 1;
+        self.counts[level as usize] += 1;
         while floor < LEVEL_OPEN - 1 && self.above(floor) > self.most {
             floor += 1;
         }
         self.floor.store(floor, Relaxed);
-        if own > floor { self.done.extend(&[span]) } else { Ok(()) }
+        if level > floor { self.done.extend(&[span]) } else { Ok(()) }
     }
 
     fn above(&self, level: u32) -> u64 {

@@ -136,7 +136,7 @@ fn skimmed(parts: &ProfileParts) -> impl Iterator<Item = (Entry, Skim)> {
 }
 
 fn note_skims(part: &mut PartStreams) {
-    let streams = part.router.found.iter().map(|(.., own)| skimmed(own).peekable());
+    let streams = part.router.found.iter().map(|(.., stream)| skimmed(stream).peekable());
     let mut streams: Vec<_> = streams.collect();
     for member in &mut part.members {
         let chunk = streams[member.stream as usize]

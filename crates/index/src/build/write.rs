@@ -57,7 +57,7 @@ impl ChosenSections {
         let look_back = spans.map(|spans| (spans.level + coarser).min(64));
         let longer = look_back.unwrap_or_default();
         let has_spans = look_back.is_some();
-        let is_drawn = built.drawn.as_ref().map(|own| has_spans && own.fits(&built.threads));
+        let is_drawn = built.drawn.as_ref().map(|drawn| has_spans && drawn.fits(&built.threads));
         // id, first step without it, and whether it is complete (`None`: nothing to store)
         let all = [
             (id::GRANULES, u32::MAX, Some(true), SectionSet::Granules(level)),
@@ -153,7 +153,7 @@ fn is_one_list(built: &Built) -> bool {
     let reach = built.granules.reach();
     let is_within =
         |document: &Document| document.keys.iter().any(|key| reach.contains(&key.offset));
-    matches!(&built.documents[..], [own] if own.alike == 0 && !is_within(own))
+    matches!(&built.documents[..], [document] if document.alike == 0 && !is_within(document))
 }
 
 fn meta(built: &Built, chosen: &ChosenSections, with_info: bool) -> io::Result<Meta> {

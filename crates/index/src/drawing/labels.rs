@@ -77,11 +77,11 @@ impl Labels {
     #[inline]
     pub fn lane(&mut self, event: &Event<'_>, kind: LaneKind) -> u32 {
         let pid = event.field(Field::Pid).unwrap_or_default();
-        let own = match kind {
+        let track = match kind {
             LaneKind::Async => event.field(Field::Cat).unwrap_or_default(),
             _ => event.field(Field::Tid).unwrap_or_default(),
         };
-        self.lanes.number(kind, pid, own)
+        self.lanes.number(kind, pid, track)
     }
 
     /// Calls `visit` with track and value of each series of a counter; returns false if it has
@@ -93,20 +93,20 @@ impl Labels {
         }
         let pid = event.field(Field::Pid).unwrap_or_default();
         let name = content(event.field(Field::Name).unwrap_or_default(), &mut self.scratch);
-        let mut own = cut(name).to_vec();
+        let mut track = cut(name).to_vec();
         if let Some(id) = event.field(Field::Id) {
-            own.push(b' ');
-            own.extend_from_slice(id);
+            track.push(b' ');
+            track.extend_from_slice(id);
         }
-        let end = own.len();
+        let end = track.len();
         for (key, value) in members(args).take(SERIES_MOST) {
             let Some(value) = number_text(value, &mut self.scratch).and_then(parse::<f64>) else {
                 continue;
             };
-            own.truncate(end);
-            own.push(0xFF);
-            own.extend_from_slice(cut(key));
-            visit(self.lanes.number(LaneKind::Counter, pid, &own), value);
+            track.truncate(end);
+            track.push(0xFF);
+            track.extend_from_slice(cut(key));
+            visit(self.lanes.number(LaneKind::Counter, pid, &track), value);
         }
         true
     }

@@ -40,7 +40,7 @@ pub struct LaneKey {
     /// Process id as written.
     pub pid: Box<[u8]>,
     /// Thread id; category for async operations; name, 0xFF and series for counters.
-    pub own: Box<[u8]>,
+    pub track: Box<[u8]>,
     /// Index of the input of these ids; 0 once ids are unique over all inputs.
     pub input: u32,
 }
@@ -49,7 +49,7 @@ type LaneParts<'k> = (LaneKind, &'k [u8], &'k [u8], u32);
 
 impl LaneKey {
     fn parts(&self) -> LaneParts<'_> {
-        (self.kind, &self.pid, &self.own, self.input)
+        (self.kind, &self.pid, &self.track, self.input)
     }
 }
 
@@ -74,14 +74,14 @@ impl LaneTable {
     /// Returns the number of a track in the only input; fast if the previous event had the same
     /// track.
     #[inline]
-    pub fn number(&mut self, kind: LaneKind, pid: &[u8], own: &[u8]) -> u32 {
-        let parts = (kind, pid, own, 0);
+    pub fn number(&mut self, kind: LaneKind, pid: &[u8], track: &[u8]) -> u32 {
+        let parts = (kind, pid, track, 0);
         if self.all.get(self.last as usize).is_some_and(|last| last.parts() == parts) {
             return self.last;
         }
         self.last = match self.find(parts) {
             Some(number) => number,
-            None => self.push(LaneKey { kind, pid: pid.into(), own: own.into(), input: 0 }),
+            None => self.push(LaneKey { kind, pid: pid.into(), track: track.into(), input: 0 }),
         };
         self.last
     }
@@ -122,7 +122,7 @@ impl LaneTable {
 
     /// Returns the approximate bytes of heap of the table.
     pub fn heap(&self) -> u64 {
-        let texts = self.all.iter().map(|key| key.pid.len() + key.own.len() + 32);
+        let texts = self.all.iter().map(|key| key.pid.len() + key.track.len() + 32);
         texts.sum::<usize>() as u64 + self.all.len() as u64 * 64
     }
 }

@@ -73,7 +73,7 @@ impl SeenPart<'_> {
     /// Returns the index of a process in the counts.
     pub fn process(&mut self, pid: &[u8]) -> usize {
         let SeenCounts { pids, events, len, .. } = &mut *self.0;
-        let known = pids.iter().position(|own| **own == *pid);
+        let known = pids.iter().position(|known_pid| **known_pid == *pid);
         known.unwrap_or_else(|| {
             if pids.len() == PROCESSES {
                 return PROCESSES - 1;
@@ -90,8 +90,8 @@ impl SeenPart<'_> {
         let counts = &mut *self.0;
         counts.make_room(time, level.min(63));
         let at = ((time >> counts.level) - counts.first) as usize;
-        if let Some(own) = counts.events.get_mut(process) {
-            own[at] += events;
+        if let Some(process_counts) = counts.events.get_mut(process) {
+            process_counts[at] += events;
         }
     }
 }
@@ -100,8 +100,8 @@ impl SeenCounts {
     /// Lengthens the intervals to at least 2^`level` ns, and adds intervals up to `time`.
     #[inline]
     fn make_room(&mut self, time: i64, level: u32) {
-        let own = (time >> self.level).wrapping_sub(self.first) as u64;
-        if level > self.level || own >= self.len as u64 {
+        let offset = (time >> self.level).wrapping_sub(self.first) as u64;
+        if level > self.level || offset >= self.len as u64 {
             self.grow(time, level);
         }
     }
@@ -112,7 +112,7 @@ impl SeenCounts {
         if self.len == 0 {
             self.first = at;
         }
-        let last = |own: &Self| own.first + (own.len.max(1) as i64 - 1);
+        let last = |counts: &Self| counts.first + (counts.len.max(1) as i64 - 1);
         while self.level < level
             || i128::from(last(self).max(at)) - i128::from(self.first.min(at)) >= STRETCHES as i128
         {
@@ -154,9 +154,10 @@ impl SeenCounts {
             let end = place(number + 1).clamp(begin + LEAST, most);
             let share = *count as f64 / (end - begin);
             let touched = begin as usize..end.ceil() as usize;
-            for (own, part) in all.iter_mut().zip(0_u32..).take(touched.end).skip(touched.start) {
+            for (column, part) in all.iter_mut().zip(0_u32..).take(touched.end).skip(touched.start)
+            {
                 let part = f64::from(part);
-                *own += share * (end.min(part + 1.0) - begin.max(part)).max(0.0);
+                *column += share * (end.min(part + 1.0) - begin.max(part)).max(0.0);
             }
         }
         all
@@ -193,7 +194,7 @@ mod tests {
             }
             let (least, greatest) = events
                 .iter()
-                .fold((i64::MAX, i64::MIN), |all, own| (all.0.min(own.1), all.1.max(own.1)));
+                .fold((i64::MAX, i64::MIN), |all, event| (all.0.min(event.1), all.1.max(event.1)));
             let seen = Seen::default();
             for some in events.chunks(100) {
                 let mut part = seen.count(times(least, greatest));
@@ -212,7 +213,7 @@ mod tests {
                         order.push(*pid);
                     }
                     let process =
-                        order.iter().position(|own| own == pid).unwrap().min(PROCESSES - 1);
+                        order.iter().position(|known| known == pid).unwrap().min(PROCESSES - 1);
                     expected[process][((time >> counts.level) - counts.first) as usize] += 1;
                 }
                 assert_eq!(counts.events, expected, "{seed}");

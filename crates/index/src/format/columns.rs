@@ -118,11 +118,11 @@ fn varint(rest: &mut &[u8]) -> Option<u64> {
         return varint_by_bytes(rest);
     }
     *rest = &rest[ends.trailing_zeros() as usize / 8 + 1..];
-    let own = word & (ends ^ (ends - 1)) & 0x7f7f_7f7f_7f7f_7f7f;
+    let bits = word & (ends ^ (ends - 1)) & 0x7f7f_7f7f_7f7f_7f7f;
     // join 7-bit groups in pairs, then 14-bit, then 28-bit
-    let own = own & 0x007f_007f_007f_007f | (own & 0x7f00_7f00_7f00_7f00) >> 1;
-    let own = own & 0x0000_3fff_0000_3fff | (own & 0x3fff_0000_3fff_0000) >> 2;
-    Some(own & 0x0fff_ffff | (own & 0x0fff_ffff_0000_0000) >> 4)
+    let bits = bits & 0x007f_007f_007f_007f | (bits & 0x7f00_7f00_7f00_7f00) >> 1;
+    let bits = bits & 0x0000_3fff_0000_3fff | (bits & 0x3fff_0000_3fff_0000) >> 2;
+    Some(bits & 0x0fff_ffff | (bits & 0x0fff_ffff_0000_0000) >> 4)
 }
 
 /// Like [`varint`], for numbers of more than 8 bytes and near the end.
@@ -151,11 +151,11 @@ mod tests {
     #[test]
     fn fast_varint_equals_bytewise_varint() {
         let same = |bytes: &[u8]| {
-            let (mut own, mut other) = (bytes, bytes);
-            let read = varint(&mut own);
-            assert_eq!(read, varint_by_bytes(&mut other), "{bytes:x?}");
+            let (mut fast, mut bytewise) = (bytes, bytes);
+            let read = varint(&mut fast);
+            assert_eq!(read, varint_by_bytes(&mut bytewise), "{bytes:x?}");
             if read.is_some() {
-                assert_eq!(own, other, "{bytes:x?}");
+                assert_eq!(fast, bytewise, "{bytes:x?}");
             }
             read
         };

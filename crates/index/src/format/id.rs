@@ -41,5 +41,5 @@ pub const ALL: [(u16, &str); 11] = [
 
 /// Returns the name of a known section.
 pub fn name(id: u16) -> Option<&'static str> {
-    ALL.iter().find(|(own, _)| *own == id).map(|(_, name)| *name)
+    ALL.iter().find(|(known, _)| *known == id).map(|(_, name)| *name)
 }

@@ -62,8 +62,8 @@ impl<'a> Index<'a> {
             let place = (head.u64()?, head.u32()?);
             Some((version, Input { length, modified_ns, fingerprint }, place, head.u32()?))
         }();
-        let (version, input, (start, len), own) = fields.ok_or(IndexError::Truncated)?;
-        if own != sum {
+        let (version, input, (start, len), stored) = fields.ok_or(IndexError::Truncated)?;
+        if stored != sum {
             return Err(damaged("the checksum of the head"));
         }
         match version.cmp(&VERSION) {
@@ -174,9 +174,9 @@ struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {
     fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
-        let (own, rest) = self.0.split_first_chunk::<N>()?;
+        let (head, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
-        Some(*own)
+        Some(*head)
     }
 
     fn u32(&mut self) -> Option<u32> {

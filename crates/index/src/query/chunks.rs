@@ -108,7 +108,7 @@ fn wanted_streams(
         let [known, leasts, widths, event_leasts, event_widths] = page.columns()?;
         let times = times_of(&leasts, &widths).zip(times_of(&event_leasts, &event_widths));
         all.extend(
-            known.iter().zip(times).map(|(&known, (own, events))| wanted(known, own, events)),
+            known.iter().zip(times).map(|(&known, (range, events))| wanted(known, range, events)),
         );
     }
     Ok(all)
@@ -152,7 +152,8 @@ impl Wanting<'_, '_, '_> {
             let (mut time, mut skim) = (0, None);
             if wanted == StreamNeed::InPart {
                 let known = self.expected.decode(stream as u64, known);
-                let known = known.filter(|(_, skim)| skim.is_none_or(|own| own.samples() <= len));
+                let known =
+                    known.filter(|(_, skim)| skim.is_none_or(|chunk| chunk.samples() <= len));
                 (time, skim) = known.ok_or("it has impossible chunks of CPU profiles")?;
             }
             // the first chunk has the keys of synthetic ones

@@ -117,7 +117,7 @@ impl DrawnIndex {
 
     fn state(opened: Result<Self, Stop>) -> DrawnState {
         match opened {
-            Ok(own) => DrawnState::Ready(Box::new(own)),
+            Ok(index) => DrawnState::Ready(Box::new(index)),
             Err(Stop::Cannot(why)) if why != Unused::Copied => DrawnState::Cannot(why),
             Err(_) => DrawnState::Missing,
         }
@@ -359,12 +359,12 @@ fn within(len: u64, bytes: &[u8]) -> usize {
 
 fn add_lanes(kinds: &[u64], lens: &[Vec<u64>; 2], mut text: &[u8], all: &mut Vec<LaneKey>) {
     for (row, kind) in kinds.iter().enumerate() {
-        let [pid, own] = [0, 1].map(|part: usize| {
-            let (own, rest) = text.split_at(within(lens[part][row], text));
+        let [pid, track] = [0, 1].map(|part: usize| {
+            let (name, rest) = text.split_at(within(lens[part][row], text));
             text = rest;
-            own.into()
+            name.into()
         });
         let kind = LaneKind::OF_EVENTS.get(*kind as usize).copied().unwrap_or(LaneKind::Thread);
-        all.push(LaneKey { kind, pid, own, input: 0 });
+        all.push(LaneKey { kind, pid, track, input: 0 });
     }
 }

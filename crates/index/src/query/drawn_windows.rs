@@ -50,7 +50,7 @@ impl DrawnIndex {
     /// # Errors
     /// Returns an error if the index is damaged.
     pub fn count(&self, from: i64, to: i64, most: u64) -> Result<Option<DrawnCount>, Error> {
-        let (own, seen) = (from..to, self.seen(from, to));
+        let (window, seen) = (from..to, self.seen(from, to));
         self.asked(|lookup| {
             let section = lookup.index.section(id::GRANULES);
             let pages = section.iter().flat_map(|section| &section.pages);
@@ -62,7 +62,7 @@ impl DrawnIndex {
             }
             let mut count = DrawnCount::default();
             lookup.each_granule(Some(&seen), |row| {
-                if row.touches(&own) {
+                if row.touches(&window) {
                     count.events += row.events;
                     count.bytes = count.bytes.saturating_add(row.bytes);
                 }
@@ -148,10 +148,11 @@ impl DrawnIndex {
             };
             lookup.each_granule(None, |row| {
                 let times = row.times();
-                let Some(own) = rank(times).filter(|_| row.touches(&(i64::MIN..i64::MAX))) else {
+                let Some(ranked) = rank(times).filter(|_| row.touches(&(i64::MIN..i64::MAX)))
+                else {
                     return;
                 };
-                let key = (own, row.number);
+                let key = (ranked, row.number);
                 if beyond.is_none_or(|beyond| key > beyond) && has_name(row.number) {
                     first.push((key, times));
                     if first.len() > most {
@@ -173,18 +174,18 @@ impl DrawnIndex {
             let (mut before, mut near) = (VecDeque::new(), Vec::new());
             let mut behind = 0;
             lookup.each_granule(None, |row| {
-                let own = DrawnStretch { times: row.times(), key: (0, row.number) };
+                let stretch = DrawnStretch { times: row.times(), key: (0, row.number) };
                 if !row.touches(&(i64::MIN..i64::MAX)) {
                     return;
                 }
                 if row.place < place {
-                    before.push_back(own);
+                    before.push_back(stretch);
                     if before.len() as u64 > most {
                         before.pop_front();
                     }
                 } else if behind < most {
                     behind += 1;
-                    near.push(own);
+                    near.push(stretch);
                 }
             })?;
             near.extend(before);
@@ -197,10 +198,10 @@ impl DrawnIndex {
     /// # Errors
     /// Returns an error if the index is damaged.
     pub fn stretches_plan(&self, stretches: &[DrawnStretch]) -> Result<Option<ReadPlan>, Error> {
-        let mut rows: Vec<u64> = stretches.iter().map(|own| own.key.1).collect();
+        let mut rows: Vec<u64> = stretches.iter().map(|stretch| stretch.key.1).collect();
         rows.sort_unstable();
         let is_one = |row: &GranuleRow| rows.binary_search(&row.number).is_ok();
-        let times = stretches.iter().map(|own| own.times);
+        let times = stretches.iter().map(|stretch| stretch.times);
         let times = times.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or_default();
         let seen = times.0..times.1.saturating_add(1);
         self.plan(UNPACKED, |lookup| lookup.chosen(&seen, is_one, Vec::new()))
@@ -239,9 +240,9 @@ impl DrawnIndex {
             if event.first() != Some(&b'{') {
                 return Ok(None);
             }
-            let own = Cursor::new(event).value().len();
-            if own < event.len() || len == ENDS[1] || end == report.bytes {
-                return Ok(Some((event[..own.min(most)].to_vec(), own as u64)));
+            let size = Cursor::new(event).value().len();
+            if size < event.len() || len == ENDS[1] || end == report.bytes {
+                return Ok(Some((event[..size.min(most)].to_vec(), size as u64)));
             }
         }
         Ok(None)

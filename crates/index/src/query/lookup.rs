@@ -169,7 +169,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
         seen: &Range<i64>,
         mut events: Vec<Single>,
     ) -> Result<GranulesToRead, IndexError> {
-        events.extend(self.listed()?.into_iter().map(|own| Single { bytes: 0, ..own }));
+        events.extend(self.listed()?.into_iter().map(|event| Single { bytes: 0, ..event }));
         self.chosen(seen, |row| self.is_last(row) || row.touches(seen), events)
     }
 
@@ -186,11 +186,11 @@ impl<'i, 'b> Lookup<'i, 'b> {
         let mut left = &events[..];
         self.each_granule(Some(seen), |row| {
             let (before, others) = left.split_at(left.partition_point(|e| e.place < row.place));
-            let (own, behind) = others.split_at(others.partition_point(|e| e.place < row.end()));
+            let (within, behind) = others.split_at(others.partition_point(|e| e.place < row.end()));
             before.iter().for_each(|event| all.event(*event));
             left = behind;
             if !wanted(row) {
-                return own.iter().for_each(|event| all.event(*event));
+                return within.iter().for_each(|event| all.event(*event));
             }
             // reading past the last block finds appended text
             let end = if self.is_last(row) { u64::MAX } else { row.end() };

@@ -69,10 +69,10 @@ fn written_files_read_back_unchanged() {
         assert_eq!(*index.input(), INPUT_OF);
         assert_eq!(index.sections().len(), content.len());
         for (section, pages) in &content {
-            let own = index.section(*section).unwrap();
-            assert_eq!(own.rows, pages.iter().map(|page| page.0 as u64).sum::<u64>());
-            assert_eq!(own.pages.len(), pages.len());
-            for (entry, (rows, keys, columns)) in own.pages.iter().zip(pages) {
+            let stored = index.section(*section).unwrap();
+            assert_eq!(stored.rows, pages.iter().map(|page| page.0 as u64).sum::<u64>());
+            assert_eq!(stored.pages.len(), pages.len());
+            for (entry, (rows, keys, columns)) in stored.pages.iter().zip(pages) {
                 let page = index.page(entry).unwrap();
                 assert_eq!((page.rows(), (entry.first, entry.last)), (*rows, *keys));
                 for (number, column) in columns.iter().enumerate() {
@@ -109,8 +109,8 @@ fn written_bytes_match_the_specification() {
         ],
     );
     let raw = bytes.len() as u32;
-    let own = vec![(4, 3, vec![Raw { bytes, raw, keys: (7, 8) }])];
-    assert_eq!(written(&[(4, vec![(3, (7, 8), columns)])]), naive::file(2, &own));
+    let naive_sections = vec![(4, 3, vec![Raw { bytes, raw, keys: (7, 8) }])];
+    assert_eq!(written(&[(4, vec![(3, (7, 8), columns)])]), naive::file(2, &naive_sections));
 }
 
 #[test]

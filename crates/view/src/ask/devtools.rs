@@ -148,7 +148,7 @@ impl Browser {
         let is_empty = |value: &&Value| value["type"] == "page" && value["url"] == "about:blank";
         let empty = targets["targetInfos"].as_array().and_then(|all| all.iter().find(is_empty));
         let made = match empty {
-            Some(own) => own.clone(),
+            Some(target) => target.clone(),
             None => {
                 self.ask(None, ANSWERS, "Target.createTarget", &json!({ "url": "about:blank" }))?
             }

@@ -60,8 +60,9 @@ impl Door {
             return Err(Reply::error(421, "this server has another name", hint));
         }
         let (_, query) = ask.parts();
-        let inside =
-            ask.token_and_route().filter(|(own, _)| is_same(own.as_bytes(), self.token.as_bytes()));
+        let inside = ask
+            .token_and_route()
+            .filter(|(token, _)| is_same(token.as_bytes(), self.token.as_bytes()));
         // reject pages of other origins even if they know the address
         let is_same_origin = ask.origin.map(|origin| {
             origin.strip_prefix("http://").is_some_and(|host| Some(host) == ask.host)
@@ -75,9 +76,9 @@ impl Door {
         match (ask.method, rest) {
             ("POST", "open") if is_same_origin.is_some() && ask.is_own => Ok((rest, query)),
             ("POST", "open") => Err(Reply::error(403, "another page is asking", hint)),
-            ("GET", own) if own != "open" => Ok((rest, query)),
-            (_, own) => {
-                let allowed = if own == "open" { "POST" } else { "GET" };
+            ("GET", route) if route != "open" => Ok((rest, query)),
+            (_, route) => {
+                let allowed = if route == "open" { "POST" } else { "GET" };
                 let error = format!("only {allowed} is answered");
                 let refused = Reply::error(405, error, "The documentation lists the routes.");
                 Err(Reply { headers: vec![("allow", allowed.to_owned())], ..refused })
@@ -89,7 +90,7 @@ impl Door {
     /// machines can reach it.
     fn is_known(&self, host: &str) -> bool {
         let (name, port) = host.rsplit_once(':').unwrap_or((host, "80"));
-        let number = name.strip_prefix('[').and_then(|own| own.strip_suffix(']')).unwrap_or(name);
+        let number = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(name);
         let is_loopback = ["127.0.0.1", "localhost", "[::1]"].contains(&name);
         let is_number = !self.host.is_loopback() && number.parse::<IpAddr>().is_ok();
         (is_loopback || is_number) && port == self.port.to_string()

@@ -35,7 +35,7 @@ impl Viewers {
         let found = PLACES.iter().map(|place| folder.join(place)).find(is_viewer);
         found
             .ok_or_else(|| io::ErrorKind::NotFound.into())
-            .and_then(|own| own.canonicalize())
+            .and_then(|viewer| viewer.canonicalize())
             .map(Viewers)
     }
 
@@ -57,7 +57,7 @@ impl Viewers {
         let known = path.metadata().ok().filter(|known| known.is_file() && known.len() <= MOST);
         known.ok_or_else(nothing)?;
         let bytes = std::fs::read(&path).map_err(|_| nothing())?;
-        let kind = match path.extension().and_then(|own| own.to_str()).unwrap_or_default() {
+        let kind = match path.extension().and_then(|ending| ending.to_str()).unwrap_or_default() {
             "html" => "text/html; charset=utf-8",
             "js" => "text/javascript; charset=utf-8",
             "css" => "text/css; charset=utf-8",

@@ -28,10 +28,10 @@ pub(crate) fn long(
     let mut others = sorter(config, "spans by lane", SPANS);
     index.spans(None, |span| {
         unended += u64::from(span.dur.is_none());
-        let own = timed(&span, unnamed, bounds);
+        let lane_span = timed(&span, unnamed, bounds);
         match lanes.get(span.lane as usize).map(|lane| lane.kind) {
-            Some(LaneKind::Thread) => held.take(own, take),
-            Some(_) => others.push(own),
+            Some(LaneKind::Thread) => held.take(lane_span, take),
+            Some(_) => others.push(lane_span),
             // only a forged index refers to other lanes
             None => Ok(()),
         }

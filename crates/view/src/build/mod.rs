@@ -210,8 +210,8 @@ impl All {
     pub(crate) fn calls(&mut self, sources: &[Source], config: &Config) -> Result<(), Error> {
         let trace = Trace::read(sources, ReadRules::default(), config)?;
         for thread in trace.threads.iter().filter(|thread| thread.samples() > 0) {
-            let (pid, own) = (thread.pid.clone(), thread.tid.clone());
-            let key = LaneKey { kind: LaneKind::Calls, pid, own, input: 0 };
+            let (pid, tid) = (thread.pid.clone(), thread.tid.clone());
+            let key = LaneKey { kind: LaneKind::Calls, pid, track: tid, input: 0 };
             let lane = Arc::make_mut(&mut self.lanes).add(key);
             let track = trace.track(thread)?;
             let rules = TableRules { entries: Entries::All, as_devtools: false };
@@ -314,7 +314,7 @@ pub(crate) fn arrange(
     let spans = spans.finish()?;
     let mut spans = spans.iter().peekable();
     more(&mut |span| {
-        while let Some(before) = spans.next_if(|own| own.key() <= span.key()) {
+        while let Some(before) = spans.next_if(|timed| timed.key() <= span.key()) {
             placing.take(before)?;
         }
         placing.take(span)

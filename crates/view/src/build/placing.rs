@@ -61,13 +61,13 @@ impl Placing {
     }
 
     /// Adds the next span, ordered by start, then longer first.
-    pub(crate) fn take(&mut self, Timed(own, mut span): Timed) -> Result<(), Error> {
-        let own = own as usize;
-        if self.lane != Some(own) {
+    pub(crate) fn take(&mut self, Timed(lane, mut span): Timed) -> Result<(), Error> {
+        let lane = lane as usize;
+        if self.lane != Some(lane) {
             self.end_lane()?;
-            self.lane = Some(own);
+            self.lane = Some(lane);
         }
-        let kind = self.lanes[own].kind;
+        let kind = self.lanes[lane].kind;
         let (is_counter, nests) =
             (kind == LaneKind::Counter, matches!(kind, LaneKind::Thread | LaneKind::Calls));
         if !is_counter {
@@ -76,7 +76,7 @@ impl Placing {
             }
             self.add_to_sum(&span);
         }
-        self.lanes[own].add(&span);
+        self.lanes[lane].add(&span);
         if span.row > 0 {
             return self.wait(span);
         }
@@ -112,10 +112,10 @@ impl Placing {
     }
 
     fn end_lane(&mut self) -> Result<(), Error> {
-        let Some(own) = self.lane.take() else { return Ok(()) };
+        let Some(lane) = self.lane.take() else { return Ok(()) };
         let rows = std::mem::take(&mut self.rows);
         self.folded += rows.folded;
-        let tracks = &mut self.lanes[own].tracks;
+        let tracks = &mut self.lanes[lane].tracks;
         tracks.extend(self.writer.end()?);
         let file = self.waiting.finish()?;
         self.waiting.heap = 0;
@@ -153,7 +153,7 @@ mod tests {
         [LaneKind::Thread, LaneKind::Async, LaneKind::Counter, LaneKind::Calls];
 
     fn lane(kind: LaneKind) -> Lane {
-        let key = LaneKey { kind, pid: (*b"1").into(), own: (*b"2").into(), input: 0 };
+        let key = LaneKey { kind, pid: (*b"1").into(), track: (*b"2").into(), input: 0 };
         Lane::new(Arc::new(LaneInfo::new(&key, &Notes::default())))
     }
 
@@ -162,18 +162,20 @@ mod tests {
     /// Assigns rows first and sorts afterwards, for comparison.
     fn sorted(spans: &[Timed]) -> Vec<(usize, Vec<Row>)> {
         let mut all = Vec::new();
-        for own in spans.chunk_by(|a, b| a.0 == b.0) {
-            let (kind, mut rows) = (KINDS[own[0].0 as usize], LaneRows::default());
+        for lane_spans in spans.chunk_by(|a, b| a.0 == b.0) {
+            let (kind, mut rows) = (KINDS[lane_spans[0].0 as usize], LaneRows::default());
             let nests = matches!(kind, LaneKind::Thread | LaneKind::Calls);
-            let mut own: Vec<Timed> = own.to_vec();
-            own.retain_mut(|own| kind == LaneKind::Counter || rows.place(&mut own.1, nests));
-            for Timed(_, span) in own.iter_mut().filter(|own| is_beside(&own.1)) {
+            let mut lane_spans: Vec<Timed> = lane_spans.to_vec();
+            lane_spans
+                .retain_mut(|timed| kind == LaneKind::Counter || rows.place(&mut timed.1, nests));
+            for Timed(_, span) in lane_spans.iter_mut().filter(|timed| is_beside(&timed.1)) {
                 span.row = span.row - BESIDE + rows.depth;
             }
-            own.sort_by_key(|own| own.1.row);
-            let of_row = own.chunk_by(|a, b| a.1.row == b.1.row);
-            let of_row = of_row.map(|row| (row[0].1.row, row.iter().map(|own| own.1).collect()));
-            all.push((own[0].0 as usize, of_row.collect()));
+            lane_spans.sort_by_key(|timed| timed.1.row);
+            let of_row = lane_spans.chunk_by(|a, b| a.1.row == b.1.row);
+            let of_row =
+                of_row.map(|row| (row[0].1.row, row.iter().map(|timed| timed.1).collect()));
+            all.push((lane_spans[0].0 as usize, of_row.collect()));
         }
         all
     }
@@ -208,7 +210,7 @@ mod tests {
                     (number, lane.tracks.iter().map(spans).collect::<Vec<_>>())
                 });
                 assert_eq!(found.collect::<Vec<_>>(), expected, "{seed} {memory}");
-                let named = spans.iter().filter(|own| own.0 != 2).count() as u64;
+                let named = spans.iter().filter(|timed| timed.0 != 2).count() as u64;
                 assert_eq!(sums.iter().map(|sum| sum.count).sum::<u64>(), named);
             }
         }

@@ -160,14 +160,14 @@ impl Indexed {
 
     /// Returns a window exactly if it has few events, else the approximate whole trace.
     pub(crate) fn window(&self, window: TimeSpan, cancel: &Cancel) -> Result<Arc<Model>, Error> {
-        let own = self.exact(window, EVENTS, cancel)?;
-        Ok(own.unwrap_or_else(|| Arc::clone(&self.whole)))
+        let model = self.exact(window, EVENTS, cancel)?;
+        Ok(model.unwrap_or_else(|| Arc::clone(&self.whole)))
     }
 
     /// As [`Indexed::window`], with a higher limit of events.
     pub(crate) fn summed(&self, window: TimeSpan, cancel: &Cancel) -> Result<Arc<Model>, Error> {
-        let own = self.exact(window, EVENTS_SUMMED, cancel)?;
-        Ok(own.unwrap_or_else(|| Arc::clone(&self.whole)))
+        let model = self.exact(window, EVENTS_SUMMED, cancel)?;
+        Ok(model.unwrap_or_else(|| Arc::clone(&self.whole)))
     }
 
     /// Returns the ancestors of an event and its arrows. Distant ends of arrows are included if
@@ -175,14 +175,14 @@ impl Indexed {
     pub(crate) fn around(&self, at: EventAt, cancel: &Cancel) -> Result<Option<Value>, Error> {
         let start = at.start;
         let mut model = self.window(TimeSpan::new(start, start.saturating_add(1)), cancel)?;
-        let Some(mut own) = event_at(&model, at) else { return Ok(None) };
-        let window = TimeSpan::new(start, own.1.end().saturating_add(1));
+        let Some(mut found) = event_at(&model, at) else { return Ok(None) };
+        let window = TimeSpan::new(start, found.1.end().saturating_add(1));
         // the points of flows inside the event
         let all = self.window(window, cancel)?;
         if all.bins.is_none()
-            && let Some(event) = event_at(&all, EventAt { row: own.1.row, ..at })
+            && let Some(event) = event_at(&all, EventAt { row: found.1.row, ..at })
         {
-            (model, own) = (all, event);
+            (model, found) = (all, event);
         }
         let bound = |point: Mark| {
             if (window.from..window.to).contains(&point.ts) {
@@ -194,7 +194,7 @@ impl Indexed {
             let far = self.window(window, cancel).ok()?;
             far.bound(point)
         };
-        Ok(around(&model, own, bound))
+        Ok(around(&model, found, bound))
     }
 
     pub(crate) fn special(&self) -> &[Timed] {
@@ -235,10 +235,10 @@ impl Indexed {
                 }
             }
         };
-        if let Some(at) = windows.iter().position(|(own, _)| *own == window) {
-            let own = windows.remove(at);
-            let model = Arc::clone(&own.1);
-            windows.push(own);
+        if let Some(at) = windows.iter().position(|(span, _)| *span == window) {
+            let kept = windows.remove(at);
+            let model = Arc::clone(&kept.1);
+            windows.push(kept);
             return Ok(Some(model));
         }
         let count = self.index.count(window.from, window.to, most)?;
@@ -271,7 +271,7 @@ impl Indexed {
         })?;
         let take = |mut found: Found, input| {
             let lanes = found.labels.lanes.all().to_vec();
-            found.spans.retain(|own| self.is_own(own, &lanes, window));
+            found.spans.retain(|span| self.is_own(span, &lanes, window));
             // ranges that extend beyond the window contain incomplete pairs
             found.marks.retain(|mark: &Mark| {
                 let is_seen = seen.0 <= mark.ts && mark.ts < seen.1;
@@ -294,14 +294,14 @@ impl Indexed {
             all.push(timed(&DrawnSpan { name: Some(name), ..*span }, name, bounds))?;
         }
         let special = self.special_spans.iter();
-        let special = special.filter(|own| window.touches(own.1.start, own.1.end()));
-        special.copied().try_for_each(|own| all.push(own))?;
+        let special = special.filter(|span| window.touches(span.1.start, span.1.end()));
+        special.copied().try_for_each(|span| all.push(span))?;
         let mut arranged = arrange(all, |_| Ok(()), known, &Notes::default(), &config)?;
         arranged.sums = Arc::clone(&self.whole.sums);
         // copy the lanes of calls unchanged
-        for (lane, own) in arranged.lanes.iter_mut().zip(&self.whole.lanes) {
-            if own.kind == LaneKind::Calls {
-                lane.clone_from(own);
+        for (lane, whole_lane) in arranged.lanes.iter_mut().zip(&self.whole.lanes) {
+            if whole_lane.kind == LaneKind::Calls {
+                lane.clone_from(whole_lane);
             }
         }
         let mut model = arranged.model(Vec::new(), bounds, scanned);
@@ -385,9 +385,9 @@ type Tables = (SharedNames, Arc<Vec<NameSum>>, Arc<LaneTable>);
 /// Reads names with their sums, and lanes; `None` if any occurs twice.
 fn tables(index: &DrawnIndex) -> Result<Option<Tables>, Error> {
     let (names, mut sums) = (SharedNames::default(), Vec::new());
-    index.names(|own| {
-        names.number(own.text);
-        sums.push(NameSum { count: own.count, total: own.total, longest: own.longest });
+    index.names(|row| {
+        names.number(row.text);
+        sums.push(NameSum { count: row.count, total: row.total, longest: row.longest });
     })?;
     let (mut lanes, keys) = (LaneTable::default(), index.lanes()?);
     let count = keys.len();
@@ -430,7 +430,7 @@ fn whole(
         arranged.lanes.extend(calls.lanes.iter().map(|(_, lane)| lane.clone()));
         let sums = Arc::make_mut(&mut arranged.sums);
         sums.resize(sums.len().max(calls.sums.len()), NameSum::default());
-        sums.iter_mut().zip(&*calls.sums).for_each(|(sum, own)| sum.append(own));
+        sums.iter_mut().zip(&*calls.sums).for_each(|(sum, call_sum)| sum.append(call_sum));
     }
     let processes = processes(&arranged.lanes, notes, &arranged.facts.origins);
     let mut model = arranged.model(processes, bounds, scanned);

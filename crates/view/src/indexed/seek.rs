@@ -72,8 +72,8 @@ impl Indexed {
             }
             Ok(())
         })?;
-        for own in self.special().iter().filter(|own| names.contains(&own.1.name)) {
-            look(&mut best, own.1.start, own.1.place);
+        for special in self.special().iter().filter(|special| names.contains(&special.1.name)) {
+            look(&mut best, special.1.start, special.1.place);
         }
         let ranked = |(least, greatest): (i64, i64)| match forwards {
             true => (greatest >= from.at).then_some(least),
@@ -85,7 +85,7 @@ impl Indexed {
             let is_wanted = |name: u32| names.contains(&name);
             let all = self.index().stretches_of(is_wanted, ranked, beyond, STRETCHES)?;
             for batch in all.chunks(at_once) {
-                let nearest = batch.first().map(|own| own.key.0);
+                let nearest = batch.first().map(|stretch| stretch.key.0);
                 if best.is_some_and(|best| nearest.is_none_or(|nearest| best.0 < nearest)) {
                     return Ok(unranked(best, forwards));
                 }
@@ -112,14 +112,17 @@ impl Indexed {
             return match batch {
                 [] | [_] => Err(self.index().one_piece()),
                 // a single range may still be decompressible
-                _ => batch.iter().try_for_each(|own| self.look_at(&[*own], text, cancel, look)),
+                _ => batch
+                    .iter()
+                    .try_for_each(|stretch| self.look_at(&[*stretch], text, cancel, look)),
             };
         };
         let config = self.config(cancel);
         let take = |found: Found, _| {
             let names = &found.labels.names;
             let is_one = |name: u32| holds(names.bytes_of(name), text.as_bytes());
-            let spans = found.spans.iter().map(|own| (own.1.name, own.1.start, own.1.place));
+            let spans =
+                found.spans.iter().map(|timed| (timed.1.name, timed.1.start, timed.1.place));
             let marks = found.marks.iter().filter(|mark| matches!(mark.phase, b'B' | b'b' | b'S'));
             let marks = marks.map(|mark| (mark.name, mark.ts, mark.place));
             // samples of counters have no name

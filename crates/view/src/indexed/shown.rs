@@ -121,8 +121,8 @@ impl Shown {
     pub(crate) fn around(&self, at: EventAt, cancel: &Cancel) -> Result<Option<Value>, Error> {
         match self {
             Shown::Whole(model) => {
-                let own = event_at(model, at).filter(|own| own.1.row == at.row);
-                Ok(own.and_then(|own| around(model, own, |point| model.bound(point))))
+                let event = event_at(model, at).filter(|event| event.1.row == at.row);
+                Ok(event.and_then(|event| around(model, event, |point| model.bound(point))))
             }
             Shown::Indexed(index) => index.around(at, cancel),
         }

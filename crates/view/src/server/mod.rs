@@ -155,14 +155,14 @@ async fn serve(
             continue;
         }
         let busy = Arc::new(AtomicUsize::new(0));
-        let own = Service { busy: Arc::clone(&busy), ..service.clone() };
+        let state = Service { busy: Arc::clone(&busy), ..service.clone() };
         // send small replies immediately
         let _as_is = stream.set_nodelay(true);
         let served = tokio::spawn(async move {
-            let stream = Patient::new(stream, Arc::clone(&own.unread));
+            let stream = Patient::new(stream, Arc::clone(&state.unread));
             let service = service_fn(move |request| {
-                let own = own.clone();
-                async move { Ok::<_, Infallible>(respond(request, own).await) }
+                let state = state.clone();
+                async move { Ok::<_, Infallible>(respond(request, state).await) }
             });
             let mut http = hyper::server::conn::http1::Builder::new();
             http.timer(TokioTimer::new()).header_read_timeout(HEAD);
@@ -274,10 +274,10 @@ async fn respond(request: Request<Incoming>, service: Service) -> Response<Sent>
     let (host, origin) = (header("host"), header("origin"));
     let is_own = header("x-tracemill").is_some();
     let (method, target) = (request.method().to_string(), request.uri().to_string());
-    let own = OwnAsk { method, target, host, origin, is_own };
+    let owned_ask = OwnAsk { method, target, host, origin, is_own };
     let cancel = Cancel::default();
-    if Site::is_quick(&own.ask()) {
-        let reply = site.answer(&own.ask(), &cancel);
+    if Site::is_quick(&owned_ask.ask()) {
+        let reply = site.answer(&owned_ask.ask(), &cancel);
         return response(reply, &site, open, busy, None);
     }
     let Ok(permit) = work.try_acquire_owned() else {
@@ -289,7 +289,7 @@ async fn respond(request: Request<Incoming>, service: Service) -> Response<Sent>
     let mut waits = Waits(cancel.clone(), true);
     let answering = Arc::clone(&site);
     let answer = move || {
-        let reply = answering.answer(&own.ask(), &cancel);
+        let reply = answering.answer(&owned_ask.ask(), &cancel);
         // the client may have disconnected
         let _gone = sender.send((reply, permit));
     };

@@ -64,16 +64,16 @@ pub(crate) fn event_at(model: &Model, at: EventAt) -> Option<InLane> {
 /// Returns the ancestors of an event, outermost first, and its arrows.
 pub(crate) fn around(
     model: &Model,
-    own: InLane,
+    event_in_lane: InLane,
     bound: impl Fn(Mark) -> Option<InLane>,
 ) -> Option<Value> {
-    let InLane(number, span) = own;
+    let InLane(number, span) = event_in_lane;
     let lane = model.lanes.get(number as usize)?;
-    let holds = |own: &Span| own.start <= span.start && own.end() >= span.end();
+    let holds = |ancestor: &Span| ancestor.start <= span.start && ancestor.end() >= span.end();
     let above = (0..span.row).filter(|_| !is_beside(&span));
     let above = above.filter_map(|row| model.at(lane, row, span.start)).filter(holds);
-    let above: Vec<Value> = above.map(|own| event(model, InLane(number, own))).collect();
-    let arrows = model.flows.of(own, bound);
+    let above: Vec<Value> = above.map(|ancestor| event(model, InLane(number, ancestor))).collect();
+    let arrows = model.flows.of(event_in_lane, bound);
     let arrows: Vec<Value> = arrows
         .into_iter()
         .map(|[(from, from_time), (to, to_time)]| {

@@ -92,10 +92,10 @@ fn lane(model: &Model, number: usize, grid: Grid, out: &mut Vec<u8>) {
     words(spans.iter().map(|span| span.name), out);
     shorts(spans.iter().map(|span| span.row), out);
     bytes(spans.iter().map(|span| span.flags as u8), out);
-    words(columns.iter().map(|own| own.column), out);
-    words(columns.iter().map(|own| own.count), out);
-    words(columns.iter().map(|own| own.name), out);
-    shorts(columns.iter().map(|own| own.row), out);
+    words(columns.iter().map(|column| column.column), out);
+    words(columns.iter().map(|column| column.count), out);
+    words(columns.iter().map(|column| column.name), out);
+    shorts(columns.iter().map(|column| column.row), out);
     let share = |busy: i64| (busy as f64 / grid.width() * 255.0).clamp(0.0, 255.0) as u8;
     bytes(columns.iter().map(|column| share(column.busy)), out);
 }
@@ -166,7 +166,10 @@ pub(crate) fn overview(model: &Model, px: u32, processes: &[Vec<usize>]) -> Vec<
         }
         // keep a single busy thread of many visible
         let most = grid.width() * f64::from(threads.clamp(1, 4));
-        bytes(busy.iter().map(|own| (own / most * 255.0).clamp(0.0, 255.0).ceil() as u8), &mut out);
+        bytes(
+            busy.iter().map(|time| (time / most * 255.0).clamp(0.0, 255.0).ceil() as u8),
+            &mut out,
+        );
     }
     out
 }
@@ -178,7 +181,7 @@ fn spread(start: i64, end: i64, grid: Grid, busy: &mut [f64]) {
     let width = grid.width();
     for column in first..=last {
         let left = grid.from as f64 + f64::from(column) * width;
-        let own = (end as f64).min(left + width) - (start as f64).max(left);
-        busy[column as usize] += own.max(0.0);
+        let part = (end as f64).min(left + width) - (start as f64).max(left);
+        busy[column as usize] += part.max(0.0);
     }
 }

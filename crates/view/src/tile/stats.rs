@@ -29,7 +29,7 @@ pub(crate) struct SearchStart {
 struct OfName {
     count: u64,
     total: i128,
-    own: i128,
+    self_time: i128,
     least: i64,
     most: i64,
 }
@@ -62,7 +62,7 @@ pub(crate) fn stats(
         }
     }
     let mut rows: Vec<(u32, OfName)> = names.into_iter().collect();
-    rows.sort_by_key(|(name, row)| (std::cmp::Reverse(row.own), *name));
+    rows.sort_by_key(|(name, row)| (std::cmp::Reverse(row.self_time), *name));
     let distinct = rows.len();
     rows.truncate(TOP);
     let rows: Vec<Value> = rows
@@ -70,13 +70,13 @@ pub(crate) fn stats(
         .map(|(name, row)| {
             json!({
                 "name": model.names.text(*name), "id": name, "count": row.count,
-                "total": row.total as f64, "self": row.own as f64,
+                "total": row.total as f64, "self": row.self_time as f64,
                 "min": row.least, "max": row.most,
             })
         })
         .collect();
     let busy: Vec<Value> =
-        busy.iter().map(|(lane, own)| json!({ "lane": lane, "busy": *own as f64 })).collect();
+        busy.iter().map(|(lane, time)| json!({ "lane": lane, "busy": *time as f64 })).collect();
     let exact = events <= MOST;
     Some(json!({ "events": events, "exact": exact, "most": MOST, "distinct": distinct,
         "names": rows, "lanes": busy }))
@@ -104,12 +104,12 @@ fn about(model: &Model, bins: &Bins, lanes: &[usize], from: i64, to: i64) -> Val
         model.lanes[**lane].kind != LaneKind::Counter && model.lanes[**lane].events > 0
     };
     let busy = lanes.iter().filter(is_drawn).map(|&lane| {
-        let (own, rows) = (&model.lanes[lane], model.rows_of(&model.lanes[lane]));
-        let spans = own.tracks.first().map(|track| rows.within(track, false, from, to));
+        let (drawn_lane, rows) = (&model.lanes[lane], model.rows_of(&model.lanes[lane]));
+        let spans = drawn_lane.tracks.first().map(|track| rows.within(track, false, from, to));
         let spans = rows.of(spans.unwrap_or_default());
         let long: i64 = spans.map(|span| span.end().min(to) - span.start.max(from)).sum();
-        let own = (long as f64 + bins.busy(lane as u32, from, to)).min((to - from) as f64);
-        json!({ "lane": lane, "busy": own })
+        let time = (long as f64 + bins.busy(lane as u32, from, to)).min((to - from) as f64);
+        json!({ "lane": lane, "busy": time })
     });
     let busy: Vec<Value> = busy.collect();
     json!({ "events": model.count(lanes, from, to), "exact": false, "most": MOST,
@@ -153,7 +153,7 @@ fn of_lane(
             row.most = row.most.max(span.dur);
             row.count += 1;
             row.total += time;
-            row.own += time - inner;
+            row.self_time += time - inner;
         }
     }
     first
@@ -216,11 +216,11 @@ pub(crate) fn find(
                 };
                 let found = match forwards {
                     true => rows.of(range).find(is_next),
-                    false => range.rev().filter_map(|own| rows.get(own)).find(is_next),
+                    false => range.rev().filter_map(|index| rows.get(index)).find(is_next),
                 };
                 if let Some(span) = found {
                     let key = (rank(span.start), span.place);
-                    if best.is_none_or(|own| key < (own.0, own.1)) {
+                    if best.is_none_or(|nearest| key < (nearest.0, nearest.1)) {
                         best = Some((key.0, key.1, number, span));
                     }
                 }

@@ -37,8 +37,8 @@ impl Bins {
 
     fn share(&self, bin: &DrawnBin, from: i64, to: i64) -> f64 {
         let end = bin.start.saturating_add(self.width).min(to);
-        let own = end as f64 - bin.start.max(from) as f64;
-        (own / self.width as f64).clamp(0.0, 1.0)
+        let inside = end as f64 - bin.start.max(from) as f64;
+        (inside / self.width as f64).clamp(0.0, 1.0)
     }
 
     /// Draws the density of a lane in the row below its long intervals.
@@ -91,8 +91,8 @@ fn depths(spans: &[Span], grid: Grid) -> Vec<u16> {
     for span in spans.iter().filter(|span| !is_beside(span)) {
         let end = if span.flags & OPEN == 0 { span.end() } else { grid.to };
         let (first, last) = (grid.column(span.start), grid.column(end - 1));
-        let own: &mut [u16] = &mut rows[first as usize..=last.max(first) as usize];
-        own.iter_mut().for_each(|row| *row = (*row).max(span.row + 1));
+        let covered: &mut [u16] = &mut rows[first as usize..=last.max(first) as usize];
+        covered.iter_mut().for_each(|row| *row = (*row).max(span.row + 1));
     }
     rows
 }

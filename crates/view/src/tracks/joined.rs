@@ -20,9 +20,9 @@ impl InputNotes {
         while self.0.len() <= input {
             self.0.push((Notes::default(), Times::NONE));
         }
-        let own = &mut self.0[input];
-        own.0.append(notes);
-        own.1 = own.1.unite(times);
+        let of_input = &mut self.0[input];
+        of_input.0.append(notes);
+        of_input.1 = of_input.1.unite(times);
     }
 
     pub(crate) fn heap(&self) -> u64 {
@@ -97,7 +97,7 @@ impl Joined {
         let group = match lane.recording {
             _ if is_thread => u64::from(lane.number),
             0 => mark.group,
-            own => FixedState::default().hash_one((mark.group, own)) | 1 << 63,
+            recording => FixedState::default().hash_one((mark.group, recording)) | 1 << 63,
         };
         let ts = mark.ts.saturating_add(lane.offset);
         Mark { group, ts, lane: lane.number, ..mark }

@@ -14,7 +14,7 @@ use tracemill_trace::spill::hash::HashMap;
 pub(crate) struct LaneInfo {
     pub(crate) kind: LaneKind,
     pub(crate) pid: Box<[u8]>,
-    own: Box<[u8]>,
+    track: Box<[u8]>,
     pub(crate) name: String,
     sort_index: f64,
 }
@@ -40,18 +40,18 @@ impl Deref for Lane {
 
 impl LaneInfo {
     pub(crate) fn new(key: &LaneKey, notes: &Notes) -> Self {
-        let of_thread = notes.of(&key.pid, Some(&key.own));
+        let of_thread = notes.of(&key.pid, Some(&key.track));
         let name = match key.kind {
             LaneKind::Thread | LaneKind::Calls => {
-                let own = printable(&key.own);
+                let track = printable(&key.track);
                 let name = of_thread.name.filter(|name| !name.is_empty());
-                name.map_or_else(|| format!("Thread {own}"), |name| format!("{name} {own}"))
+                name.map_or_else(|| format!("Thread {track}"), |name| format!("{name} {track}"))
             }
-            LaneKind::Async if key.own.is_empty() => "async".to_owned(),
-            LaneKind::Async => printable(&key.own),
+            LaneKind::Async if key.track.is_empty() => "async".to_owned(),
+            LaneKind::Async => printable(&key.track),
             LaneKind::Counter => {
-                let at = key.own.iter().position(|&byte| byte == 0xFF).unwrap_or(key.own.len());
-                let (name, series) = key.own.split_at(at);
+                let at = key.track.iter().position(|&byte| byte == 0xFF).unwrap_or(key.track.len());
+                let (name, series) = key.track.split_at(at);
                 let series = printable(series.get(1..).unwrap_or_default());
                 match &*series {
                     "value" => to_text(name),
@@ -62,7 +62,7 @@ impl LaneInfo {
         LaneInfo {
             kind: key.kind,
             pid: key.pid.clone(),
-            own: key.own.clone(),
+            track: key.track.clone(),
             name,
             sort_index: of_thread.sort_index.unwrap_or(0.0),
         }
@@ -100,23 +100,26 @@ pub(crate) fn processes(lanes: &[Lane], notes: &Notes, origins: &Origins) -> Vec
     let mut order: Vec<&[u8]> = Vec::new();
     let mut of: HashMap<&[u8], Vec<usize>> = HashMap::default();
     for (number, lane) in lanes.iter().enumerate().filter(|(_, lane)| lane.events > 0) {
-        let own = of.entry(&lane.pid).or_default();
-        if own.is_empty() {
+        let numbers = of.entry(&lane.pid).or_default();
+        if numbers.is_empty() {
             order.push(&lane.pid);
         }
-        own.push(number);
+        numbers.push(number);
     }
     let mut all: Vec<Process> = Vec::with_capacity(order.len());
     for pid in order {
-        let own = of.remove(pid).unwrap_or_default();
+        let numbers = of.remove(pid).unwrap_or_default();
         let inputs = origins.get(pid).map(|inputs| inputs.iter().copied().collect());
-        all.push(Process { inputs: inputs.unwrap_or_default(), ..process(pid, own, lanes, notes) });
+        all.push(Process {
+            inputs: inputs.unwrap_or_default(),
+            ..process(pid, numbers, lanes, notes)
+        });
     }
     all.sort_by(|a, b| a.sort_index.total_cmp(&b.sort_index));
     all
 }
 
-fn process(pid: &[u8], mut own: Vec<usize>, lanes: &[Lane], notes: &Notes) -> Process {
+fn process(pid: &[u8], mut numbers: Vec<usize>, lanes: &[Lane], notes: &Notes) -> Process {
     let note = notes.of(pid, None);
     // counters first, as an overview of time; then operations, then threads, each with its calls
     // below
@@ -125,7 +128,7 @@ fn process(pid: &[u8], mut own: Vec<usize>, lanes: &[Lane], notes: &Notes) -> Pr
         LaneKind::Async => 1,
         LaneKind::Thread | LaneKind::Calls => 2,
     };
-    own.sort_by(|&a, &b| {
+    numbers.sort_by(|&a, &b| {
         let (a, b) = (&lanes[a], &lanes[b]);
         rank(a.kind).cmp(&rank(b.kind)).then(a.sort_index.total_cmp(&b.sort_index))
     });
@@ -136,7 +139,7 @@ fn process(pid: &[u8], mut own: Vec<usize>, lanes: &[Lane], notes: &Notes) -> Pr
         false => "Process".to_owned(),
     });
     let sort_index = note.sort_index.unwrap_or(0.0);
-    let (labels, lanes) = (note.labels, calls_below(own, lanes));
+    let (labels, lanes) = (note.labels, calls_below(numbers, lanes));
     Process { pid: id, name, labels, sort_index, inputs: Vec::new(), lanes }
 }
 
@@ -145,12 +148,12 @@ fn calls_below(order: Vec<usize>, lanes: &[Lane]) -> Vec<usize> {
     let is_calls = |number: &usize| lanes[*number].kind == LaneKind::Calls;
     let (calls, others): (Vec<usize>, Vec<usize>) = order.into_iter().partition(is_calls);
     let mut below: HashMap<&[u8], usize> =
-        calls.into_iter().map(|number| (&*lanes[number].own, number)).collect();
+        calls.into_iter().map(|number| (&*lanes[number].track, number)).collect();
     let mut order = Vec::with_capacity(others.len() + below.len());
     for number in others {
         order.push(number);
         if lanes[number].kind == LaneKind::Thread {
-            order.extend(below.remove(&*lanes[number].own));
+            order.extend(below.remove(&*lanes[number].track));
         }
     }
     let mut alone: Vec<usize> = below.into_values().collect();

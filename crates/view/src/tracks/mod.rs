@@ -161,17 +161,17 @@ impl TrackWriter {
                 self.open.push((0, sum));
                 self.levels.push(Vec::new());
             }
-            let (count, own) = &mut self.open[level];
+            let (count, open_sum) = &mut self.open[level];
             match *count {
-                0 => *own = sum,
-                _ => own.add(sum, is_counter),
+                0 => *open_sum = sum,
+                _ => open_sum.add(sum, is_counter),
             }
             *count += 1;
             if *count < FAN {
                 break;
             }
             *count = 0;
-            sum = *own;
+            sum = *open_sum;
             self.levels[level].push(sum);
         }
         Ok(())
@@ -252,10 +252,10 @@ impl Tracks {
         end: usize,
         fits: impl Fn(usize) -> bool,
     ) -> Option<(usize, SpanSum)> {
-        let (own, len) = (at - track.spans.start, track.spans.len());
+        let (offset, len) = (at - track.spans.start, track.spans.len());
         let (mut size, mut base, mut found) = (FAN, track.sums, None);
-        while own.is_multiple_of(size) && at + size <= end && fits(at + size - 1) {
-            found = Some((size, base + own / size));
+        while offset.is_multiple_of(size) && at + size <= end && fits(at + size - 1) {
+            found = Some((size, base + offset / size));
             base += len / size;
             size *= FAN;
         }
@@ -353,7 +353,7 @@ impl DrawnRow {
     /// Merges columns of one row that come from sums and from single intervals.
     pub(crate) fn join_columns(&mut self) {
         let mut all = std::mem::take(&mut self.columns);
-        all.sort_by_key(|own| (own.row, own.column));
+        all.sort_by_key(|column| (column.row, column.column));
         for PixelColumn { column, row, count, busy, longest, name } in all {
             self.add(column, row, SpanSum { count: u64::from(count), busy, longest, name });
         }

@@ -56,7 +56,7 @@ impl Notes {
     }
 
     pub(crate) fn renamed(self, pid: impl Fn(&[u8]) -> Box<[u8]>) -> Self {
-        let renamed = self.0.into_iter().map(|((own, tid), note)| ((pid(&own), tid), note));
+        let renamed = self.0.into_iter().map(|((owner, tid), note)| ((pid(&owner), tid), note));
         Notes(renamed.collect())
     }
 

@@ -27,11 +27,11 @@ fn slices(rng: &mut Rng) -> Vec<Slice> {
 
 fn lanes(opened: &Opened) -> BTreeMap<u64, u64> {
     let trace = opened.json("api/trace");
-    let own = trace["processes"][0]["lanes"].as_array().unwrap();
+    let drawn = trace["processes"][0]["lanes"].as_array().unwrap();
     let tid = |lane: &Value| {
         lane["name"].as_str().unwrap().trim_start_matches("Thread ").parse().unwrap()
     };
-    own.iter().map(|lane| (tid(lane), lane["id"].as_u64().unwrap())).collect()
+    drawn.iter().map(|lane| (tid(lane), lane["id"].as_u64().unwrap())).collect()
 }
 
 #[test]
@@ -51,9 +51,9 @@ fn arrows_connect_the_slices_of_each_flow() {
         for id in 0..rng.range(0, 9) {
             let mut points: Vec<(u64, Slice)> = (0..rng.range(2, 5))
                 .map(|at| {
-                    let own = all[rng.below(all.len() as u64) as usize];
+                    let slice = all[rng.below(all.len() as u64) as usize];
                     // distinct times within a flow, where the row below is empty
-                    (own.2 + 1 + at, own)
+                    (slice.2 + 1 + at, slice)
                 })
                 .collect();
             points.sort_unstable();
@@ -92,9 +92,9 @@ type Arrow = (Slice, u64, Slice, u64);
 fn arrows(opened: &Opened, all: &[Slice], what: &str) -> BTreeSet<Arrow> {
     let (lanes, start) = (lanes(opened), 10);
     let mut found = BTreeSet::new();
-    for own in all {
-        let (lane, at) = (lanes[&own.0], (own.2 - start) * 1000);
-        let around = opened.json(&format!("api/around?lane={lane}&row={}&start={at}", own.1));
+    for slice in all {
+        let (lane, at) = (lanes[&slice.0], (slice.2 - start) * 1000);
+        let around = opened.json(&format!("api/around?lane={lane}&row={}&start={at}", slice.1));
         let of = |end: &Value| -> Slice {
             let tid = *lanes.iter().find(|(_, lane)| end["lane"] == **lane).unwrap().0;
             let ns = |value: &Value| (value.as_f64().unwrap() / 1000.0) as u64;
@@ -103,14 +103,14 @@ fn arrows(opened: &Opened, all: &[Slice], what: &str) -> BTreeSet<Arrow> {
         };
         let above: Vec<Slice> = around["above"].as_array().unwrap().iter().map(of).collect();
         let holds = |other: &&Slice| {
-            other.0 == own.0 && other.1 < own.1 && other.2 <= own.2 && other.3 >= own.3
+            other.0 == slice.0 && other.1 < slice.1 && other.2 <= slice.2 && other.3 >= slice.3
         };
         let holding: Vec<Slice> = all.iter().filter(holds).copied().collect();
-        assert_eq!(above, holding, "{what}: {own:?}");
+        assert_eq!(above, holding, "{what}: {slice:?}");
         for arrow in around["arrows"].as_array().unwrap() {
             let time = |key: &str| (arrow[key].as_f64().unwrap() / 1000.0) as u64 + start;
             let (from, to) = (of(&arrow["from"]), of(&arrow["to"]));
-            assert!(from == *own || to == *own, "{what}");
+            assert!(from == *slice || to == *slice, "{what}");
             found.insert((from, time("from_time"), to, time("to_time")));
         }
     }
@@ -130,7 +130,7 @@ fn flows_bind_to_next_slice_or_by_bind_id() {
     let lane = lanes(&opened);
     let around = |tid: u64, at: u64| {
         let value = opened.json(&format!("api/around?lane={}&row=0&start={at}", lane[&tid]));
-        let text = |own: &Value| format!("{}>{}", own["from"]["text"], own["to"]["text"]);
+        let text = |arrow: &Value| format!("{}>{}", arrow["from"]["text"], arrow["to"]["text"]);
         value["arrows"].as_array().unwrap().iter().map(text).collect::<Vec<_>>()
     };
     assert_eq!(around(1, 0), [r#""a">"c""#, r#""a">"b""#]);

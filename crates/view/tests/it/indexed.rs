@@ -79,12 +79,12 @@ pub(crate) fn mixed(rng: &mut Rng) -> String {
             0..=4 => lines.push(format!(r#"{{"ph":"X",{head},"dur":{}.25}}"#, end - at)),
             // on a few threads or on many
             5 | 6 => {
-                let own = if crosses { tid } else { 100 + number % 60 };
+                let own_tid = if crosses { tid } else { 100 + number % 60 };
                 lines.push(format!(
-                    r#"{{"ph":"B","name":"n{name}","pid":{pid},"tid":{own},"ts":{ts}.{fine:03}}}"#
+                    r#"{{"ph":"B","name":"n{name}","pid":{pid},"tid":{own_tid},"ts":{ts}.{fine:03}}}"#
                 ));
                 ends.push(format!(
-                    r#"{{"ph":"E","name":"n{name}","pid":{pid},"tid":{own},"ts":{end}.{fine:03}}}"#
+                    r#"{{"ph":"E","name":"n{name}","pid":{pid},"tid":{own_tid},"ts":{end}.{fine:03}}}"#
                 ));
             }
             7 | 8 => {
@@ -154,9 +154,9 @@ fn indexed_windows_equal_fully_read_windows() {
             let from = rng.below(end);
             let to = from + 1 + rng.below(end - from);
             let route = format!("api/tile?from={from}&to={to}&px=500");
-            let [own, other] = [&by_index, &by_scan].map(|opened| shown(opened, &route));
-            for (lane, own) in &own {
-                assert_eq!(own, &other[lane], "seed {seed} {route} {lane}");
+            let [indexed, scanned] = [&by_index, &by_scan].map(|opened| shown(opened, &route));
+            for (lane, indexed) in &indexed {
+                assert_eq!(indexed, &scanned[lane], "seed {seed} {route} {lane}");
             }
         }
     }
@@ -167,7 +167,7 @@ fn bins_count_all_events_approximately() {
     let mut rng = Rng::new(1);
     let (text, known) = generate(&mut rng, 5000);
     let opened = open_indexed(text.as_bytes());
-    let end = known.iter().map(|own| own.1 + own.2).max().unwrap();
+    let end = known.iter().map(|span| span.1 + span.2).max().unwrap();
     let tile = parse(&opened.bytes(&format!("api/tile?from=0&to={end}&px=300&exact=0")));
     let count = |lane: &crate::tiles::Lane| {
         lane.spans.len() as u64 + lane.columns.iter().map(|column| u64::from(column.1)).sum::<u64>()
@@ -184,23 +184,23 @@ fn events_are_found_by_name_in_both_directions() {
     let mut rng = Rng::new(2);
     let (text, known) = generate(&mut rng, 4000);
     let (by_index, by_scan) = (open_indexed(text.as_bytes()), open(text.as_bytes()));
-    let end = known.iter().map(|own| own.1 + own.2).max().unwrap();
+    let end = known.iter().map(|span| span.1 + span.2).max().unwrap();
     for _ in 0..40 {
         let (at, name) = (rng.below(end), rng.below(10));
         for dir in ["", "&dir=back"] {
             let route = format!("api/find?name=n{name}&at={at}{dir}");
-            let [own, other] = [&by_index, &by_scan].map(|opened| opened.json(&route));
+            let [indexed, scanned] = [&by_index, &by_scan].map(|opened| opened.json(&route));
             for key in ["start", "dur", "place", "name"] {
-                assert_eq!(own[key], other[key], "{route}");
+                assert_eq!(indexed[key], scanned[key], "{route}");
             }
             // continue from the found event
-            let Some(place) = own["place"].as_u64() else { continue };
-            let start = own["start"].as_f64().unwrap();
+            let Some(place) = indexed["place"].as_u64() else { continue };
+            let start = indexed["start"].as_f64().unwrap();
             let route = format!("api/find?name=n{name}&at={start}&after={place}{dir}");
-            let [own, other] = [&by_index, &by_scan].map(|opened| opened.json(&route));
+            let [indexed, scanned] = [&by_index, &by_scan].map(|opened| opened.json(&route));
             assert_eq!(
-                (&own["start"], &own["place"]),
-                (&other["start"], &other["place"]),
+                (&indexed["start"], &indexed["place"]),
+                (&scanned["start"], &scanned["place"]),
                 "{route}"
             );
         }
@@ -212,7 +212,7 @@ fn indexed_sums_and_ancestors_equal_fully_read_ones() {
     let mut rng = Rng::new(3);
     let (text, known) = generate(&mut rng, 4000);
     let (by_index, by_scan) = (open_indexed(text.as_bytes()), open(text.as_bytes()));
-    let end = known.iter().map(|own| own.1 + own.2).max().unwrap();
+    let end = known.iter().map(|span| span.1 + span.2).max().unwrap();
     for _ in 0..10 {
         let from = rng.below(end);
         let to = from + 1 + rng.below((end - from).min(500_000) + 1);
@@ -228,14 +228,17 @@ fn indexed_sums_and_ancestors_equal_fully_read_ones() {
         assert_eq!(sums(&by_index), sums(&by_scan), "{from} {to}");
     }
     let (threads, whole) = (lanes(&by_index.json("api/trace")), lanes(&by_scan.json("api/trace")));
-    for own in known.iter().step_by(97) {
-        let key = format!("\"1\" \"thread\" \"Thread {}\"", own.0);
+    for span in known.iter().step_by(97) {
+        let key = format!("\"1\" \"thread\" \"Thread {}\"", span.0);
         let above = |opened: &Opened, lanes: &BTreeMap<String, u32>| {
-            let route = format!("api/around?lane={}&row={}&start={}", lanes[&key], own.4, own.1);
+            let route = format!("api/around?lane={}&row={}&start={}", lanes[&key], span.4, span.1);
             let above = opened.json(&route)["above"].as_array().unwrap().clone();
-            above.iter().map(|own| (own["text"].clone(), own["start"].clone())).collect::<Vec<_>>()
+            above
+                .iter()
+                .map(|ancestor| (ancestor["text"].clone(), ancestor["start"].clone()))
+                .collect::<Vec<_>>()
         };
-        assert_eq!(above(&by_index, &threads), above(&by_scan, &whole), "{own:?}");
+        assert_eq!(above(&by_index, &threads), above(&by_scan, &whole), "{span:?}");
     }
 }
 
@@ -244,7 +247,7 @@ fn modified_trace_is_rejected() {
     let mut rng = Rng::new(4);
     let (text, known) = generate(&mut rng, 3000);
     let opened = open_indexed(text.as_bytes());
-    let end = known.iter().map(|own| own.1 + own.2).max().unwrap();
+    let end = known.iter().map(|span| span.1 + span.2).max().unwrap();
     let route = format!("api/tile?from=0&to={}&px=500", end / 2);
     assert_eq!(opened.get(&route).status, 200);
     std::fs::write(&opened.path, text.replace("n1", "nX")).unwrap();
@@ -264,21 +267,21 @@ pub(crate) fn are_same(rng: &mut Rng, (by_index, by_scan): (&Opened, &Opened), w
     }
     let damage = |trace: &Value| {
         let all = trace["damage"].as_array().unwrap().iter();
-        all.map(|own| ["kind", "offset", "bytes", "at"].map(|key| own[key].clone()))
+        all.map(|damage| ["kind", "offset", "bytes", "at"].map(|key| damage[key].clone()))
             .collect::<Vec<_>>()
     };
     assert_eq!(damage(&trace), damage(&whole), "{what}");
-    let (own, other) = (lanes(&trace), lanes(&whole));
-    assert_eq!(own.keys().collect::<Vec<_>>(), other.keys().collect::<Vec<_>>(), "{what}");
+    let (indexed, scanned) = (lanes(&trace), lanes(&whole));
+    assert_eq!(indexed.keys().collect::<Vec<_>>(), scanned.keys().collect::<Vec<_>>(), "{what}");
     let end = whole["duration"].as_str().unwrap().parse::<u64>().unwrap();
     for _ in 0..6 {
         let from = rng.below(end);
         let most = 1 << rng.range(10, 40);
         let to = from + 1 + rng.below((end - from).min(most));
         let route = format!("api/tile?from={from}&to={to}&px=500&exact=20000");
-        let [own, other] = [by_index, by_scan].map(|opened| shown(opened, &route));
-        for (lane, own) in &own {
-            assert_eq!(own, &other[lane], "{what} {route} {lane}");
+        let [indexed, scanned] = [by_index, by_scan].map(|opened| shown(opened, &route));
+        for (lane, indexed) in &indexed {
+            assert_eq!(indexed, &scanned[lane], "{what} {route} {lane}");
         }
     }
 }

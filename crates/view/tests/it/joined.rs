@@ -66,9 +66,9 @@ fn shown(opened: &Opened) -> Shown {
 /// Generates events of threads, operations and counters at unique times, optionally with separate
 /// pids.
 fn input(rng: &mut Rng, number: u64, is_apart: bool) -> String {
-    let own = if is_apart { number * 100 } else { 0 };
+    let base = if is_apart { number * 100 } else { 0 };
     let mut lines = Vec::new();
-    let pids: Vec<u64> = (0..rng.range(1, 3)).map(|_| own + rng.range(5, 8)).collect();
+    let pids: Vec<u64> = (0..rng.range(1, 3)).map(|_| base + rng.range(5, 8)).collect();
     for pid in &pids {
         let name = rng.pick(&["server", "client"]);
         lines.push(format!(
@@ -78,7 +78,7 @@ fn input(rng: &mut Rng, number: u64, is_apart: bool) -> String {
     let from = if rng.chance(40) { number * 100_000 } else { 0 };
     for at in 0..rng.range(5, 60) {
         let (pid, tid) = (pids[rng.below(pids.len() as u64) as usize], rng.range(1, 3));
-        let (ts, id) = (from + at * 50 + number * 7 + 1, own + rng.range(1, 4));
+        let (ts, id) = (from + at * 50 + number * 7 + 1, base + rng.range(1, 4));
         let end = ts + rng.range(1, 300) * 50 + 3;
         let of = format!(r#""pid":{pid},"tid":{tid}"#);
         lines.push(match rng.below(5) {
@@ -112,13 +112,13 @@ fn several_inputs_are_shown_like_their_merge() {
         let opened = open_all(&texts);
         let whole = merged(&opened, count);
         let one = open(&whole);
-        let (own, wanted) = (opened.json("api/trace"), one.json("api/trace"));
+        let (trace, wanted) = (opened.json("api/trace"), one.json("api/trace"));
         for key in ["start", "end", "events", "unended", "lone_ends", "folded", "undrawn"] {
-            assert_eq!(own[key], wanted[key], "seed {seed}: {key}");
+            assert_eq!(trace[key], wanted[key], "seed {seed}: {key}");
         }
         assert_eq!(shown(&opened), shown(&one), "seed {seed}");
-        let is_merged = own["merged"] == true;
-        assert_eq!(is_merged, own["joined"].is_string(), "seed {seed}");
+        let is_merged = trace["merged"] == true;
+        assert_eq!(is_merged, trace["joined"].is_string(), "seed {seed}");
         (same, moved) = (same + u32::from(!is_merged), moved + u32::from(is_merged));
         if is_merged {
             // slices equal slices of that merge

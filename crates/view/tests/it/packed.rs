@@ -25,11 +25,11 @@ fn same_searches(rng: &mut Rng, (by_index, by_scan): (&Opened, &Opened), what: &
     let end = by_scan.json("api/trace")["duration"].as_str().unwrap().parse::<u64>().unwrap();
     for _ in 0..4 {
         let route = format!("api/find?name=n{}&at={}", rng.below(40), rng.below(end));
-        let [own, other] = [by_index, by_scan].map(|opened| opened.json(&route));
+        let [indexed, scanned] = [by_index, by_scan].map(|opened| opened.json(&route));
         for key in ["start", "dur", "place", "name"] {
-            assert_eq!(own[key], other[key], "{what} {route}");
+            assert_eq!(indexed[key], scanned[key], "{what} {route}");
         }
-        let Some(place) = own["place"].as_u64() else { continue };
+        let Some(place) = indexed["place"].as_u64() else { continue };
         for route in [format!("api/event?place={place}"), format!("api/event?place={place}&most=9")]
         {
             assert_eq!(by_index.bytes(&route), by_scan.bytes(&route), "{what} {route}");

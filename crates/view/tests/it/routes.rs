@@ -22,9 +22,9 @@ fn status(opened: &Opened, method: &str, target: &str, host: Option<&str>) -> u1
 #[test]
 fn requests_need_host_name_and_token() {
     let opened = open(TRACE);
-    let own = format!("/{TOKEN}/api/trace");
+    let trace_target = format!("/{TOKEN}/api/trace");
     for host in [HOST, "localhost:8123", "[::1]:8123"] {
-        assert_eq!(status(&opened, "GET", &own, Some(host)), 200, "{host}");
+        assert_eq!(status(&opened, "GET", &trace_target, Some(host)), 200, "{host}");
     }
     for host in [
         "",
@@ -35,9 +35,9 @@ fn requests_need_host_name_and_token() {
         "127.0.0.1:8123.evil.test",
         "127.0.0.2:8123",
     ] {
-        assert_eq!(status(&opened, "GET", &own, Some(host)), 421, "{host}");
+        assert_eq!(status(&opened, "GET", &trace_target, Some(host)), 421, "{host}");
     }
-    assert_eq!(status(&opened, "GET", &own, None), 421);
+    assert_eq!(status(&opened, "GET", &trace_target, None), 421);
     let wrong = [
         "/".to_owned(),
         "/api/trace".into(),
@@ -57,7 +57,7 @@ fn requests_need_host_name_and_token() {
         assert_eq!(status(&opened, "GET", &target, Some(HOST)), 404, "{target}");
     }
     for method in ["POST", "PUT", "DELETE", "OPTIONS", "HEAD", "CONNECT"] {
-        let reply = opened.ask(method, &own, Some(HOST));
+        let reply = opened.ask(method, &trace_target, Some(HOST));
         assert_eq!(reply.status, 405, "{method}");
         assert_eq!(reply.headers, [("allow", "GET".to_owned())]);
     }
@@ -348,7 +348,7 @@ fn damage_is_reported_with_its_time() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|own| (own["input"].as_str().unwrap().to_owned(), own["at"].as_f64()))
+        .map(|damage| (damage["input"].as_str().unwrap().to_owned(), damage["at"].as_f64()))
         .collect();
     assert_eq!(told.len(), 2, "{both}");
     assert!(told[0].0.ends_with("0.json") && told[1].0.ends_with("2.json"), "{told:?}");

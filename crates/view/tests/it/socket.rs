@@ -34,10 +34,10 @@ fn server_answers_until_idle() {
     let site = Arc::new(Site::new(vec![Source::Path(path)], config, TOKEN.into(), port));
     let served = Arc::clone(&site);
     let server = std::thread::spawn(move || bound.serve(&served, Some(Duration::from_secs(2))));
-    let own = format!("127.0.0.1:{port}");
+    let host = format!("127.0.0.1:{port}");
     let progress = std::thread::spawn({
-        let own = own.clone();
-        move || ask(port, &own, "api/progress")
+        let host = host.clone();
+        move || ask(port, &host, "api/progress")
     });
     site.read().unwrap();
     let progress = progress.join().unwrap();
@@ -46,7 +46,7 @@ fn server_answers_until_idle() {
         "{progress}"
     );
 
-    let answer = ask(port, &own, "api/trace");
+    let answer = ask(port, &host, "api/trace");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     for header in [
         "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'",
@@ -66,13 +66,13 @@ fn server_answers_until_idle() {
         let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         write!(
             stream,
-            "GET /{TOKEN}/slice.json?from=0&to=50000000 HTTP/1.1\r\nHost: {own}\r\n\r\n"
+            "GET /{TOKEN}/slice.json?from=0&to=50000000 HTTP/1.1\r\nHost: {host}\r\n\r\n"
         )
         .unwrap();
     }
     let sent = (0..100).map(|_| {
         std::thread::sleep(Duration::from_millis(50));
-        ask(port, &own, "slice.json?from=0&to=50000000")
+        ask(port, &host, "slice.json?from=0&to=50000000")
     });
     let sent = sent
         .into_iter()

@@ -28,9 +28,9 @@ pub(crate) fn parse(bytes: &[u8]) -> BTreeMap<u32, Lane> {
         }
         fn array<const N: usize, T>(&mut self, count: usize, of: fn([u8; N]) -> T) -> Vec<T> {
             assert_eq!(self.1 % 8, 0, "arrays are aligned");
-            let own = &self.0[self.1..self.1 + count * N];
+            let array = &self.0[self.1..self.1 + count * N];
             self.1 = (self.1 + count * N).next_multiple_of(8);
-            own.chunks_exact(N).map(|bytes| of(bytes.try_into().unwrap())).collect()
+            array.chunks_exact(N).map(|bytes| of(bytes.try_into().unwrap())).collect()
         }
     }
     assert_eq!(&bytes[..4], b"TMT1");
@@ -140,7 +140,7 @@ pub(crate) fn compare_exactly(rng: &mut Rng, opened: &Opened, known: &[Known]) {
 
 fn compare_as(rng: &mut Rng, opened: &Opened, known: &[Known], forms: &[&str]) {
     let (threads, names) = tables(opened);
-    let end = known.iter().map(|own| own.1 + own.2).max().unwrap();
+    let end = known.iter().map(|span| span.1 + span.2).max().unwrap();
     for _ in 0..12 {
         let from = rng.below(end);
         let to = from + 1 + rng.below(end - from + 5000);
@@ -149,31 +149,32 @@ fn compare_as(rng: &mut Rng, opened: &Opened, known: &[Known], forms: &[&str]) {
             let route = format!("api/tile?from={from}&to={to}&px={px}{exact}");
             let lanes = parse(&opened.bytes(&route));
             for (&tid, lane) in &threads {
-                let own = &lanes[lane];
-                let touching =
-                    known.iter().filter(|own| own.0 == tid && own.1 < to && own.1 + own.2 > from);
+                let drawn_lane = &lanes[lane];
+                let touching = known
+                    .iter()
+                    .filter(|span| span.0 == tid && span.1 < to && span.1 + span.2 > from);
                 let width = (to - from) as f64 / f64::from(px);
                 let mut wanted: Vec<(u64, u64, &str, u16)> =
-                    touching.clone().map(|own| (own.1, own.2, &*own.3, own.4)).collect();
+                    touching.clone().map(|span| (span.1, span.2, &*span.3, span.4)).collect();
                 let all = wanted.len() + usize::from(tid == 0 && from == 0);
                 if exact.is_empty() {
-                    assert!(own.is_exact && own.columns.is_empty());
+                    assert!(drawn_lane.is_exact && drawn_lane.columns.is_empty());
                 } else {
-                    wanted.retain(|own| own.1 as f64 >= 2.0 * width);
+                    wanted.retain(|span| span.1 as f64 >= 2.0 * width);
                 }
-                let mut drawn: Vec<(u64, u64, &str, u16)> = own
+                let mut drawn: Vec<(u64, u64, &str, u16)> = drawn_lane
                     .spans
                     .iter()
-                    .map(|own| (own.0 as u64, own.1 as u64, &*names[own.2 as usize], own.3))
+                    .map(|span| (span.0 as u64, span.1 as u64, &*names[span.2 as usize], span.3))
                     .filter(|span| span.2 != "first")
                     .collect();
                 wanted.sort_unstable();
                 drawn.sort_unstable();
                 assert_eq!(drawn, wanted, "{route} thread {tid}");
                 // each interval is drawn once, individually or in a column
-                let counted: u32 = own.columns.iter().map(|column| column.1).sum();
-                assert_eq!(own.spans.len() + counted as usize, all, "{route} thread {tid}");
-                check_columns(own, known, tid, (from, to, px));
+                let counted: u32 = drawn_lane.columns.iter().map(|column| column.1).sum();
+                assert_eq!(drawn_lane.spans.len() + counted as usize, all, "{route} thread {tid}");
+                check_columns(drawn_lane, known, tid, (from, to, px));
             }
         }
     }
@@ -183,17 +184,17 @@ fn compare_as(rng: &mut Rng, opened: &Opened, known: &[Known], forms: &[&str]) {
 fn check_columns(lane: &Lane, known: &[Known], tid: u64, (from, to, px): (u64, u64, u32)) {
     let width = (to - from) as f64 / f64::from(px);
     let mut wanted: BTreeMap<(u32, u16), u32> = BTreeMap::new();
-    for own in known.iter().filter(|own| own.0 == tid && own.1 < to && own.1 + own.2 > from) {
-        if (own.2 as f64) < 2.0 * width {
-            let column = ((own.1.max(from) - from) as f64 / width) as u32;
-            *wanted.entry((column.min(px - 1), own.4)).or_default() += 1;
+    for span in known.iter().filter(|span| span.0 == tid && span.1 < to && span.1 + span.2 > from) {
+        if (span.2 as f64) < 2.0 * width {
+            let column = ((span.1.max(from) - from) as f64 / width) as u32;
+            *wanted.entry((column.min(px - 1), span.4)).or_default() += 1;
         }
     }
     if tid == 0 || lane.is_exact && lane.columns.is_empty() {
         return;
     }
     let drawn: BTreeMap<(u32, u16), u32> =
-        lane.columns.iter().map(|own| ((own.0, own.2), own.1)).collect();
+        lane.columns.iter().map(|column| ((column.0, column.2), column.1)).collect();
     assert_eq!(drawn.len(), lane.columns.len(), "a column of a row stands once");
     assert_eq!(drawn, wanted);
 }
@@ -220,7 +221,7 @@ fn tiles_do_not_depend_on_memory() {
     assert!(opened.json("api/trace")["on_disk"].as_u64().unwrap() > 0);
     compare(&mut rng, &opened, &known);
     let usual = open(text.as_bytes());
-    let end = known.iter().map(|own| own.1 + own.2).max().unwrap();
+    let end = known.iter().map(|span| span.1 + span.2).max().unwrap();
     let route = format!("api/tile?from=0&to={end}&px=700&exact=0");
     assert_eq!(opened.bytes(&route), usual.bytes(&route));
 }

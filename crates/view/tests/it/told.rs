@@ -89,7 +89,7 @@ fn begins(text: &str, parts: usize) -> (u64, Vec<Vec<u64>>) {
         Some((ts, ts + number(event, "dur").unwrap_or_default()))
     });
     let (start, end) =
-        times.fold((f64::MAX, f64::MIN), |all, own| (all.0.min(own.0), all.1.max(own.1)));
+        times.fold((f64::MAX, f64::MIN), |all, times| (all.0.min(times.0), all.1.max(times.1)));
     let (mut count, mut processes) = (0, BTreeMap::new());
     let drawn = timed.filter(|event| "XiRIBbSn".contains(event["ph"].as_str().unwrap()));
     // these events are stored separately in the index
@@ -105,8 +105,8 @@ fn begins(text: &str, parts: usize) -> (u64, Vec<Vec<u64>>) {
 #[test]
 fn events_read_so_far_are_shown_while_the_index_is_built() {
     const PARTS: usize = 16;
-    let own = mixed(&mut Rng::new(7));
-    let text = padded(&own, LARGE);
+    let events = mixed(&mut Rng::new(7));
+    let text = padded(&events, LARGE);
     let opened = named("a.json", text.as_bytes(), Config { index: IndexUse::Auto, ..config() });
     let route = format!("api/seen?px={PARTS}");
     std::thread::scope(|scope| {
@@ -132,12 +132,13 @@ fn events_read_so_far_are_shown_while_the_index_is_built() {
     });
     let shares: Vec<Vec<f64>> = shares.collect();
     assert_eq!(shares.len(), expected.len());
-    for own in shares {
+    for shares_of_one in shares {
         // blocks do not end at the same times as parts
         let is_like = |all: &Vec<u64>| {
-            all.iter().zip(&own).all(|(a, b)| (*a as f64 - b).abs() < most / 20.0 + 2.0)
+            all.iter().zip(&shares_of_one).all(|(a, b)| (*a as f64 - b).abs() < most / 20.0 + 2.0)
         };
         let found = expected.iter().position(is_like);
-        expected.remove(found.unwrap_or_else(|| panic!("{own:?} is none of {expected:?}")));
+        expected
+            .remove(found.unwrap_or_else(|| panic!("{shares_of_one:?} is none of {expected:?}")));
     }
 }

@@ -28,20 +28,20 @@ fn own_devtools_may_request_only_slices() {
     let opened = open(TRACE);
     let slice = "slice.json.gz?from=0&to=5000&for=devtools";
     assert_eq!(asked(&opened.site, "GET", slice, Some(DEVTOOLS), false).status, 403);
-    let own = with(&opened, |site| site.with_devtools("/nowhere/chromium".into()));
-    let reply = asked(&own, "GET", slice, Some(DEVTOOLS), false);
+    let site = with(&opened, |site| site.with_devtools("/nowhere/chromium".into()));
+    let reply = asked(&site, "GET", slice, Some(DEVTOOLS), false);
     assert_eq!(reply.status, 200);
     assert!(reply.headers.contains(&("access-control-allow-origin", DEVTOOLS.into())));
     drop(reply);
     for route in ["api/trace", "", "api/event?place=1", "open", "sliced/../api/trace"] {
-        let reply = asked(&own, "GET", route, Some(DEVTOOLS), false);
+        let reply = asked(&site, "GET", route, Some(DEVTOOLS), false);
         assert!([403, 404].contains(&reply.status), "{route}: {}", reply.status);
     }
     for origin in ["https://evil.test", "null", "devtools://devtools.evil.test"] {
-        assert_eq!(asked(&own, "GET", slice, Some(origin), false).status, 403, "{origin}");
+        assert_eq!(asked(&site, "GET", slice, Some(origin), false).status, 403, "{origin}");
     }
     assert!(
-        asked(&own, "GET", slice, Some(OWN), false)
+        asked(&site, "GET", slice, Some(OWN), false)
             .headers
             .iter()
             .all(|header| !header.0.starts_with("access"))
@@ -51,7 +51,7 @@ fn own_devtools_may_request_only_slices() {
 #[test]
 fn only_the_page_may_open_a_browser() {
     let opened = open(TRACE);
-    let own = with(&opened, |site| site.with_devtools("/nowhere/chromium".into()));
+    let site = with(&opened, |site| site.with_devtools("/nowhere/chromium".into()));
     let route = "open?from=0&to=5000";
     for (method, origin, is_own, status) in [
         ("POST", None, true, 403),
@@ -62,28 +62,28 @@ fn only_the_page_may_open_a_browser() {
         ("PUT", Some(OWN), true, 405),
     ] {
         assert_eq!(
-            asked(&own, method, route, origin, is_own).status,
+            asked(&site, method, route, origin, is_own).status,
             status,
             "{method} {origin:?}"
         );
     }
-    assert_eq!(asked(&own, "POST", "api/trace", Some(OWN), true).status, 405);
-    assert_eq!(asked(&own, "POST", "open?from=5&to=1", Some(OWN), true).status, 400);
+    assert_eq!(asked(&site, "POST", "api/trace", Some(OWN), true).status, 405);
+    assert_eq!(asked(&site, "POST", "open?from=5&to=1", Some(OWN), true).status, 400);
     // without --devtools nothing can be opened
     assert_eq!(asked(&opened.site, "POST", route, Some(OWN), true).status, 404);
     // a browser that fails to start is reported
-    let reply = asked(&own, "POST", route, Some(OWN), true);
+    let reply = asked(&site, "POST", route, Some(OWN), true);
     assert_eq!(reply.status, 503);
     assert!(String::from_utf8(body(reply)).unwrap().contains("Save the slice"));
 }
 
 fn viewer(folder: &Path) -> Viewers {
-    let own = folder.join("node_modules/speedscope/dist/release");
-    fs::create_dir_all(own.join("sub")).unwrap();
-    fs::write(own.join("index.html"), "<title>speedscope</title>").unwrap();
-    fs::write(own.join("app-1.js"), "1").unwrap();
-    fs::write(own.join("sub/font.woff2"), "f").unwrap();
-    fs::write(own.join(".hidden"), "h").unwrap();
+    let release = folder.join("node_modules/speedscope/dist/release");
+    fs::create_dir_all(release.join("sub")).unwrap();
+    fs::write(release.join("index.html"), "<title>speedscope</title>").unwrap();
+    fs::write(release.join("app-1.js"), "1").unwrap();
+    fs::write(release.join("sub/font.woff2"), "f").unwrap();
+    fs::write(release.join(".hidden"), "h").unwrap();
     fs::write(folder.join("secret.txt"), "s").unwrap();
     Viewers::new(folder).unwrap()
 }
@@ -94,7 +94,7 @@ fn only_files_of_the_viewer_are_served() {
     let folder = tempfile::tempdir().unwrap();
     assert!(Viewers::new(folder.path()).is_err(), "there is none");
     let viewers = viewer(folder.path());
-    let own = with(&opened, |site| site.with_viewers(viewers));
+    let site = with(&opened, |site| site.with_viewers(viewers));
     let release = folder.path().join("node_modules/speedscope/dist/release");
     for (name, kind) in [
         ("", "text/html; charset=utf-8"),
@@ -102,7 +102,7 @@ fn only_files_of_the_viewer_are_served() {
         ("app-1.js", "text/javascript; charset=utf-8"),
         ("sub/font.woff2", "font/woff2"),
     ] {
-        let reply = asked(&own, "GET", &format!("speedscope/{name}"), None, false);
+        let reply = asked(&site, "GET", &format!("speedscope/{name}"), None, false);
         assert_eq!((reply.status, reply.kind), (200, kind), "{name}");
         let policy =
             reply.headers.iter().find(|header| header.0 == "content-security-policy").unwrap();
@@ -114,7 +114,7 @@ fn only_files_of_the_viewer_are_served() {
         symlink(folder.path().join("secret.txt"), release.join("out.js")).unwrap();
         symlink(folder.path(), release.join("up")).unwrap();
         symlink(release.join("app-1.js"), release.join("in.js")).unwrap();
-        assert_eq!(asked(&own, "GET", "speedscope/in.js", None, false).status, 200);
+        assert_eq!(asked(&site, "GET", "speedscope/in.js", None, false).status, 200);
     }
     for name in [
         "out.js",
@@ -132,11 +132,11 @@ fn only_files_of_the_viewer_are_served() {
         "sub//font.woff2",
         "app-1.js%00",
     ] {
-        let reply = asked(&own, "GET", &format!("speedscope/{name}"), None, false);
+        let reply = asked(&site, "GET", &format!("speedscope/{name}"), None, false);
         assert_eq!(reply.status, 404, "{name}");
     }
     let trace: serde_json::Value =
-        serde_json::from_slice(&body(asked(&own, "GET", "api/trace", None, false))).unwrap();
+        serde_json::from_slice(&body(asked(&site, "GET", "api/trace", None, false))).unwrap();
     assert_eq!(trace["viewers"]["speedscope"], true);
     assert_eq!(opened.get("speedscope/index.html").status, 404);
 }

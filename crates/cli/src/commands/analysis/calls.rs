@@ -37,8 +37,8 @@ fn trace(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     report.inputs.truncate(report.inputs.len() - calls.len());
 
     writing.tell_decisions(&report, &[]);
-    let own = said.into_iter().chain(calls_warnings(written));
-    report.warnings.extend(own.map(Warning::Said));
+    let texts = said.into_iter().chain(calls_warnings(written));
+    report.warnings.extend(texts.map(Warning::Said));
     writing.tell_outcome(&report, &[]);
     messages.say(&format!("{} made of samples", plural(written.calls, "call")));
     let lost = report.lost();
@@ -98,8 +98,9 @@ fn rows(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     let rules = ReadRules { times: times.times(part)?, ..part.read_rules(Default::default()) };
     let job = Job::read(flags, output, rules, Some(part), messages)?;
     let threads = job.trace.choose(&part.choice());
-    let window =
-        part.window(TraceTimes::of(&job.trace))?.map(|own| (own.from * 1000.0, own.to * 1000.0));
+    let window = part
+        .window(TraceTimes::of(&job.trace))?
+        .map(|window| (window.from * 1000.0, window.to * 1000.0));
     let mut written = 0;
     job.place().write_lines(|out| {
         for &at in &threads {

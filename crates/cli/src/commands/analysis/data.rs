@@ -22,9 +22,9 @@ pub(super) fn table_json<'a>(answer: &'a Answer<'_>) -> Object<'a> {
     table.extend([("schema", json!("tracemill.tree/1")), ("columns", json!(COLUMNS))]);
     table.list("parts", move || {
         answer.parts.iter().map(move |part| {
-            let mut own = part_head(answer, part);
-            own.list("rows", move || rows_json(answer, part));
-            own
+            let mut object = part_head(answer, part);
+            object.list("rows", move || rows_json(answer, part));
+            object
         })
     });
     table
@@ -118,9 +118,9 @@ pub(super) fn csv(answer: &Answer<'_>, form: CsvForm, out: &mut dyn Write) -> io
         let thread = of.first().filter(|_| of.len() == 1).map(|&at| &answer.trace.threads[at]);
         let ids = thread.map_or_else(
             || ",,".to_owned(),
-            |own| {
-                let name = own.name.as_deref().unwrap_or_default();
-                [own.pid_text(), own.tid_text(), name.to_owned()]
+            |thread| {
+                let name = thread.name.as_deref().unwrap_or_default();
+                [thread.pid_text(), thread.tid_text(), name.to_owned()]
                     .map(|text| quoted(&text, form).into_owned())
                     .join(",")
             },

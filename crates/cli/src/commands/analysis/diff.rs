@@ -47,14 +47,14 @@ struct ReadRun<'a> {
     reporting: Reporting<'a>,
     inputs: Vec<InputReport>,
     warnings: Vec<Warning>,
-    own: Vec<String>,
+    texts: Vec<String>,
 }
 
 impl<'a> ReadRun<'a> {
     fn of(job: Job<'a>) -> Self {
-        let own = warnings(&job.trace);
+        let texts = warnings(&job.trace);
         let Trace { inputs, warnings, .. } = job.trace;
-        ReadRun { reporting: job.reporting, inputs, warnings, own }
+        ReadRun { reporting: job.reporting, inputs, warnings, texts }
     }
 }
 
@@ -89,7 +89,7 @@ pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<
     write::write(args, &place, &comparison)?;
     let wanted = args.figures();
     let both = |figure| {
-        let at = wanted.iter().position(|own| *own == figure).ok_or("it was not asked for")?;
+        let at = wanted.iter().position(|known| *known == figure).ok_or("it was not asked for")?;
         Ok(Pair::of_runs(&base.figure(at)?, &new.figure(at)?))
     };
     let broken: Vec<String> =
@@ -116,7 +116,7 @@ fn finish(read: &[ReadRun<'_>], messages: &Messages) -> Result<u64, Failure> {
     for run in read {
         messages.inputs(&run.inputs);
         texts.extend(remedies::warnings(&run.warnings));
-        texts.extend(run.own.iter().cloned());
+        texts.extend(run.texts.iter().cloned());
         inputs.extend(run.inputs.iter().cloned());
     }
     messages.warnings(&texts);
@@ -134,9 +134,10 @@ fn warn_of_rules<'r>(
     messages: &Messages,
 ) {
     let Some((rules, name)) = all.next() else { return };
-    let Some((other, of)) = all.find(|own| own.0 != *rules) else { return };
+    let Some((other, of)) = all.find(|run| run.0 != *rules) else { return };
     let both = [(0, "rules of DevTools"), (1, "a sample lasts")];
-    let (at, what) = both.into_iter().find(|own| rules[own.0] != other[own.0]).unwrap_or(both[0]);
+    let (at, what) =
+        both.into_iter().find(|rule| rules[rule.0] != other[rule.0]).unwrap_or(both[0]);
     messages.warning(&format!(
         "times were not measured alike ({what}: {} in {name}, {} in {of}): store tables by the same program, with the same --weights",
         rules[at], other[at]

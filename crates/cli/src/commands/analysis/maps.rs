@@ -9,8 +9,8 @@ const TOLD: usize = 5;
 
 /// Reports unusable maps, and how much the others renamed.
 pub(super) fn tell(maps: &SourceMaps, mapped: &Mapped, messages: &Messages) {
-    for own in mapped.unusable.iter().take(TOLD) {
-        messages.warning(&format!("source map not used: {}; {}", own.why, remedy(own.fault)));
+    for map in mapped.unusable.iter().take(TOLD) {
+        messages.warning(&format!("source map not used: {}; {}", map.why, remedy(map.fault)));
     }
     let more = mapped.unusable.len().saturating_sub(TOLD) as u64;
     if more > 0 {

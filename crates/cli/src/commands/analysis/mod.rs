@@ -123,7 +123,7 @@ impl<'a> Job<'a> {
         let inputs = &self.trace.inputs;
         let Running { messages, flags, .. } = &self.reporting.running;
         let lost = inputs.iter().map(InputReport::lost).sum();
-        let own = warnings(&self.trace).into_iter().map(Warning::Said);
+        let texts = warnings(&self.trace).into_iter().map(Warning::Said);
         let refused = refused(&self.trace);
         // numbers that do not follow DevTools need no warning about it
         let (said, noted) = match self.trace.origin() {
@@ -131,8 +131,8 @@ impl<'a> Job<'a> {
             _ => (None, refused),
         };
         noted.iter().for_each(|text| messages.note(text));
-        let own = own.chain(said.map(Warning::Said));
-        let all = self.trace.warnings.iter().cloned().chain(own);
+        let texts = texts.chain(said.map(Warning::Said));
+        let all = self.trace.warnings.iter().cloned().chain(texts);
         self.reporting.tell(inputs, &Vec::from_iter(all));
         messages.losses(inputs);
         self.reporting.end(inputs, lost, |run| base(flags.verb, inputs, lost, run, []))?;

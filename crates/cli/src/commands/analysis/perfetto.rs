@@ -60,12 +60,12 @@ pub(in crate::commands) fn perfetto(
     let all = counts.iter().map(|(count, what)| plural(*count, what));
     messages.note(&format!("written: {}", all.collect::<Vec<_>>().join(", ")));
     let lost = run.lost();
-    reporting.end(&run.inputs, lost, |own| {
+    reporting.end(&run.inputs, lost, |summary| {
         let counts = counts.map(|(count, what)| (what, count));
         let counts = serde_json::Map::from_iter(
             counts.map(|(what, count)| (what.replace(' ', "_"), json!(count))),
         );
-        base(flags.verb, &run.inputs, lost, own, [("perfetto", json!(counts))])
+        base(flags.verb, &run.inputs, lost, summary, [("perfetto", json!(counts))])
     })?;
     let is_empty = counts.iter().all(|(count, _)| *count == 0);
     if is_empty {

@@ -25,7 +25,7 @@ pub(super) struct Stored {
 /// Reads a stored run, compressed or not; returns `None` if the file is no tracemill table.
 pub(super) fn stored(path: &Path) -> Result<Option<Stored>, Failure> {
     // reading a pipe would consume it
-    if !path.metadata().is_ok_and(|own| own.is_file()) {
+    if !path.metadata().is_ok_and(|file| file.is_file()) {
         return Ok(None);
     }
     let mut head = Vec::new();
@@ -35,7 +35,7 @@ pub(super) fn stored(path: &Path) -> Result<Option<Stored>, Failure> {
     let mut first = String::from_utf8_lossy(&head).into_owned();
     first.retain(|letter| !letter.is_ascii_whitespace());
     // serde_json sorts keys, other writers keep our order
-    if !["{\"columns\"", "{\"schema\""].iter().any(|own| first.starts_with(own)) {
+    if !["{\"columns\"", "{\"schema\""].iter().any(|start| first.starts_with(start)) {
         return Ok(None);
     }
     let wrong = |why: String| Failure::usage(format!("{}: {why}", path.display()));
@@ -44,7 +44,7 @@ pub(super) fn stored(path: &Path) -> Result<Option<Stored>, Failure> {
     let table = read.map_err(|why| why.to_string()).and_then(|_| parsed(bytes));
     match table {
         Ok(table) => stored_in(&table).map_err(wrong),
-        Err(why) if ["[\"parent\"", "\"tracemill."].iter().any(|own| first.contains(own)) => {
+        Err(why) if ["[\"parent\"", "\"tracemill."].iter().any(|mark| first.contains(mark)) => {
             let text = format!("a table of tracemill that is cut off or damaged ({why})");
             Err(wrong(format!("{text}: write it anew with tracemill tree --json")))
         }
@@ -118,10 +118,10 @@ pub(super) fn named(failure: Failure) -> Failure {
 
 fn run_of(table: &Value, is_call_tree: bool) -> Option<Run> {
     let columns = table["columns"].as_array()?;
-    let column = |name: &str| columns.iter().position(|own| own == name);
+    let column = |name: &str| columns.iter().position(|known| known == name);
     let at = ["depth", "id", "label", "self_ms", "total_ms", "count", "url", "line", "column"]
         .map(column);
-    let [depth, id, label, own, total, count, url, line, col] = at;
+    let [depth, id, label, self_ms, total, count, url, line, col] = at;
     let (mut rows, mut busy) = (Vec::new(), 0.0);
     for part in table["parts"].as_array()? {
         // older tables have no idle time
@@ -138,7 +138,7 @@ fn run_of(table: &Value, is_call_tree: bool) -> Option<Run> {
                 depth: row.get(depth?)?.as_u64()? as u32,
                 id: text(id)?,
                 start: 0.0,
-                own: row.get(own?)?.as_f64()?,
+                own: row.get(self_ms?)?.as_f64()?,
                 total: row.get(total?)?.as_f64()?,
                 count: row.get(count?)?.as_u64()?,
                 expandable: false,

@@ -44,18 +44,18 @@ pub(super) fn draw(picture: &Picture, screen: &Canvas) -> String {
     let mut text = String::new();
     for (band, title) in titles.iter().enumerate() {
         let _ = writeln!(text, "{}  {}", time_text(picture.length() as f64 / 1e6), plain(title));
-        let mut own: Vec<&Drawn<'_>> = all.iter().filter(|own| own.band == band).collect();
+        let mut frames: Vec<&Drawn<'_>> = all.iter().filter(|frame| frame.band == band).collect();
         // the title line above replaces the root
-        own.retain(|own| own.depth > 0);
-        own.sort_by(|a, b| a.depth.cmp(&b.depth).then(a.x.total_cmp(&b.x)));
-        for line in own.chunk_by(|a, b| a.depth == b.depth) {
+        frames.retain(|frame| frame.depth > 0);
+        frames.sort_by(|a, b| a.depth.cmp(&b.depth).then(a.x.total_cmp(&b.x)));
+        for line in frames.chunk_by(|a, b| a.depth == b.depth) {
             push_line(line, picture.length(), screen, &mut text);
         }
     }
     let (drawn, folded) = picture.counts();
     // the root of an empty picture does not count
     let narrow =
-        all.iter().filter(|own| own.depth > 0 && columns(own, screen).1 == 0).count() as u64;
+        all.iter().filter(|frame| frame.depth > 0 && columns(frame, screen).1 == 0).count() as u64;
     let hidden = folded + narrow;
     if hidden > 0 {
         let _ = writeln!(text, "… {} too narrow to be drawn here", of(hidden, drawn + folded));
@@ -79,25 +79,25 @@ fn columns(drawn: &Drawn<'_>, screen: &Canvas) -> (usize, usize) {
 fn push_line(line: &[&Drawn<'_>], length: u64, screen: &Canvas, text: &mut String) {
     let mut at = 0;
     let start = text.len();
-    for own in line {
-        let (from, count) = columns(own, screen);
+    for frame in line {
+        let (from, count) = columns(frame, screen);
         if count == 0 || from < at {
             continue;
         }
         text.push_str(&" ".repeat(from - at));
-        let percent = 100.0 * own.total as f64 / length.max(1) as f64;
-        let label = match own.name {
-            "" if own.frames > 1 => format!("… {} frames", own.frames),
+        let percent = 100.0 * frame.total as f64 / length.max(1) as f64;
+        let label = match frame.name {
+            "" if frame.frames > 1 => format!("… {} frames", frame.frames),
             "" => "…".to_owned(),
             name => format!("{} {percent:.1} %", plain(name)),
         };
         // one column is a gap, unless the frame has no other
         let cell = fitted(&label, count - 1);
         if screen.colours && count == 1 {
-            let colour = BACKGROUNDS[usize::from(own.colour) % BACKGROUNDS.len()];
+            let colour = BACKGROUNDS[usize::from(frame.colour) % BACKGROUNDS.len()];
             let _ = write!(text, "\u{1b}[48;5;{colour}m \u{1b}[0m");
         } else if screen.colours {
-            let colour = BACKGROUNDS[usize::from(own.colour) % BACKGROUNDS.len()];
+            let colour = BACKGROUNDS[usize::from(frame.colour) % BACKGROUNDS.len()];
             let _ = write!(text, "\u{1b}[30;48;5;{colour}m{cell}\u{1b}[0m ");
         } else {
             text.push_str(&format!("▏{cell}"));

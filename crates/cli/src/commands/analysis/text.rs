@@ -100,8 +100,8 @@ fn head(trace: &Trace, windows: &[Window], part: &Part) -> String {
     };
     let from = |ms: f64| ms - trace.start_ms();
     let window = match *windows {
-        [own] if own == part.table.window && part.table.total.is_finite() => {
-            format!(" from {} to {}", time_text(from(own.from)), time_text(from(own.to)))
+        [window] if window == part.table.window && part.table.total.is_finite() => {
+            format!(" from {} to {}", time_text(from(window.from)), time_text(from(window.to)))
         }
         _ => format!(" of {}", time_text(total)),
     };
@@ -173,8 +173,8 @@ fn figures(shape: Shape, row: &TreeRow, busy: f64, units: Units) -> Vec<String> 
     let ms = |ms: f64| units.durations.shown(ms, 2);
     match shape {
         Shape::Log => {
-            let [own, total] = [row.own, row.total].map(|ms| units.durations.shown(ms, 3));
-            vec![units.starts.shown(row.start, 3), own, total]
+            let [self_time, total] = [row.own, row.total].map(|ms| units.durations.shown(ms, 3));
+            vec![units.starts.shown(row.start, 3), self_time, total]
         }
         Shape::CallTree => {
             vec![ms(row.total), percent(row.total), ms(row.own), grouped(row.count)]
@@ -359,14 +359,14 @@ pub(super) fn peek(trace: &Trace, parts: &[Part], name: &str, columns: Option<us
             ]
         };
         lines.extend(peek.callers.iter().map(|(row, ms)| line(row, *ms, "calls it")));
-        let own = [
+        let row = [
             unit.shown(peek.total, 2),
             "100.0".into(),
             unit.shown(peek.own, 2),
             plain(name),
             String::new(),
         ];
-        lines.push(own.to_vec());
+        lines.push(row.to_vec());
         lines.extend(peek.callees.iter().map(|(row, ms)| line(row, *ms, "is called")));
         text.push_str(&aligned(&lines, &[], columns));
     }

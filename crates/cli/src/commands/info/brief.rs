@@ -88,7 +88,7 @@ fn percent(part: u64, whole: u128) -> String {
 fn thread_title(process: &ProcessInfo, thread: &ThreadInfo) -> String {
     let named = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
     let id = |id: &str| if id.is_empty() { "(none)".to_owned() } else { id.to_owned() };
-    let own = named(&thread.name).unwrap_or_else(|| format!("thread {}", id(&thread.tid)));
+    let title = named(&thread.name).unwrap_or_else(|| format!("thread {}", id(&thread.tid)));
     let mut of = match named(&process.name) {
         Some(name) => format!("{name} {}", id(&process.pid)),
         None => format!("pid {}", id(&process.pid)),
@@ -96,7 +96,7 @@ fn thread_title(process: &ProcessInfo, thread: &ThreadInfo) -> String {
     if let Some(labels) = &process.labels {
         of.push_str(&format!(", {labels}"));
     }
-    format!("{} ({})", short(Some(&own)), short(Some(&of)))
+    format!("{} ({})", short(Some(&title)), short(Some(&of)))
 }
 
 fn busiest(report: &InfoReport) -> String {

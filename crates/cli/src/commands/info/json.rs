@@ -46,7 +46,7 @@ pub(super) fn json_of<'r>(report: &'r InfoReport, run: &Run<'_>) -> Object<'r> {
     all.set("inversions", json!(report.inversions));
     let phases = report.phases.iter().map(|(phase, events)| (phase.clone(), json!(events)));
     all.set("phases", Value::Object(phases.collect()));
-    all.list("processes", move || report.processes.iter().map(move |own| process(own, full)));
+    all.list("processes", move || report.processes.iter().map(move |entry| process(entry, full)));
     all.set("names", top_list(&report.names, full));
     if full {
         let tracemill_inspect::info::Unended { slices, self_ns } = report.unended;
@@ -104,18 +104,18 @@ fn real_event(event: &RealEvent) -> Value {
 }
 
 fn process(process: &ProcessInfo, has_self: bool) -> Object<'_> {
-    let mut own = Object::from([
+    let mut fields = Object::from([
         ("pid", id(&process.pid)),
         ("name", json!(process.name)),
         ("labels", json!(process.labels)),
     ]);
-    own.list("threads", move || {
+    fields.list("threads", move || {
         process.threads.iter().map(move |thread| {
             let object = Object::from([("tid", id(&thread.tid)), ("name", json!(thread.name))]);
             with_usage(object, &thread.usage, has_self)
         })
     });
-    with_usage(own, &process.usage, has_self)
+    with_usage(fields, &process.usage, has_self)
 }
 
 fn profile_count(profile: &ProfileCount) -> Value {

@@ -86,11 +86,11 @@ fn time(report: &InfoReport) -> String {
 /// Describes slices that never end.
 fn unended(report: &InfoReport) -> Option<String> {
     let Unended { slices, self_ns } = report.unended;
-    let own = duration_text(self_ns.into());
+    let self_time = duration_text(self_ns.into());
     (slices > 0 && report.args.is_some()).then(|| {
         let begin = if slices == 1 { "begins and never ends" } else { "begin and never end" };
         let what = plural(slices, "slice");
-        format!("{what} {begin} (B without E): {own} of their own, in no self time")
+        format!("{what} {begin} (B without E): {self_time} of their own, in no self time")
     })
 }
 

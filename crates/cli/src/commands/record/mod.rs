@@ -86,14 +86,14 @@ fn passed_on(status: ExitStatus) -> Option<Exit> {
 fn watch(args: &RecordArgs, folder: &RecordFolder) -> Result<ExitStatus, Failure> {
     let (program, words) = (&args.program[0], &args.program[1..]);
     let start = |source| Failure::Start { program: plain(&program.to_string_lossy()), source };
-    let own = folder.options(&args.categories);
+    let preloading = folder.options(&args.categories);
     let options = match std::env::var_os("NODE_OPTIONS").filter(|given| !given.is_empty()) {
         Some(mut given) => {
             given.push(" ");
-            given.push(own);
+            given.push(preloading);
             given
         }
-        None => own,
+        None => preloading,
     };
     let mut child =
         Command::new(program).args(words).env("NODE_OPTIONS", options).spawn().map_err(start)?;
@@ -104,7 +104,7 @@ fn watch(args: &RecordArgs, folder: &RecordFolder) -> Result<ExitStatus, Failure
 /// Folder that Node writes to; temporary unless `--keep` names one.
 struct RecordFolder {
     /// Temporary folder, removed on drop.
-    own: tempfile::TempDir,
+    temporary: tempfile::TempDir,
     files: PathBuf,
 }
 
@@ -119,10 +119,10 @@ struct Recorded {
 impl RecordFolder {
     fn new(args: &RecordArgs) -> Result<Self, Failure> {
         let parent = args.common.limits.tmp_dir.clone().unwrap_or_else(std::env::temp_dir);
-        let own = tempfile::Builder::new().prefix("tracemill-record.").tempdir_in(&parent);
-        let own = own.map_err(failure(&parent))?;
-        signal::remove_at_end(own.path());
-        let usual = own.path().join("files");
+        let temporary = tempfile::Builder::new().prefix("tracemill-record.").tempdir_in(&parent);
+        let temporary = temporary.map_err(failure(&parent))?;
+        signal::remove_at_end(temporary.path());
+        let usual = temporary.path().join("files");
         let files = args.keep.clone().unwrap_or_else(|| usual.clone());
         fs::create_dir_all(&files).map_err(failure(&files))?;
         let files = files.canonicalize().map_err(failure(&files))?;
@@ -135,14 +135,14 @@ impl RecordFolder {
         if args.keep.is_some() {
             std::os::unix::fs::symlink(&files, &usual).map_err(failure(&usual))?;
         }
-        let folder = RecordFolder { own, files };
+        let folder = RecordFolder { temporary, files };
         let text = PRELOAD.replace("INTERVAL", &args.interval.to_string());
         fs::write(folder.preload(), text).map_err(failure(&folder.preload()))?;
         Ok(folder)
     }
 
     fn preload(&self) -> PathBuf {
-        self.own.path().join("preload.cjs")
+        self.temporary.path().join("preload.cjs")
     }
 
     fn options(&self, categories: &str) -> OsString {

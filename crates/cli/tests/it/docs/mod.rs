@@ -167,8 +167,9 @@ fn all_commands_are_in_tested_blocks() {
                 (None, Some(language)) if language == "sh" || language == "console" => {}
                 (None, _) => {
                     let command = line.trim_start().trim_start_matches("$ ");
-                    let is_ours =
-                        ["tracemill ", "npx tracemill "].iter().any(|own| command.starts_with(own));
+                    let is_ours = ["tracemill ", "npx tracemill "]
+                        .iter()
+                        .any(|start| command.starts_with(start));
                     let hidden = line.starts_with("    ") && is_ours;
                     assert!(!hidden, "{name}:{}: {line}", number + 1);
                 }

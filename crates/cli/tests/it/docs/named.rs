@@ -23,8 +23,8 @@ pub(super) fn unknown(words: &[&str]) -> Option<String> {
     let mut verb = &program;
     let mut words = words.iter().copied().peekable();
     while let Some(&word) = words.peek() {
-        let Some(own) = verb.find_subcommand(word) else { break };
-        verb = own;
+        let Some(subcommand) = verb.find_subcommand(word) else { break };
+        verb = subcommand;
         words.next();
     }
     let is_verb = |word: &str| word.chars().all(|c| c.is_ascii_lowercase());
@@ -41,11 +41,11 @@ fn has_flag(verb: &Command, word: &str) -> bool {
     let Some(long) = word.strip_prefix("--") else { return true };
     let long = long.split(|c: char| !c.is_ascii_lowercase() && c != '-').next().unwrap_or_default();
     let of_all = ["help", "version"].contains(&long);
-    let own = |flag: &clap::Arg| {
+    let is_named = |flag: &clap::Arg| {
         flag.get_long() == Some(long)
             || flag.get_all_aliases().is_some_and(|all| all.contains(&long))
     };
-    long.is_empty() || of_all || verb.get_arguments().any(own)
+    long.is_empty() || of_all || verb.get_arguments().any(is_named)
 }
 
 #[test]

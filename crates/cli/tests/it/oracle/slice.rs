@@ -38,14 +38,14 @@ fn samples(trace: &Value, answer: &Value) -> BTreeMap<String, Vec<f64>> {
     let events = trace.get("traceEvents").unwrap_or(trace).as_array().expect("events");
     let mut all = BTreeMap::new();
     for profile in answer["profiles"].as_array().expect("profiles") {
-        let own = |event: &&Value| {
+        let is_chunk = |event: &&Value| {
             event["pid"] == profile["pid"]
                 && event["id"] == profile["profileId"]
                 && event["ph"] == "P"
         };
         let mut time = 0.0;
         let mut times = Vec::new();
-        for event in events.iter().filter(own) {
+        for event in events.iter().filter(is_chunk) {
             if event["name"] == "Profile" {
                 time = event["ts"].as_f64().expect("a time");
             }

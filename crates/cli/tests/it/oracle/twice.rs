@@ -26,8 +26,8 @@ fn pairs(answer: &Value, kind: &str, pid: impl Fn(u64) -> u64) -> Vec<Value> {
     let all = answer["synthetic"][kind].as_array().expect("pairs").iter();
     let mut all: Vec<Value> = all
         .map(|pair| {
-            let own = pair[5].as_u64().expect("a pid");
-            json!([pair[0], pair[1], pair[3], pair[4], pid(own), pair[6]])
+            let old_pid = pair[5].as_u64().expect("a pid");
+            json!([pair[0], pair[1], pair[3], pair[4], pid(old_pid), pair[6]])
         })
         .collect();
     all.sort_by_key(Value::to_string);
@@ -59,8 +59,8 @@ fn merging_a_trace_with_itself_doubles_everything() {
         for (thread, facts) in &before {
             let (pid, tid) = thread.split_once(' ').expect("pid and tid");
             let copy = format!("{} {tid}", new[&number(pid)]);
-            for own in [thread, &copy] {
-                assert_same(&format!("{name}, thread {own}"), facts, &after[own]);
+            for key in [thread, &copy] {
+                assert_same(&format!("{name}, thread {key}"), facts, &after[key]);
             }
             calls += count(&facts["calls"][2]);
         }

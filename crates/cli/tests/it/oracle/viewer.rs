@@ -90,13 +90,13 @@ fn node_processes_are_shown_in_browser_traces() {
     let folder = Folder::new();
     let browser = beside("corpus/devtools/chromium156-worker.json.gz");
     let node = testdata().join("node/trace.json");
-    let own = trees(&oracle.ask(&node));
+    let alone = trees(&oracle.ask(&node));
     for (words, shown) in [("merge -q -o", false), ("merge -q -f --for devtools -o", true)] {
         let merged = folder.path("merged.json");
         let words: Vec<&str> = words.split(' ').collect();
         let output = tracemill(&words, &[&merged, &browser, &node]);
         assert!(output.status.success(), "{output:?}");
         let all = trees(&oracle.ask(&merged));
-        assert!(own.keys().all(|thread| all.contains_key(thread) == shown), "{:?}", all.keys());
+        assert!(alone.keys().all(|thread| all.contains_key(thread) == shown), "{:?}", all.keys());
     }
 }

@@ -139,7 +139,7 @@ fn in_csv(rows: &[Difference], form: CsvForm) -> String {
         "verdict,significant,q,self_base_ms,self_new_ms,total_base_ms,total_new_ms,count_base,count_new,from_ms,to_ms,name,url,line\n",
     );
     for row in rows {
-        let number = |number: Option<f64>| number.map_or(String::new(), |own| own.to_string());
+        let number = |number: Option<f64>| number.map_or(String::new(), |value| value.to_string());
         let interval = row.own.judged.map(|judged| judged.interval);
         let _ = writeln!(
             text,
@@ -153,8 +153,8 @@ fn in_csv(rows: &[Difference], form: CsvForm) -> String {
             row.total.new,
             row.count.base,
             row.count.new,
-            number(interval.map(|own| own.0)),
-            number(interval.map(|own| own.1)),
+            number(interval.map(|bounds| bounds.0)),
+            number(interval.map(|bounds| bounds.1)),
             quoted(&row.name, form),
             quoted(&row.url, form),
             row.line.map_or(String::new(), |line| line.to_string()),
@@ -165,7 +165,7 @@ fn in_csv(rows: &[Difference], form: CsvForm) -> String {
 
 /// Builds JSON of schema `tracemill.diff/1`; additions keep the version. Lines count from 0.
 fn in_json(comparison: &Comparison, rows: &[Difference]) -> Value {
-    let pair = |own: Pair| json!([own.base, own.new]);
+    let pair = |pair: Pair| json!([pair.base, pair.new]);
     let row = |row: &Difference| {
         json!({
             "name": row.name,

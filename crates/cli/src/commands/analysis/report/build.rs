@@ -14,19 +14,19 @@ impl ReportInputs<'_> {
     pub(super) fn build(&self) -> Vec<Section> {
         let Some(build) = &self.report.build else { return Vec::new() };
         let all = [self.phases(build), self.critical(build), self.actions(build)];
-        all.into_iter().filter(|own| !own.rows.is_empty()).collect()
+        all.into_iter().filter(|section| !section.rows.is_empty()).collect()
     }
 
     fn phases(&self, build: &Build) -> Section {
         let length = |window: &Window| window.to - window.from;
         let all: f64 = build.phases.iter().map(|phase| length(&phase.1)).sum();
         let columns = Columns::<&(String, Window)>::new()
-            .ms("start_ms", "at ms", |own| self.after_start(own.1.from))
-            .ms("dur_ms", "ms", |own| length(&own.1))
-            .percent("dur_pct", "%", |own| percent_of(length(&own.1), all))
-            .words("name", "phase", |own| Cell::text(&own.0));
+            .ms("start_ms", "at ms", |phase| self.after_start(phase.1.from))
+            .ms("dur_ms", "ms", |phase| length(&phase.1))
+            .percent("dur_pct", "%", |phase| percent_of(length(&phase.1), all))
+            .words("name", "phase", |phase| Cell::text(&phase.0));
         // in time order and regardless of -n: there are few
-        let next = |own: &&(String, Window)| self.next.of_window(&["report"], own.1);
+        let next = |phase: &&(String, Window)| self.next.of_window(&["report"], phase.1);
         Section::new("phases", columns, &build.phases, next).with(
             format!("{} in {}", time_text(all), plural(build.phases.len() as u64, "phase")),
             vec![("total_ms", Cell::Ms(all))],
@@ -56,12 +56,12 @@ impl ReportInputs<'_> {
     fn events(&self, id: &'static str, rows: Vec<&Stretch>, all: f64) -> Section {
         let key = |stretch: &&Stretch| stretch.key.clone().unwrap_or_default();
         let columns = Columns::<&Stretch>::new()
-            .ms("start_ms", "at ms", |own| self.after_start(own.window.from))
-            .ms("dur_ms", "ms", |own| own.dur / 1000.0)
-            .percent("dur_pct", "%", |own| percent_of(own.dur / 1000.0, all))
-            .words("name", "action", |own| Cell::text(&own.name))
-            .words("thread", "thread", |own| Cell::text(self.thread(own.thread)))
+            .ms("start_ms", "at ms", |stretch| self.after_start(stretch.window.from))
+            .ms("dur_ms", "ms", |stretch| stretch.dur / 1000.0)
+            .percent("dur_pct", "%", |stretch| percent_of(stretch.dur / 1000.0, all))
+            .words("name", "action", |stretch| Cell::text(&stretch.name))
+            .words("thread", "thread", |stretch| Cell::text(self.thread(stretch.thread)))
             .words("key", "key", |word| Cell::text(key(word)));
-        Section::new(id, columns, rows, |own| self.next.of_event(&["tree"], &key(own)))
+        Section::new(id, columns, rows, |stretch| self.next.of_event(&["tree"], &key(stretch)))
     }
 }

@@ -16,24 +16,26 @@ use tracemill_trace::run::words::plural;
 impl ReportInputs<'_> {
     /// Returns source files, templates, functions and headers.
     pub(super) fn compiler(&self) -> Vec<Section> {
-        let Some(own) = &self.report.compiled else { return Vec::new() };
+        let Some(compiled) = &self.report.compiled else { return Vec::new() };
         let sets = "names that differ in arguments of templates only are one";
-        let templates = format!("{}, with what they need", plural(own.all_templates, "template"));
-        let functions = format!("{} by file, optimized", plural(own.all_functions, "function"));
+        let templates =
+            format!("{}, with what they need", plural(compiled.all_templates, "template"));
+        let functions =
+            format!("{} by file, optimized", plural(compiled.all_functions, "function"));
         let count = |all| vec![("count", Cell::Count(all))];
         let all = [
-            self.sources(own),
-            self.costly("templates", &own.templates, own.all_templates)
-                .with(templates, count(own.all_templates)),
-            self.costly("template-sets", &own.template_sets, own.all_template_sets)
+            self.sources(compiled),
+            self.costly("templates", &compiled.templates, compiled.all_templates)
+                .with(templates, count(compiled.all_templates)),
+            self.costly("template-sets", &compiled.template_sets, compiled.all_template_sets)
                 .with(sets, Vec::new()),
-            self.costly("functions", &own.functions, own.all_functions)
-                .with(functions, count(own.all_functions)),
-            self.costly("function-sets", &own.function_sets, own.all_function_sets)
+            self.costly("functions", &compiled.functions, compiled.all_functions)
+                .with(functions, count(compiled.all_functions)),
+            self.costly("function-sets", &compiled.function_sets, compiled.all_function_sets)
                 .with(sets, Vec::new()),
-            self.headers(own),
+            self.headers(compiled),
         ];
-        all.into_iter().filter(|own| !own.rows.is_empty()).collect()
+        all.into_iter().filter(|section| !section.rows.is_empty()).collect()
     }
 
     fn sources(&self, compiled: &Compiled) -> Section {
@@ -70,10 +72,10 @@ impl ReportInputs<'_> {
     }
 
     fn costly(&self, id: &'static str, rows: &[Costly], all: u64) -> Section {
-        let columns = sums(|own: &&Costly| *own)
+        let columns = sums(|costly: &&Costly| *costly)
             .words("name", "name", |sum| Cell::text(&sum.name))
             .words("file", "longest in", |word| Cell::text(&word.file));
-        Section::new(id, columns, rows, |own| self.within(&own.longest)).of(all)
+        Section::new(id, columns, rows, |costly| self.within(&costly.longest)).of(all)
     }
 
     fn headers(&self, compiled: &Compiled) -> Section {
@@ -106,8 +108,8 @@ impl ReportInputs<'_> {
 /// Returns the columns of summed costs.
 fn sums<'c, T>(of: impl Fn(&T) -> &Costly + Copy + 'c) -> Columns<'c, T> {
     Columns::new()
-        .ms("total_ms", "ms", move |own| of(own).total)
-        .count("count", "count", move |own| of(own).count)
-        .ms("avg_ms", "avg ms", move |own| of(own).total / of(own).count.max(1) as f64)
-        .ms("longest_ms", "longest", move |own| of(own).longest.dur / 1000.0)
+        .ms("total_ms", "ms", move |row| of(row).total)
+        .count("count", "count", move |row| of(row).count)
+        .ms("avg_ms", "avg ms", move |row| of(row).total / of(row).count.max(1) as f64)
+        .ms("longest_ms", "longest", move |row| of(row).longest.dur / 1000.0)
 }

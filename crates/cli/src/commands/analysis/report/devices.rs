@@ -14,9 +14,14 @@ use tracemill_trace::run::words::{grouped, plural};
 impl ReportInputs<'_> {
     /// Returns device usage, kernel kinds, idle reasons and kernels.
     pub(super) fn devices(&self) -> Vec<Section> {
-        let Some(own) = &self.report.devices else { return Vec::new() };
-        let all = [self.each_device(own), self.kinds(own), self.idle(own), self.kernels(own)];
-        all.into_iter().filter(|own| own.id == "gpu" || !own.rows.is_empty()).collect()
+        let Some(devices) = &self.report.devices else { return Vec::new() };
+        let all = [
+            self.each_device(devices),
+            self.kinds(devices),
+            self.idle(devices),
+            self.kernels(devices),
+        ];
+        all.into_iter().filter(|section| section.id == "gpu" || !section.rows.is_empty()).collect()
     }
 
     fn each_device(&self, devices: &Devices) -> Section {

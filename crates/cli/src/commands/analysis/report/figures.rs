@@ -13,7 +13,7 @@ pub(super) fn gate_rows(report: &Report) -> impl Iterator<Item = GateRow> {
     rows.map(|row| GateRow {
         name: row.name().to_owned(),
         trace_name: row.trace_name().unwrap_or_default().to_owned(),
-        own: row.own,
+        self_ms: row.own,
         total: row.total,
         count: row.count,
     })
@@ -26,20 +26,21 @@ pub(super) fn busy(report: &Report) -> f64 {
 
 /// Returns the value of a figure, or the reason why it is missing.
 pub(in super::super) fn value(report: &Report, figure: Figure) -> Result<f64, String> {
-    let longest = |own: &[Stretch]| own.first().map_or(0.0, |own| own.dur / 1000.0);
+    let longest =
+        |stretches: &[Stretch]| stretches.first().map_or(0.0, |stretch| stretch.dur / 1000.0);
     let tasks = report.tasks.as_ref().ok_or("the trace has no tasks (RunTask)");
     let blocks = report.blocks.as_ref().ok_or("no input is a CPU profile on its own");
-    let blocks = blocks.and_then(|own| match own.without_idle {
-        0 => Ok(own),
+    let blocks = blocks.and_then(|blocks| match blocks.without_idle {
+        0 => Ok(blocks),
         _ => Err("a CPU profile has no (idle) samples"),
     });
     let value = match figure {
         Figure::Busy => Ok(busy(report)),
         Figure::Gc => Ok(report.gc),
-        Figure::Tasks => tasks.map(|own| own.count as f64),
-        Figure::Blocking => tasks.map(|own| own.blocking),
+        Figure::Tasks => tasks.map(|tasks| tasks.count as f64),
+        Figure::Blocking => tasks.map(|tasks| tasks.blocking),
         Figure::LongestTask => tasks.map(|task| longest(&task.longest)),
-        Figure::Blocks => blocks.map(|own| own.count as f64),
+        Figure::Blocks => blocks.map(|blocks| blocks.count as f64),
         Figure::LongestBlock => blocks.map(|block| longest(&block.longest)),
         Figure::Fcp | Figure::Lcp | Figure::Inp | Figure::Cls => worst(report, figure),
         Figure::Requests => Ok(report.requests.len() as f64),
@@ -59,9 +60,9 @@ fn devices(report: &Report) -> Result<&Devices, &'static str> {
 /// Returns how much of all communication overlaps computation, in percent.
 fn overlap(devices: &Devices) -> Result<f64, &'static str> {
     let sum = |of: fn(&Device) -> f64| devices.all.iter().map(of).sum::<f64>();
-    match sum(|own| own.communication) {
+    match sum(|device| device.communication) {
         0.0 => Err("no kernel communicates"),
-        all => Ok(100.0 * sum(|own| own.overlap) / all),
+        all => Ok(100.0 * sum(|device| device.overlap) / all),
     }
 }
 
@@ -69,11 +70,11 @@ fn overlap(devices: &Devices) -> Result<f64, &'static str> {
 fn worst(report: &Report, figure: Figure) -> Result<f64, &'static str> {
     let visits =
         report.visits.as_ref().ok_or("Chrome did not record it")?.as_ref().map_err(|why| *why)?;
-    let value = |own: &Visit| match figure {
-        Figure::Fcp => own.fcp.map(|us| us / 1000.0),
-        Figure::Lcp => own.lcp.as_ref().map(|own| own.time / 1000.0).map_err(|why| *why),
-        Figure::Inp => own.inp.as_ref().map(|own| own.0.dur / 1000.0).map_err(|why| *why),
-        _ => Ok(own.cls()),
+    let value = |visit: &Visit| match figure {
+        Figure::Fcp => visit.fcp.map(|us| us / 1000.0),
+        Figure::Lcp => visit.lcp.as_ref().map(|paint| paint.time / 1000.0).map_err(|why| *why),
+        Figure::Inp => visit.inp.as_ref().map(|slowest| slowest.0.dur / 1000.0).map_err(|why| *why),
+        _ => Ok(visit.cls()),
     };
     let mut worst = Err("navigationStart is missing");
     for visit in visits {

@@ -54,7 +54,7 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
         inputs: args.input_words(),
         part: [part.words(), times.words()].concat(),
         rules: [part.rule_words(), times.words()].concat(),
-        window: window.map(|own| window_words(own, origin)).unwrap_or_default(),
+        window: window.map(|window| window_words(window, origin)).unwrap_or_default(),
         origin,
     };
     let rows = args.rows as usize;
@@ -69,11 +69,12 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
         }
     }
     // phases of Bazel may begin after the last event
-    let has_phases = report.build.as_ref().is_some_and(|own| !own.phases.is_empty());
-    let is_empty = !has_phases && report.hot.as_ref().is_none_or(|own| own.table.rows.is_empty());
+    let has_phases = report.build.as_ref().is_some_and(|build| !build.phases.is_empty());
+    let is_empty = !has_phases && report.hot.as_ref().is_none_or(|part| part.table.rows.is_empty());
     let (begins, ends) = job.trace.bounds;
-    let is_moment = window
-        .is_some_and(|own| own.from == own.to && (begins..=ends).contains(&(own.from * 1000.0)));
+    let is_moment = window.is_some_and(|window| {
+        window.from == window.to && (begins..=ends).contains(&(window.from * 1000.0))
+    });
     if is_moment {
         messages.warning("the window has no length: only what is open at that moment counts");
     }

@@ -24,26 +24,26 @@ impl ReportInputs<'_> {
         let all = || self.report.parties.iter().flatten();
         all().next()?;
         let rows = visits.iter().zip(&self.report.parties).flat_map(|(visit, parties)| {
-            let sum: f64 = parties.iter().map(|own| own.own).sum();
+            let sum: f64 = parties.iter().map(|party| party.own).sum();
             let mut order: Vec<&Party> = parties.iter().collect();
             order.sort_by(|a, b| b.own.total_cmp(&a.own));
             order.into_iter().take(self.rows).map(move |party| PartyRow { visit, party, sum })
         });
         let share =
-            |own: &PartyRow<'_>| if own.sum > 0.0 { own.party.own / own.sum * 100.0 } else { 0.0 };
-        let bytes = |own: &PartyRow<'_>| {
-            Cell::Json(json!(own.party.bytes), grouped(own.party.bytes as u64))
+            |row: &PartyRow<'_>| if row.sum > 0.0 { row.party.own / row.sum * 100.0 } else { 0.0 };
+        let bytes = |row: &PartyRow<'_>| {
+            Cell::Json(json!(row.party.bytes), grouped(row.party.bytes as u64))
         };
-        let known = |own: &PartyRow<'_>| Cell::Json(json!(own.party.is_known), String::new());
+        let known = |row: &PartyRow<'_>| Cell::Json(json!(row.party.is_known), String::new());
         let columns = Columns::<PartyRow<'_>>::new()
-            .ms("start_ms", "at ms", |own| self.after_start(own.visit.bounds.0 / 1000.0))
-            .ms("self_ms", "main thread ms", |own| own.party.own)
+            .ms("start_ms", "at ms", |row| self.after_start(row.visit.bounds.0 / 1000.0))
+            .ms("self_ms", "main thread ms", |row| row.party.own)
             .percent("self_pct", "%", share)
             .figure("transfer_bytes", "bytes", bytes)
-            .words("party", "party", |own| {
-                Cell::text(if own.party.is_first { "1st" } else { "3rd" })
+            .words("party", "party", |row| {
+                Cell::text(if row.party.is_first { "1st" } else { "3rd" })
             })
-            .words("name", "name", |own| Cell::text(&own.party.name))
+            .words("name", "name", |row| Cell::text(&row.party.name))
             .words("known", "", known)
             .words("page", "page", |word| Cell::optional(Some(&word.visit.url)));
         let next = |row: &PartyRow<'_>| {
@@ -52,8 +52,9 @@ impl ReportInputs<'_> {
             let words = ["tree", "--main", "--bottom-up", "--group-by", "third-party"];
             self.next.of_window(&words, window)
         };
-        let third = || all().filter(|own| !own.is_first);
-        let (ms, bytes) = third().fold((0.0, 0.0), |sum, own| (sum.0 + own.own, sum.1 + own.bytes));
+        let third = || all().filter(|party| !party.is_first);
+        let (ms, bytes) =
+            third().fold((0.0, 0.0), |sum, party| (sum.0 + party.own, sum.1 + party.bytes));
         let by = match self.trace.entities.is_empty() {
             true => "; by root domain, --entities FILE knows companies",
             false => "",

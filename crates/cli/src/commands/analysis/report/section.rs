@@ -100,7 +100,7 @@ impl<'c, T> Columns<'c, T> {
 
     /// Allows leaving out the last column before others become unreadably narrow.
     pub(super) fn spare(mut self) -> Self {
-        self.0.iter_mut().last().into_iter().for_each(|own| own.0.is_spare = true);
+        self.0.iter_mut().last().into_iter().for_each(|column| column.0.is_spare = true);
         self
     }
 
@@ -130,7 +130,7 @@ impl<'c, T> Columns<'c, T> {
         head: &'static str,
         of: impl Fn(&T) -> f64 + 'c,
     ) -> Self {
-        self.figure(key, head, move |own| Cell::Ms(of(own)))
+        self.figure(key, head, move |row| Cell::Ms(of(row)))
     }
 
     pub(super) fn percent(
@@ -139,7 +139,7 @@ impl<'c, T> Columns<'c, T> {
         head: &'static str,
         of: impl Fn(&T) -> f64 + 'c,
     ) -> Self {
-        self.figure(key, head, move |own| Cell::Percent(of(own)))
+        self.figure(key, head, move |row| Cell::Percent(of(row)))
     }
 
     pub(super) fn count(
@@ -148,7 +148,7 @@ impl<'c, T> Columns<'c, T> {
         head: &'static str,
         of: impl Fn(&T) -> u64 + 'c,
     ) -> Self {
-        self.figure(key, head, move |own| Cell::Count(of(own)))
+        self.figure(key, head, move |row| Cell::Count(of(row)))
     }
 }
 
@@ -176,9 +176,9 @@ impl Section {
         rows: impl IntoIterator<Item = T>,
         next: impl Fn(&T) -> String,
     ) -> Self {
-        let row = |own: T| {
-            let cells = columns.0.iter().map(|(_, cell)| cell(&own)).collect();
-            (cells, next(&own))
+        let row = |item: T| {
+            let cells = columns.0.iter().map(|(_, cell)| cell(&item)).collect();
+            (cells, next(&item))
         };
         let (rows, next) = rows.into_iter().map(row).unzip();
         let columns = columns.0.iter().map(|(head, _)| *head).collect();

@@ -105,34 +105,35 @@ impl ReportInputs<'_> {
 
     fn threads(&self) -> Section {
         let all = &self.report.threads;
-        let thread = |own: &&ThreadSums| &self.trace.threads[own.thread];
+        let thread = |sums: &&ThreadSums| &self.trace.threads[sums.thread];
         let length = self.report.window.to - self.report.window.from;
-        let category = |own: &(&str, f64)| json!({"category": own.0, "self_ms": own.1});
-        let categories = |own: &&ThreadSums| {
-            let shown = own.categories.iter();
+        let category =
+            |category: &(&str, f64)| json!({"category": category.0, "self_ms": category.1});
+        let categories = |sums: &&ThreadSums| {
+            let shown = sums.categories.iter();
             let shown = shown.map(|(name, ms)| format!("{name} {}", time_text(*ms)));
             let shown = shown.collect::<Vec<_>>().join(", ");
-            Cell::Json(own.categories.iter().map(category).collect::<Value>(), shown)
+            Cell::Json(sums.categories.iter().map(category).collect::<Value>(), shown)
         };
         let gap =
             |sums: &&ThreadSums| sums.gap.map_or(Cell::None, |gap| Cell::Ms(gap.to - gap.from));
         let columns = Columns::<&ThreadSums>::new()
-            .ms("busy_ms", "busy ms", |own| own.busy)
-            .percent("busy_pct", "%", |own| percent_of(own.busy, length))
-            .count("events", "events", |own| own.events)
-            .count("samples", "samples", |own| thread(own).samples())
+            .ms("busy_ms", "busy ms", |sums| sums.busy)
+            .percent("busy_pct", "%", |sums| percent_of(sums.busy, length))
+            .count("events", "events", |sums| sums.events)
+            .count("samples", "samples", |sums| thread(sums).samples())
             .figure("gap_ms", "longest gap ms", gap)
             .spare()
-            .words("thread", "thread", |own| Cell::text(self.thread(own.thread)))
+            .words("thread", "thread", |sums| Cell::text(self.thread(sums.thread)))
             .words("categories", "self time by category", categories)
-            .words("pid", "", |own| Cell::id(&thread(own).pid))
-            .words("tid", "", |own| Cell::id(&thread(own).tid))
-            .words("name", "", |own| Cell::optional(thread(own).name.as_deref()))
+            .words("pid", "", |sums| Cell::id(&thread(sums).pid))
+            .words("tid", "", |sums| Cell::id(&thread(sums).tid))
+            .words("name", "", |sums| Cell::optional(thread(sums).name.as_deref()))
             .words("input", "", |word| Cell::optional(thread(word).input.as_deref()));
         let is_busy = |thread_sums: &&ThreadSums| thread_sums.busy > 0.0;
         let rows = all.iter().filter(is_busy).take(self.rows);
         let busy = all.iter().filter(is_busy).count() as u64;
-        Section::new("threads", columns, rows, |own| self.next.of_thread(&["tree"], thread(own)))
+        Section::new("threads", columns, rows, |sums| self.next.of_thread(&["tree"], thread(sums)))
             .of(busy)
             .with(
                 format!("{} of {} busy", grouped(busy), plural(all.len() as u64, "thread")),
@@ -194,7 +195,7 @@ impl ReportInputs<'_> {
     }
 
     fn stretches(&self, id: &'static str, rows: &[Stretch]) -> Section {
-        let thread = |own: &&Stretch| &self.trace.threads[own.thread];
+        let thread = |stretch: &&Stretch| &self.trace.threads[stretch.thread];
         let path = |path: &TreePath| json!({"self_ms": path.own(), "path": path_json(path)});
         let paths = |stretch: &&Stretch| {
             let shown = stretch.paths.first().map_or_else(String::new, |path| {
@@ -203,34 +204,34 @@ impl ReportInputs<'_> {
             Cell::Json(stretch.paths.iter().map(path).collect::<Value>(), shown)
         };
         let columns = Columns::<&Stretch>::new()
-            .ms("start_ms", "at ms", |own| self.after_start(own.window.from))
-            .ms("dur_ms", "ms", |own| own.dur / 1000.0)
-            .words("thread", "thread", |own| Cell::text(self.thread(own.thread)))
-            .words("key", "key", |own| own.key.as_ref().map_or(Cell::None, Cell::text))
+            .ms("start_ms", "at ms", |stretch| self.after_start(stretch.window.from))
+            .ms("dur_ms", "ms", |stretch| stretch.dur / 1000.0)
+            .words("thread", "thread", |stretch| Cell::text(self.thread(stretch.thread)))
+            .words("key", "key", |stretch| stretch.key.as_ref().map_or(Cell::None, Cell::text))
             .words("paths", "most self time", paths)
-            .words("pid", "", |own| Cell::id(&thread(own).pid))
+            .words("pid", "", |stretch| Cell::id(&thread(stretch).pid))
             .words("tid", "", |word| Cell::id(&thread(word).tid));
-        Section::new(id, columns, rows, |own| match &own.key {
+        Section::new(id, columns, rows, |stretch| match &stretch.key {
             // no tree contains the event
-            _ if own.paths.is_empty() => self.next.events_of(thread(own), own.window),
+            _ if stretch.paths.is_empty() => self.next.events_of(thread(stretch), stretch.window),
             Some(key) => self.next.of_event(&["tree"], key),
-            None => self.next.of_stretch(&["tree"], thread(own), own.window),
+            None => self.next.of_stretch(&["tree"], thread(stretch), stretch.window),
         })
     }
 
     fn slices(&self) -> Option<Section> {
         let spread = self.report.spread.as_ref().filter(|all| !all.is_empty())?;
         let columns = Columns::<&Spread>::new()
-            .count("count", "count", |own| own.count)
-            .ms("p50_ms", "p50 ms", |own| own.p50 / 1000.0)
-            .ms("p99_ms", "p99 ms", |own| own.p99 / 1000.0)
-            .ms("max_ms", "max ms", |own| own.most / 1000.0)
-            .words("name", "name", |own| Cell::text(&own.name));
-        let next = |own: &&Spread| {
-            let least = format!("{}ns", (own.p99 * 1000.0).floor());
+            .count("count", "count", |spread| spread.count)
+            .ms("p50_ms", "p50 ms", |spread| spread.p50 / 1000.0)
+            .ms("p99_ms", "p99 ms", |spread| spread.p99 / 1000.0)
+            .ms("max_ms", "max ms", |spread| spread.most / 1000.0)
+            .words("name", "name", |spread| Cell::text(&spread.name));
+        let next = |spread: &&Spread| {
+            let least = format!("{}ns", (spread.p99 * 1000.0).floor());
             let mut rows = self.report.hot.iter().flat_map(|part| &part.table.rows);
-            let found = rows.find(|row| row.id == own.name);
-            let called = found.as_ref().map_or(&*own.name, |row| row.name());
+            let found = rows.find(|row| row.id == spread.name);
+            let called = found.as_ref().map_or(&*spread.name, |row| row.name());
             let words =
                 ["tree", "--log", "--per", "all", "--text", called, "--min", &*least, "-n", "20"];
             self.next.of_all(&words)
@@ -246,10 +247,10 @@ impl ReportInputs<'_> {
             return None;
         }
         let columns = Columns::<&Counted>::new()
-            .count("count", "count", |own| own.count)
-            .figure("max", "max", |own| Cell::Number(own.most))
-            .words("name", "counter", |own| Cell::text(&own.name))
-            .words("key", "key", |own| Cell::text(&own.key))
+            .count("count", "count", |counted| counted.count)
+            .figure("max", "max", |counted| Cell::Number(counted.most))
+            .words("name", "counter", |counted| Cell::text(&counted.name))
+            .words("key", "key", |counted| Cell::text(&counted.key))
             .words("pid", "pid", |word| Cell::id(&word.pid));
         let mut rows: Vec<&Counted> = all.iter().collect();
         rows.sort_by_key(|row| std::cmp::Reverse(row.count));

@@ -46,16 +46,16 @@ fn largest(largest_paint: &LargestPaint) -> Cell {
     Cell::Json(value, shown)
 }
 
-fn interaction(own: &Interaction) -> Value {
+fn interaction(interaction: &Interaction) -> Value {
     json!({
-        "type": own.kind,
-        "id": own.id,
-        "key": own.key,
-        "start_us": own.ts,
-        "dur_ms": own.dur / 1000.0,
-        "delay_ms": own.delay() / 1000.0,
-        "handling_ms": own.handling() / 1000.0,
-        "presentation_ms": own.presentation() / 1000.0,
+        "type": interaction.kind,
+        "id": interaction.id,
+        "key": interaction.key,
+        "start_us": interaction.ts,
+        "dur_ms": interaction.dur / 1000.0,
+        "delay_ms": interaction.delay() / 1000.0,
+        "handling_ms": interaction.handling() / 1000.0,
+        "presentation_ms": interaction.presentation() / 1000.0,
     })
 }
 
@@ -92,25 +92,29 @@ impl ReportInputs<'_> {
             Err(why) => (&[][..], Some(*why)),
         };
         let columns = Columns::<&Visit>::new()
-            .ms("start_ms", "at ms", |own| self.after_start(own.bounds.0 / 1000.0))
-            .figure("fcp_ms", "FCP ms", |own| metric_cell(&own.fcp, |us| ms(*us)))
-            .figure("lcp_ms", "LCP ms", |own| metric_cell(&own.lcp, |own| ms(own.time)))
-            .words("lcp", "to first byte · load delay · load · render", |own| {
-                metric_cell(&own.lcp, largest)
+            .ms("start_ms", "at ms", |visit| self.after_start(visit.bounds.0 / 1000.0))
+            .figure("fcp_ms", "FCP ms", |visit| metric_cell(&visit.fcp, |us| ms(*us)))
+            .figure("lcp_ms", "LCP ms", |visit| metric_cell(&visit.lcp, |paint| ms(paint.time)))
+            .words("lcp", "to first byte · load delay · load · render", |visit| {
+                metric_cell(&visit.lcp, largest)
             })
             .spare()
-            .figure("inp_ms", "INP ms", |own| metric_cell(&own.inp, |own| ms(own.0.dur)))
-            .words("inp", "delay · handling · presentation", |own| {
-                metric_cell(&own.inp, |(longest, p98)| interactions(longest, p98))
+            .figure("inp_ms", "INP ms", |visit| {
+                metric_cell(&visit.inp, |slowest| ms(slowest.0.dur))
+            })
+            .words("inp", "delay · handling · presentation", |visit| {
+                metric_cell(&visit.inp, |(longest, p98)| interactions(longest, p98))
             })
             .spare()
-            .figure("cls", "CLS", |own| Cell::Json(json!(own.cls()), format!("{:.3}", own.cls())))
+            .figure("cls", "CLS", |visit| {
+                Cell::Json(json!(visit.cls()), format!("{:.3}", visit.cls()))
+            })
             .words("shifts", "", shifts)
             .words("url", "page", url)
-            .words("key", "", |own| own.key.as_ref().map_or(Cell::None, Cell::text))
+            .words("key", "", |visit| visit.key.as_ref().map_or(Cell::None, Cell::text))
             .words("soft", "", |word| Cell::Json(json!(word.is_soft), String::new()));
-        let next = |own: &&Visit| {
-            let window = Window { from: own.bounds.0 / 1000.0, to: own.bounds.1 / 1000.0 };
+        let next = |visit: &&Visit| {
+            let window = Window { from: visit.bounds.0 / 1000.0, to: visit.bounds.1 / 1000.0 };
             self.next.of_window(&["report"], window)
         };
         let mut section = Section::new("web", columns, visits.iter().take(self.rows), next);
@@ -119,7 +123,7 @@ impl ReportInputs<'_> {
         if why.is_some() {
             return Some(section);
         }
-        let navigations = visits.iter().filter(|own| own.key.is_some()).count();
+        let navigations = visits.iter().filter(|visit| visit.key.is_some()).count();
         let soft = visits.iter().filter(|visit| visit.is_soft).count();
         if navigations == 0 {
             section.why = Some("navigationStart is missing".to_owned());
@@ -141,34 +145,34 @@ impl ReportInputs<'_> {
         let bytes = |bytes: Option<f64>| bytes.map_or(Cell::None, |byte| Cell::Count(byte as u64));
         let some = |us: Option<f64>| us.map_or(Cell::None, ms);
         let text = |text: &Option<String>| text.as_ref().map_or(Cell::None, Cell::text);
-        let after = |us: f64, own: &Request| ms(us - own.start);
+        let after = |us: f64, request: &Request| ms(us - request.start);
         let columns = Columns::<&Request>::new()
-            .ms("start_ms", "at ms", |own| self.after_start(own.start / 1000.0))
-            .figure("dur_ms", "ms", |own| ms(own.duration()))
-            .figure("send_ms", "sent after", |own| after(own.send, own))
+            .ms("start_ms", "at ms", |request| self.after_start(request.start / 1000.0))
+            .figure("dur_ms", "ms", |request| ms(request.duration()))
+            .figure("send_ms", "sent after", |request| after(request.send, request))
             .spare()
-            .figure("first_byte_ms", "first byte after", |own| {
-                own.first_byte.map_or(Cell::None, |us| after(us, own))
+            .figure("first_byte_ms", "first byte after", |request| {
+                request.first_byte.map_or(Cell::None, |us| after(us, request))
             })
-            .figure("finish_ms", "loaded after", |own| after(own.finish, own))
-            .figure("transfer_bytes", "bytes", |own| bytes(own.transfer))
-            .words("priority", "priority", |own| text(&own.priority))
+            .figure("finish_ms", "loaded after", |request| after(request.finish, request))
+            .figure("transfer_bytes", "bytes", |request| bytes(request.transfer))
+            .words("priority", "priority", |request| text(&request.priority))
             .spare()
-            .words("render_blocking", "blocking", |own| Cell::text(&own.render_blocking))
+            .words("render_blocking", "blocking", |request| Cell::text(&request.render_blocking))
             .spare()
-            .words("resource", "type", |own| Cell::text(&own.resource))
+            .words("resource", "type", |request| Cell::text(&request.resource))
             .spare()
-            .words("url", "url", |own| Cell::text(&own.url))
-            .figure("status", "", |own| Cell::Number(own.status))
-            .words("protocol", "", |own| Cell::text(&own.protocol))
-            .words("mime", "", |own| Cell::text(&own.mime))
-            .words("cache", "", |own| own.cache.map_or(Cell::None, Cell::text))
-            .words("initiator", "", |own| text(&own.initiator))
-            .figure("waiting_ms", "", |own| some(own.waiting))
-            .figure("server_ms", "", |own| some(own.server))
-            .figure("body_bytes", "", |own| bytes(own.body))
-            .words("initial_priority", "", |own| text(&own.initial_priority))
-            .words("frame", "", |own| text(&own.frame))
+            .words("url", "url", |request| Cell::text(&request.url))
+            .figure("status", "", |request| Cell::Number(request.status))
+            .words("protocol", "", |request| Cell::text(&request.protocol))
+            .words("mime", "", |request| Cell::text(&request.mime))
+            .words("cache", "", |request| request.cache.map_or(Cell::None, Cell::text))
+            .words("initiator", "", |request| text(&request.initiator))
+            .figure("waiting_ms", "", |request| some(request.waiting))
+            .figure("server_ms", "", |request| some(request.server))
+            .figure("body_bytes", "", |request| bytes(request.body))
+            .words("initial_priority", "", |request| text(&request.initial_priority))
+            .words("frame", "", |request| text(&request.frame))
             .words("key", "", |word| Cell::text(&word.key));
         let mut rows: Vec<&Request> = all.iter().collect();
         rows.sort_by(|a, b| b.duration().total_cmp(&a.duration()));
@@ -177,8 +181,9 @@ impl ReportInputs<'_> {
             let window = Window { from: request.start / 1000.0, to: request.end / 1000.0 };
             self.next.of_time(&["filter", "--name", "^Resource"], window)
         };
-        let transfer: f64 = all.iter().filter_map(|own| own.transfer).sum();
-        let blocking = all.iter().filter(|own| own.render_blocking == "blocking").count() as u64;
+        let transfer: f64 = all.iter().filter_map(|request| request.transfer).sum();
+        let blocking =
+            all.iter().filter(|request| request.render_blocking == "blocking").count() as u64;
         let head = format!(
             "{}, {} over the network, {} render-blocking; the slowest",
             plural(all.len() as u64, "request"),
