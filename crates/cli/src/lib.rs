@@ -159,7 +159,7 @@ pub struct Reading {
     /// Requested time windows.
     pub windows: Vec<TimeWindow>,
     /// Messages, in order: changes made by the merge, and earlier losses.
-    pub said: Vec<CallerMessage>,
+    pub messages: Vec<CallerMessage>,
 }
 
 /// Determines inputs and limits from the words of a `merge` command, and parses `windows` like
@@ -186,8 +186,8 @@ pub fn reading(
     let windows = windows.iter().map(window).collect::<Result<_, _>>()?;
     tracemill_tokenizer::survive_lost_pages();
     let (sources, config) = commands::read(&args, refusal, &Messages::to(caller))?;
-    let said = caller.answer(0).said;
-    Ok(Reading { sources, limits: config.limits, profiles: config.profiles, windows, said })
+    let messages = caller.answer(0).messages;
+    Ok(Reading { sources, limits: config.limits, profiles: config.profiles, windows, messages })
 }
 
 /// Returns one message per input and kind of loss.

@@ -74,7 +74,7 @@ fn is_that_of(index: &Path, now: &Input) -> bool {
 /// Whether a file can probably be created at this path.
 fn can_be_written(path: &Path) -> bool {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let made = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")));
+    let temporary = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")));
     let refusals = [ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem];
-    !made.is_err_and(|error| refusals.contains(&error.kind()))
+    !temporary.is_err_and(|error| refusals.contains(&error.kind()))
 }

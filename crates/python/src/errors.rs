@@ -13,9 +13,9 @@ pub(crate) fn exception(py: Python<'_>, class: ErrorClass, text: &str) -> PyErr 
         ErrorClass::BrokenPipe => return PyBrokenPipeError::new_err(text.to_owned()),
         ErrorClass::Cancelled => return PyKeyboardInterrupt::new_err(()),
     };
-    let made = py
+    let raised = py
         .import("tracemill._errors")
         .and_then(|module| module.getattr(name))
         .and_then(|class| class.call1((text,)));
-    made.map_or_else(|why| why, PyErr::from_value)
+    raised.map_or_else(|why| why, PyErr::from_value)
 }

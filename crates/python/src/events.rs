@@ -116,7 +116,7 @@ fn failed(why: ArrowError) -> PyErr {
 struct Batches {
     schema: SchemaRef,
     /// Receives `None` after the last batch; disconnects earlier if the thread panics.
-    made: Receiver<Option<Result<RecordBatch, ArrowError>>>,
+    batches: Receiver<Option<Result<RecordBatch, ArrowError>>>,
     is_over: bool,
     /// Dropped with the reader, which stops the thread.
     _reader: Arc<()>,
@@ -124,7 +124,7 @@ struct Batches {
 
 impl Batches {
     fn begin(events: &Events) -> std::io::Result<Self> {
-        let (sender, made) = sync_channel(WAITING);
+        let (sender, batches) = sync_channel(WAITING);
         let schema = Arc::clone(&events.schema);
         let (opened, query) = (Arc::clone(&events.opened), Arc::clone(&events.query));
         let builder_schema = Arc::clone(&schema);
@@ -136,7 +136,7 @@ impl Batches {
             let _ = last.map(|last| sender.send(Some(last)).and_then(|()| sender.send(None)));
         };
         Builder::new().name("events".into()).spawn(make)?;
-        Ok(Batches { schema, made, is_over: false, _reader: reader })
+        Ok(Batches { schema, batches, is_over: false, _reader: reader })
     }
 }
 
@@ -181,7 +181,7 @@ impl Iterator for Batches {
         if self.is_over {
             return None;
         }
-        let next = self.made.recv().unwrap_or_else(|_| {
+        let next = self.batches.recv().unwrap_or_else(|_| {
             let text = "the thread that makes the batches ended early".to_owned();
             Some(Err(ArrowError::ComputeError(text)))
         });
@@ -218,10 +218,10 @@ pub(crate) fn open_events(
         let columns = chosen(columns)?;
         let refusal = merged_places(&columns);
         let reading = tracemill::reading(words, &windows, refusal, &caller)?;
-        let (opened, windows, said) = open(reading)?;
+        let (opened, windows, messages) = open(reading)?;
         let schema = opened.schema(&columns);
         let query = Arc::new(EventQuery { columns, windows, pids, tids, names });
-        Ok((Events { opened: Arc::new(opened), query, schema }, said))
+        Ok((Events { opened: Arc::new(opened), query, schema }, messages))
     })
 }
 
@@ -256,20 +256,20 @@ fn chosen(names: Option<Vec<String>>) -> Result<Vec<(&'static str, Column)>, Ref
 type OpenedEvents = (Opened, Option<Vec<TimeSpan>>, Vec<Message>);
 
 fn open(reading: Reading) -> Result<OpenedEvents, Refusal> {
-    let Reading { sources, limits, profiles, windows, said } = reading;
+    let Reading { sources, limits, profiles, windows, messages } = reading;
     if !windows.is_empty() {
         windows::check(&windows)?;
     }
     let mut reader = ProfileReader::new(&profiles, false, false);
     let trace = Trace::observe(&sources, &limits, &mut reader, ())?;
     let lost = tracemill::losses(trace.inputs()).into_iter().map(|text| (true, text));
-    let said = said.into_iter().map(|said| (said.is_warning, said.text)).chain(lost).collect();
+    let messages = messages.into_iter().map(|message| (message.is_warning, message.text)).chain(lost).collect();
     let spans = match (windows.is_empty(), bounds(&trace)) {
         (true, _) => None,
         (false, Some(bounds)) => Some(Windows::of(&windows, bounds)?.0),
         (false, None) => Some(Vec::new()),
     };
-    Ok((Opened::new(trace), spans, said))
+    Ok((Opened::new(trace), spans, messages))
 }
 
 /// Returns the start of the trace and of its last event; `None` if no event has a time.

@@ -21,9 +21,9 @@ pub(crate) fn call(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Answered> {
     let caller = Caller::default();
-    let Answer { json, said, status } =
+    let Answer { json, messages, status } =
         watched(py, &caller, &progress, || tracemill::call(words, &caller))?;
-    Ok((status, json, said.into_iter().map(|said| (said.is_warning, said.text)).collect()))
+    Ok((status, json, messages.into_iter().map(|message| (message.is_warning, message.text)).collect()))
 }
 
 /// Runs the command with these words after its name, and returns the exit status. Prints, and a

@@ -55,7 +55,7 @@ pub struct Site {
     stage: RwLock<ReadStage>,
     sources: Vec<Source>,
     /// Warnings for the user, and the reason for reading everything.
-    said: Mutex<(Vec<Warning>, Option<String>)>,
+    notices: Mutex<(Vec<Warning>, Option<String>)>,
     /// Names of the inputs, for the page.
     title: String,
     /// Names of the inputs, quoted for a shell.
@@ -83,7 +83,7 @@ impl Site {
             door: Door { token, port, host: Ipv4Addr::LOCALHOST.into(), has_devtools: false },
             stage: RwLock::new(ReadStage::Reading),
             sources,
-            said: Mutex::default(),
+            notices: Mutex::default(),
             title: names.join(", "),
             words: words.join(" "),
             config,
@@ -162,7 +162,7 @@ impl Site {
     pub fn read(&self) -> Result<(), Error> {
         let (stage, done) = match Shown::read(&self.sources, &self.seen, &self.config) {
             Ok(OpenedTrace { shown, warnings, whole }) => {
-                *self.said.lock().unwrap_or_else(PoisonError::into_inner) = (warnings, whole);
+                *self.notices.lock().unwrap_or_else(PoisonError::into_inner) = (warnings, whole);
                 (ReadStage::Ready(Arc::new(shown)), Ok(()))
             }
             Err(error) => (ReadStage::Failed(error.to_string()), Err(error)),
@@ -193,8 +193,8 @@ impl Site {
                 Ok(())
             }
             Some(Err(error)) => {
-                let said = self.no_calls.set(error.to_string());
-                debug_assert!(said.is_ok(), "they are worked out once");
+                let stored = self.no_calls.set(error.to_string());
+                debug_assert!(stored.is_ok(), "they are worked out once");
                 Err(error)
             }
         }
@@ -212,12 +212,12 @@ impl Site {
 
     /// Returns the warnings for the user.
     pub fn warnings(&self) -> Vec<Warning> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
     /// Returns why all of a large input was read, as a sentence without a full stop.
     pub fn whole(&self) -> Option<String> {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 
     /// Returns what a merge of several inputs changes, as a sentence without a full stop.

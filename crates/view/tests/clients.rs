@@ -112,8 +112,8 @@ fn stalled_and_disconnected_clients_block_nobody() {
     assert!(answered(port, "api/trace") > 1000);
     assert_eq!(answered(port, &large), whole, "others have all of it");
     most = most.max(memory());
-    let asked = (stuck.len() * whole) >> 20;
-    println!("{before} MiB, then {most} at most, where {asked} were asked for and not read");
+    let requested = (stuck.len() * whole) >> 20;
+    println!("{before} MiB, then {most} at most, where {requested} were asked for and not read");
     assert!(most < before + 200, "{before} MiB, then {most}");
     drop(stuck);
     ends();

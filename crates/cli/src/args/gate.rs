@@ -206,11 +206,11 @@ impl Terms {
         &self,
         broken: impl Fn(&Term) -> Result<Option<String>, String>,
     ) -> Option<String> {
-        let told = |term: &Term| match broken(term) {
+        let message = |term: &Term| match broken(term) {
             Ok(text) => text,
             Err(why) => Some(format!("{}: unknown: {why}", term.metric.named().0)),
         };
-        let texts = self.all.iter().map(told).collect::<Option<Vec<String>>>();
+        let texts = self.all.iter().map(message).collect::<Option<Vec<String>>>();
         texts.map(|texts| texts.join("; "))
     }
 
@@ -230,7 +230,7 @@ impl Term {
     }
 
     /// Formats a value of a row, or of the whole, with its limit.
-    pub(super) fn told(&self, row: Option<&str>, value: &str) -> String {
+    pub(super) fn message(&self, row: Option<&str>, value: &str) -> String {
         let (name, unit) = self.metric.named();
         let of = row.map_or_else(String::new, |row| format!(" of {row}"));
         let sign = if self.sign == Sign::Above { "limit" } else { "lower limit" };

@@ -47,9 +47,9 @@ impl DiffGate {
         if comparison.has_empty_side() {
             return Some(self.0.of_nothing());
         }
-        let told = |term: &Term, name: Option<&str>, pair: Pair| {
+        let message = |term: &Term, name: Option<&str>, pair: Pair| {
             let is_broken = exceeds(term, pair) && (any || pair.certainty != Certainty::Chance);
-            is_broken.then(|| term.told(name, &values(term, pair)) + doubt(pair, any))
+            is_broken.then(|| term.message(name, &values(term, pair)) + doubt(pair, any))
         };
         match self.0.all[0].metric.is_of_rows() {
             true => self.0.of_rows(
@@ -61,12 +61,12 @@ impl DiffGate {
                         Figure::Count => row.count,
                         _ => row.own,
                     };
-                    told(term, Some(&row.name), pair)
+                    message(term, Some(&row.name), pair)
                 },
             ),
             false => self.0.of_whole(|term| match term.metric {
-                Figure::Busy => Ok(told(term, None, comparison.busy)),
-                metric => Ok(told(term, None, figure(metric)?)),
+                Figure::Busy => Ok(message(term, None, comparison.busy)),
+                metric => Ok(message(term, None, figure(metric)?)),
             }),
         }
     }
@@ -142,13 +142,13 @@ mod tests {
             let gate: DiffGate = gate.parse().expect("sound");
             gate.broken(&comparison, any, figure).unwrap_or_default()
         };
-        let said = "lcp 1000.00 -> 1200.00 ms (+20.0 %), limit 10 %";
-        assert_eq!(broken("lcp>10%", false, Certainty::Change), said);
-        assert_eq!(broken("lcp>10%", true, Certainty::Unknown), said);
+        let expected = "lcp 1000.00 -> 1200.00 ms (+20.0 %), limit 10 %";
+        assert_eq!(broken("lcp>10%", false, Certainty::Change), expected);
+        assert_eq!(broken("lcp>10%", true, Certainty::Unknown), expected);
         let unsure = broken("lcp>10%", false, Certainty::Unknown);
         assert_eq!(
             unsure,
-            format!("{said}; no test tells it from chance, which takes four runs per side")
+            format!("{expected}; no test tells it from chance, which takes four runs per side")
         );
         assert_eq!(broken("lcp>10%", false, Certainty::Chance), "");
         assert_eq!(broken("lcp>0.3s", true, Certainty::Unknown), "");

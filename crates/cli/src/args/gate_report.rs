@@ -53,16 +53,16 @@ impl ReportGate {
         if is_empty {
             return Some(self.0.of_nothing());
         }
-        let told = |term: &Term, name: Option<&str>, value: f64| {
-            exceeds(term, value).then(|| term.told(name, &term.values(&[value])))
+        let message = |term: &Term, name: Option<&str>, value: f64| {
+            exceeds(term, value).then(|| term.message(name, &term.values(&[value])))
         };
         match self.0.all.first()?.metric.is_of_rows() {
             true => self.0.of_rows(
                 rows,
                 |row| [&row.name, &row.trace_name],
-                |term, row| told(term, Some(&row.name), row.value(term.metric)),
+                |term, row| message(term, Some(&row.name), row.value(term.metric)),
             ),
-            false => self.0.of_whole(|term| Ok(told(term, None, figure(term.metric)?))),
+            false => self.0.of_whole(|term| Ok(message(term, None, figure(term.metric)?))),
         }
     }
 }
@@ -95,7 +95,7 @@ mod tests {
 
     #[test]
     fn limits_apply_to_one_row_or_the_report() {
-        for (gate, said) in [
+        for (gate, expected) in [
             ("self>50ms", Some("self of alloc 60.00 ms, limit 50 ms")),
             ("self:^run$>50ms", None),
             (
@@ -109,7 +109,7 @@ mod tests {
             ("gpu.overlap<40", None),
             ("blocks>0", Some("blocks: unknown: there is none")),
         ] {
-            assert_eq!(broken(gate).as_deref(), said, "{gate}");
+            assert_eq!(broken(gate).as_deref(), expected, "{gate}");
         }
     }
 
@@ -118,7 +118,7 @@ mod tests {
         for name in ["^FunctionCall$", "^Function call$"] {
             assert_eq!(broken(&format!("self:{name}>1s")), None, "{name}");
         }
-        for (gate, said) in [
+        for (gate, expected) in [
             (
                 "self:nosuch>1s",
                 "self:nosuch>1s: no row has this name (the trace has run, alloc, Function call, FunctionCall)",
@@ -127,7 +127,7 @@ mod tests {
             ("count:^aloc$<1", "did you mean alloc?"),
         ] {
             let text = broken(gate).expect("it is missing");
-            assert!(text.contains(said), "{gate}: {text}");
+            assert!(text.contains(expected), "{gate}: {text}");
         }
         let gate: ReportGate = "busy>1ms".parse().expect("sound");
         let text = gate.broken([].into_iter(), true, |_| Ok(0.0));

@@ -18,7 +18,7 @@ pub(crate) struct PickArgs {
     ///
     /// Repeatable: several windows are added up. panel is the window that DevTools opens with, full is
     /// the whole trace.
-    #[arg(long, value_name = "A..B", value_parser = stretch)]
+    #[arg(long, value_name = "A..B", value_parser = time_range)]
     window: Vec<TimeStretch>,
     /// Only the time during matching events or calls of any thread; a key (r-12) selects one event
     #[arg(long, value_name = "REGEX", conflicts_with_all = ["from", "to", "duration", "head", "tail", "window"])]
@@ -63,7 +63,7 @@ enum TimeStretch {
     Full,
 }
 
-fn stretch(text: &str) -> Result<TimeStretch, String> {
+fn time_range(text: &str) -> Result<TimeStretch, String> {
     match text {
         "panel" => Ok(TimeStretch::Panel),
         "full" => Ok(TimeStretch::Full),
@@ -159,12 +159,12 @@ impl PickArgs {
         span: TraceTimes,
         panel: impl Fn() -> Result<Window, Failure>,
     ) -> Result<Vec<Window>, Failure> {
-        let stretches = self.window.iter().map(|window| match window {
-            TimeStretch::Between(stretch) => window_between(span, stretch.from, stretch.to),
+        let ranges = self.window.iter().map(|window| match window {
+            TimeStretch::Between(range) => window_between(span, range.from, range.to),
             TimeStretch::Full => window_between(span, None, None),
             TimeStretch::Panel => panel(),
         });
-        part.window(span)?.into_iter().map(Ok).chain(stretches).collect()
+        part.window(span)?.into_iter().map(Ok).chain(ranges).collect()
     }
 
     /// Returns the indexes of the selected threads, and the query.
@@ -172,7 +172,7 @@ impl PickArgs {
         &self,
         part: &PartArgs,
         trace: &Trace,
-        asked: RequestedTable,
+        table: RequestedTable,
     ) -> Result<(Vec<usize>, Query), Failure> {
         let mut threads = trace.choose(&part.choice());
         let rules = part.table_rules();
@@ -205,7 +205,7 @@ impl PickArgs {
             root: self.root.clone(),
             text: self.text.clone(),
         };
-        let RequestedTable { shape, by, per } = asked;
+        let RequestedTable { shape, by, per } = table;
         let key = self.key;
         Ok((threads, Query { shape, by, rules, per, windows, picks, key }))
     }

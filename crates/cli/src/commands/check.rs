@@ -100,19 +100,19 @@ fn style_of(severity: Severity, color: bool) -> Style {
 /// Says whether the trace opens and is drawn correctly, and if not, in which viewer and why.
 /// Without `viewers` all are considered.
 fn verdict(report: &CheckReport, viewers: &[CheckFor]) -> String {
-    let asked = names_of(viewers.iter().copied());
+    let viewer_names = names_of(viewers.iter().copied());
     let worst = report.findings.first().filter(|finding| finding.severity != Severity::Note);
     let Some(Finding { severity, sentence, .. }) = worst else {
         let is_late = |finding: &Finding| finding.kind.starts_with("unsorted");
         return match viewers.is_empty() {
-            false => format!("opens in {asked}, and is shown right"),
+            false => format!("opens in {viewer_names}, and is shown right"),
             true if report.findings.iter().any(is_late) => "sound, but not in order".to_owned(),
             true => "sound, and in order".to_owned(),
         };
     };
     let known = if viewers.is_empty() { &CheckFor::ALL[..] } else { viewers };
     let minding = names_of(worst.iter().flat_map(|finding| finding.viewers(known)));
-    let names = if minding.is_empty() { asked } else { minding };
+    let names = if minding.is_empty() { viewer_names } else { minding };
     match (severity, names.is_empty()) {
         (Severity::Error, _) => format!("does not open in {names}, or is shown wrong: {sentence}"),
         (_, false) => format!("opens in {names}, but not all is shown right: {sentence}"),
@@ -140,7 +140,7 @@ fn details(finding: &Finding, report: &CheckReport, columns: Option<usize>, text
                     columns.map_or(usize::MAX, |column| column.saturating_sub(around).max(SAYING));
                 format!("{front}{}{behind}", shortened(&name, room))
             }
-            None => plain(&format!("{input}byte {offset}{}", said(place))),
+            None => plain(&format!("{input}byte {offset}{}", excerpt_text(place))),
         };
         push_line(text, &format!("         {line}"), 11, columns);
         let room = columns.map(|columns| columns.saturating_sub(11));
@@ -175,7 +175,7 @@ fn known_as(event: &FoundEvent, start_ns: Option<i64>) -> (String, String, Strin
 
 /// Returns the text after an offset: the excerpt, or the expected token if a caret points at the
 /// text.
-fn said(place: &FoundAt) -> String {
+fn excerpt_text(place: &FoundAt) -> String {
     let noticed = place.noticed.filter(|&noticed| noticed != place.offset);
     match (&place.around, place.expected, noticed) {
         (Some(_), Some(expected), _) => format!(": expected {expected}"),

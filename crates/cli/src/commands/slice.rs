@@ -105,8 +105,8 @@ fn around(
         (None, count) => format!("the longest of {} events", grouped(count)),
     };
     let lasts = duration_text(i128::from(to) - i128::from(from));
-    let said = format!("--around {text}: {which}, at @{} µs, lasts {lasts}", micros(from));
-    Ok(Some((widened(from, to, args.margin), said)))
+    let sentence = format!("--around {text}: {which}, at @{} µs, lasts {lasts}", micros(from));
+    Ok(Some((widened(from, to, args.margin), sentence)))
 }
 
 /// Returns the window from `from` to `to`, widened by a margin on both sides.

@@ -48,9 +48,9 @@ pub(super) fn sentences(
     };
     let sentence = |flag| {
         let values = report.unmatched.iter().filter(|value| value.flag == flag);
-        let asked: Vec<&str> = values.map(|value| value.asked.as_str()).collect();
+        let names: Vec<&str> = values.map(|value| value.asked.as_str()).collect();
         let there = present(flag).or_else(|| Some(there(known.as_ref()?, flag)));
-        said(flag, &asked, there)
+        no_match(flag, &names, there)
     };
     flags.into_iter().map(sentence).collect()
 }
@@ -71,43 +71,43 @@ fn there<'r>(report: &'r InfoReport, flag: &str) -> Vec<&'r str> {
 }
 
 /// Returns one sentence per flag that names rows which do not exist in the trace.
-pub(super) fn of_rows(asked: &[(&'static str, Asked)], trace: &Trace) -> Vec<String> {
-    if asked.is_empty() {
+pub(super) fn of_rows(rows: &[(&'static str, Asked)], trace: &Trace) -> Vec<String> {
+    if rows.is_empty() {
         return Vec::new();
     }
     let names = trace.row_names();
-    let is_missing = |asked: &Asked| match asked {
+    let is_missing = |row: &Asked| match row {
         Asked::Name(name) => !names.contains(name),
         Asked::Matching(matcher) => !names.iter().any(|name| matcher.is_match(name)),
         Asked::Key(_) => true,
     };
-    let sentence = |(flag, asked): &(&'static str, Asked)| {
-        let names = (!matches!(asked, Asked::Key(_))).then(|| names.iter().map(String::as_str));
-        said(flag, &[asked.text()], names.map(Iterator::collect))
+    let sentence = |(flag, row): &(&'static str, Asked)| {
+        let names = (!matches!(row, Asked::Key(_))).then(|| names.iter().map(String::as_str));
+        no_match(flag, &[row.text()], names.map(Iterator::collect))
     };
-    asked.iter().filter(|(_, asked)| is_missing(asked)).map(sentence).collect()
+    rows.iter().filter(|(_, row)| is_missing(row)).map(sentence).collect()
 }
 
 /// Returns one sentence per flag that selects no thread of the trace.
 pub(super) fn of_threads(part: &PartArgs, trace: &Trace) -> Vec<String> {
     let by_name = |flag, patterns: &[Pattern], names: Vec<String>| {
         let is_there = |pattern: &&Pattern| names.iter().any(|name| pattern.is_match(name));
-        let asked: Vec<&str> = patterns
+        let values: Vec<&str> = patterns
             .iter()
             .filter(|pattern| !is_there(pattern))
             .map(|pattern| pattern.as_str())
             .collect();
-        (!asked.is_empty())
-            .then(|| said(flag, &asked, Some(names.iter().map(String::as_str).collect())))
+        (!values.is_empty())
+            .then(|| no_match(flag, &values, Some(names.iter().map(String::as_str).collect())))
     };
     let by_id = |flag, sets: &[IdSet], mut ids: Vec<String>| {
         ids.sort_by_key(|id| number_of(id));
         let is_there = |id_set: &&IdSet| ids.iter().any(|id| id_set.contains(id.as_bytes()));
-        let asked: Vec<String> =
+        let values: Vec<String> =
             sets.iter().filter(|set| !is_there(set)).map(ToString::to_string).collect();
-        let asked: Vec<&str> = asked.iter().map(String::as_str).collect();
-        (!asked.is_empty())
-            .then(|| said(flag, &asked, Some(ids.iter().map(String::as_str).collect())))
+        let values: Vec<&str> = values.iter().map(String::as_str).collect();
+        (!values.is_empty())
+            .then(|| no_match(flag, &values, Some(ids.iter().map(String::as_str).collect())))
     };
     let threads = || trace.threads.iter();
     let id = |id: &[u8]| String::from_utf8_lossy(id).into_owned();
@@ -170,10 +170,10 @@ fn number_of(id: &str) -> i64 {
 }
 
 /// Formats "nothing matches FLAG VALUE", with the names that exist and a suggestion.
-fn said(flag: &str, asked: &[&str], there: Option<Vec<&str>>) -> String {
+fn no_match(flag: &str, values: &[&str], there: Option<Vec<&str>>) -> String {
     let separator = if matches!(flag, "--pid" | "--tid") { "," } else { ", " };
-    let given = asked.join(separator);
-    let there = there.map_or_else(String::new, |there| instead(asked, there.into_iter()));
+    let given = values.join(separator);
+    let there = there.map_or_else(String::new, |there| instead(values, there.into_iter()));
     format!("nothing matches {flag} {given}{there}")
 }
 
@@ -188,5 +188,5 @@ pub(super) fn args_keys(keys: &[String], sources: &[Source], config: &Config) ->
         false => None,
     };
     let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
-    Some(said("--args-key", &keys, known.as_ref().map(|known| there(known, "--args-key"))))
+    Some(no_match("--args-key", &keys, known.as_ref().map(|known| there(known, "--args-key"))))
 }

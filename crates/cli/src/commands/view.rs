@@ -71,8 +71,8 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
     let inputs = site.inputs();
     messages.inputs(&inputs);
     messages.warnings(&remedies::warnings(&site.warnings()));
-    if let Some(said) = site.joined() {
-        messages.say(&format!("{said} (as merge does)"));
+    if let Some(sentence) = site.joined() {
+        messages.say(&format!("{sentence} (as merge does)"));
     }
     if let Some(why) = site.whole() {
         messages.say(&format!("all of it was read: {why}"));

@@ -119,8 +119,8 @@ impl<'a> Writing<'a> {
             // an existing index belongs to the trace that was replaced
             let anew = IndexConfig { replace: true, ..IndexConfig::default() };
             let sources = [Source::Path(path.clone())];
-            let made = self.running.watch(|_, config| index(&sources, &anew, config))?;
-            made.iter().for_each(|report| say(report, self.running.messages));
+            let reports = self.running.watch(|_, config| index(&sources, &anew, config))?;
+            reports.iter().for_each(|report| say(report, self.running.messages));
         }
         let mut summary = self.running.summary(&run.inputs, lost);
         summary.output = Some((run.events, run.bytes));

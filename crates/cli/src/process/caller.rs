@@ -35,7 +35,7 @@ pub struct Answer {
     /// JSON of `--json` or `--report -` (`docs/json.md`); empty if not requested.
     pub json: String,
     /// Messages, in order.
-    pub said: Vec<CallerMessage>,
+    pub messages: Vec<CallerMessage>,
     /// Exit status of the command: 0, or 1 if something was lost or nothing was found.
     pub status: u8,
 }
@@ -56,8 +56,8 @@ impl Caller {
 
     /// Returns the collected JSON and messages at the end of the call.
     pub(crate) fn answer(&self, status: u8) -> Answer {
-        let (json, said) = mem::take(&mut *self.handed.lock());
-        Answer { json: String::from_utf8_lossy(&json).into_owned(), said, status }
+        let (json, messages) = mem::take(&mut *self.handed.lock());
+        Answer { json: String::from_utf8_lossy(&json).into_owned(), messages, status }
     }
 }
 

@@ -78,12 +78,12 @@ mod tests {
 
     #[test]
     fn profiles_are_counted_if_there_are_no_events() {
-        let told = |events, profiles| {
+        let text_of = |events, profiles| {
             let input = InputReport { events, profiles, ..InputReport::default() };
             Summary::new("top", &[input], 0, Duration::from_secs(1)).text()
         };
-        assert!(told(0, 2).contains(" 2 CPU profiles (0 B) in"), "{}", told(0, 2));
-        assert!(told(0, 0).contains(" 0 events ") && told(82, 1).contains(" 82 events "));
+        assert!(text_of(0, 2).contains(" 2 CPU profiles (0 B) in"), "{}", text_of(0, 2));
+        assert!(text_of(0, 0).contains(" 0 events ") && text_of(82, 1).contains(" 82 events "));
     }
 
     #[test]

@@ -159,8 +159,8 @@ fn changes_during_indexing_give_no_wrong_index() {
             refused += 1;
             continue;
         }
-        let said = |run: &Run| (run.code, run.stdout.clone(), run.stderr.clone());
-        assert_eq!(said(&by_index), said(&scanned), "{fault}");
+        let outcome = |run: &Run| (run.code, run.stdout.clone(), run.stderr.clone());
+        assert_eq!(outcome(&by_index), outcome(&scanned), "{fault}");
     }
     assert!(noticed > 0 && refused > 0, "{noticed} and {refused}: the test tests too little");
 }

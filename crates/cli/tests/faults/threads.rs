@@ -34,8 +34,8 @@ fn a_lack_of_threads_is_reported() {
         for threads in [0, 1, 2, 3, 4, 5, 6, ENOUGH] {
             world.clear(job);
             let run = world.bash(&format!("{}; exec \"$0\" \"$@\"", limited(threads)), job.words);
-            let told = "cannot watch for signals: Resource temporarily unavailable";
-            assert_eq!(run.stderr.contains(told), threads == 0, "{threads}: {run:#?}");
+            let expected = "cannot watch for signals: Resource temporarily unavailable";
+            assert_eq!(run.stderr.contains(expected), threads == 0, "{threads}: {run:#?}");
             // compression runs on another thread than gathering
             let output = format!("cannot write {}", job.output);
             let or = |run: &Run| {

@@ -60,8 +60,8 @@ const OLD: &[u8] = b"old";
 
 /// Returns how often to inject a random fault: TRACEMILL_FAULT_RUNS, or `usual`.
 pub(crate) fn runs(usual: usize) -> usize {
-    let asked = std::env::var("TRACEMILL_FAULT_RUNS").ok();
-    asked.map_or(usual, |runs| runs.parse().expect("TRACEMILL_FAULT_RUNS is a number"))
+    let text = std::env::var("TRACEMILL_FAULT_RUNS").ok();
+    text.map_or(usual, |runs| runs.parse().expect("TRACEMILL_FAULT_RUNS is a number"))
 }
 
 impl Job {

@@ -70,8 +70,8 @@ fn cost(row: &Row, files: &[String], folder: &Path) -> f64 {
     let script = "TIMEFORMAT='%3U %3S'; time \"$0\" \"$@\" >/dev/null 2>said";
     let output = command(script, row, files, folder).output().expect("bash is there");
     let status = output.status.code();
-    let said = std::fs::read_to_string(folder.join("said")).unwrap_or_default();
-    assert!(matches!(status, Some(0 | 1)), "{}: {status:?}: {said}", row.name);
+    let stderr = std::fs::read_to_string(folder.join("said")).unwrap_or_default();
+    assert!(matches!(status, Some(0 | 1)), "{}: {status:?}: {stderr}", row.name);
     let times = String::from_utf8_lossy(&output.stderr).replace(',', ".");
     let times = times.split_whitespace().map(|time| time.parse::<f64>().expect("a time"));
     times.sum()
@@ -124,8 +124,8 @@ fn run_within_budget(row: &Row, n: usize, folder: &Path) -> (Option<i32>, String
 fn data_outside_events_stays_within_the_budget() {
     let folder = tempfile::tempdir().expect("a folder");
     for row in chosen(&inputs::LARGE) {
-        let (status, said) = run_within_budget(row, row.n, folder.path());
-        assert!(matches!(status, Some(0 | 1)), "{}: {said}", row.name);
+        let (status, stderr) = run_within_budget(row, row.n, folder.path());
+        assert!(matches!(status, Some(0 | 1)), "{}: {stderr}", row.name);
     }
 }
 
@@ -133,10 +133,10 @@ fn data_outside_events_stays_within_the_budget() {
 fn unspillable_data_beyond_the_budget_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     for row in chosen(&inputs::COUNTED) {
-        let (status, said) = run_within_budget(row, row.n, folder.path());
-        let refused = said.contains("more than the memory budget of 64 MiB has room for");
-        assert!(status == Some(4) && refused, "{}: {status:?}: {said}", row.name);
-        let (status, said) = run_within_budget(row, row.n / 16, folder.path());
-        assert!(matches!(status, Some(0 | 1)), "{}, fewer: {status:?}: {said}", row.name);
+        let (status, stderr) = run_within_budget(row, row.n, folder.path());
+        let refused = stderr.contains("more than the memory budget of 64 MiB has room for");
+        assert!(status == Some(4) && refused, "{}: {status:?}: {stderr}", row.name);
+        let (status, stderr) = run_within_budget(row, row.n / 16, folder.path());
+        assert!(matches!(status, Some(0 | 1)), "{}, fewer: {status:?}: {stderr}", row.name);
     }
 }

@@ -10,8 +10,8 @@ fn folder() -> Folder {
 #[test]
 fn top_merges_threads_and_prints_a_title() {
     let folder = folder();
-    let said = folder.run("top t.json").ends(0).stdout;
-    let lines: Vec<&str> = said.lines().collect();
+    let stdout = folder.run("top t.json").ends(0).stdout;
+    let lines: Vec<&str> = stdout.lines().collect();
     assert_eq!(lines[0], "2 threads of 1 process: 9.50 ms busy of 18.00 ms (52.8 %), exact times");
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(words(lines[2]), ["5.00", "52.6", "9.00", "94.7", "1", "a"]);
@@ -26,8 +26,8 @@ fn top_merges_threads_and_prints_a_title() {
 #[test]
 fn json_trees_are_exact() {
     let folder = folder();
-    let said = folder.run("tree --json --tid 1 t.json").ends(0).stdout;
-    let tree: Value = serde_json::from_str(&said).expect("JSON");
+    let stdout = folder.run("tree --json --tid 1 t.json").ends(0).stdout;
+    let tree: Value = serde_json::from_str(&stdout).expect("JSON");
     assert_eq!(tree["schema"], "tracemill.tree/1");
     let rows = tree["parts"][0]["rows"].as_array().expect("rows");
     let row = |at: usize| (&rows[at][0], &rows[at][2], &rows[at][4], &rows[at][5], &rows[at][6]);
@@ -42,9 +42,9 @@ fn json_trees_are_exact() {
 #[test]
 fn calls_rows_are_the_flame_chart() {
     let folder = folder();
-    let said = folder.run("calls --rows --tid 1 t.json").ends(0).stdout;
+    let stdout = folder.run("calls --rows --tid 1 t.json").ends(0).stdout;
     let rows: Vec<Value> =
-        said.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(rows.len(), 4);
     assert_eq!(rows[2].to_string(), r#"[1,"E","b",2000.0,3000.0,3000.0,"r-1"]"#);
 }
@@ -87,8 +87,8 @@ fn empty_selections_are_reported() {
     std::fs::write(folder.path("b.json"), r#"[{"ph":"B","name":"x","pid":1,"tid":1,"ts":1},{"ph":"E","pid":1,"tid":1,"ts":2,"name":"y"},{"ph":"X","name":"n"}]"#)
         .expect("a file");
     let run = folder.run("top b.json").ends(0);
-    for said in ["1 begin", "1 end", "1 event without a time"] {
-        assert!(run.stderr.contains(said), "{}", run.stderr);
+    for message in ["1 begin", "1 end", "1 event without a time"] {
+        assert!(run.stderr.contains(message), "{}", run.stderr);
     }
 }
 
@@ -117,8 +117,8 @@ fn calls_are_written_as_events() {
     assert!(with.contains("\"(anonymous)\""), "{with}");
     // the samples give the same calls; without them, the events are the calls
     let rows = |input: &str| -> Vec<Value> {
-        let said = folder.run(&format!("tree --all-events --json {input}")).ends(0).stdout;
-        let tree: Value = serde_json::from_str(&said).expect("JSON");
+        let stdout = folder.run(&format!("tree --all-events --json {input}")).ends(0).stdout;
+        let tree: Value = serde_json::from_str(&stdout).expect("JSON");
         let rows = tree["parts"][0]["rows"].as_array().expect("rows").clone();
         rows.iter().map(|row| serde_json::json!([row[0], row[4], row[5], row[6]])).collect()
     };
@@ -132,10 +132,10 @@ fn calls_are_written_as_events() {
 }
 
 /// Parses `calls --rows`: pid, tid, name, start and duration in microseconds, in flame chart order.
-fn calls_in_rows(said: &str) -> Vec<(String, String, String, f64, f64)> {
+fn calls_in_rows(stdout: &str) -> Vec<(String, String, String, f64, f64)> {
     let mut thread = (String::new(), String::new());
     let mut calls = Vec::new();
-    for line in said.lines() {
+    for line in stdout.lines() {
         let row: Value = serde_json::from_str(line).expect("JSON");
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         if row.is_object() {
@@ -240,8 +240,8 @@ const NESTED: &str = r#"[
 /// Returns depth, name, self time, total time and count of each row.
 #[track_caller]
 fn rows_of(folder: &Folder, words: &str) -> Vec<String> {
-    let said = folder.run(&format!("{words} --json")).ends(0).stdout;
-    let tree: Value = serde_json::from_str(&said).expect("JSON");
+    let stdout = folder.run(&format!("{words} --json")).ends(0).stdout;
+    let tree: Value = serde_json::from_str(&stdout).expect("JSON");
     let parts = tree["parts"].as_array().expect("parts").iter();
     let rows = parts.flat_map(|part| part["rows"].as_array().expect("rows"));
     let text = |row: &Value, at: usize| row[at].to_string().replace('"', "");
@@ -331,8 +331,8 @@ fn weights_set_the_duration_of_samples() {
     assert_eq!(rows(""), ["0 g 4.0 4.0 2", "0 f 3.0 3.0 2"]);
     assert_eq!(rows("--weights delta"), ["0 f 5.0 5.0 2", "0 g 3.0 3.0 2"]);
     assert_eq!(rows("--weights hits"), ["0 f 4.0 4.0 2", "0 g 4.0 4.0 2"]);
-    let said = folder.run("top p.cpuprofile --weights hits").ends(0).stdout;
-    assert!(said.contains("(self: all samples alike)"), "{said}");
+    let stdout = folder.run("top p.cpuprofile --weights hits").ends(0).stdout;
+    assert!(stdout.contains("(self: all samples alike)"), "{stdout}");
 }
 
 #[test]
@@ -349,8 +349,8 @@ fn unnamed_end_events_end_the_innermost_begin() {
 
 /// Returns the rows of each thread, sorted by ids, without event keys.
 fn threads_in(folder: &Folder, words: &str) -> Vec<String> {
-    let said = folder.run(&format!("tree --json {words}")).ends(0).stdout;
-    let tree: Value = serde_json::from_str(&said).expect("JSON");
+    let stdout = folder.run(&format!("tree --json {words}")).ends(0).stdout;
+    let tree: Value = serde_json::from_str(&stdout).expect("JSON");
     let parts = tree["parts"].as_array().expect("parts").iter().map(|part| {
         let rows = part["rows"].as_array().expect("rows").iter().map(|row| {
             let mut row = row.as_array().expect("a row").clone();
@@ -384,10 +384,10 @@ fn several_inputs_are_read_as_merged() {
         folder.run(&format!("merge -f {words} -o m.json")).ends(0);
         assert_eq!(threads_in(&folder, words), threads_in(&folder, "m.json"), "{words}");
     }
-    let said = folder.run("top t.json u.json").ends(0).stdout;
-    assert!(said.starts_with("4 threads of 2 processes"), "{said}");
-    let said = folder.run("top early.json late.json").ends(0).stdout;
-    assert!(said.contains("of 8.03 s"), "{said}");
+    let stdout = folder.run("top t.json u.json").ends(0).stdout;
+    assert!(stdout.starts_with("4 threads of 2 processes"), "{stdout}");
+    let stdout = folder.run("top early.json late.json").ends(0).stdout;
+    assert!(stdout.contains("of 8.03 s"), "{stdout}");
 }
 
 #[test]
@@ -425,8 +425,8 @@ fn rows_are_sorted_and_heaviest_paths_found() {
     ];
     let folder = Folder::new().with("t.json", format!("[{}]", events.join(",")));
     let labels = |words: &str| -> Vec<String> {
-        let said = folder.run(&format!("tree --json {words} t.json")).ends(0).stdout;
-        let tree: Value = serde_json::from_str(&said).expect("JSON");
+        let stdout = folder.run(&format!("tree --json {words} t.json")).ends(0).stdout;
+        let tree: Value = serde_json::from_str(&stdout).expect("JSON");
         let rows = tree["parts"][0]["rows"].as_array().expect("rows").clone();
         rows.iter().map(|row| row[3].as_str().expect("a text").to_owned()).collect()
     };
@@ -435,8 +435,9 @@ fn rows_are_sorted_and_heaviest_paths_found() {
     assert_eq!(labels("--sort start"), ["z", "a", "low", "b", "m", "low"]);
     assert_eq!(labels("--sort self"), ["a", "low", "b", "m", "low", "z"]);
     let path = |words: &str| {
-        let said = folder.run(&format!("tree {words} t.json")).ends(0).stdout;
-        said.lines()
+        let stdout = folder.run(&format!("tree {words} t.json")).ends(0).stdout;
+        stdout
+            .lines()
             .skip(2)
             .map(|line| line.split_whitespace().last().unwrap_or("").to_owned())
             .collect::<Vec<_>>()
@@ -455,10 +456,10 @@ fn fold_numbers_joins_names() {
     };
     let events: Vec<String> = (1..=30).map(event).collect();
     let folder = Folder::new().with("t.json", format!("[{}]", events.join(",")));
-    let said = folder.run("top --csv --fold-numbers t.json").ends(0).stdout;
-    let rows: Vec<&str> = said.lines().skip(1).collect();
-    assert_eq!(rows.len(), 1, "{said}");
-    assert!(rows[0].contains(",30,") && rows[0].contains("job N of N"), "{said}");
+    let stdout = folder.run("top --csv --fold-numbers t.json").ends(0).stdout;
+    let rows: Vec<&str> = stdout.lines().skip(1).collect();
+    assert_eq!(rows.len(), 1, "{stdout}");
+    assert!(rows[0].contains(",30,") && rows[0].contains("job N of N"), "{stdout}");
     assert_eq!(folder.run("top --csv t.json").ends(0).stdout.lines().count(), 31);
 }
 
@@ -468,8 +469,8 @@ fn ignore_list_collapses_nested_calls() {
         .with("s.json", SAMPLED)
         .with("n.json", SAMPLED.replace("a.js", "node:internal/a"));
     let labels = |words: &str| -> Vec<String> {
-        let said = folder.run(&format!("tree --json {words}")).ends(0).stdout;
-        let tree: Value = serde_json::from_str(&said).expect("JSON");
+        let stdout = folder.run(&format!("tree --json {words}")).ends(0).stdout;
+        let tree: Value = serde_json::from_str(&stdout).expect("JSON");
         let rows = tree["parts"][0]["rows"].as_array().expect("rows").clone();
         rows.iter().map(|row| row[3].as_str().expect("a text").to_owned()).collect()
     };
@@ -482,8 +483,8 @@ fn ignore_list_collapses_nested_calls() {
     assert_eq!(labels("--ignore-list n.json"), left);
     assert_eq!(labels("n.json"), all);
     let head = |words: &str| {
-        let said = folder.run(&format!("tree {words}")).ends(0).stdout;
-        said.lines().next().expect("a head").to_owned()
+        let stdout = folder.run(&format!("tree {words}")).ends(0).stdout;
+        stdout.lines().next().expect("a head").to_owned()
     };
     let [plain, listed] = [head("n.json"), head("--ignore-list n.json")];
     assert!(
@@ -540,8 +541,8 @@ fn traces_refused_by_devtools_are_analysed_with_a_warning() {
     ];
     for (text, expected) in &cases {
         let folder = Folder::new().with("t.json", text);
-        let said = folder.run("tree --json -q t.json").stdout;
-        let table: Value = serde_json::from_str(&said).expect("JSON");
+        let stdout = folder.run("tree --json -q t.json").stdout;
+        let table: Value = serde_json::from_str(&stdout).expect("JSON");
         let short: String = text.chars().take(200).collect();
         assert_eq!(table["devtools_refuses"], serde_json::json!(expected), "{short}");
     }
@@ -581,8 +582,8 @@ fn times_flag_selects_the_clock() {
     );
     let folder = Folder::new().with("t.json", &text);
     let rows = |words: &str| {
-        let said = folder.run(&format!("top --json {words} t.json")).ends(0).stdout;
-        let table: Value = serde_json::from_str(&said).expect("JSON");
+        let stdout = folder.run(&format!("top --json {words} t.json")).ends(0).stdout;
+        let table: Value = serde_json::from_str(&stdout).expect("JSON");
         let rows = table["parts"][0]["rows"].as_array().expect("rows").iter();
         let rows: Vec<(String, f64)> = rows
             .map(|row| (row[2].as_str().expect("a text").to_owned(), row[4].as_f64().expect("ms")))
@@ -598,8 +599,8 @@ fn times_flag_selects_the_clock() {
     assert_eq!((&*times, none), ("devtools", None));
     assert_ne!(rounded, exact);
     // windows at absolute timestamps, exact to the nanosecond
-    let said = rows("--from @1700000000000000.600us --duration 1ns").2;
-    assert_eq!(said, [("b".to_owned(), 0.000_001)]);
+    let moment = rows("--from @1700000000000000.600us --duration 1ns").2;
+    assert_eq!(moment, [("b".to_owned(), 0.000_001)]);
     folder.run("top --like panel --times exact t.json").ends(2).says(&["leave out --times exact"]);
 }
 
@@ -611,8 +612,8 @@ fn names_beyond_the_budget_end_the_run() {
     let text = format!("[{}]", (0..400_000).map(event).collect::<Vec<_>>().join(","));
     let folder = Folder::new().with("t.json", &text);
     folder.run("top -m32M t.json").ends(4).says(&["names", "give it more with -m"]);
-    let said = folder.run("top -m32M --fold-numbers --csv t.json").ends(0).stdout;
-    assert!(said.contains(",400000,"), "{said}");
+    let stdout = folder.run("top -m32M --fold-numbers --csv t.json").ends(0).stdout;
+    assert!(stdout.contains(",400000,"), "{stdout}");
 }
 
 #[test]
@@ -620,8 +621,8 @@ fn key_flag_joins_calls_into_rows() {
     let same = SAMPLED.replace("\"functionName\":\"\"", "\"functionName\":\"f\"");
     let folder = Folder::new().with("s.json", &same);
     let labels = |key: &str| -> Vec<String> {
-        let said = folder.run(&format!("top --csv {key} s.json")).ends(0).stdout;
-        let calls = said.lines().skip(1).filter(|line| line.contains("a.js"));
+        let stdout = folder.run(&format!("top --csv {key} s.json")).ends(0).stdout;
+        let calls = stdout.lines().skip(1).filter(|line| line.contains("a.js"));
         calls.map(|line| line.split(',').nth(7).expect("a name").to_owned()).collect()
     };
     assert_eq!(labels(""), ["f", "f"]);
@@ -674,13 +675,14 @@ fn folders_lists_and_names_give_the_same_result() {
     let rest = ["deep/log.jsonl", "deep/notes.txt", "deep/z.zip"];
     let list = files.iter().chain(&rest).map(|file| format!("in/{file}\n")).collect::<String>();
     let folder = folder.with("list", list);
-    let said = "left out 4 files that are not traces; the first: in/compile_commands.json is not";
+    let message =
+        "left out 4 files that are not traces; the first: in/compile_commands.json is not";
     for verb in ["top --csv", "merge", "filter --name a", "check"] {
         let named = folder.run(&format!("{verb} in/1.json in/deep/er/2.json"));
         for inputs in ["in", "--files-from list"] {
             let run = folder.run(&format!("{verb} {inputs}")).ends(named.code.unwrap_or_default());
             assert_eq!(run.stdout, named.stdout, "{verb} {inputs}");
-            assert_eq!(run.stderr.matches(said).count(), 1, "{verb} {inputs}: {}", run.stderr);
+            assert_eq!(run.stderr.matches(message).count(), 1, "{verb} {inputs}: {}", run.stderr);
         }
     }
     for words in ["index in", "diff --base in --new in", "info --get metadata in"] {

@@ -38,9 +38,9 @@ fn wrong(folder: &Folder, line: &str, written: Option<&str>) -> Option<String> {
         None => !output.stdout.is_empty(),
     };
     let is_done = matches!(output.status.code(), Some(0 | 1));
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     let status = output.status;
-    (!is_done || !is_answer).then(|| format!("{line}\n  {status}, answer: {is_answer}, {said}"))
+    (!is_done || !is_answer).then(|| format!("{line}\n  {status}, answer: {is_answer}, {stderr}"))
 }
 
 /// Returns the commands of a report, which end its rows.
@@ -272,9 +272,9 @@ fn both_names_of_an_event_are_equivalent() {
         ("slice --around Tassk", "did you mean Task?"),
         ("filter --name ^Timer.fird$", "did you mean Timer fired?"),
     ];
-    for (words, said) in near {
+    for (words, expected) in near {
         let run = folder.run(&format!("{words} t.json.gz -o -"));
-        assert!(run.stderr.contains(said), "{words}: {}", run.stderr);
+        assert!(run.stderr.contains(expected), "{words}: {}", run.stderr);
     }
 }
 

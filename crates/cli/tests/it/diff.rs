@@ -24,11 +24,11 @@ fn folder() -> Folder {
 #[test]
 fn events_of_two_runs_are_tested() {
     let folder = folder();
-    let said = folder.run("diff a.json b.json").ends(0).stdout;
-    let lines: Vec<&str> = said.lines().collect();
-    assert!(lines[0].starts_with("busy 30.09 -> 35.09 ms (+16.6 %); 1 run per side"), "{said}");
-    assert!(lines[2].contains("slower") && lines[2].contains('b'), "{said}");
-    assert!(lines[3].contains('~'), "{said}");
+    let stdout = folder.run("diff a.json b.json").ends(0).stdout;
+    let lines: Vec<&str> = stdout.lines().collect();
+    assert!(lines[0].starts_with("busy 30.09 -> 35.09 ms (+16.6 %); 1 run per side"), "{stdout}");
+    assert!(lines[2].contains("slower") && lines[2].contains('b'), "{stdout}");
+    assert!(lines[3].contains('~'), "{stdout}");
     let json = folder.run("diff --json a.json b.json").ends(0).stdout;
     let json: Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["schema"], "tracemill.diff/1");
@@ -48,8 +48,8 @@ fn events_of_two_runs_are_tested() {
 fn times_flag_selects_the_clock() {
     let folder = folder();
     let json = |words: &str| -> Value {
-        let said = folder.run(&format!("diff --json {words}")).ends(0).stdout;
-        serde_json::from_str(&said).expect("JSON")
+        let stdout = folder.run(&format!("diff --json {words}")).ends(0).stdout;
+        serde_json::from_str(&stdout).expect("JSON")
     };
     for words in ["a.json b.json", "--from 20ms --to 90ms a.json b.json", "--focus b a.json b.json"]
     {
@@ -82,8 +82,8 @@ fn times_flag_selects_the_clock() {
         .with("a.json", since_1970(["0.301", "0.302", "0.303", "0.304", "0.305", "0.306"]))
         .with("b.json", since_1970(["0.311", "0.312", "0.313", "0.314", "0.315", "0.316"]));
     let selves = |words: &str| {
-        let said = folder.run(&format!("diff --json {words} a.json b.json")).ends(0).stdout;
-        let table: Value = serde_json::from_str(&said).expect("JSON");
+        let stdout = folder.run(&format!("diff --json {words} a.json b.json")).ends(0).stdout;
+        let table: Value = serde_json::from_str(&stdout).expect("JSON");
         [0, 1].map(|side: usize| table["rows"][0]["self_ms"][side].as_f64().expect("a time"))
     };
     let exact = selves("--times exact");
@@ -97,10 +97,10 @@ fn times_flag_selects_the_clock() {
 fn missing_normalize_events_are_reported() {
     let folder = folder().with("c.json", events(1000, 2500).replace("\"a\"", "\"c\""));
     folder.run("diff a.json b.json --normalize event:a").ends(0).quietly();
-    let said = ["no run has any function or event \"x\"", "times stay as they are"];
-    folder.run("diff a.json b.json --normalize event:x").ends(0).says(&said);
-    let said = ["1 of 2 runs have no function or event \"a\"", "compared with others"];
-    folder.run("diff a.json c.json --normalize event:a").ends(0).says(&said);
+    let texts = ["no run has any function or event \"x\"", "times stay as they are"];
+    folder.run("diff a.json b.json --normalize event:x").ends(0).says(&texts);
+    let texts = ["1 of 2 runs have no function or event \"a\"", "compared with others"];
+    folder.run("diff a.json c.json --normalize event:a").ends(0).says(&texts);
 }
 
 #[test]
@@ -126,12 +126,12 @@ fn broken_limits_end_with_5() {
         .run("diff a.json b.json --fail-on lcp>10%")
         .ends(5)
         .says(&["FAILED lcp: unknown: ", "a.json)"]);
-    for (terms, said) in [
+    for (terms, expected) in [
         ("self>5", "expected a time with its unit, such as 5ms"),
         ("lcp>x", "expected METRIC[:PATTERN]>VALUE"),
     ] {
         let wrong = folder.run(&format!("diff a.json b.json --fail-on {terms}")).ends(2);
-        assert!(wrong.stderr.contains(said), "{}", wrong.stderr);
+        assert!(wrong.stderr.contains(expected), "{}", wrong.stderr);
     }
     let wrong = folder.run("report a.json --fail-on lcp>5%").ends(2);
     assert!(wrong.stderr.contains("a share is of a base, which only diff has"), "{}", wrong.stderr);

@@ -193,7 +193,7 @@ fn files_and_urls_are_recognised_in_place_of_verbs() {
     }
     let run = folder.run("c.json").ends(2);
     assert!(run.stderr.contains("no verb and no file is called so"), "{}", run.stderr);
-    for (words, said) in [
+    for (words, expected) in [
         ("https://a.test/t.json", "download it first, e.g. curl -LO 'https://a.test/t.json'"),
         ("info https://a.test/t.json", "download it first, e.g. curl -LO"),
         ("merge a.json s3://a/t.json", "download it first, e.g. aws s3 cp"),
@@ -206,7 +206,7 @@ fn files_and_urls_are_recognised_in_place_of_verbs() {
         ("convert a.json -o t.csv", ".pftrace, .folded, .speedscope.json and .pb"),
     ] {
         let run = folder.run(words).ends(2);
-        assert!(run.stderr.contains(said), "{words}: {}", run.stderr);
+        assert!(run.stderr.contains(expected), "{words}: {}", run.stderr);
     }
     let run = folder.run("filter a.json --drpo 5").ends(2);
     assert!(run.stderr.contains("'--drop'"), "{}", run.stderr);
@@ -227,13 +227,13 @@ fn equal_warnings_are_folded() {
     for words in ["top", "report", "merge -o m.json -f", "diff --base NAMES --new"] {
         let words = format!("{} {names}", words.replace("NAMES", &names));
         let run = folder.run(&words);
-        let said: Vec<&str> = run
+        let lines: Vec<&str> = run
             .stderr
             .lines()
             .filter(|line| line.contains("names no process and thread"))
             .collect();
-        assert_eq!(said.len(), 1, "{words}: {}", run.stderr);
+        assert_eq!(lines.len(), 1, "{words}: {}", run.stderr);
         let count = if words.starts_with("diff") { 36 } else { 18 };
-        assert!(said[0].ends_with(&format!("; {count} equal warnings")), "{}", said[0]);
+        assert!(lines[0].ends_with(&format!("; {count} equal warnings")), "{}", lines[0]);
     }
 }

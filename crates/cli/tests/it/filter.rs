@@ -115,7 +115,7 @@ fn names_after_the_events_match() {
 #[test]
 fn unmatched_criteria_are_reported() {
     let folder = Folder::new().with("a.json", TRACE);
-    for (flags, said) in [
+    for (flags, expected) in [
         (
             "--process renderer",
             "nothing matches --process renderer: did you mean Renderer? (the trace has Renderer)",
@@ -135,13 +135,13 @@ fn unmatched_criteria_are_reported() {
         ),
         ("--min-dur 1h", "no event matches, so only metadata was written"),
     ] {
-        let run = folder.run(&format!("filter a.json {flags}")).ends(1).says(&[said]);
+        let run = folder.run(&format!("filter a.json {flags}")).ends(1).says(&[expected]);
         assert!(run.stdout.contains("process_name") && !run.stdout.contains("\"ts\""), "{flags}");
         // pipes are not read again to list names, categories and phases
         let is_known = ["--pid ", "--tid ", "--process ", "--thread "];
         let plain = match is_known.iter().any(|flag| flags.starts_with(flag)) {
-            true => Some(said),
-            false => said.split(": did").next().and_then(|said| said.split(" (").next()),
+            true => Some(expected),
+            false => expected.split(": did").next().and_then(|text| text.split(" (").next()),
         };
         folder
             .pipe(&format!("filter {flags}"), TRACE)
@@ -154,7 +154,7 @@ fn unmatched_criteria_are_reported() {
 #[test]
 fn unmatched_values_are_reported_singly() {
     let folder = Folder::new().with("a.json", TRACE);
-    for (flags, said) in [
+    for (flags, expected) in [
         (
             "--name RunTask --name innner",
             &["nothing matches --name innner: did you mean inner?"][..],
@@ -172,14 +172,14 @@ fn unmatched_values_are_reported_singly() {
         ("--tid 0,1", &[]),
     ] {
         let run = folder.run(&format!("filter a.json {flags} --report r.json -f"));
-        if said.is_empty() {
+        if expected.is_empty() {
             assert_eq!(run.stderr, "", "{flags}");
         } else {
-            run.ends(0).says(said);
+            run.ends(0).says(expected);
         }
         let report: Value = serde_json::from_str(&folder.read("r.json")).unwrap();
         let unmatched = report["unmatched"].as_array().unwrap();
-        assert_eq!(unmatched.len(), said.len(), "{flags}: {unmatched:?}");
+        assert_eq!(unmatched.len(), expected.len(), "{flags}: {unmatched:?}");
     }
 }
 

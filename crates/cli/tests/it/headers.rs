@@ -35,10 +35,10 @@ fn tables_note_devtools_zero() {
         .with("page.json", page("TracingStartedInBrowser"))
         .with("plain.json", page("Other"));
     for verb in ALL {
-        let said = folder.run(&format!("{verb} page.json")).ends(0).stdout;
-        assert!(said.contains("DevTools' 0 is at +820.00 ms"), "{verb}: {said}");
-        let said = folder.run(&format!("{verb} plain.json")).ends(0).stdout;
-        assert!(!said.contains("DevTools' 0"), "{verb}: {said}");
+        let stdout = folder.run(&format!("{verb} page.json")).ends(0).stdout;
+        assert!(stdout.contains("DevTools' 0 is at +820.00 ms"), "{verb}: {stdout}");
+        let stdout = folder.run(&format!("{verb} plain.json")).ends(0).stdout;
+        assert!(!stdout.contains("DevTools' 0"), "{verb}: {stdout}");
     }
     // the difference of both starts is that in the note
     let info = parsed(&folder.run("info --json page.json").ends(0).stdout);
@@ -60,10 +60,10 @@ fn uncounted_profiles_are_noted() {
         .with("some.json", of(&[("0x1", Some(1)), ("0x2", Some(1)), ("0x3", None)]));
     let expected = "2 of 3 CPU profiles not counted: 1 of threads with another (one of each counts, as in DevTools), 1 without the Profile event that names their thread";
     for verb in ALL {
-        let said = folder.run(&format!("{verb} some.json")).ends(0).stdout;
-        assert!(said.contains(expected), "{verb}: {said}");
-        let said = folder.run(&format!("{verb} all.json")).ends(0).stdout;
-        assert!(!said.contains("not counted"), "{verb}: {said}");
+        let stdout = folder.run(&format!("{verb} some.json")).ends(0).stdout;
+        assert!(stdout.contains(expected), "{verb}: {stdout}");
+        let stdout = folder.run(&format!("{verb} all.json")).ends(0).stdout;
+        assert!(!stdout.contains("not counted"), "{verb}: {stdout}");
     }
     let top = parsed(&folder.run("top --json some.json").ends(0).stdout);
     assert_eq!(top["uncounted_profiles"], json!({"of": 3, "further": 1, "unowned": 1}));
@@ -82,13 +82,13 @@ fn table_times_are_relative_to_the_trace_start() {
     let rows = log["parts"][0]["rows"].as_array().expect("rows");
     let call = rows.iter().find(|row| row[at("label")] == "Function call").expect("a call");
     assert_eq!(call[at("start_ms")].as_f64(), Some(829.0), "{log}");
-    let said = folder.run("tree --log page.json").ends(0).stdout;
-    assert!(said.contains("829.000"), "{said}");
+    let stdout = folder.run("tree --log page.json").ends(0).stdout;
+    assert!(stdout.contains("829.000"), "{stdout}");
     let window = "--from 829ms --duration 500us page.json";
-    let said = folder.run(&format!("top {window}")).ends(0).stdout;
+    let stdout = folder.run(&format!("top {window}")).ends(0).stdout;
     assert!(
-        said.contains("from 829.00 ms to 829.50 ms") && said.contains("Function call"),
-        "{said}"
+        stdout.contains("from 829.00 ms to 829.50 ms") && stdout.contains("Function call"),
+        "{stdout}"
     );
     assert!(folder.run(&format!("slice {window}")).ends(0).stdout.contains("FunctionCall"));
 }

@@ -52,11 +52,11 @@ fn missing_args_keys_are_reported() {
     };
     let folder = Folder::new().with("a.json", one(1)).with("b.json", one(1));
     let wrong = "nothing matches --args-key Extrnal id: did you mean External id? (the trace has External id)";
-    for (key, said) in [("Extrnal id", Some(wrong)), ("External id", None)] {
+    for (key, expected) in [("Extrnal id", Some(wrong)), ("External id", None)] {
         let mut command = folder.command("merge a.json b.json -o out.json -f --args-key");
         let run = Run::of(command.arg(key).output().expect("it runs")).ends(0);
-        assert_eq!(run.stderr.contains("nothing matches"), said.is_some(), "{}", run.stderr);
-        assert!(said.is_none_or(|said| run.stderr.contains(said)), "{}", run.stderr);
+        assert_eq!(run.stderr.contains("nothing matches"), expected.is_some(), "{}", run.stderr);
+        assert!(expected.is_none_or(|text| run.stderr.contains(text)), "{}", run.stderr);
     }
 }
 
@@ -231,17 +231,17 @@ fn folder_of_copies() -> Folder {
 #[test]
 fn provenance_is_in_metadata() {
     let folder = folder().with("c.json", "{\"traceEvents\":[],\"metadata\":{\"a\":1}}");
-    let said = |words: &str| {
+    let metadata_of = |words: &str| {
         let run = folder.run(&format!("merge -q {words} --provenance")).ends(0);
         let value: Value = serde_json::from_str(&run.stdout).expect("JSON");
         value["metadata"].clone()
     };
-    let metadata = said("c.json a.json b.json");
+    let metadata = metadata_of("c.json a.json b.json");
     assert_eq!(metadata["a"], 1);
     let inputs = metadata["tracemill"]["inputs"].as_array().unwrap();
     assert_eq!(inputs[2]["path"], "b.json");
     assert_eq!(inputs[2]["pids"], json!({"7": "10000007"}));
-    assert_eq!(said("a.json")["tracemill"]["inputs"][0]["pids"], json!({}));
+    assert_eq!(metadata_of("a.json")["tracemill"]["inputs"][0]["pids"], json!({}));
     let array = Folder::new().with("a.json", "[{\"ph\":\"X\",\"ts\":1,\"pid\":1}]");
     let run = array.run("merge a.json --provenance").ends(0).quietly();
     assert!(run.stdout.starts_with("{\"traceEvents\""), "{}", run.stdout);
@@ -286,9 +286,9 @@ fn a_thousand_inputs_with_one_pid_are_merged() {
 fn dry_runs_write_only_the_manifest() {
     let folder = folder();
     let plan = "merge a.json b.json --dry-run";
-    let told = folder.run("merge a.json b.json --write-manifest m -o out.json").ends(0).stderr;
+    let stderr = folder.run("merge a.json b.json --write-manifest m -o out.json").ends(0).stderr;
     let run = folder.run(&format!("{plan} --write-manifest dry --report r.json")).ends(0);
-    assert_eq!((run.stderr.clone(), folder.read("dry")), (told, folder.read("m")));
+    assert_eq!((run.stderr.clone(), folder.read("dry")), (stderr, folder.read("m")));
     let rows: Vec<Vec<&str>> =
         run.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[1], ["0", "+0ns", "0", "-", "a.json"]);

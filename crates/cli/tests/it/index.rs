@@ -117,20 +117,20 @@ fn named_indexes_must_match_the_trace() {
 #[test]
 fn indexes_of_several_inputs_are_not_used() {
     let folder = folder();
-    let told = "there are several inputs";
+    let expected = "there are several inputs";
     for verb in ["info", "slice --to 1ms", "profile list"] {
         let run = folder.run(&format!("{verb} -v a.json cut.json"));
-        assert!(!run.stderr.contains(told), "none has one: {}", run.stderr);
+        assert!(!run.stderr.contains(expected), "none has one: {}", run.stderr);
     }
     folder.run("index a.json").ends(0);
     for verb in ["info", "slice --to 1ms", "profile list"] {
         let run = folder.run(&format!("{verb} -v a.json cut.json"));
-        assert!(run.stderr.contains(told), "{}", run.stderr);
+        assert!(run.stderr.contains(expected), "{}", run.stderr);
         let never = folder.run(&format!("{verb} --index never a.json cut.json"));
         assert_eq!(run.stdout, never.stdout);
         for flags in ["", "--index never -v"] {
             let run = folder.run(&format!("{verb} {flags} a.json cut.json"));
-            assert!(!run.stderr.contains(told), "{}", run.stderr);
+            assert!(!run.stderr.contains(expected), "{}", run.stderr);
         }
     }
 }
@@ -286,9 +286,9 @@ fn indexes_of_read_only_folders_go_to_the_cache() {
         Run::of(output.expect("the command runs"))
     };
     let cache = folder.path("home/tracemill");
-    let made =
+    let indexed =
         run("index traces/a.json").ends(0).says(&["cannot be written", &cache.to_string_lossy()]);
-    assert!(!folder.path("traces/a.json.tmi").exists(), "{made:?}");
+    assert!(!folder.path("traces/a.json.tmi").exists(), "{indexed:?}");
     assert_eq!(std::fs::metadata(&cache).expect("it was made").mode() & 0o777, 0o700);
     run("index traces/a.json").ends(0).quietly();
     run("index --verify traces/a.json").ends(0).says(&["still right"]);

@@ -179,8 +179,8 @@ fn profiles_after_other_documents_are_reported() {
         let whole = folder.run("info --json a.json").ends(0);
         assert_eq!(json(&whole.stdout)["events"], json!(7), "{before}");
         let piped = folder.pipe("info -", folder.read("a.json")).ends(0);
-        let said = "1 CPU profile after other content, the first at byte";
-        assert!(piped.stderr.contains(said), "{before}: {}", piped.stderr);
+        let note = "1 CPU profile after other content, the first at byte";
+        assert!(piped.stderr.contains(note), "{before}: {}", piped.stderr);
     }
 }
 
@@ -197,7 +197,7 @@ fn info_and_check_agree_on_viewers() {
             let check = folder.run(&format!("check --for {} {file}", viewer.to_lowercase()));
             let verdict = check.stdout.lines().find(|line| line.starts_with("verdict: "));
             let Some(verdict) = verdict else { continue };
-            let said = match () {
+            let found = match () {
                 () if line.contains(&format!("{viewer} yes")) => 0,
                 () if line.contains(&format!("{viewer} in part")) => 1,
                 () if line.contains(&format!("{viewer} no")) => 2,
@@ -208,8 +208,8 @@ fn info_and_check_agree_on_viewers() {
                 () if verdict.contains("but not all is shown right") => 1,
                 () => 2,
             };
-            assert_eq!(said, expected, "{file}: {line}, {verdict}");
-            counts[said] += 1;
+            assert_eq!(found, expected, "{file}: {line}, {verdict}");
+            counts[found] += 1;
         }
     }
     assert!(counts.iter().all(|&count| count > 3), "{counts:?}");

@@ -57,13 +57,13 @@ fn leases_of_every_verb_stay_within_the_budget() {
     for verb in VERBS {
         for (memory, threads) in [(32, 1), (32, 4), (64, 2), (64, 16)] {
             let words = format!("{verb} -v -v -m {memory}M -@ {threads}");
-            let said = folder.run(&words).stderr;
-            let at_one_time = said.lines().find_map(|line| {
+            let stderr = folder.run(&words).stderr;
+            let at_one_time = stderr.lines().find_map(|line| {
                 line.strip_prefix("tracemill: memory at one time: ")?.strip_suffix(" MiB")
             });
-            let most: u64 = at_one_time.and_then(|mib| mib.parse().ok()).expect(&said);
-            assert!(most <= memory, "{words}: {said}");
-            assert!(!said.contains("less than asked for"), "{words}: {said}");
+            let most: u64 = at_one_time.and_then(|mib| mib.parse().ok()).expect(&stderr);
+            assert!(most <= memory, "{words}: {stderr}");
+            assert!(!stderr.contains("less than asked for"), "{words}: {stderr}");
         }
     }
 }

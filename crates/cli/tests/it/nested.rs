@@ -101,8 +101,8 @@ fn nested_nodes_match_the_flat_rows() {
             let depth = if flags.contains("--depth") { "" } else { "--depth 30" };
             let words = format!("tree {input} {flags} {depth}");
             let read = |form: &str| -> Value {
-                let said = folder.run(&format!("{words} {form}")).stdout;
-                serde_json::from_str(&said).unwrap_or_else(|why| panic!("{words} {form}: {why}"))
+                let stdout = folder.run(&format!("{words} {form}")).stdout;
+                serde_json::from_str(&stdout).unwrap_or_else(|why| panic!("{words} {form}: {why}"))
             };
             let (expected, mut found) = (nested_of(&read("--json")), read("--json=nested"));
             nodes += assert_room(&found);
@@ -146,8 +146,8 @@ fn deep_trees_are_nested() {
     };
     let events: Vec<String> = (1..=20_000).map(deep).collect();
     let folder = Folder::new().with("deep.json", format!("[{}]", events.join(",\n")));
-    let said = folder.run("tree deep.json --json=nested").ends(0).stdout;
-    assert_eq!(said.matches("\"children\":[").count(), 20_002);
-    assert_eq!(said.matches("]}").count(), 20_002);
-    assert!(said.ends_with("]}\n"));
+    let stdout = folder.run("tree deep.json --json=nested").ends(0).stdout;
+    assert_eq!(stdout.matches("\"children\":[").count(), 20_002);
+    assert_eq!(stdout.matches("]}").count(), 20_002);
+    assert!(stdout.ends_with("]}\n"));
 }

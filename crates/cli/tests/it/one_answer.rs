@@ -32,10 +32,12 @@ fn find<'v>(value: &'v Value, keys: &[&str], found: &mut Vec<&'v Value>) {
 fn ids_are_reported_as_written() {
     let folder = Folder::new().with("ids.json", IDS);
     let ids = |words: &str| {
-        let said = folder.run(words).ends(0).stdout;
-        let values: Vec<Value> = match serde_json::from_str(&said) {
+        let stdout = folder.run(words).ends(0).stdout;
+        let values: Vec<Value> = match serde_json::from_str(&stdout) {
             Ok(value) => vec![value],
-            Err(_) => said.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect(),
+            Err(_) => {
+                stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+            }
         };
         let mut found = Vec::new();
         values.iter().for_each(|value| find(value, &["pid", "tid"], &mut found));
@@ -81,7 +83,7 @@ fn reading_several_inputs_equals_their_merge() {
     };
     for flags in [&[][..], &["--pid=keep"], &["--ids=keep", "--align=none"], &["--pid=offset"]] {
         let reading = read(flags, None).expect("they can be read");
-        assert_eq!((reading.sources.len(), reading.said.is_empty()), (1, false), "{flags:?}");
+        assert_eq!((reading.sources.len(), reading.messages.is_empty()), (1, false), "{flags:?}");
         let merged = Arc::new(Mutex::new(Vec::new()));
         let (output, config) =
             (OutputConfig::writer(Arc::clone(&merged)), Config::of(reading.limits));
@@ -240,11 +242,11 @@ fn all_figures_are_finite() {
     ] {
         for name in ["p.json", "far.json", "zero.json"] {
             let run = folder.run(&format!("{verb} {name}"));
-            let said = format!("{}{}", run.stdout, run.stderr);
-            let mut words = said.split(|letter: char| !letter.is_alphanumeric());
+            let output = format!("{}{}", run.stdout, run.stderr);
+            let mut words = output.split(|letter: char| !letter.is_alphanumeric());
             assert!(
                 !words.any(|word| ["NaN", "inf", "infms"].contains(&word)),
-                "{verb} {name}\n{said}"
+                "{verb} {name}\n{output}"
             );
         }
     }

@@ -76,7 +76,7 @@ fn outputs_replace_neither_each_other_nor_inputs() {
     ] {
         let run = folder.run(words).ends(2);
         let is_said = ["are the same file", "is one of the inputs"];
-        assert!(is_said.iter().any(|said| run.stderr.contains(said)), "{words}: {}", run.stderr);
+        assert!(is_said.iter().any(|text| run.stderr.contains(text)), "{words}: {}", run.stderr);
         assert_eq!(folder.names(), before, "{words}");
         assert!(files.iter().all(|name| !folder.read(name).is_empty()), "{words}");
         assert_eq!(folder.read("ids"), trace([1]), "{words}");
@@ -96,9 +96,9 @@ fn unwritable_help_is_an_error() {
         let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
         let mut command = std::process::Command::new(crate::support::binary());
         let run = command.args(words.split(' ')).stdout(full).output().expect("it runs");
-        let said = String::from_utf8_lossy(&run.stderr).into_owned();
-        assert_eq!(run.status.code(), Some(4), "{words}: {said}");
-        assert!(said.contains("cannot write standard output"), "{words}: {said}");
+        let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
+        assert_eq!(run.status.code(), Some(4), "{words}: {stderr}");
+        assert!(stderr.contains("cannot write standard output"), "{words}: {stderr}");
     }
 }
 

@@ -107,9 +107,9 @@ fn groff_accepts_the_manual_pages() {
         groff.args(["-k", "-man", "-Tutf8", "-ww", "-z"]).arg(&page);
         // without groff this test does nothing
         let Ok(output) = groff.output() else { return };
-        let said = String::from_utf8_lossy(&output.stderr);
+        let stderr = String::from_utf8_lossy(&output.stderr);
         let wrong: Vec<&str> =
-            said.lines().filter(|line| !line.contains("cannot break line")).collect();
+            stderr.lines().filter(|line| !line.contains("cannot break line")).collect();
         assert!(output.status.success() && wrong.is_empty(), "{}: {wrong:?}", page.display());
     }
 }

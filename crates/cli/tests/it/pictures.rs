@@ -60,9 +60,9 @@ fn traces_are_written_for_perfetto() {
     folder.run("tree t.json --format perfetto").ends(2);
     let cut = r#"{"otherData":{},"traceEvents":[{"ph":"E","name":"a","pid":1,"tid":1,"ts":1},{"ph":"X","name":"b","pid":1,"tid":1,"ts":2,"dur":"#;
     let folder = folder.with("cut.json", cut);
-    let said = folder.run("convert cut.json -o cut.pftrace").ends(1).stderr;
+    let stderr = folder.run("convert cut.json -o cut.pftrace").ends(1).stderr;
     for part in ["1 end without a begin", "no place for it: otherData"] {
-        assert!(said.contains(part), "{said}");
+        assert!(stderr.contains(part), "{stderr}");
     }
 }
 
@@ -147,8 +147,8 @@ fn peek_draws_callers_and_callees() {
     let svg = folder.run("flame --peek b --format svg t.json").ends(0).stdout;
     let expected = [("b", "0%", "100%"), ("a", "0%", "88.8889%"), ("b", "0%", "100%")];
     assert_eq!(names(&svg), owned(&expected));
-    let said = ["nothing matches --peek nothing (the trace has a, b)"];
-    folder.run("flame --peek nothing t.json").ends(1).says(&said);
+    let texts = ["nothing matches --peek nothing (the trace has a, b)"];
+    folder.run("flame --peek nothing t.json").ends(1).says(&texts);
 }
 
 #[test]

@@ -9,9 +9,9 @@ fn shell(folder: &Folder, line: &str) -> String {
     let mut shell = Command::new("sh");
     shell.current_dir(folder.path("")).args(["-c", &format!("set -e; {line}")]).arg(binary());
     let output = shell.output().expect("a shell");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{line}: {said}");
-    said
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{line}: {stderr}");
+    stderr
 }
 
 /// Returns unsorted slices of four threads with names, a CPU profile and an open B.

@@ -44,8 +44,8 @@ const INPUTS: [&str; 6] =
     ["tasks.json", "node.json", "chrome.json.gz", "profiles", "build", "rank-0.json rank-1.json"];
 
 fn json(folder: &Folder, words: &str) -> Value {
-    let said = folder.run(&format!("report --json {words}")).ends(0).stdout;
-    serde_json::from_str(&said).expect("JSON")
+    let stdout = folder.run(&format!("report --json {words}")).ends(0).stdout;
+    serde_json::from_str(&stdout).expect("JSON")
 }
 
 /// Returns the suggested commands, each with its section.
@@ -73,9 +73,9 @@ fn suggested_commands_run_and_print_something() {
             let mut bash = Command::new("bash");
             let run = bash.args(["-c", &command]).current_dir(folder.path("")).env("PATH", &path);
             let output = run.output().expect("bash");
-            let said = String::from_utf8_lossy(&output.stderr);
-            assert_eq!(output.status.code(), Some(0), "{section}: {command}\n{said}");
-            assert!(output.stdout.len() > 20, "{section}: {command}\n{said}");
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.code(), Some(0), "{section}: {command}\n{stderr}");
+            assert!(output.stdout.len() > 20, "{section}: {command}\n{stderr}");
             runs += 1;
         }
     };
@@ -197,8 +197,8 @@ fn exact_times_are_finer_than_doubles() {
     for (_, command) in commands.iter().chain(&of_window) {
         folder.run(command.strip_prefix("tracemill ").expect("our command")).ends(0);
     }
-    let said = folder.run("report --times exact t.json").ends(0).stdout;
-    assert!(said.lines().next().is_some_and(|line| line.ends_with("exact times")), "{said}");
+    let stdout = folder.run("report --times exact t.json").ends(0).stdout;
+    assert!(stdout.lines().next().is_some_and(|line| line.ends_with("exact times")), "{stdout}");
     let refused = ["leave out --times exact"];
     folder.run("report --like panel --times exact t.json").ends(2).says(&refused);
 }
@@ -208,8 +208,11 @@ fn a_page_has_at_most_120_lines() {
     let folder = folder();
     for input in INPUTS.into_iter().chain(["node.json profiles chrome.json.gz"]) {
         for form in ["", "--markdown"] {
-            let said = folder.run(&format!("report {form} {input}")).ends(0).stdout;
-            assert!(said.lines().count() <= 120 && said.lines().count() > 5, "{input}: {said}");
+            let stdout = folder.run(&format!("report {form} {input}")).ends(0).stdout;
+            assert!(
+                stdout.lines().count() <= 120 && stdout.lines().count() > 5,
+                "{input}: {stdout}"
+            );
         }
         let markdown = folder.run(&format!("report --markdown {input}")).ends(0).stdout;
         let text = folder.run(&format!("report {input}")).ends(0).stdout;
@@ -251,13 +254,13 @@ fn only_tasks_of_main_threads_count() {
     let reflow = reflow.expect("forced layouts");
     assert_eq!(reflow["figures"], serde_json::json!({"tasks": 1, "count": 1, "total_ms": 30.0}));
     assert_eq!((&reflow["rows"][0][3], &reflow["rows"][0][5]), (&Value::Null, &"r-5".into()));
-    let said = folder.run("report tasks.json").ends(0).stdout;
+    let stdout = folder.run("report tasks.json").ends(0).stdout;
     assert!(
-        said.contains("## tasks  2 long tasks (over 50 ms); blocking time 160.00 ms"),
-        "{said}"
+        stdout.contains("## tasks  2 long tasks (over 50 ms); blocking time 160.00 ms"),
+        "{stdout}"
     );
-    assert!(said.contains("Function call > Layout (30.00 ms)"), "{said}");
-    assert!(said.contains("unknown: navigationStart is missing"), "{said}");
+    assert!(stdout.contains("Function call > Layout (30.00 ms)"), "{stdout}");
+    assert!(stdout.contains("unknown: navigationStart is missing"), "{stdout}");
     let few = folder.run("report -n 1 tasks.json").ends(0).stdout;
     assert!(few.contains("r-8") && !few.contains("r-3"), "{few}");
 }
@@ -305,11 +308,11 @@ fn clang_builds_are_reported_by_file() {
     let file = merged["sections"][0]["rows"][0][4].as_str().expect("a file");
     assert!(file.starts_with("build.json (process "), "{file}");
     // sums on separate threads of clang are no work
-    let said = folder.run("report build/unity.json").ends(0).stdout;
-    assert!(!said.contains("Total ") && said.contains("\n## headers  "), "{said}");
-    assert!(said.contains("int power<int>(Matrix<int, 8>, unsigned int)"), "{said}");
-    let said = folder.run("report --as clang tasks.json").ends(0).stdout;
-    assert!(!said.contains("## sources") && said.contains("## hot"), "{said}");
+    let stdout = folder.run("report build/unity.json").ends(0).stdout;
+    assert!(!stdout.contains("Total ") && stdout.contains("\n## headers  "), "{stdout}");
+    assert!(stdout.contains("int power<int>(Matrix<int, 8>, unsigned int)"), "{stdout}");
+    let stdout = folder.run("report --as clang tasks.json").ends(0).stdout;
+    assert!(!stdout.contains("## sources") && stdout.contains("## hot"), "{stdout}");
 }
 
 #[test]
@@ -346,10 +349,10 @@ fn broken_limits_end_with_5() {
 fn reports_do_not_depend_on_limits() {
     let folder = folder();
     for input in INPUTS {
-        let said = folder.run(&format!("report --json {input}")).ends(0).stdout;
+        let stdout = folder.run(&format!("report --json {input}")).ends(0).stdout;
         for knobs in ["-@1", "-@3 -m64M"] {
             let other = folder.run(&format!("report --json {knobs} {input}")).ends(0).stdout;
-            assert_eq!(said, other, "{knobs} {input}");
+            assert_eq!(stdout, other, "{knobs} {input}");
         }
     }
     let piped = folder.pipe("report --json -", TASKS).ends(0).stdout;
@@ -372,8 +375,8 @@ fn producers_can_be_given() {
     // without idle samples, blocked time is unknown
     let profile = std::fs::read_to_string(testdata().join("quirks/cpuprofile-minimal.cpuprofile"));
     let folder = folder.with("p.cpuprofile", profile.expect("a profile"));
-    let said = folder.run("report p.cpuprofile").ends(0).stdout;
-    assert!(said.contains("unknown: 1 CPU profile has no (idle) samples"), "{said}");
+    let stdout = folder.run("report p.cpuprofile").ends(0).stdout;
+    assert!(stdout.contains("unknown: 1 CPU profile has no (idle) samples"), "{stdout}");
 }
 
 #[test]
@@ -399,24 +402,24 @@ fn device_limits_may_be_lower_bounds() {
     let folder = folder();
     let run = |words: &str| folder.run(&format!("report rank-0.json -o page.txt -f {words}"));
     run("--fail-on gpu.idle>1s --fail-on gpu.overlap<50").ends(0);
-    let said = run("--fail-on gpu.idle>300us --fail-on gpu.overlap<60").ends(5).stderr;
-    assert!(said.contains("FAILED gpu.idle 0.39 ms, limit 0.3 ms"), "{said}");
-    assert!(said.contains("FAILED gpu.overlap 59.11, lower limit 60"), "{said}");
-    let said = folder.run("report node.json -o page.txt -f --fail-on gpu.idle>1s").ends(5).stderr;
-    assert!(said.contains("unknown: the trace has no kernels"), "{said}");
-    let said = folder
+    let stderr = run("--fail-on gpu.idle>300us --fail-on gpu.overlap<60").ends(5).stderr;
+    assert!(stderr.contains("FAILED gpu.idle 0.39 ms, limit 0.3 ms"), "{stderr}");
+    assert!(stderr.contains("FAILED gpu.overlap 59.11, lower limit 60"), "{stderr}");
+    let stderr = folder.run("report node.json -o page.txt -f --fail-on gpu.idle>1s").ends(5).stderr;
+    assert!(stderr.contains("unknown: the trace has no kernels"), "{stderr}");
+    let stderr = folder
         .run("diff rank-0.json rank-1.json --any --fail-on gpu.overlap<1% -o rows.txt")
         .ends(5)
         .stderr;
-    assert!(said.contains("FAILED gpu.overlap 59.11 -> 56.66"), "{said}");
+    assert!(stderr.contains("FAILED gpu.overlap 59.11 -> 56.66"), "{stderr}");
     folder.run("diff rank-0.json rank-1.json --any --fail-on gpu.idle>1us -o page.txt -f").ends(0);
-    for (wrong, said) in [
+    for (wrong, expected) in [
         ("--kernel-gap -1us", "expected a duration that is not negative"),
         ("--kernel-gap x", "expected a time"),
         ("--last-step some", "keep, drop"),
     ] {
-        let told = folder.run(&format!("report rank-0.json {wrong}")).ends(2).stderr;
-        assert!(told.contains(said), "{told}");
+        let stderr = folder.run(&format!("report rank-0.json {wrong}")).ends(2).stderr;
+        assert!(stderr.contains(expected), "{stderr}");
     }
 }
 

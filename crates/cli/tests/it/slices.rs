@@ -33,7 +33,7 @@ fn windows_can_be_given_in_every_form() {
 #[test]
 fn empty_windows_are_reported() {
     let folder = Folder::new().with("a.json", trace([10, 20]));
-    for (flags, said) in [
+    for (flags, expected) in [
         (
             "--from @5 --to @6",
             "the window ends 4.00 µs before the trace begins; the trace lasts 11.00 µs (in µs: window @5..@6, trace @10..@21)",
@@ -48,7 +48,7 @@ fn empty_windows_are_reported() {
         ),
     ] {
         let words = format!("slice a.json {flags}");
-        let run = folder.run(&words).ends(1).says(&["tracemill: warning: ", said]);
+        let run = folder.run(&words).ends(1).says(&["tracemill: warning: ", expected]);
         assert!(run.times().is_empty());
         folder.run(&format!("{words} -q")).ends(1).quietly();
     }

@@ -23,7 +23,7 @@ fn start(words: &str, stdout: Stdio) -> (Child, ChildStdin) {
 fn step_by_step(words: &str, parts: &[String]) -> String {
     let (mut child, mut stdin) = start(words, Stdio::piped());
     let mut stdout = BufReader::new(child.stdout.take().expect("it is piped"));
-    let (said, heard) = mpsc::channel();
+    let (sender, heard) = mpsc::channel();
     let reader = std::thread::spawn(move || {
         let (mut all, mut events, mut line) = (String::new(), 0, String::new());
         while stdout.read_line(&mut line).expect("text") > 0 {
@@ -31,7 +31,7 @@ fn step_by_step(words: &str, parts: &[String]) -> String {
             all.push_str(&line);
             line.clear();
             // the receiver is gone at the end
-            let _ = said.send(events);
+            let _ = sender.send(events);
         }
         all
     });

@@ -376,27 +376,27 @@ fn judge(world: &World, line: &Line, seed: u64) -> bool {
     let mut command = Command::new(binary());
     command.current_dir(&world.root).args(&line.words);
     let run = Run::of(command.output().expect("it runs"));
-    let said = || format!("seed {seed}: tracemill {}\n{run:#?}", line.words.join(" "));
+    let context = || format!("seed {seed}: tracemill {}\n{run:#?}", line.words.join(" "));
     let after = files_below(&world.root);
     for path in kept {
-        assert!(after.get(path) == before.get(path), "{} changed, {}", path.display(), said());
+        assert!(after.get(path) == before.get(path), "{} changed, {}", path.display(), context());
     }
     match run.code {
         Some(0 | 1) if !collides => {
             for path in &line.writes {
-                assert!(world.root.join(path).is_file(), "no {}, {}", path.display(), said());
+                assert!(world.root.join(path).is_file(), "no {}, {}", path.display(), context());
             }
             let all = ids();
             let is_twice = (1..all.len()).any(|at| all[..at].contains(&all[at]));
-            assert!(!is_twice, "{}", said());
+            assert!(!is_twice, "{}", context());
             true
         }
         // 3: an input is refused, such as the index of another trace
         Some(code) if code == 2 || code == 3 && !collides => {
-            assert_eq!(before, after, "{}", said());
+            assert_eq!(before, after, "{}", context());
             false
         }
-        _ => panic!("collides: {collides}, {}", said()),
+        _ => panic!("collides: {collides}, {}", context()),
     }
 }
 

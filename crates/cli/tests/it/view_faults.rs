@@ -119,11 +119,11 @@ fn full_disks_are_reported_and_leave_no_files() {
     let room = limited(1 << 20);
     assert_eq!(room.status.code(), Some(0), "{room:?}");
     let full = limited(512);
-    let said = String::from_utf8_lossy(&full.stderr).into_owned();
-    assert_eq!(full.status.code(), Some(4), "{said}");
+    let stderr = String::from_utf8_lossy(&full.stderr).into_owned();
+    assert_eq!(full.status.code(), Some(4), "{stderr}");
     assert!(
-        said.contains("cannot keep temporary files in tmp") && said.contains("File too large"),
-        "{said}"
+        stderr.contains("cannot keep temporary files in tmp") && stderr.contains("File too large"),
+        "{stderr}"
     );
     assert_eq!(std::fs::read_dir(folder.path("tmp")).expect("the folder is ours").count(), 0);
 }
@@ -138,10 +138,10 @@ fn without_space_for_an_index_the_trace_is_scanned() {
     let words = ["view", "--no-open", "--idle", "100ms", "-m", "1G", "a.json"];
     command.args(["-c", "ulimit -f 4; exec \"$0\" \"$@\"", program]).args(words);
     let run = command.current_dir(folder.path("")).output().expect("bash runs");
-    let said = String::from_utf8_lossy(&run.stderr).into_owned();
-    assert_eq!(run.status.code(), Some(0), "{said}");
-    assert!(said.contains("a.json has no index, and all of it was read"), "{said}");
-    assert!(said.contains("File too large"), "{said}");
+    let stderr = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert_eq!(run.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("a.json has no index, and all of it was read"), "{stderr}");
+    assert!(stderr.contains("File too large"), "{stderr}");
     assert_eq!(std::fs::read_dir(folder.path("")).expect("the folder is ours").count(), 1);
 }
 
@@ -157,8 +157,8 @@ fn changed_files_are_reported_when_read_again() {
     assert_eq!(ask(&address, "slice.json?from=0&to=1000000").0, 200);
     std::fs::write(folder.path("a.json"), trace(999)).expect("the file is ours");
     is_told();
-    let (_, told) = ask(&address, "api/trace");
-    assert!(told.contains("became shorter"), "{told}");
+    let (_, answer) = ask(&address, "api/trace");
+    assert!(answer.contains("became shorter"), "{answer}");
     std::fs::remove_file(folder.path("a.json")).expect("the file is ours");
     is_told();
     end(child);
@@ -171,8 +171,8 @@ fn missing_browsers_are_reported() {
     let mut command = folder.command(&format!("view --idle 100ms {trace}"));
     let output = command.env("PATH", folder.path("")).env_remove("BROWSER").output();
     let output = output.expect("the command runs");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    assert!(said.contains("no browser can be started") && said.contains("by hand"), "{said}");
-    assert!(String::from_utf8_lossy(&output.stdout).starts_with("http://127.0.0.1:"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+    assert!(stderr.contains("no browser can be started") && stderr.contains("by hand"), "{stderr}");
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("http://127.0.0.1:"), "{stderr}");
 }

@@ -49,7 +49,7 @@ pub(crate) struct Input {
 
 /// Returns an undamaged trace of about `size` bytes without oddities.
 pub(crate) fn plain(size: u64) -> Input {
-    let (bytes, events) = made(&mut Rng::new(0), 1, 0, Kind::Chrome, size);
+    let (bytes, events) = generate(&mut Rng::new(0), 1, 0, Kind::Chrome, size);
     Input { name: "a.json".into(), kind: Kind::Chrome, sound: Some(bytes.clone()), bytes, events }
 }
 
@@ -81,7 +81,7 @@ fn size(rng: &mut Rng, most: u64) -> u64 {
 
 fn input(rng: &mut Rng, seed: u64, number: usize, kind: Kind, most: u64) -> Input {
     let size = size(rng, most.min(kind.most()));
-    let (trace, events) = made(rng, seed, number, kind, size);
+    let (trace, events) = generate(rng, seed, number, kind, size);
     let (mut bytes, mut sound) = (trace.clone(), None);
     if rng.chance(25) {
         bytes = damaged(rng, &trace);
@@ -103,7 +103,13 @@ fn input(rng: &mut Rng, seed: u64, number: usize, kind: Kind, most: u64) -> Inpu
 }
 
 /// Returns an undamaged trace of about `size` bytes, and its number of events if known.
-fn made(rng: &mut Rng, seed: u64, number: usize, kind: Kind, size: u64) -> (Vec<u8>, Option<u64>) {
+fn generate(
+    rng: &mut Rng,
+    seed: u64,
+    number: usize,
+    kind: Kind,
+    size: u64,
+) -> (Vec<u8>, Option<u64>) {
     let seed_of_input = seed.wrapping_add(number as u64);
     match kind {
         Kind::Chrome => {

@@ -42,7 +42,7 @@ use world::World;
 /// Number of rounds by default.
 const USUAL: u64 = 36;
 
-fn asked(name: &str) -> Option<u64> {
+fn env_number(name: &str) -> Option<u64> {
     let number = std::env::var(name).ok()?;
     Some(number.parse().unwrap_or_else(|_| panic!("{name} is a number: {number}")))
 }
@@ -80,11 +80,11 @@ fn rounds(first: u64, goes_on: impl Fn(u64) -> bool + Sync) {
 
 #[test]
 fn soak() {
-    if let Some(seed) = asked("TRACEMILL_SOAK_SEED") {
+    if let Some(seed) = env_number("TRACEMILL_SOAK_SEED") {
         say(&round(seed, true).to_string());
         return;
     }
-    let Some(minutes) = asked("TRACEMILL_SOAK_MINUTES") else {
+    let Some(minutes) = env_number("TRACEMILL_SOAK_MINUTES") else {
         return rounds(0, |seed| seed < USUAL);
     };
     let end = Instant::now() + Duration::from_secs(60 * minutes);

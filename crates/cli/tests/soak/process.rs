@@ -85,7 +85,7 @@ pub(crate) struct Ended {
 /// A running process, with the file of its messages.
 pub(crate) struct Running {
     pub(crate) child: Child,
-    pub(crate) said: std::path::PathBuf,
+    pub(crate) messages: std::path::PathBuf,
     pub(crate) words: String,
     pub(crate) knobs: Knobs,
     /// Highest heap size observed.
@@ -93,10 +93,15 @@ pub(crate) struct Running {
 }
 
 /// Starts the command with its messages going to a file.
-pub(crate) fn start(mut command: Command, words: &[String], knobs: Knobs, said: &Path) -> Running {
-    let file = File::create(said).expect("the folder is ours");
+pub(crate) fn start(
+    mut command: Command,
+    words: &[String],
+    knobs: Knobs,
+    messages: &Path,
+) -> Running {
+    let file = File::create(messages).expect("the folder is ours");
     let child = command.stderr(file).spawn().expect("bash is there");
-    Running { child, said: said.to_owned(), words: words.join(" "), knobs, heap_kib: 0 }
+    Running { child, messages: messages.to_owned(), words: words.join(" "), knobs, heap_kib: 0 }
 }
 
 /// Waits for all processes for at most `most`, and watches their heap.
@@ -137,7 +142,7 @@ pub(crate) fn wait(
         return Err(format!("{heap_kib} KiB of heap are above the budget: {knobs:?}: {words}"));
     }
     let ended = running.iter().zip(codes).map(|(process, code)| {
-        let stderr = fs::read(&process.said).expect("it was made");
+        let stderr = fs::read(&process.messages).expect("it was made");
         let stderr = String::from_utf8_lossy(&stderr).into_owned();
         Ended { code: code.flatten(), stderr, knobs: process.knobs }
     });

@@ -81,7 +81,7 @@ fn judge(step: &Step, ended: &Ended, inputs: &[Input], what: &str) {
 }
 
 /// Returns the messages without hints about unmatched filters, which need files to be read again.
-fn told(stderr: &str) -> Vec<&str> {
+fn messages(stderr: &str) -> Vec<&str> {
     let unmatched = ["nothing matches", "no event matches"];
     stderr.lines().filter(|line| !unmatched.iter().any(|part| line.contains(part))).collect()
 }
@@ -93,7 +93,7 @@ fn compare(chain: &[Step], one: &Story, two: &Story) {
         let what = || format!("step {number} of {chain:#?}");
         assert_eq!(a.code, b.code, "statuses differ: {}\n{a:#?}\n{b:#?}", what());
         assert_eq!(one.wrote[number], two.wrote[number], "outputs differ: {}", what());
-        assert_eq!(told(&a.stderr), told(&b.stderr), "messages differ: {}", what());
+        assert_eq!(messages(&a.stderr), messages(&b.stderr), "messages differ: {}", what());
     }
     assert_eq!(one.ended.len(), two.ended.len(), "{chain:#?}");
 }

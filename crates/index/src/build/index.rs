@@ -170,25 +170,25 @@ fn index_one(source: &Source, wanted: &IndexConfig, config: &Config) -> Result<I
         describe(&mut report, wanted)?;
         return Ok(report);
     }
-    let (built, mut made) = read(source, &now, None, config)?;
+    let (built, mut new_index) = read(source, &now, None, config)?;
     let warnings = warnings_of(&built);
     let mut report = IndexReport {
         input: built.report.inputs.into_iter().next().unwrap_or_default(),
         path: target.clone(),
         is_elsewhere,
-        jump_level: Some(made.level),
-        left_out: made.left_out.clone(),
+        jump_level: Some(new_index.level),
+        left_out: new_index.left_out.clone(),
         warnings,
         ..IndexReport::default()
     };
     if wanted.verify {
         let old = before.as_ref().ok().and_then(Option::as_ref);
-        let same = same(old.map_or(&[], |old| &old[..]), &mut made);
+        let same = same(old.map_or(&[], |old| &old[..]), &mut new_index);
         report.is_same = Some(same.map_err(|e| Error::scratch(&config.limits.tmp_dir, e))?);
         report.bytes = old.map_or(0, |old| old.len() as u64);
         return Ok(report);
     }
-    write(&mut made, &target)?;
+    write(&mut new_index, &target)?;
     describe(&mut report, wanted)?;
     Ok(report)
 }
@@ -213,8 +213,8 @@ fn read(
         let (input, how) = (source.to_string(), "was written to".to_owned());
         return Err(ErrorKind::Changed { input, how }.into());
     }
-    let made = make(&built, now, &config.limits.tmp_dir, config.limits.threads)?;
-    Ok((built, made))
+    let new_index = make(&built, now, &config.limits.tmp_dir, config.limits.threads)?;
+    Ok((built, new_index))
 }
 
 /// Builds the index of a file for immediate use.
@@ -234,11 +234,13 @@ pub(crate) fn make_or_hold(
     let now = input_of(path).map_err(|e| Error::read(path.display(), e))?;
     let target = place_for(path, &now, config)
         .and_then(|(target, _)| check_is_index(&target, &map(&target)).map(|()| target));
-    let (_, mut made) = read(source, &now, Some(seen), config)?;
-    let Err(why) = target.and_then(|target| write(&mut made, &target)) else { return Ok(None) };
+    let (_, mut new_index) = read(source, &now, Some(seen), config)?;
+    let Err(why) = target.and_then(|target| write(&mut new_index, &target)) else {
+        return Ok(None);
+    };
     let mut held = || {
         let mut file = Temporary::new(&config.limits.tmp_dir)?;
-        made.write_to(&mut file)?;
+        new_index.write_to(&mut file)?;
         file.map()
     };
     let bytes = held().map_err(|e| Error::scratch(&config.limits.tmp_dir, e))?;
@@ -276,13 +278,13 @@ fn is_sound(index: &Index<'_>) -> bool {
     pages.all(|entry| index.page(entry).is_ok())
 }
 
-fn write(made: &mut MadeIndex, target: &Path) -> Result<(), Error> {
-    write_file(target, |out| made.write_to(out))
+fn write(new_index: &mut MadeIndex, target: &Path) -> Result<(), Error> {
+    write_file(target, |out| new_index.write_to(out))
 }
 
 /// Whether a file equals the new index, except for the trace's time of change.
-fn same(old: &[u8], made: &mut MadeIndex) -> io::Result<bool> {
-    let MadeIndex { head, body, bytes, .. } = made;
+fn same(old: &[u8], new_index: &mut MadeIndex) -> io::Result<bool> {
+    let MadeIndex { head, body, bytes, .. } = new_index;
     let (time, checksum) = (24..32, 60..64);
     let is_same = |at: usize| time.contains(&at) || checksum.contains(&at) || old[at] == head[at];
     if old.len() as u64 != *bytes || !(0..head.len()).all(is_same) {

@@ -76,23 +76,23 @@ pub(super) struct AllSections<'b> {
     built: &'b Built,
     pub(super) tmp_dir: &'b Path,
     threads: usize,
-    made: HashMap<SectionSet, MadeSections>,
+    sections: HashMap<SectionSet, MadeSections>,
 }
 
 impl<'b> AllSections<'b> {
     /// Creates an empty list; up to `threads` sections are built in parallel.
     pub(super) fn new(built: &'b Built, tmp_dir: &'b Path, threads: usize) -> Self {
-        AllSections { built, tmp_dir, threads, made: HashMap::default() }
+        AllSections { built, tmp_dir, threads, sections: HashMap::default() }
     }
 
     /// Builds missing sections, and returns the file size of all `wanted` ones in bytes.
     pub(super) fn make(&mut self, wanted: &[SectionSet]) -> io::Result<u64> {
         let missing: Vec<SectionSet> =
-            wanted.iter().copied().filter(|set| !self.made.contains_key(set)).collect();
-        let made = try_each(self.threads, missing.len(), |at| self.one(missing[at]))?;
-        self.made.extend(missing.into_iter().zip(made));
-        let made = wanted.iter().filter_map(|set| self.made.get(set));
-        Ok(made.map(|made| made.sections.file_len()).sum())
+            wanted.iter().copied().filter(|set| !self.sections.contains_key(set)).collect();
+        let new_sections = try_each(self.threads, missing.len(), |at| self.one(missing[at]))?;
+        self.sections.extend(missing.into_iter().zip(new_sections));
+        let wanted_sections = wanted.iter().filter_map(|set| self.sections.get(set));
+        Ok(wanted_sections.map(|part| part.sections.file_len()).sum())
     }
 
     fn one(&self, set: SectionSet) -> io::Result<MadeSections> {
@@ -108,7 +108,7 @@ impl<'b> AllSections<'b> {
         set: SectionSet,
         to: &mut Writer<W>,
     ) -> io::Result<()> {
-        let Some(made) = self.made.get(&set) else { return Ok(()) };
-        to.append(&made.sections, made.pages.as_deref().unwrap_or_default())
+        let Some(part) = self.sections.get(&set) else { return Ok(()) };
+        to.append(&part.sections, part.pages.as_deref().unwrap_or_default())
     }
 }

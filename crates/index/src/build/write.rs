@@ -109,11 +109,11 @@ pub(super) fn make(
         let middle = low.midpoint(high);
         match attempt(middle, most)? {
             None => low = middle + 1,
-            made => (high, at_high) = (middle, made),
+            index => (high, at_high) = (middle, index),
         }
     }
-    let made = if at_high.is_some() { at_high } else { attempt(LAST, u64::MAX)? };
-    made.ok_or_else(|| Error::scratch(tmp_dir, io::Error::other("an index has no bounds")))
+    let index = if at_high.is_some() { at_high } else { attempt(LAST, u64::MAX)? };
+    index.ok_or_else(|| Error::scratch(tmp_dir, io::Error::other("an index has no bounds")))
 }
 
 /// Builds the index file of a step; `None` if the file exceeds `most` bytes.

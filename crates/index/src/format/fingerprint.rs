@@ -28,7 +28,7 @@ impl Fingerprint {
         let mut hasher = XxHash3_128::with_seed(0);
         hasher.write(&length.to_le_bytes());
         let mut buffer = vec![0; ENDS as usize];
-        let mut stretch = |from: u64, bytes: u64| -> io::Result<()> {
+        let mut hash_range = |from: u64, bytes: u64| -> io::Result<()> {
             input.seek(SeekFrom::Start(from))?;
             let mut left = bytes;
             while left > 0 {
@@ -40,14 +40,17 @@ impl Fingerprint {
             Ok(())
         };
         if length <= WHOLE {
-            stretch(0, length)?;
+            hash_range(0, length)?;
         } else {
-            stretch(0, ENDS)?;
+            hash_range(0, ENDS)?;
             for number in 0..STRETCHES {
                 let last = u128::from(length - STRETCH);
-                stretch((last * u128::from(number) / u128::from(STRETCHES - 1)) as u64, STRETCH)?;
+                hash_range(
+                    (last * u128::from(number) / u128::from(STRETCHES - 1)) as u64,
+                    STRETCH,
+                )?;
             }
-            stretch(length - ENDS, ENDS)?;
+            hash_range(length - ENDS, ENDS)?;
         }
         Ok(Fingerprint(hasher.finish_128()))
     }

@@ -217,16 +217,16 @@ impl DrawnIndex {
     }
 
     /// Runs a query over the sections of the index.
-    pub(super) fn asked<T>(
+    pub(super) fn look_up<T>(
         &self,
         ask: impl FnOnce(&Lookup<'_, '_>) -> Result<T, IndexError>,
     ) -> Result<T, Error> {
-        let asked = || {
+        let answer = || {
             let index = Index::open(&self.bytes)?;
             let lookup = self.input.lookup(&index)?;
             lookup.as_ref().map(ask).transpose()
         };
-        let problem = match asked() {
+        let problem = match answer() {
             Ok(Some(answer)) => return Ok(answer),
             Ok(None) => "it has no lists of events".to_owned(),
             Err(problem) => problem.to_string(),
@@ -239,7 +239,7 @@ impl DrawnIndex {
         id: u16,
         mut visit: impl FnMut(&Page) -> Result<(), IndexError>,
     ) -> Result<(), Error> {
-        self.asked(|lookup| {
+        self.look_up(|lookup| {
             let section = lookup.index.section(id);
             let mut pages = section.iter().flat_map(|section| &section.pages);
             pages.try_for_each(|entry| visit(&lookup.index.page(entry)?))
@@ -291,9 +291,9 @@ impl DrawnIndex {
         mut visit: impl FnMut(DrawnSpan) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let threads = u64::from(self.drawn.threads);
-        let mut said = Ok(());
+        let mut visited = Ok(());
         let (from, to) = seen.unwrap_or((i64::MIN, i64::MAX));
-        self.asked(|lookup| {
+        self.look_up(|lookup| {
             lookup.each_span(&(from..to), |row| {
                 let lane = match row.kind {
                     spans::COMPLETE | spans::PAIR => row.thread,
@@ -309,12 +309,12 @@ impl DrawnIndex {
                     place: row.begin.place,
                     last: row.last.place,
                 };
-                if said.is_ok() {
-                    said = visit(span);
+                if visited.is_ok() {
+                    visited = visit(span);
                 }
             })
         })?;
-        said
+        visited
     }
 
     /// Passes all bins to `visit`, by track and time.

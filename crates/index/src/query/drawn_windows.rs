@@ -51,7 +51,7 @@ impl DrawnIndex {
     /// Returns an error if the index is damaged.
     pub fn count(&self, from: i64, to: i64, most: u64) -> Result<Option<DrawnCount>, Error> {
         let (window, seen) = (from..to, self.seen(from, to));
-        self.asked(|lookup| {
+        self.look_up(|lookup| {
             let section = lookup.index.section(id::GRANULES);
             let pages = section.iter().flat_map(|section| &section.pages);
             let within = pages
@@ -140,7 +140,7 @@ impl DrawnIndex {
         most: usize,
     ) -> Result<Vec<DrawnStretch>, Error> {
         let mut first = BinaryHeap::new();
-        self.asked(|lookup| {
+        self.look_up(|lookup| {
             let named = blocks_with_names(lookup.index, &is_wanted)?;
             let has_name = |number: u64| {
                 let word = |bits: &Vec<u64>| bits.get((number / 64) as usize).copied().unwrap_or(0);
@@ -170,22 +170,22 @@ impl DrawnIndex {
     /// # Errors
     /// Returns an error if the index is damaged.
     pub fn stretches_around(&self, place: u64, most: u64) -> Result<Vec<DrawnStretch>, Error> {
-        self.asked(|lookup| {
+        self.look_up(|lookup| {
             let (mut before, mut near) = (VecDeque::new(), Vec::new());
             let mut behind = 0;
             lookup.each_granule(None, |row| {
-                let stretch = DrawnStretch { times: row.times(), key: (0, row.number) };
+                let range = DrawnStretch { times: row.times(), key: (0, row.number) };
                 if !row.touches(&(i64::MIN..i64::MAX)) {
                     return;
                 }
                 if row.place < place {
-                    before.push_back(stretch);
+                    before.push_back(range);
                     if before.len() as u64 > most {
                         before.pop_front();
                     }
                 } else if behind < most {
                     behind += 1;
-                    near.push(stretch);
+                    near.push(range);
                 }
             })?;
             near.extend(before);
@@ -197,11 +197,11 @@ impl DrawnIndex {
     ///
     /// # Errors
     /// Returns an error if the index is damaged.
-    pub fn stretches_plan(&self, stretches: &[DrawnStretch]) -> Result<Option<ReadPlan>, Error> {
-        let mut rows: Vec<u64> = stretches.iter().map(|stretch| stretch.key.1).collect();
+    pub fn stretches_plan(&self, ranges: &[DrawnStretch]) -> Result<Option<ReadPlan>, Error> {
+        let mut rows: Vec<u64> = ranges.iter().map(|range| range.key.1).collect();
         rows.sort_unstable();
         let is_one = |row: &GranuleRow| rows.binary_search(&row.number).is_ok();
-        let times = stretches.iter().map(|stretch| stretch.times);
+        let times = ranges.iter().map(|range| range.times);
         let times = times.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or_default();
         let seen = times.0..times.1.saturating_add(1);
         self.plan(UNPACKED, |lookup| lookup.chosen(&seen, is_one, Vec::new()))
@@ -259,7 +259,7 @@ impl DrawnIndex {
         most: u64,
         choose: impl FnOnce(&Lookup<'_, '_>) -> Result<GranulesToRead, IndexError>,
     ) -> Result<Option<ReadPlan>, Error> {
-        let plan = self.asked(|lookup| Ok(self.input.plan(lookup, choose(lookup)?)))?;
+        let plan = self.look_up(|lookup| Ok(self.input.plan(lookup, choose(lookup)?)))?;
         let plan = plan.map_err(|problem| self.input.file.refused(problem.to_owned()))?;
         Ok(Some(plan).filter(|plan| plan.unpacked() <= most))
     }

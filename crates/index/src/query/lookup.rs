@@ -256,13 +256,13 @@ impl GranulesToRead {
 
     /// Adds a block after all others, up to `end`; `text` is the length of the text.
     fn granule(&mut self, row: &GranuleRow, end: u64, text: u64) {
-        self.stretch(row.place..end, row.number);
+        self.push_range(row.place..end, row.number);
         self.bytes = self.bytes.saturating_add(end.min(text).saturating_sub(row.place));
         self.sum.add(EventSum { events: row.events, sum: row.sum as u32 });
     }
 
     /// Adds a range; joins it with the previous one if the blocks are adjacent and small.
-    fn stretch(&mut self, range: Range<u64>, row: u64) {
+    fn push_range(&mut self, range: Range<u64>, row: u64) {
         let is_next = std::mem::replace(&mut self.row, row + 1) == row;
         match self.pieces.last_mut() {
             Some(Piece::Stretch(last)) if is_next && range.start.abs_diff(last.start) < STRETCH => {

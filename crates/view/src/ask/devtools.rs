@@ -67,8 +67,8 @@ impl Devtools {
 struct Browser {
     child: Child,
     input: ChildStdin,
-    said: Receiver<Value>,
-    asked: u64,
+    replies: Receiver<Value>,
+    requests: u64,
 }
 
 impl Browser {
@@ -89,7 +89,7 @@ impl Browser {
         let (Some(input), Some(output)) = (input, output) else {
             return Err("the browser has no pipe".to_owned());
         };
-        let (sender, said) = channel();
+        let (sender, replies) = channel();
         let listen = move || {
             let mut output = BufReader::new(output);
             let mut message = Vec::new();
@@ -104,7 +104,7 @@ impl Browser {
             }
         };
         std::thread::Builder::new().name("devtools".into()).spawn(listen).map_err(failed)?;
-        Ok(Browser { child, input, said, asked: 0 })
+        Ok(Browser { child, input, replies, requests: 0 })
     }
 
     fn is_alive(&mut self) -> bool {
@@ -119,8 +119,8 @@ impl Browser {
         method: &str,
         params: &Value,
     ) -> Result<Value, String> {
-        self.asked += 1;
-        let mut message = json!({ "id": self.asked, "method": method, "params": params });
+        self.requests += 1;
+        let mut message = json!({ "id": self.requests, "method": method, "params": params });
         if let Some(session) = session {
             message["sessionId"] = json!(session);
         }
@@ -131,9 +131,9 @@ impl Browser {
         let end = Instant::now() + patience;
         loop {
             let left = end.saturating_duration_since(Instant::now());
-            let heard = self.said.recv_timeout(left);
+            let heard = self.replies.recv_timeout(left);
             let heard = heard.map_err(|_| format!("the browser does not answer ({method})"))?;
-            if heard["id"] != self.asked {
+            if heard["id"] != self.requests {
                 continue;
             }
             return match heard["error"]["message"].as_str() {
@@ -147,13 +147,13 @@ impl Browser {
         let targets = self.ask(None, ANSWERS, "Target.getTargets", &json!({}))?;
         let is_empty = |value: &&Value| value["type"] == "page" && value["url"] == "about:blank";
         let empty = targets["targetInfos"].as_array().and_then(|all| all.iter().find(is_empty));
-        let made = match empty {
+        let page = match empty {
             Some(target) => target.clone(),
             None => {
                 self.ask(None, ANSWERS, "Target.createTarget", &json!({ "url": "about:blank" }))?
             }
         };
-        let target = json!({ "targetId": made["targetId"], "flatten": true });
+        let target = json!({ "targetId": page["targetId"], "flatten": true });
         let attached = self.ask(None, ANSWERS, "Target.attachToTarget", &target)?;
         let session = attached["sessionId"].as_str().map(ToOwned::to_owned);
         session.ok_or_else(|| "the browser gives no tab".to_owned())

@@ -240,16 +240,16 @@ fn interval(begin: &Mark, dur: i64, flags: u16) -> Timed {
 
 pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error> {
     let mut all = All::new(SharedNames::default(), Arc::default(), config);
-    let asked = config.as_merged();
+    let merge_config = config.as_merged();
     let scanned =
-        InputSet::read(sources, &asked, EachChunk(|found, input| all.append(found, input)))?;
+        InputSet::read(sources, &merge_config, EachChunk(|found, input| all.append(found, input)))?;
     let lanes = Arc::unwrap_or_clone(std::mem::take(&mut all.lanes));
     let (joined, lanes) = Joined::new(lanes, &scanned);
     all.join(&joined, config)?;
     all.lanes = Arc::new(lanes);
-    (all.facts.joined, all.facts.origins) = (joined.said, joined.origins);
+    (all.facts.joined, all.facts.origins) = (joined.sentence, joined.origins);
     if !scanned.profiles().is_empty() {
-        all.calls(sources, &asked)?;
+        all.calls(sources, &merge_config)?;
     }
     let (notes, times) = std::mem::take(&mut all.parts).joined(&scanned);
     let bounds = bounds_of(times.bounds(), all.facts.bounds);

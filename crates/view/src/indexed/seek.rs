@@ -85,7 +85,7 @@ impl Indexed {
             let is_wanted = |name: u32| names.contains(&name);
             let all = self.index().stretches_of(is_wanted, ranked, beyond, STRETCHES)?;
             for batch in all.chunks(at_once) {
-                let nearest = batch.first().map(|stretch| stretch.key.0);
+                let nearest = batch.first().map(|range| range.key.0);
                 if best.is_some_and(|best| nearest.is_none_or(|nearest| best.0 < nearest)) {
                     return Ok(unranked(best, forwards));
                 }
@@ -112,9 +112,7 @@ impl Indexed {
             return match batch {
                 [] | [_] => Err(self.index().one_piece()),
                 // a single range may still be decompressible
-                _ => batch
-                    .iter()
-                    .try_for_each(|stretch| self.look_at(&[*stretch], text, cancel, look)),
+                _ => batch.iter().try_for_each(|range| self.look_at(&[*range], text, cancel, look)),
             };
         };
         let config = self.config(cancel);

@@ -174,14 +174,14 @@ fn indexed(sources: &[Source], seen: &Arc<Seen>, config: &Config) -> Result<ToSh
     }
     if bytes.is_some_and(|bytes| bytes >= WORTH) {
         found = match DrawnIndex::make(source, seen, config) {
-            Ok(made) => made,
+            Ok(found) => found,
             Err(error) => {
                 config.limits.cancel.check()?;
                 // a trace that is unreadable or too large for memory fails again, and is reported,
                 // when it is read
                 let is_told = error.class() == ErrorClass::System;
-                let said = || format!("{source} has no index, and all of it was read: {error}");
-                let warning = is_told.then(|| Warning::Said(said()));
+                let text = || format!("{source} has no index, and all of it was read: {error}");
+                let warning = is_told.then(|| Warning::Said(text()));
                 return Ok(ToShow::All("it has no index".to_owned(), warning));
             }
         };

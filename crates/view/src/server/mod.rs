@@ -129,19 +129,19 @@ async fn serve(
             all.find(Poll::is_ready).unwrap_or(Poll::Pending)
         })
     };
-    let asked = Arc::new(RequestClock {
+    let clock = Arc::new(RequestClock {
         start: Instant::now(),
         last: AtomicU64::new(0),
         open: AtomicU64::new(0),
     });
     let mut connections = Connections::default();
     let (work, unread) = (Arc::new(Semaphore::new(AT_WORK)), Arc::new(Unread::default()));
-    let (site, asked_by_all) = (Arc::clone(site), Arc::clone(&asked));
-    let service = Service { site, work, unread, asked: asked_by_all, busy: Arc::default() };
+    let (site, service_clock) = (Arc::clone(site), Arc::clone(&clock));
+    let service = Service { site, work, unread, clock: service_clock, busy: Arc::default() };
     loop {
         let accepted = tokio::time::timeout(Duration::from_millis(500), accept()).await;
         let Ok(stream) = accepted else {
-            if idle.is_some_and(|idle| asked.since() >= idle) {
+            if idle.is_some_and(|idle| clock.since() >= idle) {
                 return Ok(());
             }
             continue;
@@ -214,9 +214,9 @@ impl Drop for Busy {
 struct OpenRequest(Arc<RequestClock>);
 
 impl OpenRequest {
-    fn new(asked: Arc<RequestClock>) -> Self {
-        asked.open.fetch_add(1, Ordering::Relaxed);
-        OpenRequest(asked)
+    fn new(clock: Arc<RequestClock>) -> Self {
+        clock.open.fetch_add(1, Ordering::Relaxed);
+        OpenRequest(clock)
     }
 }
 
@@ -259,14 +259,14 @@ struct Service {
     site: Arc<Site>,
     work: Arc<Semaphore>,
     unread: Arc<Unread>,
-    asked: Arc<RequestClock>,
+    clock: Arc<RequestClock>,
     /// Number of requests in progress on this connection.
     busy: Arc<AtomicUsize>,
 }
 
 async fn respond(request: Request<Incoming>, service: Service) -> Response<Sent> {
-    let Service { site, work, unread, asked, busy } = service;
-    let (open, busy) = (OpenRequest::new(asked), Busy::new(busy));
+    let Service { site, work, unread, clock, busy } = service;
+    let (open, busy) = (OpenRequest::new(clock), Busy::new(busy));
     let header = |name: &str| {
         let value = request.headers().get(name).and_then(|value| value.to_str().ok());
         value.map(ToOwned::to_owned)

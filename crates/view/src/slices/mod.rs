@@ -131,12 +131,12 @@ impl Slices {
         };
         let (sender, mut rest) = channel::<BodyPiece>(WAITING);
         let failure = Arc::new(Mutex::new(None));
-        let (told, room) = (Arc::clone(&failure), Arc::clone(&self.room));
+        let (failure_slot, room) = (Arc::clone(&failure), Arc::clone(&self.room));
         let work = move || {
             let _own = room.take();
             if let Err(error) = job.run(&sender) {
-                if let Ok(mut told) = told.lock() {
-                    *told = Some(error);
+                if let Ok(mut slot) = failure_slot.lock() {
+                    *slot = Some(error);
                 }
                 // the client may have disconnected
                 let _gone = sender.blocking_send(Err(()));

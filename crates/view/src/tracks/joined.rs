@@ -52,7 +52,7 @@ pub(crate) struct JoinedLane {
 pub(crate) struct Joined {
     lanes: Vec<JoinedLane>,
     /// Changes by the merge, as a sentence without a full stop; `None` without changes.
-    pub(crate) said: Option<String>,
+    pub(crate) sentence: Option<String>,
     /// The inputs that contain each process, by its new pid.
     pub(crate) origins: Origins,
 }
@@ -76,8 +76,8 @@ impl Joined {
             let number = joined.add(LaneKey { pid, input: 0, ..key });
             moved.push(JoinedLane { number, offset, recording });
         }
-        let said = said(&renamed, scanned);
-        (Joined { lanes: moved, said, origins }, joined)
+        let sentence = sentence_of(&renamed, scanned);
+        (Joined { lanes: moved, sentence, origins }, joined)
     }
 
     pub(crate) fn is_same(&self) -> bool {
@@ -106,7 +106,7 @@ impl Joined {
 
 type Renamed = BTreeMap<u32, BTreeSet<(Box<[u8]>, Box<[u8]>)>>;
 
-fn said(renamed: &Renamed, scanned: &InputSet) -> Option<String> {
+fn sentence_of(renamed: &Renamed, scanned: &InputSet) -> Option<String> {
     /// Maximum number of inputs named in the message.
     const NAMED: usize = 3;
     let name = |input: usize| scanned.reports()[input].name.as_str();

@@ -11,7 +11,7 @@ use tracemill_view::{Ask, Content, Site};
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 const MOST: usize = 4;
 
-fn answers(path: &Path, config: Config, asked: &[&str]) -> Vec<(u16, Vec<u8>)> {
+fn answers(path: &Path, config: Config, routes: &[&str]) -> Vec<(u16, Vec<u8>)> {
     let source = Source::Path(path.to_owned());
     let site = Site::new(vec![source], config, TOKEN.into(), 80);
     let read = site.read().is_ok();
@@ -41,15 +41,15 @@ fn answers(path: &Path, config: Config, asked: &[&str]) -> Vec<(u16, Vec<u8>)> {
         value.as_object_mut().and_then(|all| all.remove("on_disk"));
         (status, value.to_string().into_bytes())
     };
-    asked.iter().map(answer).collect()
+    routes.iter().map(answer).collect()
 }
 
 /// Checks an input: lines of requests, a NUL byte, a trace; the last two bytes are knobs.
 pub(crate) fn requests(input: &[u8]) {
     let (input, knobs) = input.split_at(input.len().saturating_sub(2));
     let at = input.iter().position(|&byte| byte == 0).unwrap_or(input.len());
-    let asked = String::from_utf8_lossy(&input[..at]).into_owned();
-    let asked: Vec<&str> = asked.split('\n').take(MOST).collect();
+    let text = String::from_utf8_lossy(&input[..at]).into_owned();
+    let routes: Vec<&str> = text.split('\n').take(MOST).collect();
     let file = tempfile::NamedTempFile::new().expect("a file");
     std::fs::write(file.path(), input.get(at + 1..).unwrap_or_default()).expect("room");
     let usual = Config::new(1, 64 << 20, std::env::temp_dir());
@@ -57,7 +57,7 @@ pub(crate) fn requests(input: &[u8]) {
     let (shares, knob) = (config.limits.shares(), |at: usize| knobs.get(at).copied().unwrap_or(0));
     let (chunk, index) = (64 + 8 * usize::from(knob(0)), 64 + u64::from(knob(1)) * 200);
     config.limits.shares = Some(Shares { chunk, segment: chunk, index, ..shares });
-    let [a, b] = [usual, config].map(|config| answers(file.path(), config, &asked));
+    let [a, b] = [usual, config].map(|config| answers(file.path(), config, &routes));
     assert_eq!(a, b);
 }
 

@@ -133,13 +133,16 @@ fn several_inputs_are_shown_like_their_merge() {
 #[test]
 fn changes_by_a_merge_are_reported() {
     let opened = open_all(&[&process(7, "a", 0), &process(7, "b", 5), &process(8, "c", 0)]);
-    let said = opened.site.joined().expect("pid 7 is two processes");
+    let sentence = opened.site.joined().expect("pid 7 is two processes");
     assert!(
-        said.starts_with("pid 7 of ") && said.ends_with("1.json is shown as 10000007"),
-        "{said}"
+        sentence.starts_with("pid 7 of ") && sentence.ends_with("1.json is shown as 10000007"),
+        "{sentence}"
     );
     let trace = opened.json("api/trace");
-    assert_eq!((&trace["joined"], trace["inputs"].as_array().unwrap().len()), (&said.into(), 3));
+    assert_eq!(
+        (&trace["joined"], trace["inputs"].as_array().unwrap().len()),
+        (&sentence.into(), 3)
+    );
     let of = |process: &Value| (process["pid"].clone(), process["inputs"].clone());
     let processes: Vec<_> = trace["processes"].as_array().unwrap().iter().map(of).collect();
     let wanted = [("7", 0), ("10000007", 1), ("8", 2)];
@@ -165,8 +168,8 @@ fn clocks_of_inputs_are_aligned() {
         format!(r#"{{"baseTimeNanoseconds":{base},"traceEvents":{}}}"#, process(pid, "a", 1000))
     };
     let opened = open_all(&[&of(5_000_000_000, 7), &of(9_000_000_000, 8)]);
-    let said = opened.site.joined().expect("one clock is four seconds off");
-    assert!(said.ends_with("1.json are moved by 4000000000 ns"), "{said}");
+    let sentence = opened.site.joined().expect("one clock is four seconds off");
+    assert!(sentence.ends_with("1.json are moved by 4000000000 ns"), "{sentence}");
     assert_eq!(opened.json("api/trace")["duration"], "4000197000");
     let same = [of(5_000_000_000, 7), of(5_000_000_000, 8)];
     assert_eq!(open_all(&[&same[0], &same[1]]).site.joined(), None);

@@ -114,8 +114,8 @@ fn oversized_frames_are_reported() {
     for route in ["api/find?name=last&at=0", "api/event?place=538000000"] {
         let reply = opened.get(route);
         assert_eq!(reply.status, 503, "{route}");
-        let said: serde_json::Value = serde_json::from_slice(&body(reply)).unwrap();
-        let (error, hint) = (said["error"].as_str().unwrap(), said["hint"].as_str().unwrap());
+        let answer: serde_json::Value = serde_json::from_slice(&body(reply)).unwrap();
+        let (error, hint) = (answer["error"].as_str().unwrap(), answer["hint"].as_str().unwrap());
         assert!(error.contains("a single compressed block exceeds 512 MiB"), "{error}");
         assert!(!error.contains("memory") && hint.contains("zstd in frames"), "{error}: {hint}");
     }

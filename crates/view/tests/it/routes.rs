@@ -72,7 +72,13 @@ fn requests_of_other_origins_are_rejected() {
     let target = format!("/{TOKEN}/api/trace");
     let of = |origin| {
         opened
-            .asked(&Ask { method: "GET", target: &target, host: Some(HOST), origin, is_own: false })
+            .request(&Ask {
+                method: "GET",
+                target: &target,
+                host: Some(HOST),
+                origin,
+                is_own: false,
+            })
             .status
     };
     assert_eq!((of(None), of(Some("http://127.0.0.1:8123"))), (200, 200));
@@ -170,8 +176,11 @@ fn invalid_requests_get_error_messages() {
     for route in wrong {
         let reply = opened.get(route);
         assert_eq!(reply.status, 400, "{route}");
-        let said: Value = serde_json::from_slice(&body(reply)).unwrap();
-        assert!(!said["error"].as_str().unwrap().is_empty() && said["hint"].is_string(), "{route}");
+        let answer: Value = serde_json::from_slice(&body(reply)).unwrap();
+        assert!(
+            !answer["error"].as_str().unwrap().is_empty() && answer["hint"].is_string(),
+            "{route}"
+        );
     }
     assert_eq!(opened.get("api/event?place=0").status, 404);
     assert_eq!(opened.get("api/event?place=99999999999999").status, 404);
@@ -312,7 +321,7 @@ fn damage_is_reported_with_its_time() {
     let bad = text.find("?!?").unwrap();
     let opened = open(text.as_bytes());
     let trace = opened.json("api/trace");
-    let told = trace["damage"].as_array().unwrap();
+    let damage = trace["damage"].as_array().unwrap();
     let of = |value: &Value| {
         (
             value["kind"].as_str().unwrap().to_owned(),
@@ -320,14 +329,14 @@ fn damage_is_reported_with_its_time() {
             value["at"].as_f64(),
         )
     };
-    let told: Vec<_> = told.iter().map(of).collect();
-    assert_eq!(told[0].1, bad as u64, "{trace}");
+    let damages: Vec<_> = damage.iter().map(of).collect();
+    assert_eq!(damages[0].1, bad as u64, "{trace}");
     assert_eq!(
-        (told.len() as u64, told[0].2),
+        (damages.len() as u64, damages[0].2),
         (trace["lost"].as_u64().unwrap(), Some(0.0)),
         "{trace}"
     );
-    let last = told.last().unwrap();
+    let last = damages.last().unwrap();
     assert_eq!(
         (&*last.0, last.1, last.2),
         ("truncated", text.rfind('{').unwrap() as u64, Some(50_000.0))
@@ -344,15 +353,15 @@ fn damage_is_reported_with_its_time() {
     let whole = format!("[{}]", event(1000));
     let cut = format!("[{},{{\"ph\"", event(40));
     let both = open_all(&[&cut, &whole, &cut]).json("api/trace");
-    let told: Vec<_> = both["damage"]
+    let damages: Vec<_> = both["damage"]
         .as_array()
         .unwrap()
         .iter()
         .map(|damage| (damage["input"].as_str().unwrap().to_owned(), damage["at"].as_f64()))
         .collect();
-    assert_eq!(told.len(), 2, "{both}");
-    assert!(told[0].0.ends_with("0.json") && told[1].0.ends_with("2.json"), "{told:?}");
-    assert_eq!([told[0].1, told[1].1], [Some(0.0), Some(0.0)]);
+    assert_eq!(damages.len(), 2, "{both}");
+    assert!(damages[0].0.ends_with("0.json") && damages[1].0.ends_with("2.json"), "{damages:?}");
+    assert_eq!([damages[0].1, damages[1].1], [Some(0.0), Some(0.0)]);
     // the times of neighboring inputs do not count
     let begun = format!("[?!?{}]", event(40));
     assert_eq!(open_all(&[&whole, &begun]).json("api/trace")["damage"][0]["at"], 0.0);

@@ -46,9 +46,9 @@ fn downloaded_slices_equal_slice_output() {
     drop(packed);
     assert_eq!(opened.get("slice.json?from=0&to=1000").status, 200);
     let size = opened.json("api/size?from=5000000&to=15000000");
-    let (said, is) = (
+    let (estimate, is) = (
         size["bytes"].as_u64().unwrap(),
         opened.bytes("slice.json?from=5000000&to=15000000").len() as u64,
     );
-    assert!(said.abs_diff(is) < is / 10, "{said} {is}");
+    assert!(estimate.abs_diff(is) < is / 10, "{estimate} {is}");
 }

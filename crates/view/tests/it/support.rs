@@ -64,8 +64,8 @@ pub(crate) fn open_indexed(text: &[u8]) -> Opened {
 pub(crate) fn open_indexed_as(name: &str, text: &[u8]) -> Opened {
     let opened = named(name, text, Config { index: IndexUse::Auto, ..config() });
     let sources = [Source::Path(opened.path.clone())];
-    let made = index(&sources, &IndexConfig::default(), &config()).unwrap();
-    assert_eq!(made[0].left_out, [""; 0], "{:?}", made[0].sections);
+    let reports = index(&sources, &IndexConfig::default(), &config()).unwrap();
+    assert_eq!(reports[0].left_out, [""; 0], "{:?}", reports[0].sections);
     opened.site.read().unwrap();
     opened
 }
@@ -76,10 +76,10 @@ impl Opened {
     }
 
     pub(crate) fn ask(&self, method: &str, target: &str, host: Option<&str>) -> Reply {
-        self.asked(&Ask { method, target, host, origin: None, is_own: false })
+        self.request(&Ask { method, target, host, origin: None, is_own: false })
     }
 
-    pub(crate) fn asked(&self, ask: &Ask<'_>) -> Reply {
+    pub(crate) fn request(&self, ask: &Ask<'_>) -> Reply {
         self.site.answer(ask, &Cancel::default())
     }
 

@@ -10,7 +10,7 @@ const TRACE: &[u8] = br#"[{"ph":"X","name":"a","cat":"c","pid":1,"tid":1,"ts":1,
 const DEVTOOLS: &str = "devtools://devtools";
 const OWN: &str = "http://127.0.0.1:8123";
 
-fn asked(site: &Site, method: &str, route: &str, origin: Option<&str>, is_own: bool) -> Reply {
+fn request(site: &Site, method: &str, route: &str, origin: Option<&str>, is_own: bool) -> Reply {
     let target = format!("/{TOKEN}/{route}");
     let ask = Ask { method, target: &target, host: Some(HOST), origin, is_own };
     site.answer(&ask, &tracemill_trace::run::limits::Cancel::default())
@@ -27,21 +27,21 @@ fn with(opened: &Opened, change: impl FnOnce(Site) -> Site) -> Site {
 fn own_devtools_may_request_only_slices() {
     let opened = open(TRACE);
     let slice = "slice.json.gz?from=0&to=5000&for=devtools";
-    assert_eq!(asked(&opened.site, "GET", slice, Some(DEVTOOLS), false).status, 403);
+    assert_eq!(request(&opened.site, "GET", slice, Some(DEVTOOLS), false).status, 403);
     let site = with(&opened, |site| site.with_devtools("/nowhere/chromium".into()));
-    let reply = asked(&site, "GET", slice, Some(DEVTOOLS), false);
+    let reply = request(&site, "GET", slice, Some(DEVTOOLS), false);
     assert_eq!(reply.status, 200);
     assert!(reply.headers.contains(&("access-control-allow-origin", DEVTOOLS.into())));
     drop(reply);
     for route in ["api/trace", "", "api/event?place=1", "open", "sliced/../api/trace"] {
-        let reply = asked(&site, "GET", route, Some(DEVTOOLS), false);
+        let reply = request(&site, "GET", route, Some(DEVTOOLS), false);
         assert!([403, 404].contains(&reply.status), "{route}: {}", reply.status);
     }
     for origin in ["https://evil.test", "null", "devtools://devtools.evil.test"] {
-        assert_eq!(asked(&site, "GET", slice, Some(origin), false).status, 403, "{origin}");
+        assert_eq!(request(&site, "GET", slice, Some(origin), false).status, 403, "{origin}");
     }
     assert!(
-        asked(&site, "GET", slice, Some(OWN), false)
+        request(&site, "GET", slice, Some(OWN), false)
             .headers
             .iter()
             .all(|header| !header.0.starts_with("access"))
@@ -62,17 +62,17 @@ fn only_the_page_may_open_a_browser() {
         ("PUT", Some(OWN), true, 405),
     ] {
         assert_eq!(
-            asked(&site, method, route, origin, is_own).status,
+            request(&site, method, route, origin, is_own).status,
             status,
             "{method} {origin:?}"
         );
     }
-    assert_eq!(asked(&site, "POST", "api/trace", Some(OWN), true).status, 405);
-    assert_eq!(asked(&site, "POST", "open?from=5&to=1", Some(OWN), true).status, 400);
+    assert_eq!(request(&site, "POST", "api/trace", Some(OWN), true).status, 405);
+    assert_eq!(request(&site, "POST", "open?from=5&to=1", Some(OWN), true).status, 400);
     // without --devtools nothing can be opened
-    assert_eq!(asked(&opened.site, "POST", route, Some(OWN), true).status, 404);
+    assert_eq!(request(&opened.site, "POST", route, Some(OWN), true).status, 404);
     // a browser that fails to start is reported
-    let reply = asked(&site, "POST", route, Some(OWN), true);
+    let reply = request(&site, "POST", route, Some(OWN), true);
     assert_eq!(reply.status, 503);
     assert!(String::from_utf8(body(reply)).unwrap().contains("Save the slice"));
 }
@@ -102,7 +102,7 @@ fn only_files_of_the_viewer_are_served() {
         ("app-1.js", "text/javascript; charset=utf-8"),
         ("sub/font.woff2", "font/woff2"),
     ] {
-        let reply = asked(&site, "GET", &format!("speedscope/{name}"), None, false);
+        let reply = request(&site, "GET", &format!("speedscope/{name}"), None, false);
         assert_eq!((reply.status, reply.kind), (200, kind), "{name}");
         let policy =
             reply.headers.iter().find(|header| header.0 == "content-security-policy").unwrap();
@@ -114,7 +114,7 @@ fn only_files_of_the_viewer_are_served() {
         symlink(folder.path().join("secret.txt"), release.join("out.js")).unwrap();
         symlink(folder.path(), release.join("up")).unwrap();
         symlink(release.join("app-1.js"), release.join("in.js")).unwrap();
-        assert_eq!(asked(&site, "GET", "speedscope/in.js", None, false).status, 200);
+        assert_eq!(request(&site, "GET", "speedscope/in.js", None, false).status, 200);
     }
     for name in [
         "out.js",
@@ -132,11 +132,11 @@ fn only_files_of_the_viewer_are_served() {
         "sub//font.woff2",
         "app-1.js%00",
     ] {
-        let reply = asked(&site, "GET", &format!("speedscope/{name}"), None, false);
+        let reply = request(&site, "GET", &format!("speedscope/{name}"), None, false);
         assert_eq!(reply.status, 404, "{name}");
     }
     let trace: serde_json::Value =
-        serde_json::from_slice(&body(asked(&site, "GET", "api/trace", None, false))).unwrap();
+        serde_json::from_slice(&body(request(&site, "GET", "api/trace", None, false))).unwrap();
     assert_eq!(trace["viewers"]["speedscope"], true);
     assert_eq!(opened.get("speedscope/index.html").status, 404);
 }

@@ -89,8 +89,8 @@ mod tests {
         }
         let following = Following::of(depths.iter().copied());
         let mut branches = following.branches();
-        let told: Vec<String> = depths.iter().map(|&depth| branches.next(depth)).collect();
-        assert_eq!(told, expected(&depths));
-        assert_eq!(told[0], "");
+        let texts: Vec<String> = depths.iter().map(|&depth| branches.next(depth)).collect();
+        assert_eq!(texts, expected(&depths));
+        assert_eq!(texts[0], "");
     }
 }

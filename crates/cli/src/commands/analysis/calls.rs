@@ -32,12 +32,12 @@ fn trace(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     tracemill_trace::output::check(&output, &running.sources.iter().collect::<Vec<_>>())?;
     running.announce();
 
-    let MadeCalls { written, calls, said, merging } = make(args, running)?;
+    let MadeCalls { written, calls, texts, merging } = make(args, running)?;
     let mut report = running.watch(|_, _| merging.merge(&calls, &output))?.run;
     report.inputs.truncate(report.inputs.len() - calls.len());
 
     writing.tell_decisions(&report, &[]);
-    let texts = said.into_iter().chain(calls_warnings(written));
+    let texts = texts.into_iter().chain(calls_warnings(written));
     report.warnings.extend(texts.map(Warning::Said));
     writing.tell_outcome(&report, &[]);
     messages.say(&format!("{} made of samples", plural(written.calls, "call")));
@@ -48,10 +48,10 @@ fn trace(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {
     Ok(exit.unless_empty(written.calls == 0))
 }
 
-fn calls_warnings(made: WrittenCalls) -> Vec<String> {
+fn calls_warnings(written: WrittenCalls) -> Vec<String> {
     let none = "no call was written: no thread that was asked for has a CPU profile with samples in the window";
-    let untimed = format!("{} whose time is no number: left out", plural(made.untimed, "call"));
-    let all = [(made.calls == 0, none.to_owned()), (made.untimed > 0, untimed)];
+    let untimed = format!("{} whose time is no number: left out", plural(written.untimed, "call"));
+    let all = [(written.calls == 0, none.to_owned()), (written.untimed > 0, untimed)];
     all.into_iter().filter(|(is, _)| *is).map(|(_, text)| text).collect()
 }
 
@@ -61,7 +61,7 @@ struct MadeCalls {
     /// The calls as merge inputs.
     calls: Vec<Source>,
     /// Warnings about the inputs.
-    said: Vec<String>,
+    texts: Vec<String>,
     /// Merge of the inputs, waiting for the calls.
     merging: PendingMerge,
 }
@@ -88,8 +88,8 @@ fn make(args: &CallsArgs, running: &Running<'_>) -> Result<MadeCalls, Failure> {
     let (written, calls) =
         tracemill_export::draft_calls(&trace, &threads, rules, window, "calls of samples")?;
     notes(&trace).iter().for_each(|note| running.messages.say(note));
-    let said = [unmatched, warnings(&trace)].concat();
-    Ok(MadeCalls { written, calls, said, merging })
+    let texts = [unmatched, warnings(&trace)].concat();
+    Ok(MadeCalls { written, calls, texts, merging })
 }
 
 fn rows(args: &CallsArgs, messages: &Messages) -> Result<Exit, Failure> {

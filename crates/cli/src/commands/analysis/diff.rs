@@ -254,7 +254,7 @@ fn run<'a>(
     let times = args.times.times(&args.part)?;
     let rules = ReadRules { wanted: Wanted { report, ..rules.wanted }, times, ..rules };
     let job = Job::read(flags, &args.output, rules, Some(&args.part), messages)?;
-    let asked = RequestedTable { shape: Shape::CallTree, by: GroupBy::None, per: Per::All };
-    let (threads, query) = args.picks.query(&args.part, &job.trace, asked)?;
+    let table = RequestedTable { shape: Shape::CallTree, by: GroupBy::None, per: Per::All };
+    let (threads, query) = args.picks.query(&args.part, &job.trace, table)?;
     Ok((Run::of(&job.trace, &threads, &query, single)?, job))
 }

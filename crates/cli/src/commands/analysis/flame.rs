@@ -24,7 +24,7 @@ pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Resul
     let flags = Flags { verb: "flame", input, common };
     let picked = Picked { part, picks, by: args.group_by, times };
     let mut job = Job::picked(flags, output, picked, messages)?;
-    job.asked.extend(args.peek.clone().map(|name| ("--peek", AskedRows::Name(name))));
+    job.requested_rows.extend(args.peek.clone().map(|name| ("--peek", AskedRows::Name(name))));
     let parts = tables(args, &job.trace, RequestedTable { shape, by: args.group_by, per })?;
     note_dropped(&parts, messages);
     let picture = match (&args.peek, &args.diff) {
@@ -56,8 +56,8 @@ fn note_below_zero(parts: &[Part], messages: &Messages) {
     }
 }
 
-fn tables(args: &FlameArgs, trace: &Trace, asked: RequestedTable) -> Result<Vec<Part>, Failure> {
-    let (threads, query) = args.picks.query(&args.part, trace, asked)?;
+fn tables(args: &FlameArgs, trace: &Trace, table: RequestedTable) -> Result<Vec<Part>, Failure> {
+    let (threads, query) = args.picks.query(&args.part, trace, table)?;
     let mut parts = trace.parts(&threads, &query)?;
     parts.retain(|part| !part.table.rows.is_empty());
     Ok(parts)

@@ -56,7 +56,7 @@ struct Job<'a> {
     reporting: Reporting<'a>,
     trace: Trace,
     /// Names that rows must have, by flag; without a matching row there is no answer.
-    asked: Vec<(&'static str, AskedRows)>,
+    requested_rows: Vec<(&'static str, AskedRows)>,
 }
 
 /// Flags that select events and group rows.
@@ -92,7 +92,7 @@ impl<'a> Job<'a> {
             trace.entities = entities;
             unmatched::of_threads(part, &trace).iter().for_each(|text| messages.warning(text));
         }
-        Ok(Job { reporting, trace, asked: Vec::new() })
+        Ok(Job { reporting, trace, requested_rows: Vec::new() })
     }
 
     /// Reads the inputs for a verb that selects events and groups rows.
@@ -105,7 +105,7 @@ impl<'a> Job<'a> {
         let Picked { part, picks, by, times, .. } = picked;
         let rules = ReadRules { times: times.times(part)?, ..picks.read_rules(part, by) };
         let job = Job::read(flags, output, rules, Some(part), messages)?;
-        let job = Job { asked: picks.asked_rows(), ..job };
+        let job = Job { requested_rows: picks.asked_rows(), ..job };
         let is_whole = !part.has_window() && !picks.has_window();
         samples_behind(&job.trace)
             .filter(|_| is_whole)
@@ -126,12 +126,12 @@ impl<'a> Job<'a> {
         let texts = warnings(&self.trace).into_iter().map(Warning::Said);
         let refused = refused(&self.trace);
         // numbers that do not follow DevTools need no warning about it
-        let (said, noted) = match self.trace.origin() {
+        let (warning, noted) = match self.trace.origin() {
             None if self.trace.follows_devtools => (refused, None),
             _ => (None, refused),
         };
         noted.iter().for_each(|text| messages.note(text));
-        let texts = texts.chain(said.map(Warning::Said));
+        let texts = texts.chain(warning.map(Warning::Said));
         let all = self.trace.warnings.iter().cloned().chain(texts);
         self.reporting.tell(inputs, &Vec::from_iter(all));
         messages.losses(inputs);
@@ -144,7 +144,7 @@ impl<'a> Job<'a> {
                 time if time > 0.0 => format!("; the trace lasts {}", time_text(time / 1000.0)),
                 _ => String::new(),
             };
-            let named = unmatched::of_rows(&self.asked, &self.trace);
+            let named = unmatched::of_rows(&self.requested_rows, &self.trace);
             named.iter().for_each(|text| messages.warning(text));
             if named.is_empty() {
                 messages.warning(&format!(
@@ -215,8 +215,8 @@ fn warnings(trace: &Trace) -> Vec<String> {
             "written by tracemill calls: left out, because the CPU samples count instead",
         ),
     ];
-    let told = counts.iter().filter(|(count, ..)| *count > 0);
-    told.map(|(count, noun, what)| format!("{} {what}", plural(*count, noun))).collect()
+    let counted = counts.iter().filter(|(count, ..)| *count > 0);
+    counted.map(|(count, noun, what)| format!("{} {what}", plural(*count, noun))).collect()
 }
 
 /// Warns about overlapping events, which trees leave out.
@@ -239,9 +239,9 @@ pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> 
     let flags = Flags { verb: "top", input, common };
     let picked = Picked { part, picks, by: args.group_by, times };
     let job = Job::picked(flags, output, picked, messages)?;
-    let asked =
+    let table =
         RequestedTable { shape: Shape::BottomUp { levels: 1 }, by: args.group_by, per: args.per };
-    let (threads, query) = picks.query(part, &job.trace, asked)?;
+    let (threads, query) = picks.query(part, &job.trace, table)?;
     let default_rows = (!args.form.form().is_data()).then_some(30);
     let shown = ShownRows::new(&job.trace, args.rows, default_rows);
     let rows = if args.sort == RowOrder::Own { shown.most() } else { usize::MAX };
@@ -272,8 +272,8 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
         (_, true) => Shape::Log,
         _ => Shape::CallTree,
     };
-    let asked = RequestedTable { shape, by: args.group_by, per: args.per };
-    let (threads, query) = picks.query(part, &job.trace, asked)?;
+    let table = RequestedTable { shape, by: args.group_by, per: args.per };
+    let (threads, query) = picks.query(part, &job.trace, table)?;
     let is_data = args.form.form().is_data() || shape == Shape::Log;
     let usual = if is_data { RowThreshold::default() } else { RowThreshold::Percent(0.5) };
     let limit = match export.is_some() || args.peek.is_some() || args.heaviest.is_some() {
@@ -294,7 +294,7 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
         return job.finish(is_empty(&parts));
     }
     if args.peek.is_some() || args.heaviest.is_some() {
-        job.asked.extend(args.asked_rows());
+        job.requested_rows.extend(args.asked_rows());
         let columns = columns_of(job.place());
         let text = match &args.peek {
             Some(name) => text::peek(&job.trace, &parts, name, columns),

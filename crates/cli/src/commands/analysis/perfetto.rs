@@ -92,9 +92,9 @@ fn left_out(written: &Perfetto) -> Vec<String> {
              time: left out",
         ),
     ];
-    let told = texts.iter().filter(|(count, ..)| *count > 0);
+    let counted = texts.iter().filter(|(count, ..)| *count > 0);
     let mut all: Vec<String> =
-        told.map(|(count, what, then)| format!("{} {then}", plural(*count, what))).collect();
+        counted.map(|(count, what, then)| format!("{} {then}", plural(*count, what))).collect();
     if written.shift > 0 {
         all.push(format!("times begin {} ns below zero, which Perfetto has not: all are that much later in the output", written.shift));
     }

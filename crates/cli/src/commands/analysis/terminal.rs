@@ -22,8 +22,8 @@ impl Canvas {
     /// Creates a canvas for standard output or a file.
     pub(super) fn of(colour: TerminalChoice, is_file: bool) -> Self {
         let on_terminal = !is_file && io::stdout().is_terminal();
-        let asked = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
-        let columns = asked.or_else(|| on_terminal.then(columns_of_terminal).flatten());
+        let given = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+        let columns = given.or_else(|| on_terminal.then(columns_of_terminal).flatten());
         let columns = columns.unwrap_or(USUAL).clamp(20, 1000);
         Canvas { columns, colours: has_colors(colour, !is_file) }
     }

@@ -125,10 +125,10 @@ fn left_out(part: &Part) -> String {
         (part.ignored, "call", "on the ignore list"),
         (part.hidden, "event", "hidden when the trace was stored"),
     ];
-    let told = all.iter().filter(|(count, ..)| *count > 0);
-    let told: Vec<String> =
-        told.map(|(count, noun, why)| format!("{} {why}", plural(*count, noun))).collect();
-    if told.is_empty() { String::new() } else { format!("; without {}", told.join(" and ")) }
+    let counted = all.iter().filter(|(count, ..)| *count > 0);
+    let texts: Vec<String> =
+        counted.map(|(count, noun, why)| format!("{} {why}", plural(*count, noun))).collect();
+    if texts.is_empty() { String::new() } else { format!("; without {}", texts.join(" and ")) }
 }
 
 /// Formats the location of a row's function, with lines and columns from 1.

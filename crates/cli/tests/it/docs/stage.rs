@@ -49,16 +49,16 @@ impl Stage {
         };
         let status: i32 = status.parse().map_err(|_| format!("status is a number: {status}"))?;
         let output = shell(self.0.path(), line);
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
         // check may find something, unless the page gives a status
         let may_find = line == command.line && line.contains("tracemill check");
         if output.status.code() != Some(status) && !(may_find && output.status.code() == Some(1)) {
-            return Err(format!("it ended with {}, expected {status}:\n{said}", output.status));
+            return Err(format!("it ended with {}, expected {status}:\n{stdout}", output.status));
         }
         if let Some(prints) = &command.prints
-            && !is_as_shown(prints, &said)
+            && !is_as_shown(prints, &stdout)
         {
-            return Err(format!("it prints:\n{said}"));
+            return Err(format!("it prints:\n{stdout}"));
         }
         if status > 1 {
             return Ok(());
@@ -110,8 +110,8 @@ fn shell(folder: &Path, line: &str) -> Output {
 #[track_caller]
 fn make(folder: &Path, line: &str) {
     let output = shell(folder, line);
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{line}: {}\n{said}", output.status);
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{line}: {}\n{stdout}", output.status);
 }
 
 fn copy(source: &Path, target: &Path) {

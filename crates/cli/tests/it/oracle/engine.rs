@@ -21,13 +21,13 @@ impl Engine {
         let mut command = Command::new("node");
         command.arg(self.0.join("oracle.mjs")).arg("--no-insights").arg(file);
         let output = command.output().expect("the oracle runs");
-        let said = || String::from_utf8_lossy(&output.stderr).into_owned();
+        let stderr = || String::from_utf8_lossy(&output.stderr).into_owned();
         let answer: Value = serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|error| panic!("{command:?}: {error}\n{}", said()));
+            .unwrap_or_else(|error| panic!("{command:?}: {error}\n{}", stderr()));
         match output.status.code() {
             Some(0) => Ok(answer),
             Some(2) => Err(answer["error"].clone()),
-            _ => panic!("{command:?}: {}\n{}", output.status, said()),
+            _ => panic!("{command:?}: {}\n{}", output.status, stderr()),
         }
     }
 
@@ -44,8 +44,8 @@ impl Engine {
 #[track_caller]
 fn run(command: &mut Command) -> Output {
     let output = command.output().expect("the command runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?}: {}\n{said}", output.status);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {}\n{stderr}", output.status);
     output
 }
 

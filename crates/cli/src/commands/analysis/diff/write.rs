@@ -73,11 +73,11 @@ fn page(
     });
     let more = comparison.rows.len() - rows.len();
     if more > 0 {
-        let told =
+        let significant =
             comparison.rows[rows.len()..].iter().filter(|row| row.own.is_significant()).count();
         let _ = writeln!(
             text,
-            "… and {}, {told} of them more than chance; -n shows more",
+            "… and {}, {significant} of them more than chance; -n shows more",
             plural(more as u64, "row")
         );
     }

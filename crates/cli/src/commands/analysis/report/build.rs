@@ -54,14 +54,14 @@ impl ReportInputs<'_> {
     }
 
     fn events(&self, id: &'static str, rows: Vec<&Stretch>, all: f64) -> Section {
-        let key = |stretch: &&Stretch| stretch.key.clone().unwrap_or_default();
+        let key = |event: &&Stretch| event.key.clone().unwrap_or_default();
         let columns = Columns::<&Stretch>::new()
-            .ms("start_ms", "at ms", |stretch| self.after_start(stretch.window.from))
-            .ms("dur_ms", "ms", |stretch| stretch.dur / 1000.0)
-            .percent("dur_pct", "%", |stretch| percent_of(stretch.dur / 1000.0, all))
-            .words("name", "action", |stretch| Cell::text(&stretch.name))
-            .words("thread", "thread", |stretch| Cell::text(self.thread(stretch.thread)))
+            .ms("start_ms", "at ms", |event| self.after_start(event.window.from))
+            .ms("dur_ms", "ms", |event| event.dur / 1000.0)
+            .percent("dur_pct", "%", |event| percent_of(event.dur / 1000.0, all))
+            .words("name", "action", |event| Cell::text(&event.name))
+            .words("thread", "thread", |event| Cell::text(self.thread(event.thread)))
             .words("key", "key", |word| Cell::text(key(word)));
-        Section::new(id, columns, rows, |stretch| self.next.of_event(&["tree"], &key(stretch)))
+        Section::new(id, columns, rows, |event| self.next.of_event(&["tree"], &key(event)))
     }
 }

@@ -100,8 +100,8 @@ impl ReportInputs<'_> {
     }
 
     /// Returns the command that shows what ran during an event.
-    fn within(&self, stretch: &Stretch) -> String {
-        self.next.of_stretch(&["tree"], &self.trace.threads[stretch.thread], stretch.window)
+    fn within(&self, interval: &Stretch) -> String {
+        self.next.of_stretch(&["tree"], &self.trace.threads[interval.thread], interval.window)
     }
 }
 

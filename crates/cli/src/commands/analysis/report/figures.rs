@@ -27,7 +27,7 @@ pub(super) fn busy(report: &Report) -> f64 {
 /// Returns the value of a figure, or the reason why it is missing.
 pub(in super::super) fn value(report: &Report, figure: Figure) -> Result<f64, String> {
     let longest =
-        |stretches: &[Stretch]| stretches.first().map_or(0.0, |stretch| stretch.dur / 1000.0);
+        |intervals: &[Stretch]| intervals.first().map_or(0.0, |interval| interval.dur / 1000.0);
     let tasks = report.tasks.as_ref().ok_or("the trace has no tasks (RunTask)");
     let blocks = report.blocks.as_ref().ok_or("no input is a CPU profile on its own");
     let blocks = blocks.and_then(|blocks| match blocks.without_idle {

@@ -72,12 +72,12 @@ impl ReportInputs<'_> {
             self.next.of_all(&["tree", "--per", "all", "--peek", row.name()])
         };
         let Report { gc, idle, .. } = *self.report;
-        let said = |ms: f64, text: String| if ms > 0.0 { text } else { String::new() };
-        let gc_said = said(gc, format!("; garbage collection {}", time_text(gc)));
-        let idle_said = said(idle, format!("; idle {}, not counted", time_text(idle)));
+        let unless_zero = |ms: f64, text: String| if ms > 0.0 { text } else { String::new() };
+        let gc_text = unless_zero(gc, format!("; garbage collection {}", time_text(gc)));
+        let idle_text = unless_zero(idle, format!("; idle {}, not counted", time_text(idle)));
         let all = rows.len() as u64;
         Some(Section::new("hot", columns, rows.iter().take(self.rows), next).of(all).with(
-            format!("{} busy, {}{gc_said}{idle_said}", time_text(busy), plural(all, "row")),
+            format!("{} busy, {}{gc_text}{idle_text}", time_text(busy), plural(all, "row")),
             vec![
                 ("busy_ms", Cell::Ms(busy)),
                 ("idle_ms", Cell::Ms(idle)),
@@ -167,7 +167,7 @@ impl ReportInputs<'_> {
             ),
         };
         let figures = vec![("count", Cell::Count(count)), ("blocking_ms", Cell::Ms(blocking))];
-        self.stretches("tasks", longest).of(count).with(head, figures)
+        self.intervals("tasks", longest).of(count).with(head, figures)
     }
 
     fn blocks(&self, blocks: &Blocks) -> Section {
@@ -186,7 +186,7 @@ impl ReportInputs<'_> {
             ("total_ms", Cell::Ms(*total)),
             ("without_idle", Cell::Count(*without_idle)),
         ];
-        let mut section = self.stretches("blocks", longest).of(*count).with(head, figures);
+        let mut section = self.intervals("blocks", longest).of(*count).with(head, figures);
         section.why = (*without_idle > 0).then(|| {
             let have = if *without_idle == 1 { "has" } else { "have" };
             format!("{} {have} no (idle) samples", plural(*without_idle, "CPU profile"))
@@ -194,28 +194,30 @@ impl ReportInputs<'_> {
         section
     }
 
-    fn stretches(&self, id: &'static str, rows: &[Stretch]) -> Section {
-        let thread = |stretch: &&Stretch| &self.trace.threads[stretch.thread];
+    fn intervals(&self, id: &'static str, rows: &[Stretch]) -> Section {
+        let thread = |interval: &&Stretch| &self.trace.threads[interval.thread];
         let path = |path: &TreePath| json!({"self_ms": path.own(), "path": path_json(path)});
-        let paths = |stretch: &&Stretch| {
-            let shown = stretch.paths.first().map_or_else(String::new, |path| {
+        let paths = |interval: &&Stretch| {
+            let shown = interval.paths.first().map_or_else(String::new, |path| {
                 format!("{} ({})", path_text(path), time_text(path.own()))
             });
-            Cell::Json(stretch.paths.iter().map(path).collect::<Value>(), shown)
+            Cell::Json(interval.paths.iter().map(path).collect::<Value>(), shown)
         };
         let columns = Columns::<&Stretch>::new()
-            .ms("start_ms", "at ms", |stretch| self.after_start(stretch.window.from))
-            .ms("dur_ms", "ms", |stretch| stretch.dur / 1000.0)
-            .words("thread", "thread", |stretch| Cell::text(self.thread(stretch.thread)))
-            .words("key", "key", |stretch| stretch.key.as_ref().map_or(Cell::None, Cell::text))
+            .ms("start_ms", "at ms", |interval| self.after_start(interval.window.from))
+            .ms("dur_ms", "ms", |interval| interval.dur / 1000.0)
+            .words("thread", "thread", |interval| Cell::text(self.thread(interval.thread)))
+            .words("key", "key", |interval| interval.key.as_ref().map_or(Cell::None, Cell::text))
             .words("paths", "most self time", paths)
-            .words("pid", "", |stretch| Cell::id(&thread(stretch).pid))
+            .words("pid", "", |interval| Cell::id(&thread(interval).pid))
             .words("tid", "", |word| Cell::id(&thread(word).tid));
-        Section::new(id, columns, rows, |stretch| match &stretch.key {
+        Section::new(id, columns, rows, |interval| match &interval.key {
             // no tree contains the event
-            _ if stretch.paths.is_empty() => self.next.events_of(thread(stretch), stretch.window),
+            _ if interval.paths.is_empty() => {
+                self.next.events_of(thread(interval), interval.window)
+            }
             Some(key) => self.next.of_event(&["tree"], key),
-            None => self.next.of_stretch(&["tree"], thread(stretch), stretch.window),
+            None => self.next.of_stretch(&["tree"], thread(interval), interval.window),
         })
     }
 

@@ -12,7 +12,7 @@ use tracemill_testkit::Rng;
 /// Size of a trace that is worth an index, in bytes.
 const LARGE: usize = 33 << 20;
 
-fn told(opened: &Opened) -> (Vec<String>, Option<String>) {
+fn notices(opened: &Opened) -> (Vec<String>, Option<String>) {
     let trace = opened.json("api/trace");
     let warnings = trace["warnings"].as_array().unwrap().iter();
     let warnings = warnings.map(|text| text.as_str().unwrap().to_owned()).collect();
@@ -33,7 +33,7 @@ fn unsaved_index_is_used_and_reported() {
             }
         }
         opened.site.read().unwrap();
-        let (warnings, whole) = told(&opened);
+        let (warnings, whole) = notices(&opened);
         assert_eq!((opened.json("api/trace")["by_index"].as_bool(), whole), (Some(true), None));
         assert!(
             warnings.len() == 1 && warnings[0].contains("cannot save the index"),
@@ -43,7 +43,7 @@ fn unsaved_index_is_used_and_reported() {
     }
     std::fs::remove_dir(&beside).unwrap();
     opened.site.read().unwrap();
-    assert_eq!(told(&opened), (Vec::new(), None));
+    assert_eq!(notices(&opened), (Vec::new(), None));
     assert!(beside.is_file(), "it is kept where it can be");
 }
 
@@ -52,26 +52,26 @@ fn complete_reads_are_reported_with_their_reason() {
     let text = padded(&mixed(&mut Rng::new(4)), LARGE);
     let never = named("a.json", text.as_bytes(), Config { index: IndexUse::Never, ..config() });
     never.site.read().unwrap();
-    assert_eq!(told(&never).1.unwrap(), "no index was to be asked");
+    assert_eq!(notices(&never).1.unwrap(), "no index was to be asked");
     let packed = tracemill_testkit::packing::zst(text.as_bytes(), usize::MAX);
     let one = named("a.json.zst", &packed, Config { index: IndexUse::Auto, ..config() });
     one.site.read().unwrap();
     assert!(
-        told(&one).1.is_some_and(|why| why.contains("compressed as one block")),
+        notices(&one).1.is_some_and(|why| why.contains("compressed as one block")),
         "{:?}",
-        told(&one)
+        notices(&one)
     );
     // small traces are read without an index
     let small = unread(b"[{\"ph\":\"i\",\"ts\":1}]");
     small.site.read().unwrap();
-    assert_eq!(told(&small), (Vec::new(), None));
+    assert_eq!(notices(&small), (Vec::new(), None));
 }
 
 #[test]
 fn complete_read_of_several_inputs_is_reported() {
     let texts = [5, 6].map(|seed| padded(&mixed(&mut Rng::new(seed)), LARGE / 2));
     let opened = open_all(&[&*texts[0], &*texts[1]]);
-    let (_, whole) = told(&opened);
+    let (_, whole) = notices(&opened);
     assert_eq!(
         whole.unwrap(),
         "there are several inputs, and an event that begins in one may end in another"
