@@ -1,8 +1,8 @@
 //! Maps error classes to the exceptions of `tracemill/_errors.py`.
 
 use pyo3::exceptions::{PyBrokenPipeError, PyKeyboardInterrupt};
-use tracemill::ErrorClass;
 use pyo3::prelude::*;
+use tracemill::ErrorClass;
 
 /// Creates the exception for an error class.
 pub(crate) fn exception(py: Python<'_>, class: ErrorClass, text: &str) -> PyErr {

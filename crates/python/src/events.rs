@@ -4,7 +4,7 @@
 //!   open (a scan) ─> Events ─ __arrow_c_stream__ ─> thread ─> up to 2 batches ─> reader
 //! ```
 
-use crate::rows::{COLUMNS, Column, Opened, BatchRows, USUAL, text};
+use crate::rows::{BatchRows, COLUMNS, Column, Opened, USUAL, text};
 use crate::verbs::Message;
 use crate::watched::{Tell, watched};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -12,6 +12,7 @@ use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -22,12 +23,11 @@ use tracemill::Caller;
 use tracemill::ErrorClass;
 use tracemill::Reading;
 use tracemill::Refusal;
+use tracemill_cpuprofile::ProfileReader;
+use tracemill_tokenizer::Field;
 use tracemill_trace::time::bounds::{Bounds, Times};
 use tracemill_trace::time::windows::{self, TimeSpan, Windows};
 use tracemill_trace::{EventOrder, Trace, TraceEvent};
-use tracemill_cpuprofile::ProfileReader;
-use tracemill_tokenizer::Field;
-use pyo3::prelude::*;
 
 /// Maximum number of finished batches that wait for the reader.
 const WAITING: usize = 2;
@@ -155,7 +155,9 @@ fn make(
     let all = || opened.trace.events(EventOrder::Time);
     let events: Box<dyn Iterator<Item = TraceEvent<'_>>> = match &query.windows {
         None => Box::new(all()),
-        Some(windows) => Box::new(windows.iter().flat_map(|window| all().within(window.from..window.to))),
+        Some(windows) => {
+            Box::new(windows.iter().flat_map(|window| all().within(window.from..window.to)))
+        }
     };
     let mut scratch = Vec::new();
     // stops the thread after the reader is dropped, even while no batch fills up
@@ -263,7 +265,11 @@ fn open(reading: Reading) -> Result<OpenedEvents, Refusal> {
     let mut reader = ProfileReader::new(&profiles, false, false);
     let trace = Trace::observe(&sources, &limits, &mut reader, ())?;
     let lost = tracemill::losses(trace.inputs()).into_iter().map(|text| (true, text));
-    let messages = messages.into_iter().map(|message| (message.is_warning, message.text)).chain(lost).collect();
+    let messages = messages
+        .into_iter()
+        .map(|message| (message.is_warning, message.text))
+        .chain(lost)
+        .collect();
     let spans = match (windows.is_empty(), bounds(&trace)) {
         (true, _) => None,
         (false, Some(bounds)) => Some(Windows::of(&windows, bounds)?.0),

@@ -5,8 +5,8 @@ use arrow_array::{ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, DataType, Field as ArrowField, Schema, SchemaRef};
 use std::borrow::Cow;
 use std::sync::Arc;
-use tracemill_trace::{EventOrder, Trace, TraceEvent};
 use tracemill_tokenizer::{Event, Field, parse, unescape};
+use tracemill_trace::{EventOrder, Trace, TraceEvent};
 
 /// Maximum number of events per batch.
 const ROWS: usize = 64 * 1024;

@@ -1,10 +1,10 @@
 //! Functions that run the command and its verbs.
 
 use crate::watched::watched;
+use pyo3::prelude::*;
 use std::ffi::OsString;
 use tracemill::Answer;
 use tracemill::Caller;
-use pyo3::prelude::*;
 
 /// Whether a message is a warning, and its text.
 pub(crate) type Message = (bool, String);
@@ -23,7 +23,11 @@ pub(crate) fn call(
     let caller = Caller::default();
     let Answer { json, messages, status } =
         watched(py, &caller, &progress, || tracemill::call(words, &caller))?;
-    Ok((status, json, messages.into_iter().map(|message| (message.is_warning, message.text)).collect()))
+    Ok((
+        status,
+        json,
+        messages.into_iter().map(|message| (message.is_warning, message.text)).collect(),
+    ))
 }
 
 /// Runs the command with these words after its name, and returns the exit status. Prints, and a

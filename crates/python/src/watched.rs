@@ -1,13 +1,13 @@
 //! Runs work on a separate thread, while the calling thread handles signals and reports progress.
 
 use crate::errors::exception;
+use pyo3::prelude::*;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 use std::{panic, thread};
 use tracemill::Caller;
 use tracemill::Refusal;
 use tracemill::Stage;
-use pyo3::prelude::*;
 
 /// Interval of signal checks and progress reports.
 const TICK: Duration = Duration::from_millis(50);

@@ -108,8 +108,8 @@ impl Laws<'_> {
     #[track_caller]
     fn is_sorted(&mut self, number: usize) {
         let words = ["check".to_owned(), "--json".to_owned(), format!("{number}.trace")];
-        let report = self.law_json(number, &words);
-        let findings = report["findings"].as_array().expect("findings");
+        let checked = self.law_json(number, &words);
+        let findings = checked["findings"].as_array().expect("findings");
         let unsorted = findings.iter().find(|finding| {
             finding["kind"].as_str().is_some_and(|kind| kind.starts_with("unsorted"))
         });
