@@ -215,12 +215,12 @@ impl NodeTexts {
     /// Returns the text of a call's node; `None` if the thread has no profile.
     fn of(&mut self, entry: &Entry, view: &View<'_>) -> Option<&NodeText> {
         let NodeTexts { ids, all } = self;
-        let own = &mut all[entry.kind as usize % NODES];
-        if own.node != Some(entry.kind) {
-            own.write(&view.call_row(entry)?, ids);
-            own.node = Some(entry.kind);
+        let text = &mut all[entry.kind as usize % NODES];
+        if text.node != Some(entry.kind) {
+            text.write(&view.call_row(entry)?, ids);
+            text.node = Some(entry.kind);
         }
-        Some(own)
+        Some(text)
     }
 }
 

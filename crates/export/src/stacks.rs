@@ -111,21 +111,21 @@ impl Making {
         let mut last: Option<Line> = None;
         let mut sum = 0;
         for row in &part.table.rows {
-            let own = self.nanos(row.own);
-            sum += own;
+            let self_time = self.nanos(row.own);
+            sum += self_time;
             match last.as_mut().filter(|_| row.depth as usize >= depth) {
                 Some(caller) => {
                     self.exported.too_deep += 1;
-                    caller.own += own;
+                    caller.own += self_time;
                 }
                 None => {
                     let frame = self.frame(&row)?;
-                    let line = Line { depth: row.depth, frame, own, count: row.count };
-                    last.replace(line).map_or(Ok(()), |own| self.push(own))?;
+                    let line = Line { depth: row.depth, frame, own: self_time, count: row.count };
+                    last.replace(line).map_or(Ok(()), |line| self.push(line))?;
                 }
             }
         }
-        last.map_or(Ok(()), |own| self.push(own))?;
+        last.map_or(Ok(()), |line| self.push(line))?;
         self.exported.nanos += sum;
         let length = (part.table.total * 1e6).round().max(0.0) as u64;
         Ok(Tree { title: trace.title(part), lines: start..self.lines.len(), own: sum, length })
@@ -155,8 +155,10 @@ impl Making {
         let hash = state.hash_one((name, &*place.url, line, column));
         let frames = &self.frames;
         let is_it = |&at: &u32| {
-            let own: &Frame = &frames[at as usize];
-            own.name == name && own.url == place.url && (own.line, own.column) == (line, column)
+            let known: &Frame = &frames[at as usize];
+            known.name == name
+                && known.url == place.url
+                && (known.line, known.column) == (line, column)
         };
         if let Some(&found) = self.index.find(hash, is_it) {
             return Ok(found);
@@ -168,8 +170,8 @@ impl Making {
         self.frames.push(Frame { name: name.to_owned(), url, line, column, category });
         let frames = &self.frames;
         self.index.insert_unique(hash, number, |&at| {
-            let own = &frames[at as usize];
-            state.hash_one((&*own.name, &*own.url, own.line, own.column))
+            let known = &frames[at as usize];
+            state.hash_one((&*known.name, &*known.url, known.line, known.column))
         });
         Ok(number)
     }

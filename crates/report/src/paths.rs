@@ -27,10 +27,10 @@ pub(crate) fn heaviest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> TreePath 
 pub(crate) fn hottest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> Vec<TreePath> {
     let mut most: Vec<(f64, u32)> = Vec::new();
     for (row, _) in rows.depth_first(By::Total, usize::MAX, true, |_| true) {
-        let own = rows.get(row).own;
-        let at = most.partition_point(|(other, _)| other.total_cmp(&own).is_ge());
-        if own > 0.0 && at < PATHS {
-            most.insert(at, (own, row));
+        let self_time = rows.get(row).own;
+        let at = most.partition_point(|(other, _)| other.total_cmp(&self_time).is_ge());
+        if self_time > 0.0 && at < PATHS {
+            most.insert(at, (self_time, row));
             most.truncate(PATHS);
         }
     }
@@ -38,7 +38,7 @@ pub(crate) fn hottest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> Vec<TreePa
 }
 
 fn path_to(row: u32, rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> TreePath {
-    let above = |&own: &u32| Some(rows.get(own).parent).filter(|&parent| parent != 0);
+    let above = |&child: &u32| Some(rows.get(child).parent).filter(|&parent| parent != 0);
     let mut path: Vec<u32> = std::iter::successors(Some(row), above).collect();
     path.reverse();
     let left_out = path.len().saturating_sub(TreePath::MOST);

@@ -33,7 +33,7 @@ pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<R
     let requests = requests(trace);
     let visits = (producer == Producer::Chrome).then(|| visits(trace, &requests));
     let told = visits.as_ref().and_then(|visit| visit.as_ref().ok());
-    let pages = told.and_then(|own| Some((main_thread(trace)?, &**own)));
+    let pages = told.and_then(|list| Some((main_thread(trace)?, &**list)));
     let survey = |number: usize| {
         let asked = Asked { rules, window, layouts: layouts.as_deref(), pages };
         survey(trace, threads[number], asked, &room)
@@ -63,11 +63,11 @@ pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<R
     let mut parts = Vec::with_capacity(surveys.len());
     let mut busiest = f64::NEG_INFINITY;
     let mut reflows = Vec::new();
-    for mut own in surveys {
-        reflows.push((own.sums.thread, std::mem::take(&mut own.reflows)));
-        report.parties.append(&mut own.parties);
-        own.sums.categories = categories(&own.table.table, trace.clock());
-        parts.push(report.add(own, &mut busiest));
+    for mut of_thread in surveys {
+        reflows.push((of_thread.sums.thread, std::mem::take(&mut of_thread.reflows)));
+        report.parties.append(&mut of_thread.parties);
+        of_thread.sums.categories = categories(&of_thread.table.table, trace.clock());
+        parts.push(report.add(of_thread, &mut busiest));
     }
     report.reflows = layouts.map(|_| forced(trace, reflows, rules.rows));
     report.threads.sort_by(|a, b| b.busy.total_cmp(&a.busy));

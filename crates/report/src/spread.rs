@@ -82,18 +82,18 @@ pub(crate) fn spread<'n>(
     }
     let mut before: Option<(u32, u64)> = None;
     for Lasted { dur, name, .. } in sorter.finish()?.iter() {
-        let own = &mut all[name as usize];
+        let spread = &mut all[name as usize];
         let at = before.filter(|(last, _)| *last == name).map_or(0, |(_, at)| at + 1);
         before = Some((name, at));
-        if at == place(own.count, 50) {
-            own.p50 = dur;
+        if at == place(spread.count, 50) {
+            spread.p50 = dur;
         }
-        if at == place(own.count, 99) {
-            own.p99 = dur;
+        if at == place(spread.count, 99) {
+            spread.p99 = dur;
         }
-        own.most = dur;
+        spread.most = dur;
     }
-    all.retain(|own| own.count > 0);
+    all.retain(|spread| spread.count > 0);
     Ok(all)
 }
 

@@ -54,7 +54,7 @@ pub(crate) fn survey(
     let mut blocks = trace
         .stands_alone(thread)
         .or(of_node)
-        .map(|own| blocks(trace, at, own, rules.rows, window));
+        .map(|model| blocks(trace, at, model, rules.rows, window));
     let mut reflows = match layouts {
         Some(layouts) => reflows(trace, thread, layouts, window, &room.grown)?,
         None => OfThread::default(),
@@ -80,7 +80,7 @@ pub(crate) fn survey(
     let mut calls = TopDown::new(&ids, &space, down);
     let is_idle = |entry: &Entry| ids.is_idle(entry);
     let mut between = Between::new(window, clock, &is_idle);
-    let spans = stretches.iter().map(|own| (own.ts, own.until));
+    let spans = stretches.iter().map(|span| (span.ts, span.until));
     let spans = spans.map(|(from, to)| (clock.of_micros(from), clock.of_micros(to))).collect();
     let mut within = Within::new(&ids, spans, clock, &space);
     let mut forced = reflows.calls(&ids);
@@ -117,7 +117,7 @@ pub(crate) fn categories(table: &Table, clock: Clock) -> Vec<(&'static str, f64)
             None => categories.push((category, row.own)),
         }
     }
-    categories.iter_mut().for_each(|own| own.1 = clock.ms(own.1));
+    categories.iter_mut().for_each(|category| category.1 = clock.ms(category.1));
     categories.sort_by(|a, b| b.1.total_cmp(&a.1));
     categories
 }

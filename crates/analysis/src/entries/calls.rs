@@ -142,7 +142,7 @@ fn stacked(
     clock: Clock,
 ) -> impl Iterator<Item = Stacked> {
     let (mut before, gc) = (NONE, *gc);
-    let all = (0..).zip(samples).filter(|(_, own)| own.node != NONE);
+    let all = (0..).zip(samples).filter(|(_, sample)| sample.node != NONE);
     all.map(move |(index, Sample { ms, node })| {
         let below = before;
         // A leading GC sample is its own stack.
@@ -243,22 +243,22 @@ impl Integrator<'_> {
         let mut open = self.js.len();
         let mut is_leaf = true;
         while node != 0 && node != NONE {
-            let (own, above) = self.above(node);
+            let (frame, above) = self.above(node);
             node = above;
-            if std::mem::take(&mut is_leaf) && own.class == NONE {
+            if std::mem::take(&mut is_leaf) && frame.class == NONE {
                 continue;
             }
-            while open > lock && self.js[open - 1].node.depth > own.depth {
+            while open > lock && self.js[open - 1].node.depth > frame.depth {
                 open -= 1;
             }
             if open > lock
                 && let call = &self.js[open - 1]
-                && (call.node.node, call.level as usize) == (own.node, open - 1)
+                && (call.node.node, call.level as usize) == (frame.node, open - 1)
             {
                 self.shared = open;
                 break;
             }
-            self.stack.push(own);
+            self.stack.push(frame);
         }
         self.stack.reverse();
     }
@@ -269,7 +269,7 @@ impl Integrator<'_> {
         let lock = self.locked.last().copied().unwrap_or(0);
         let mut same = lock.max(shared);
         let both = self.stack.iter().skip(same - shared).zip(self.js.iter().skip(same));
-        same += both.take_while(|(own, open)| own.class == open.node.class).count();
+        same += both.take_while(|(frame, open)| frame.class == open.node.class).count();
         self.cut(same, time);
         for level in same..shared + self.stack.len() {
             let above = self.stack[level - shared];

@@ -168,25 +168,25 @@ impl<I: Iterator<Item = Placed>> Iterator for Nested<I> {
     #[inline]
     fn next(&mut self) -> Option<Placed> {
         loop {
-            let own = self.entries.next()?;
+            let placed = self.entries.next()?;
             if self.has_depths {
-                return Some(own);
+                return Some(placed);
             }
-            let end = own.entry.end();
-            while self.open.last().is_some_and(|end| own.entry.ts >= *end) {
+            let end = placed.entry.end();
+            while self.open.last().is_some_and(|end| placed.entry.ts >= *end) {
                 self.open.pop();
             }
             if self.open.last().is_some_and(|last| end > *last) {
-                self.dropped += u64::from(own.entry.touches(self.counted));
+                self.dropped += u64::from(placed.entry.touches(self.counted));
                 if self.keeps {
-                    let entry = Entry { number: own.entry.number | NO_PLACE, ..own.entry };
+                    let entry = Entry { number: placed.entry.number | NO_PLACE, ..placed.entry };
                     return Some(Placed { entry, depth: self.open.len() as u32 });
                 }
                 continue;
             }
             let depth = self.open.len() as u32;
             self.open.push(end);
-            return Some(Placed { depth, ..own });
+            return Some(Placed { depth, ..placed });
         }
     }
 }

@@ -121,8 +121,8 @@ impl Sorting {
         for (lane, records) in std::mem::take(&mut self.waiting) {
             let filed = records.into_iter().map(|record| Filed { lane, record });
             filed
-                .filter(|own| is_mark(&own.record) || stays(own))
-                .try_for_each(|own| self.push(own))?;
+                .filter(|event| is_mark(&event.record) || stays(event))
+                .try_for_each(|event| self.push(event))?;
         }
         Ok(())
     }
@@ -193,7 +193,7 @@ impl Sorting {
         let mut records = space.spool(2);
         events.finish()?.move_to(&mut records, stays)?;
         let records = records.take()?;
-        let end = |lane: u32| records.partition_point(|own: &Filed| own.lane <= lane);
+        let end = |lane: u32| records.partition_point(|event: &Filed| event.lane <= lane);
         let ends: Vec<usize> = (0..lanes as u32).map(end).collect();
         let starts = std::iter::once(0).chain(ends.iter().copied());
         let ranges = starts.zip(&ends).map(|(start, &end)| start..end).collect();

@@ -50,12 +50,12 @@ impl Stretches {
         let (mut a, mut b) = (0, 0);
         let mut both = Vec::new();
         while a < self.all.len() && b < other.all.len() {
-            let (own, its) = (self.all[a], other.all[b]);
-            let (from, to) = (own.0.max(its.0), own.1.min(its.1));
+            let (range, its) = (self.all[a], other.all[b]);
+            let (from, to) = (range.0.max(its.0), range.1.min(its.1));
             if from < to {
                 both.push((from, to));
             }
-            if own.1 < its.1 { a += 1 } else { b += 1 }
+            if range.1 < its.1 { a += 1 } else { b += 1 }
         }
         Stretches::of(both)
     }

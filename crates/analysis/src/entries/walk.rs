@@ -19,10 +19,10 @@ pub struct Counted {
 /// A visitor of the entries within a window.
 pub trait Visit {
     /// Visits the start of an entry; `sum` is its duration within the window.
-    fn start(&mut self, own: &Counted, sum: f64);
+    fn start(&mut self, counted: &Counted, sum: f64);
     /// Visits the end of the innermost open entry; `sum` is the time, at most the end of the
     /// window.
-    fn end(&mut self, own: &Counted, sum: f64);
+    fn end(&mut self, counted: &Counted, sum: f64);
     /// Visits an entry without a duration.
     fn instant(&mut self, _own: &Counted) {}
     /// Returns the heap bytes allocated since the last call.
@@ -86,8 +86,8 @@ pub(crate) fn walk(
         !(ends <= time && (ends != 0.0 || !filter.as_devtools))
     };
     let mut until_asked = ASKED_EVERY;
-    for own in entries.skip(first(before, start, filter)) {
-        let entry = own.entry;
+    for counted in entries.skip(first(before, start, filter)) {
+        let entry = counted.entry;
         if entry.end() < start {
             continue;
         }
@@ -101,12 +101,12 @@ pub(crate) fn walk(
             continue;
         }
         if entry.dur == 0.0 || entry.dur.is_nan() {
-            visits.iter_mut().for_each(|visit| visit.instant(&own));
+            visits.iter_mut().for_each(|visit| visit.instant(&counted));
             continue;
         }
         let sum = clipped(&entry) - js_max(window.from, clock.sum(entry.ts));
-        visits.iter_mut().for_each(|visit| visit.start(&own, sum));
-        open.push(own);
+        visits.iter_mut().for_each(|visit| visit.start(&counted, sum));
+        open.push(counted);
         until_asked -= 1;
         if until_asked == 0 {
             until_asked = ASKED_EVERY;
@@ -128,9 +128,9 @@ fn ask(visits: &mut [&mut dyn Visit], room: &Quota) -> Result<(), Error> {
 /// Returns the number of entries to skip: up to the last `RunTask` of the timeline that begins by
 /// then.
 fn first(entries: impl Iterator<Item = Counted>, start: f64, filter: Filter<'_>) -> usize {
-    let before = entries.take_while(|own| start - own.entry.ts >= 0.0).enumerate();
+    let before = entries.take_while(|counted| start - counted.entry.ts >= 0.0).enumerate();
     let is_top = |entry: &Entry| filter.flags(entry) & flag::TOP_LEVEL != 0;
-    before.fold(0, |first, (at, own)| if is_top(&own.entry) { at } else { first })
+    before.fold(0, |first, (at, counted)| if is_top(&counted.entry) { at } else { first })
 }
 
 pub(crate) fn js_min(a: f64, b: f64) -> f64 {

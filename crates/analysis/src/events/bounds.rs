@@ -147,11 +147,11 @@ impl TraceBounds {
         let mut all = TraceBounds::default();
         let (mut filed, mut whole) = (Bounds::default(), Times::NONE);
         for (number, times) in inputs.iter().enumerate() {
-            let (own, place) = (times.counted(drawn_only), place(number));
-            all.events.extend(own.moved(place));
+            let (counted, place) = (times.counted(drawn_only), place(number));
+            all.events.extend(counted.moved(place));
             all.calls.extend(times.calls.moved(place));
             filed.extend(times.drawn.moved(place));
-            let first = own.first().map(|first| first.saturating_add(place.offset()));
+            let first = counted.first().map(|first| first.saturating_add(place.offset()));
             all.first = all.first.into_iter().chain(first).min();
             whole = whole.unite(times.all.moved(place.offset()));
         }

@@ -85,11 +85,11 @@ impl Included {
 
     /// Adds the events of a later chunk, before which there are `first` events.
     pub(crate) fn append(&mut self, later: Included, first: u64, texts: &[u32], lanes: &[u32]) {
-        self.halves.extend(later.halves.into_iter().map(|own| Half {
-            lane: lanes[own.lane as usize],
-            text: texts[own.text as usize],
-            number: own.number + first,
-            ..own
+        self.halves.extend(later.halves.into_iter().map(|half| Half {
+            lane: lanes[half.lane as usize],
+            text: texts[half.text as usize],
+            number: half.number + first,
+            ..half
         }));
     }
 
@@ -109,30 +109,30 @@ impl Included {
     ) {
         let mut halves = std::mem::take(&mut self.halves);
         // Sort each thread in input order.
-        halves.sort_by_key(|own| (own.lane, own.number));
+        halves.sort_by_key(|half| (half.lane, half.number));
         let mut open: Vec<Half> = Vec::new();
-        for own in halves {
-            if open.last().is_some_and(|last| last.lane != own.lane) {
+        for half in halves {
+            if open.last().is_some_and(|last| last.lane != half.lane) {
                 open.clear();
             }
-            if own.is_begin {
-                open.push(own);
+            if half.is_begin {
+                open.push(half);
                 continue;
             }
             let Some(begin) = open.pop() else { continue };
-            let (lane, input) = moved[own.lane as usize];
+            let (lane, input) = moved[half.lane as usize];
             let place = place(input);
             let ts = clock.of_written(place.moved(begin.ts));
-            let dur = clock.of_micros(own.ts - begin.ts);
+            let dur = clock.of_micros(half.ts - begin.ts);
             let (text, number) = (begin.text, begin.number);
             self.all.push(Whole { lane, text, ts, dur, number });
         }
-        self.all.sort_by_key(|own| (own.lane, own.number));
+        self.all.sort_by_key(|whole| (whole.lane, whole.number));
     }
 
     pub(crate) fn of(&self, lane: u32) -> &[Whole] {
-        let first = self.all.partition_point(|own| own.lane < lane);
-        let behind = self.all.partition_point(|own| own.lane <= lane);
+        let first = self.all.partition_point(|whole| whole.lane < lane);
+        let behind = self.all.partition_point(|whole| whole.lane <= lane);
         &self.all[first..behind]
     }
 }

@@ -54,16 +54,16 @@ impl Counters {
             self.bytes += (size_of::<Counter>() + size_of::<(Id, usize)>() + 80) as u64;
             return self.all.push(other);
         }
-        let own = &mut self.all[at];
-        own.count += other.count;
-        own.most = own.most.max(other.most);
+        let counter = &mut self.all[at];
+        counter.count += other.count;
+        counter.most = counter.most.max(other.most);
     }
 
     /// Adds the values of a later chunk of an input; `texts` maps its text numbers.
     pub(crate) fn append(&mut self, later: &Counters, input: usize, texts: &[u32]) {
-        for own in &later.all {
-            let (name, key) = (texts[own.name as usize], texts[own.key as usize]);
-            self.add(Counter { name, key, input, ..own.clone() });
+        for counter in &later.all {
+            let (name, key) = (texts[counter.name as usize], texts[counter.key as usize]);
+            self.add(Counter { name, key, input, ..counter.clone() });
         }
     }
 

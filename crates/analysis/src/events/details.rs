@@ -101,7 +101,7 @@ impl DetailsTable {
             told: text(numbered.told),
             ..*numbered
         };
-        other.all.iter().map(|own| self.number(moved(own))).collect()
+        other.all.iter().map(|details| self.number(moved(details))).collect()
     }
 }
 

@@ -92,11 +92,11 @@ impl DeviceEvent {
             Role::Step => [None; 2],
             _ => named(args, [b"stream", b"correlation"]),
         };
-        let stream = stream.and_then(integer).and_then(|own| u32::try_from(own).ok());
+        let stream = stream.and_then(integer).and_then(|number| u32::try_from(number).ok());
         if role.is_of_device() && stream.is_none() {
             return None;
         }
-        let correlation = correlation.and_then(integer).map_or(NO_CORRELATION, |own| own as u64);
+        let correlation = correlation.and_then(integer).map_or(NO_CORRELATION, |id| id as u64);
         if role == Role::Launch && correlation == NO_CORRELATION {
             return None;
         }
@@ -139,13 +139,13 @@ pub(crate) fn aligned<'p>(
     mut to: SpillVec<DeviceEvent>,
 ) -> Result<SpilledVec<DeviceEvent>, Error> {
     let mut recordings: BTreeMap<usize, u32> = BTreeMap::new();
-    events.drain(|own| {
-        let (lane, input) = moved[own.lane as usize];
+    events.drain(|event| {
+        let (lane, input) = moved[event.lane as usize];
         let place = place(input);
         let next = recordings.len() as u32;
         let recording = *recordings.entry(place.recording()).or_insert(next);
-        let ts = own.ts.saturating_add(place.offset());
-        to.push(DeviceEvent { lane, recording, ts, ..own })
+        let ts = event.ts.saturating_add(place.offset());
+        to.push(DeviceEvent { lane, recording, ts, ..event })
     })?;
     to.finish()
 }

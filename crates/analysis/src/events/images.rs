@@ -76,8 +76,8 @@ impl Images {
 
     /// Adds the events of a later chunk of an input, before which there are `first` events.
     pub(crate) fn append(&mut self, later: Images, input: usize, first: u64) {
-        for own in later.all {
-            self.push(Image { input, number: own.number + first, ..own });
+        for image in later.all {
+            self.push(Image { input, number: image.number + first, ..image });
         }
     }
 
@@ -93,32 +93,37 @@ impl Images {
         let mut by_reference: HashMap<(usize, &[u8]), &Image> = HashMap::default();
         let mut urls: HashMap<u64, Box<[u8]>> = HashMap::default();
         let url = |paint: &Image| paint.text.clone().unwrap_or_default();
-        for own in &self.all {
-            let place = (own.input, &*own.pid, &*own.tid);
-            match (own.role, &own.text) {
-                (Role::Paint, _) => drop(painted.insert(place, own)),
-                (Role::DecodeReference, Some(_)) => drop(decoded.insert(place, own)),
+        for image in &self.all {
+            let place = (image.input, &*image.pid, &*image.tid);
+            match (image.role, &image.text) {
+                (Role::Paint, _) => drop(painted.insert(place, image)),
+                (Role::DecodeReference, Some(_)) => drop(decoded.insert(place, image)),
                 (Role::DrawReference, Some(reference)) => {
                     if let Some(paint) = painted.get(&place) {
-                        by_reference.insert((own.input, reference), paint);
+                        by_reference.insert((image.input, reference), paint);
                     }
                 }
                 (Role::Decode, _) => {
                     let of_reference = || {
                         let reference = decoded.get(&place)?.text.as_deref()?;
-                        by_reference.get(&(own.input, reference))
+                        by_reference.get(&(image.input, reference))
                     };
                     let paint = painted.get(&place).or_else(of_reference);
-                    urls.insert(own.number, paint.map_or_else(Box::default, |own| url(own)));
+                    urls.insert(
+                        image.number,
+                        paint.map_or_else(Box::default, |source| url(source)),
+                    );
                 }
                 _ => {}
             }
         }
         // Drawn references are resolved last, when all are known.
-        for own in self.all.iter().filter(|own| own.role == Role::DrawReference && own.is_true) {
-            let reference = own.text.as_deref().unwrap_or_default();
-            let paint = by_reference.get(&(own.input, reference));
-            urls.insert(own.number, paint.map_or_else(Box::default, |own| url(own)));
+        for image in
+            self.all.iter().filter(|image| image.role == Role::DrawReference && image.is_true)
+        {
+            let reference = image.text.as_deref().unwrap_or_default();
+            let paint = by_reference.get(&(image.input, reference));
+            urls.insert(image.number, paint.map_or_else(Box::default, |source| url(source)));
         }
         urls
     }

@@ -174,7 +174,7 @@ impl Meta {
                 {
                     // The last request with an id counts, even if DevTools does not follow it.
                     let id = id.template().into_owned();
-                    match PROTOCOLS.iter().any(|own| url.starts_with(own)) {
+                    match PROTOCOLS.iter().any(|protocol| url.starts_with(protocol)) {
                         true => self.requests.insert(id, url),
                         false => self.requests.remove(&id),
                     };
@@ -246,7 +246,7 @@ impl Meta {
     /// Whether a process ever showed a frame.
     pub fn shows(&self, frame: &[u8], pid: &[u8]) -> bool {
         let at = self.frame_numbers.get(frame);
-        at.is_some_and(|&at| self.frames[at].1.iter().any(|(own, _)| **own == *pid))
+        at.is_some_and(|&at| self.frames[at].1.iter().any(|(process, _)| **process == *pid))
     }
 
     /// Returns the page that a process shows.

@@ -68,8 +68,8 @@ fn parse_int(text: &[u8]) -> Option<i64> {
 impl Modifications {
     /// Reads the stored view from metadata, if DevTools would apply it.
     pub(crate) fn of(metadata: &[u8]) -> Option<Self> {
-        let own = member(metadata, b"modifications")?;
-        let stored: Stored = decode(own);
+        let text = member(metadata, b"modifications")?;
+        let stored: Stored = decode(text);
         if !stored.annotations.is_true() {
             return None;
         }
@@ -81,7 +81,7 @@ impl Modifications {
             }
             _ => (None, 0),
         };
-        let breadcrumb = member(own, b"initialBreadcrumb").and_then(innermost);
+        let breadcrumb = member(text, b"initialBreadcrumb").and_then(innermost);
         Some(Modifications { keys, hidden, breadcrumb })
     }
 }
@@ -155,12 +155,12 @@ mod tests {
         assert!(of(r#"{"modifications":{"entriesModifications":{}}}"#).is_none());
         let stored = r#"{"modifications":{"annotations":{},"entriesModifications":{"hiddenEntries":["r-1"],"expandableEntries":["r-2","x"]},
             "initialBreadcrumb":{"window":{"min":1,"max":9,"range":8},"child":{"window":{"min":2,"max":3,"range":1},"child":null}}}}"#;
-        let own = of(stored).expect("they count");
-        assert!(own.keys.is_none());
-        let breadcrumb = own.breadcrumb.expect("a window");
+        let modifications = of(stored).expect("they count");
+        assert!(modifications.keys.is_none());
+        let breadcrumb = modifications.breadcrumb.expect("a window");
         assert_eq!((breadcrumb.min, breadcrumb.max, breadcrumb.is_first), (2.0, 3.0, false));
-        let own = of(&stored.replace(",\"x\"", "")).expect("they count");
-        assert_eq!((own.keys.map(|keys| keys.len()), own.hidden), (Some(2), 1));
+        let modifications = of(&stored.replace(",\"x\"", "")).expect("they count");
+        assert_eq!((modifications.keys.map(|keys| keys.len()), modifications.hidden), (Some(2), 1));
     }
 
     /// Returns an object of random breadcrumb keys, some of them duplicate.
@@ -187,16 +187,16 @@ mod tests {
             while let Some(child) = member(&last, b"child").filter(|child| is_true(Some(child))) {
                 (last, depth) = (child.to_vec(), depth + 1);
             }
-            (depth, member(&last, b"window").and_then(|own| number(member(own, b"min")?)))
+            (depth, member(&last, b"window").and_then(|window| number(member(window, b"min")?)))
         };
         let mut found = 0;
         for seed in 0..2000 {
             let text = breadcrumb(&mut Rng::new(seed), 4);
             let (depth, min) = naive(text.as_bytes());
-            let own = innermost(text.as_bytes()).map(|own| (own.min, own.is_first));
-            assert_eq!(own, min.map(|min| (min, depth == 1)), "{text}");
+            let range = innermost(text.as_bytes()).map(|window| (window.min, window.is_first));
+            assert_eq!(range, min.map(|min| (min, depth == 1)), "{text}");
             assert_eq!(nested_breadcrumbs(text.as_bytes(), 0).0, depth, "{text}");
-            found += usize::from(own.is_some_and(|own| !own.1));
+            found += usize::from(range.is_some_and(|pair| !pair.1));
         }
         assert!(found > 100, "{found}");
     }

@@ -163,8 +163,8 @@ impl Pages {
 
     /// Adds the events of a later chunk of an input, before which there are `first` events.
     pub(crate) fn append(&mut self, later: Pages, input: usize, first: u64) {
-        for own in later.all {
-            self.push(Marked { input, number: own.number + first, ..own });
+        for mark in later.all {
+            self.push(Marked { input, number: mark.number + first, ..mark });
         }
     }
 
@@ -173,12 +173,12 @@ impl Pages {
     }
 
     pub(crate) fn align_inputs<'p>(&mut self, place: impl Fn(usize) -> &'p InputPlace) {
-        for own in &mut self.all {
-            let place = place(own.input);
-            let ts = place.moved(own.ts);
-            own.offset = ts - own.ts;
-            own.ts = ts;
-            own.pid = place.pid(&own.pid).into();
+        for mark in &mut self.all {
+            let place = place(mark.input);
+            let ts = place.moved(mark.ts);
+            mark.offset = ts - mark.ts;
+            mark.ts = ts;
+            mark.pid = place.pid(&mark.pid).into();
         }
     }
 
@@ -187,10 +187,10 @@ impl Pages {
         if clock.origin().is_none() {
             return;
         }
-        for own in &mut self.all {
-            let ts = clock.placed_micros(own.ts);
-            own.offset += ts - own.ts;
-            own.ts = ts;
+        for mark in &mut self.all {
+            let ts = clock.placed_micros(mark.ts);
+            mark.offset += ts - mark.ts;
+            mark.ts = ts;
         }
     }
 }

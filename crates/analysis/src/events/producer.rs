@@ -88,7 +88,7 @@ impl Signs<'_> {
         let mut found = None;
         for (name, cat) in self.kinds() {
             compiler |= matches!(name, b"ExecuteCompiler" | b"Total ExecuteCompiler");
-            let own = match cat {
+            let producer = match cat {
                 b"build phase marker" | b"critical path component" => Some(Producer::Bazel),
                 _ if KINETO.contains(&cat) || name.starts_with(b"ProfilerStep#") => {
                     Some(Producer::Pytorch)
@@ -96,10 +96,10 @@ impl Signs<'_> {
                 _ if cat == b"node" || cat.starts_with(b"node,") => Some(Producer::Node),
                 _ => None,
             };
-            found = found.or(own);
+            found = found.or(producer);
         }
         match found {
-            Some(own) => own,
+            Some(producer) => producer,
             None if compiler => Producer::Clang,
             None if !self.meta.node_mains.is_empty() => Producer::Node,
             None if self.is_web || self.has_whole => Producer::Chrome,
@@ -112,7 +112,7 @@ impl Signs<'_> {
     pub(crate) fn follow_devtools(&self, producer: Producer) -> bool {
         let is_v8 = |cat: &[u8]| {
             let cat = cat.strip_prefix(b"disabled-by-default-").unwrap_or(cat);
-            [&b"devtools"[..], b"blink", b"v8"].iter().any(|own| cat.starts_with(own))
+            [&b"devtools"[..], b"blink", b"v8"].iter().any(|prefix| cat.starts_with(prefix))
         };
         matches!(producer, Producer::Chrome | Producer::Node | Producer::CpuProfile)
             || self.has_profiles

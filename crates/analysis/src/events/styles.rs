@@ -34,7 +34,7 @@ pub fn title_of(name: &str) -> Option<&'static str> {
 /// assert_eq!(names, ["FunctionCall"]);
 /// ```
 pub fn names_titled(is_meant: impl Fn(&str) -> bool) -> Vec<&'static str> {
-    STYLES.iter().filter(|own| is_meant(own.1)).map(|own| own.0).collect()
+    STYLES.iter().filter(|style| is_meant(style.1)).map(|style| style.0).collect()
 }
 
 /// Name, title, category, and whether it is hidden.

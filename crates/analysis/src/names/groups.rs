@@ -158,7 +158,7 @@ impl<'t> Ids<'t> {
     #[inline]
     pub fn named(&self, entry: &Entry) -> Named {
         if entry.is_call() {
-            return Named::Call(self.model().map_or(0, |own| own.node(entry.kind).frame));
+            return Named::Call(self.model().map_or(0, |model| model.node(entry.kind).frame));
         }
         let details = &self.trace.details.all[entry.details as usize];
         Named::Event(entry.kind, details.row, details.title)
@@ -203,7 +203,8 @@ impl<'t> Ids<'t> {
             return self.trace.names.bytes_of(frame.url);
         }
         if self.is_image(entry)
-            && let Some(url) = entry.event_number().and_then(|own| self.trace.image_urls.get(&own))
+            && let Some(url) =
+                entry.event_number().and_then(|number| self.trace.image_urls.get(&number))
         {
             return url;
         }
@@ -263,7 +264,7 @@ impl<'t> Ids<'t> {
         let is_by_owner = self.by == GroupBy::ThirdParty;
         let owner = || self.owner(entry).filter(|_| is_by_owner);
         if url.is_empty() {
-            return owner().map_or_else(Vec::new, |own| own.extension.unwrap_or(own.name));
+            return owner().map_or_else(Vec::new, |entity| entity.extension.unwrap_or(entity.name));
         }
         for special in [&b"extensions::"[..], b"native "] {
             if url.starts_with(special) {
@@ -275,7 +276,7 @@ impl<'t> Ids<'t> {
             return [&*parts.scheme, b"://", parts.host].concat();
         }
         if is_by_owner {
-            return owner().map_or_else(Vec::new, |own| own.name);
+            return owner().map_or_else(Vec::new, |entity| entity.name);
         }
         parts.domain(self.by == GroupBy::Subdomain).to_vec()
     }
@@ -294,11 +295,12 @@ impl<'t> Ids<'t> {
             GroupBy::Activity => self.style(entry).0.into_bytes(),
             GroupBy::Category => self.style(entry).1.as_bytes().to_vec(),
             GroupBy::Url => self.url(entry).to_vec(),
-            _ if self.by_owner => self.owner(entry).map(|own| own.name).unwrap_or_default(),
+            _ if self.by_owner => self.owner(entry).map(|owner| owner.name).unwrap_or_default(),
             GroupBy::Domain | GroupBy::Subdomain | GroupBy::ThirdParty => self.domain(entry),
             GroupBy::Package => {
-                let is_library =
-                    self.frame(entry).is_some_and(|own| self.trace.libraries.contains(&own.url));
+                let is_library = self
+                    .frame(entry)
+                    .is_some_and(|frame| self.trace.libraries.contains(&frame.url));
                 match package(self.url(entry)) {
                     b"[no package]" if is_library => b"[library]".to_vec(),
                     package => package.to_vec(),
@@ -312,13 +314,13 @@ impl<'t> Ids<'t> {
                 format!("{ids} {name}").trim_end().to_owned().into_bytes()
             }
             GroupBy::Frame => {
-                let own = match entry.is_call() {
+                let frame = match entry.is_call() {
                     true => 0,
                     false => self.trace.details.all[entry.details as usize].frame,
                 };
-                match own {
+                match frame {
                     0 => self.trace.meta.main_frame.clone().unwrap_or_default(),
-                    own => self.trace.names.bytes_of(own).to_vec(),
+                    frame => self.trace.names.bytes_of(frame).to_vec(),
                 }
             }
         }

@@ -77,8 +77,8 @@ impl Ids<'_> {
                 } else if id.starts_with("native ") {
                     Some("[V8 runtime]".to_owned())
                 } else if id.starts_with("chrome-extension") {
-                    let owner = self.owner(first).map(|own| own.name);
-                    Some(owner.map_or(id.to_owned(), |own| unescaped_text(&own)))
+                    let owner = self.owner(first).map(|owner| owner.name);
+                    Some(owner.map_or(id.to_owned(), |name| unescaped_text(&name)))
                 } else {
                     or_unattributed()
                 }

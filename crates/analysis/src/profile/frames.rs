@@ -56,27 +56,27 @@ impl Walk<'_> {
     fn change(&mut self, from: u32, to: Option<u32>, sample: u32, ms: f64) -> Option<u32> {
         let mut opened = Vec::new();
         let (mut node, mut before) = (to, Some(from));
-        while let Some(own) = node
-            && self.depth(own) > self.depth(from)
+        while let Some(number) = node
+            && self.depth(number) > self.depth(from)
         {
-            opened.push(own);
-            node = self.parent(own);
+            opened.push(number);
+            node = self.parent(number);
         }
-        while let Some(own) = before
+        while let Some(number) = before
             && before != node
         {
             self.close(ms);
             if let Some(other) = node
-                && self.depth(other) == self.depth(own)
+                && self.depth(other) == self.depth(number)
             {
                 opened.push(other);
                 node = self.parent(other);
             }
-            before = self.parent(own);
+            before = self.parent(number);
         }
-        while let Some(own) = opened.pop() {
-            node = Some(own);
-            self.open(own, sample, ms);
+        while let Some(number) = opened.pop() {
+            node = Some(number);
+            self.open(number, sample, ms);
         }
         node
     }
@@ -98,20 +98,20 @@ pub(crate) fn frames(
     if model.span.count == 0 {
         return walk.out.finish();
     }
-    for (sample, Sample { ms, node: own }) in (0..).zip(samples) {
+    for (sample, Sample { ms, node: current }) in (0..).zip(samples) {
         // DevTools' walk begins at 0, but times may be negative.
         if as_devtools && ms < 0.0 {
             continue;
         }
         // A sample without a node closes all calls, and no call opens afterwards (§5).
-        if own == before || before == NONE {
+        if current == before || before == NONE {
             continue;
         }
-        node = Some(own).filter(|&own| own != NONE);
+        node = Some(current).filter(|&number| number != NONE);
         if model.gc.is_some() && node == model.gc {
             below_gc = Some(before);
-            walk.open(own, sample, ms);
-            before = own;
+            walk.open(current, sample, ms);
+            before = current;
             continue;
         }
         let mut from = before;
@@ -122,7 +122,7 @@ pub(crate) fn frames(
             from = below;
         }
         node = walk.change(from, node, sample, ms);
-        before = own;
+        before = current;
     }
     let end = model.span.end.filter(|&end| end != 0.0 && !end.is_nan()).unwrap_or(model.end);
     if node.is_some()
@@ -133,8 +133,8 @@ pub(crate) fn frames(
         before = below;
     }
     let mut last = Some(before).filter(|&before| before != NONE);
-    while let Some(own) = last
-        && let Some(parent) = walk.parent(own)
+    while let Some(number) = last
+        && let Some(parent) = walk.parent(number)
     {
         walk.close(end);
         last = Some(parent);

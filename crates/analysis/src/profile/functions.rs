@@ -53,7 +53,7 @@ impl Frame {
         let position = |value| match value {
             None if is_whole => b"undefined".into(),
             None => b"-1".into(),
-            own => template(own),
+            written => template(written),
         };
         Frame {
             function: names.number(&function),
@@ -75,7 +75,8 @@ impl Frame {
         let function = self.function(names);
         let title = if self.url == NATIVE { native_group(function).as_bytes() } else { function };
         let place = if self.script == 0 { self.url } else { self.script };
-        let [place, line, column] = [place, self.line, self.column].map(|own| names.bytes_of(own));
+        let [place, line, column] =
+            [place, self.line, self.column].map(|number| names.bytes_of(number));
         [b"f:", title, b"@", place, b":", line, b":", column].concat()
     }
 
@@ -86,7 +87,7 @@ impl Frame {
 
     /// Returns the text that frames of one class share.
     fn class_text(&self, names: &Names) -> Vec<u8> {
-        let [script, line] = [self.script, self.line].map(|own| names.bytes_of(own));
+        let [script, line] = [self.script, self.line].map(|number| names.bytes_of(number));
         [script, b"\0", self.function(names), b"\0", line].concat()
     }
 }
@@ -97,7 +98,11 @@ fn call_frame(text: &[u8]) -> &[u8] {
     const FIRST: &[u8] = b"{\"callFrame\":";
     static OTHER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\"callFrame\""));
     match text.strip_prefix(FIRST) {
-        Some(own @ [b'{', ..]) if memchr(b'\\', own).is_none() && OTHER.find(own).is_none() => own,
+        Some(frame @ [b'{', ..])
+            if memchr(b'\\', frame).is_none() && OTHER.find(frame).is_none() =>
+        {
+            frame
+        }
         _ => member(text, b"callFrame").unwrap_or(text),
     }
 }
@@ -125,8 +130,8 @@ impl Functions {
         if known != next {
             return Ok(known);
         }
-        frame.row = first(rows, &frame, next, all, |own| own.row_text(names))?;
-        frame.class = first(classes, &frame, next, all, |own| own.class_text(names))?;
+        frame.row = first(rows, &frame, next, all, |function| function.row_text(names))?;
+        frame.class = first(classes, &frame, next, all, |function| function.class_text(names))?;
         all.push(frame)?;
         Ok(next)
     }
@@ -157,9 +162,9 @@ fn first<K: std::hash::Hash + Eq>(
     all: &SpillArray<Frame>,
     key: impl Fn(&Frame) -> K,
 ) -> Result<u32, Error> {
-    let own = key(frame);
-    let hash = FixedState::default().hash_one(&own);
-    let is_it = |number: u32| all.get(number as usize).is_some_and(|known| key(&known) == own);
+    let wanted = key(frame);
+    let hash = FixedState::default().hash_one(&wanted);
+    let is_it = |number: u32| all.get(number as usize).is_some_and(|known| key(&known) == wanted);
     match index.find(hash, is_it) {
         Some(known) => Ok(known),
         None => index.insert(hash, next).map(|()| next),
@@ -223,8 +228,8 @@ mod tests {
         let of = |key: fn(&Frame) -> u32| {
             functions.all.iter().map(|function| key(&function)).collect::<Vec<_>>()
         };
-        assert_eq!(of(|own| own.row), [0, 0, 2, 3, 3, 5, 6, 6]);
-        assert_eq!(of(|own| own.class), [0, 0, 0, 3, 3, 5, 6, 7]);
+        assert_eq!(of(|frame| frame.row), [0, 0, 2, 3, 3, 5, 6, 6]);
+        assert_eq!(of(|frame| frame.class), [0, 0, 0, 3, 3, 5, 6, 7]);
         let row = |at: u32| String::from_utf8(functions.get(at).row_text(&names)).expect("text");
         assert_eq!([1, 4, 6].map(row), ["f:a@7:1:2", "f:undefined@7:1:2", "f:Compile@7:1:2"]);
     }
@@ -234,17 +239,17 @@ mod tests {
         let mut names = meta_names();
         let mut read = |text: &str| {
             let frame = Frame::of_node(text.as_bytes(), false, &mut names);
-            [frame.function, frame.url, frame.line].map(|own| names.text(own))
+            [frame.function, frame.url, frame.line].map(|number| names.text(number))
         };
-        let own = r#"{"functionName":"a","url":"u","lineNumber":1}"#;
+        let first = r#"{"functionName":"a","url":"u","lineNumber":1}"#;
         let other = r#"{"functionName":"b","url":"v","lineNumber":2}"#;
         for text in [
-            format!(r#"{{"callFrame":{own},"functionName":"b","url":"v","lineNumber":2}}"#),
-            format!(r#"{{"callFrame": {own}, "lineNumber":2}}"#),
-            format!(r#"{{"id":1,"callFrame":{own},"url":"v"}}"#),
-            format!(r#"{{"callFrame":{other},"callFrame":{own}}}"#),
-            format!(r#"{{"callFrame":{other},"call\u0046rame":{own}}}"#),
-            format!(r#"{{"callFrame":{own},"children":[{{"callFrames":{other}}}]}}"#),
+            format!(r#"{{"callFrame":{first},"functionName":"b","url":"v","lineNumber":2}}"#),
+            format!(r#"{{"callFrame": {first}, "lineNumber":2}}"#),
+            format!(r#"{{"id":1,"callFrame":{first},"url":"v"}}"#),
+            format!(r#"{{"callFrame":{other},"callFrame":{first}}}"#),
+            format!(r#"{{"callFrame":{other},"call\u0046rame":{first}}}"#),
+            format!(r#"{{"callFrame":{first},"children":[{{"callFrames":{other}}}]}}"#),
         ] {
             assert_eq!(read(&text), ["a", "u", "1"], "{text}");
         }

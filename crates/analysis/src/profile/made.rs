@@ -84,11 +84,11 @@ impl Made {
     }
 
     /// Ends a call. Must be called at most once per call.
-    pub(crate) fn end(&mut self, number: u32, dur: f64, own: f64) {
+    pub(crate) fn end(&mut self, number: u32, dur: f64, self_time: f64) {
         if let Some(call) = self.calls.in_memory(number as usize) {
-            (call.dur, call.own) = (dur, own);
+            (call.dur, call.own) = (dur, self_time);
         } else if self.failed.is_none() {
-            self.failed = self.late.push(Lasting { number, dur, own }).err();
+            self.failed = self.late.push(Lasting { number, dur, own: self_time }).err();
         }
     }
 
@@ -116,7 +116,7 @@ impl Calls {
         let mut late = self.late.iter().peekable();
         (0..).zip(self.all.iter()).map(move |(number, call)| {
             match late.next_if(|ended| ended.number == number) {
-                Some(Lasting { dur, own, .. }) => Call { dur, own, ..call },
+                Some(Lasting { dur, own: self_time, .. }) => Call { dur, own: self_time, ..call },
                 None => call,
             }
         })

@@ -129,7 +129,7 @@ impl Model {
 
     /// Returns all functions as displayed.
     pub(crate) fn frames(&self) -> impl Iterator<Item = Frame> + '_ {
-        let of = |(number, own)| self.mapped.get(&number).copied().unwrap_or(own);
+        let of = |(number, frame)| self.mapped.get(&number).copied().unwrap_or(frame);
         (0..).zip(self.functions.iter()).map(of)
     }
 

@@ -138,10 +138,10 @@ impl Raw {
         let edges = tree.edges(&by_id, &self.space)?;
         let is_native = |node: u32| self.functions.get(tree.node(node).frame).url == NATIVE;
         let (placed, top) = place(self.count, &edges, is_native, &self.space)?;
-        for (own, Placed { parent, depth, above }) in tree.nodes.iter().zip(placed.iter()) {
-            let Frame { class, row, url, .. } = self.functions.get(own.frame);
+        for (raw, Placed { parent, depth, above }) in tree.nodes.iter().zip(placed.iter()) {
+            let Frame { class, row, url, .. } = self.functions.get(raw.frame);
             let class = if url == NATIVE { NONE } else { class };
-            let RawNode { id, frame, .. } = own;
+            let RawNode { id, frame, .. } = raw;
             nodes.extend(&[Node { id, parent, depth, frame, above, class, row }])?;
         }
         let mut model = Model::new(nodes.take()?, functions, end);
@@ -205,8 +205,8 @@ impl NodesById {
             let at = usize::try_from(id.checked_sub(self.least)?).ok()?;
             return self.close.get(at).filter(|&node| node != NONE);
         }
-        let last = self.pairs.partition_point(|own| own.id <= id).checked_sub(1)?;
-        self.pairs.get(last).filter(|own| own.id == id).map(|pair| pair.node)
+        let last = self.pairs.partition_point(|pair| pair.id <= id).checked_sub(1)?;
+        self.pairs.get(last).filter(|pair| pair.id == id).map(|pair| pair.node)
     }
 }
 
@@ -236,8 +236,8 @@ impl Tree {
             return;
         }
         for node in self.nodes.iter().skip(1).filter(|node| node.parent != NO_ID) {
-            if let (Some(parent), Some(own)) = (by_id.get(node.parent), by_id.get(node.id)) {
-                each(parent, own);
+            if let (Some(parent), Some(child)) = (by_id.get(node.parent), by_id.get(node.id)) {
+                each(parent, child);
             }
         }
     }
@@ -305,7 +305,7 @@ fn place(
         let Placed { depth, above, .. } = all.get(parent as usize).unwrap_or(none);
         let above = if parent != 0 && is_native(parent) { above } else { parent };
         for child in edges.of(parent) {
-            let is_placed = all.get(child as usize).is_none_or(|own| own.parent != NONE);
+            let is_placed = all.get(child as usize).is_none_or(|node| node.parent != NONE);
             if child == 0 || is_placed {
                 continue; // a cycle, or a node with two parents: the first one that is met
             }
@@ -373,7 +373,7 @@ mod tests {
 
     /// Computes parents, depths and non-native ancestors from lists of children.
     fn naive(written: &[Written]) -> (Vec<Node>, HashMap<u64, u32>) {
-        let by_id: HashMap<u64, u32> = written.iter().map(|own| own.0).zip(0..).collect();
+        let by_id: HashMap<u64, u32> = written.iter().map(|node| node.0).zip(0..).collect();
         let mut children = vec![Vec::new(); written.len()];
         for (at, (id, _, listed, _)) in written.iter().enumerate() {
             if at == 0 || by_id[id] as usize == at {
@@ -403,9 +403,9 @@ mod tests {
             let Node { depth, above, frame, .. } = nodes[at as usize];
             for &child in &children[at as usize] {
                 if !std::mem::replace(&mut met[child as usize], true) {
-                    let own = &mut nodes[child as usize];
-                    (own.parent, own.depth) = (at, depth + 1);
-                    own.above = if at != 0 && frame == 5 { above } else { at };
+                    let placed = &mut nodes[child as usize];
+                    (placed.parent, placed.depth) = (at, depth + 1);
+                    placed.above = if at != 0 && frame == 5 { above } else { at };
                     open.push(child);
                 }
             }
@@ -423,7 +423,7 @@ mod tests {
                 let (model, by_id) = model(&written, bytes);
                 assert_eq!(model.nodes.iter().collect::<Vec<_>>(), expected, "seed {seed}");
                 assert_eq!(model.nodes.spilled_bytes() > 0, bytes == 0);
-                for id in written.iter().map(|own| own.0).chain([0, 4, 6, u64::MAX]) {
+                for id in written.iter().map(|node| node.0).chain([0, 4, 6, u64::MAX]) {
                     assert_eq!(by_id.get(id), ids.get(&id).copied(), "seed {seed}");
                 }
                 let top = |node: Option<u32>| node.map(|node| model.node(node).parent);
@@ -431,7 +431,7 @@ mod tests {
                     assert!(top(meta).is_none_or(|parent| parent == 0));
                 }
             }
-            deepest = deepest.max(expected.iter().map(|own| own.depth).max().unwrap_or(0));
+            deepest = deepest.max(expected.iter().map(|node| node.depth).max().unwrap_or(0));
         }
         assert!(deepest > 5, "{deepest}");
     }

@@ -117,7 +117,7 @@ pub(crate) fn refused_profile(facts: &ProfileFacts, raw: &Raw) -> Option<Refusal
         (Refusal::Unsampled, alone && !facts.has_samples && !raw.has_hits),
         (
             Refusal::Unbounded,
-            alone && (time(&facts.start).is_none_or(|own| own == 0.0) || facts.end.is_none()),
+            alone && (time(&facts.start).is_none_or(|start| start == 0.0) || facts.end.is_none()),
         ),
         (Refusal::ManySamples, !alone && !facts.is_of_stacks && raw.longest > LIST_MAX),
     ]

@@ -97,14 +97,14 @@ impl Raw {
         };
         let rules = Rules { start: clock.sum(start), weights, clock, count, model, node };
         // Most samples are in order and need no sorting.
-        if let Some(ends) = sorted_ends(timed().map(|own| own.time)) {
+        if let Some(ends) = sorted_ends(timed().map(|sample| sample.time)) {
             return rules.write(timed(), ends.0, ends.1, all);
         }
         let mut sorter: KeySorter<Timed> = self.space.sorter(4);
-        timed().try_for_each(|own| sorter.push(own))?;
+        timed().try_for_each(|sample| sorter.push(sample))?;
         let sorted = sorter.finish()?;
-        let ends = sorted.iter().fold(None, |ends: Option<(f64, f64)>, own| {
-            Some((ends.map_or(own.time, |ends| ends.0), own.time))
+        let ends = sorted.iter().fold(None, |ends: Option<(f64, f64)>, sample| {
+            Some((ends.map_or(sample.time, |ends| ends.0), sample.time))
         });
         let (first, last) = ends.unwrap_or_default();
         rules.write(sorted.iter(), first, last, all)
@@ -164,8 +164,8 @@ impl<F: Fn(u64) -> Option<u32>> Rules<'_, F> {
         let step = (last - self.start).max(0.0) / self.count as f64;
         let (mut unknown, mut before) = (0, f64::NAN);
         let mut bridge = Bridge::new(self.model, self.count);
-        for (at, own) in sorted.enumerate() {
-            let ms = self.clock.sum(own.time);
+        for (at, sample) in sorted.enumerate() {
+            let ms = self.clock.sum(sample.time);
             let ms = match self.weights {
                 Weights::Next => ms,
                 Weights::Delta if at == 0 => {
@@ -175,7 +175,7 @@ impl<F: Fn(u64) -> Option<u32>> Rules<'_, F> {
                 Weights::Delta => std::mem::replace(&mut before, ms),
                 Weights::Hits => self.clock.whole(self.start + at as f64 * step),
             };
-            let node = own.id.and_then(&self.node).unwrap_or(NONE);
+            let node = sample.id.and_then(&self.node).unwrap_or(NONE);
             unknown += u64::from(node == NONE);
             if let Some(done) = bridge.next(Sample { ms, node }) {
                 all.push(done)?;

@@ -47,7 +47,10 @@ impl<'m, I: Iterator<Item = Drawn>> Counting<'m, I> {
     /// Returns the counts. Cost: visits the entries not yet taken, up to the end of the range.
     pub(crate) fn finish(mut self) -> Counts {
         let end = self.within.to;
-        while self.next().is_some_and(|own| own.entry.ts <= end || own.entry.ts.is_nan()) {}
+        while self
+            .next()
+            .is_some_and(|counted| counted.entry.ts <= end || counted.entry.ts.is_nan())
+        {}
         self.counts
     }
 }

@@ -81,7 +81,7 @@ pub(crate) fn matching(
     matcher: &Matcher,
 ) -> Stretches {
     let mut answers = Answers::new(ids, matcher);
-    let entries = drawn.map(|own| own.entry);
+    let entries = drawn.map(|event| event.entry);
     let lasting = entries.filter(|entry| entry.dur > 0.0 && answers.of(entry));
     Stretches::of_sorted(lasting.map(|entry| (entry.ts, entry.end())))
 }
@@ -108,8 +108,8 @@ impl Picks {
             return Walked { picks: self, is_bottom_up, time: None, window };
         }
         let windows = if windows.is_empty() { std::slice::from_ref(&full) } else { windows };
-        let own = |window: &Window| (clock.tick(window.from), clock.tick(window.to));
-        let mut time = Stretches::of(windows.iter().map(own).collect());
+        let ticks = |window: &Window| (clock.tick(window.from), clock.tick(window.to));
+        let mut time = Stretches::of(windows.iter().map(ticks).collect());
         let open = |matcher: &Matcher| matching(drawn(), ids, matcher);
         if let Some(focus) = &self.focus {
             time = time.and(&open(focus));
@@ -169,7 +169,7 @@ impl Walked<'_> {
         let text = if *is_bottom_up { &None } else { &picks.text };
         let (hide, root, text) = (answers(&picks.hide), answers(&picks.root), answers(text));
         let mut sieve = Sieve { hide, root, text, within: None };
-        let kept = drawn.filter(move |own| sieve.keeps(own));
+        let kept = drawn.filter(move |event| sieve.keeps(event));
         Box::new(kept.filter_map(move |Drawn { entry: written, .. }| {
             let entry = match time {
                 Some(time) => time.clip(&written)?,

@@ -170,8 +170,8 @@ impl Least {
     }
 
     /// Returns whether a row with these times, in milliseconds, is shown.
-    pub(crate) fn takes(&mut self, own: f64, total: f64) -> bool {
-        let ms = total.max(own);
+    pub(crate) fn takes(&mut self, self_time: f64, total: f64) -> bool {
+        let ms = total.max(self_time);
         let is_small = self.least > 0.0 && ms < self.least;
         if is_small {
             self.small = (self.small.0 + 1, self.small.1 + ms);

@@ -70,7 +70,7 @@ impl Default for LastKinds {
 
 #[inline]
 fn tail(bytes: &[u8]) -> u64 {
-    bytes.last_chunk().map_or(bytes.len() as u64, |own| u64::from_le_bytes(*own))
+    bytes.last_chunk().map_or(bytes.len() as u64, |chunk| u64::from_le_bytes(*chunk))
 }
 
 fn slot(name: &[u8], cat: &[u8]) -> usize {
@@ -83,25 +83,25 @@ impl LastKinds {
     #[inline]
     pub(crate) fn get(&self, name: &[u8], cat: &[u8]) -> Option<u32> {
         let slot = slot(name, cat);
-        let mut own = &self.0[slot];
-        if !own.is(name, cat) {
-            own = &self.0[slot ^ 1];
-            if !own.is(name, cat) {
+        let mut cached = &self.0[slot];
+        if !cached.is(name, cat) {
+            cached = &self.0[slot ^ 1];
+            if !cached.is(name, cat) {
                 return None;
             }
         }
-        (!name.is_empty()).then_some(own.kind)
+        (!name.is_empty()).then_some(cached.kind)
     }
 
     /// Caches a kind. The previous entry of its slot moves to the neighbour.
     pub(crate) fn put(&mut self, name: &[u8], cat: &[u8], kind: u32) {
         let slot = slot(name, cat);
         self.0.swap(slot, slot ^ 1);
-        let own = &mut self.0[slot];
-        own.written.clear();
-        own.written.extend_from_slice(name);
-        own.written.extend_from_slice(cat);
-        (own.name, own.kind) = (name.len(), kind);
+        let cached = &mut self.0[slot];
+        cached.written.clear();
+        cached.written.extend_from_slice(name);
+        cached.written.extend_from_slice(cat);
+        (cached.name, cached.kind) = (name.len(), kind);
     }
 }
 
@@ -132,9 +132,9 @@ mod tests {
         }
         assert_eq!(last.get(b"\"a\"", b"\"b\""), None);
         // The last two kinds of a slot are known.
-        let own = slot(b"\"0\"", b"");
+        let place = slot(b"\"0\"", b"");
         let names = (1..).map(|number| format!("\"{number}\"").into_bytes());
-        let same: Vec<Vec<u8>> = names.filter(|name| slot(name, b"") == own).take(3).collect();
+        let same: Vec<Vec<u8>> = names.filter(|name| slot(name, b"") == place).take(3).collect();
         (10..).zip(&same).for_each(|(kind, name)| last.put(name, b"", kind));
         assert_eq!([0, 1, 2].map(|at: usize| last.get(&same[at], b"")), [None, Some(11), Some(12)]);
     }

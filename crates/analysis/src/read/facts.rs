@@ -267,7 +267,7 @@ impl Facts {
         // Keep the first track of each thread.
         let (mut next, mut of) = (0, moved.iter());
         self.lanes.retain(|_| {
-            let is_first = of.next().is_some_and(|own| own.0 == next);
+            let is_first = of.next().is_some_and(|pair| pair.0 == next);
             next += u32::from(is_first);
             is_first
         });

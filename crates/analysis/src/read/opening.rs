@@ -40,12 +40,12 @@ impl Trace {
         let bounds = self.ticks();
         let (mut minimap, mut visible) = (bounds, bounds);
         let breadcrumb = self.modifications.breadcrumb;
-        if let Some(own) = breadcrumb.filter(|own| own.range >= SHORTEST) {
-            minimap = (self.clock.of_written(own.min), self.clock.of_written(own.max));
+        if let Some(window) = breadcrumb.filter(|window| window.range >= SHORTEST) {
+            minimap = (self.clock.of_written(window.min), self.clock.of_written(window.max));
             visible = minimap;
         }
         let choice = ThreadChoice { as_panel: true, ..ThreadChoice::default() };
-        if breadcrumb.is_none_or(|own| own.is_first)
+        if breadcrumb.is_none_or(|window| window.is_first)
             && let Some(&first) = self.choose(&choice).first()
         {
             let busy = self.busy_window(&self.threads[first])?;
@@ -65,8 +65,8 @@ impl Trace {
         }
         let right = quiet_up_to(&taken, taken.len() - 1, 0);
         let left = quiet_up_to(&taken, 0, right);
-        let own = |at: usize| taken.get(at).unwrap_or(Taken { ts: f64::NAN, dur: f64::NAN });
-        let (from, to) = (own(left).ts, own(right).ts + own(right).dur);
+        let event_at = |at: usize| taken.get(at).unwrap_or(Taken { ts: f64::NAN, dur: f64::NAN });
+        let (from, to) = (event_at(left).ts, event_at(right).ts + event_at(right).dur);
         let (first, last) = self.ticks();
         let span = to - from;
         if span < (last - first) * 0.1 {
@@ -84,8 +84,8 @@ impl Trace {
             matches!(function, Some(b"(program)" | b"(idle)" | b"(root)" | b""))
         };
         let mut taken = self.space().spool(2);
-        for own in track.merged().filter(|own| !is_idle(&own.entry)) {
-            taken.extend(&[Taken { ts: own.entry.ts, dur: own.entry.dur }])?;
+        for event in track.merged().filter(|event| !is_idle(&event.entry)) {
+            taken.extend(&[Taken { ts: event.entry.ts, dur: event.entry.dur }])?;
         }
         taken.take()
     }
@@ -94,11 +94,11 @@ impl Trace {
 /// Returns the last entry from `start` towards `stop` before which the thread is mostly idle.
 fn quiet_up_to(all: &SpilledVec<Taken>, start: usize, stop: usize) -> usize {
     const LITTLE: f64 = 0.1;
-    let own = |at: usize| all.get(at).unwrap_or(Taken { ts: f64::NAN, dur: f64::NAN });
-    let (mut cut, mut cut_time, mut used) = (start, own(start).middle(), 0.0);
+    let event_at = |at: usize| all.get(at).unwrap_or(Taken { ts: f64::NAN, dur: f64::NAN });
+    let (mut cut, mut cut_time, mut used) = (start, event_at(start).middle(), 0.0);
     let mut at = start;
     while at != stop {
-        let entry = own(at);
+        let entry = event_at(at);
         let time = entry.middle();
         if used < LITTLE * (cut_time - time).abs() {
             (cut, cut_time, used) = (at, time, 0.0);

@@ -16,13 +16,13 @@ pub(crate) fn clock_of(facts: &Facts, meta: &Meta, inputs: &InputSet, times: Tim
     let is_exact = match times {
         Times::Devtools => false,
         Times::Exact => true,
-        Times::Auto => !facts.is_web && profiles.iter().all(|own| own.is_of_stacks),
+        Times::Auto => !facts.is_web && profiles.iter().all(|profile| profile.is_of_stacks),
     };
     if !is_exact {
         return Clock::default();
     }
     let wholes = profiles.iter().filter(|profile| profile.input.is_some());
-    let starts = wholes.filter_map(|own| own.start.as_deref().and_then(written));
+    let starts = wholes.filter_map(|profile| profile.start.as_deref().and_then(written));
     let first = facts.bounds.first.into_iter().chain(starts).min();
     let started = meta.started.filter(|&started| started >= 0.0).map(nanos_of);
     Clock::exact(started.or(first).unwrap_or(0))

@@ -19,7 +19,7 @@ pub(crate) fn refusals(
 ) -> BTreeSet<Refusal> {
     let reports = inputs.reports();
     let any = |is: &dyn Fn(&InputReport) -> bool| reports.iter().any(is);
-    let has_whole = profiles.iter().any(|own| own.facts.input.is_some());
+    let has_whole = profiles.iter().any(|profile| profile.facts.input.is_some());
     let has_time = facts.are_drawn();
     let lacks = &facts.lacks;
     let is_json = || !facts.has_lapses && inputs.are_keys_json();
@@ -30,7 +30,7 @@ pub(crate) fn refusals(
     };
     let found = [
         (Refusal::TooLarge, any(&|input| input.bytes > DEVTOOLS_TEXT_MAX)),
-        (Refusal::Packing, any(&|input| input.encoding.is_some_and(|own| own != "gzip"))),
+        (Refusal::Packing, any(&|input| input.encoding.is_some_and(|encoding| encoding != "gzip"))),
         (Refusal::Damaged, any(&|input| input.losses.count() > 0)),
         (Refusal::Unclosed, any(&|input| input.unclosed > 0)),
         (Refusal::Separators, any(&|input| input.odd_separators > 0)),

@@ -98,7 +98,8 @@ impl Trace {
         let moved = facts.unite(place);
         let meta = facts.meta(place);
         let (producer, follows_devtools) = producer_of(&facts, &meta, inputs);
-        let is_drawn = facts.are_drawn() || inputs.profiles().iter().any(|own| own.is_whole);
+        let is_drawn =
+            facts.are_drawn() || inputs.profiles().iter().any(|profile| profile.is_whole);
         let drawn_only = rules.as_devtools || follows_devtools && is_drawn;
         facts.bound(drawn_only, place);
         let clock = clock_of(&facts, &meta, inputs, rules.times);
@@ -113,7 +114,7 @@ impl Trace {
         let metadata: Vec<Vec<u8>> = inputs.key_values(b"metadata").collect();
         let says_profile = metadata.iter().any(|value| {
             let origin = crate::value::member(value, b"dataOrigin");
-            origin.is_some_and(|own| string_is(own, b"CPUProfile"))
+            origin.is_some_and(|text| string_is(text, b"CPUProfile"))
         });
         let wholes = profiles.iter().any(|profile| profile.facts.is_whole);
         let is_cpu_profile = says_profile || wholes && facts.lanes.is_empty();
@@ -144,7 +145,7 @@ impl Trace {
             trace.bound_by_samples();
         }
         trace.map(maps, &metadata, config.limits.bytes(Share::of(1, 4)));
-        let of_maps = metadata.iter().map(|own| own.len() as u64).sum::<u64>();
+        let of_maps = metadata.iter().map(|text| text.len() as u64).sum::<u64>();
         quota.check(trace.names.heap() + of_maps, "names, and metadata with source maps,")?;
         let mut fates = vec![Fate::Go; count.unwrap_or(0) as usize];
         trace.decide(&mut fates, rules.only_calls);
@@ -173,10 +174,10 @@ impl Trace {
                 self.made(&self.threads[at], f64::INFINITY, &space)?.map(Arc::new);
         }
         if let ([metadata], [_]) = (metadata, &self.inputs[..])
-            && let Some(own) = Modifications::of(metadata)
+            && let Some(modifications) = Modifications::of(metadata)
         {
-            self.hidden = self.hidden_entries(&own)?;
-            self.modifications = own;
+            self.hidden = self.hidden_entries(&modifications)?;
+            self.modifications = modifications;
         }
         Ok(())
     }
@@ -255,22 +256,22 @@ impl Trace {
     /// Orders threads (devtools-semantics §9): processes by first event, then those with pages.
     /// Within each, threads by first event, then those with names, then those with samples only.
     fn add_threads(&mut self, lanes: &[Lane], profiles: &mut [Chosen]) {
-        let of_profiles = profiles.iter().map(|own| (own.pid.clone(), own.tid.clone()));
+        let of_profiles = profiles.iter().map(|profile| (profile.pid.clone(), profile.tid.clone()));
         let of_profiles: Vec<ThreadId> = of_profiles.collect();
         let mut places: HashMap<&[u8], usize> = HashMap::default();
         let pages = self.meta.pages.iter().map(|(pid, _)| &**pid);
-        let own = lanes.iter().map(|lane| &*lane.pid).chain(pages);
-        for pid in own.chain(of_profiles.iter().map(|(pid, _)| &**pid)) {
+        let pids = lanes.iter().map(|lane| &*lane.pid).chain(pages);
+        for pid in pids.chain(of_profiles.iter().map(|(pid, _)| &**pid)) {
             let next = places.len();
             places.entry(pid).or_insert(next);
         }
         let mut threads: Vec<Vec<Thread>> = places.iter().map(|_| Vec::new()).collect();
         let mut by_tid: HashMap<(usize, &[u8]), usize> = HashMap::default();
         let mut enter = |place: usize, tid, pid, meta: &Meta| {
-            let own = &mut threads[place];
-            let at = *by_tid.entry((place, tid)).or_insert(own.len());
-            if at == own.len() {
-                own.push(thread_of(pid, tid, meta));
+            let group = &mut threads[place];
+            let at = *by_tid.entry((place, tid)).or_insert(group.len());
+            if at == group.len() {
+                group.push(thread_of(pid, tid, meta));
             }
             at
         };
@@ -300,7 +301,7 @@ impl Trace {
                 thread.kind = ThreadKind::CpuProfile;
             }
             if let Some(input) = &input {
-                let named = self.inputs.iter().position(|own| own.name == *input);
+                let named = self.inputs.iter().position(|report| report.name == *input);
                 thread.input_number = named.unwrap_or(0);
             }
             thread.input = input;
@@ -384,8 +385,8 @@ impl Trace {
         self.records = filing.records;
         if stay_calls {
             let (first, last) = self.bounds;
-            let own = [bounds.min, bounds.max].map(|own| self.clock.placed_micros(own));
-            self.bounds = (first.min(own[0]), last.max(own[1]));
+            let times = [bounds.min, bounds.max].map(|time| self.clock.placed_micros(time));
+            self.bounds = (first.min(times[0]), last.max(times[1]));
         }
         Ok(())
     }
@@ -396,9 +397,10 @@ impl Trace {
             let range = &model.span.range;
             for at in [range.start, range.end.saturating_sub(1)] {
                 let sample = self.samples.get(at).filter(|_| range.contains(&at));
-                let time = sample.map(|own| self.clock.micros(self.clock.tick(own.ms)));
+                let time = sample.map(|point| self.clock.micros(self.clock.tick(point.ms)));
                 let (first, last) = self.bounds;
-                self.bounds = time.map_or(self.bounds, |own| (first.min(own), last.max(own)));
+                self.bounds =
+                    time.map_or(self.bounds, |micros| (first.min(micros), last.max(micros)));
             }
             // DevTools has no rule that ends these calls with an event.
             if let Some(end) = model.span.end.filter(|_| model.is_of_stacks) {
@@ -413,7 +415,8 @@ impl Trace {
             return;
         }
         let mains = &self.meta.node_mains;
-        let is_main = |own: &&mut Thread| mains.contains(&(own.pid.clone(), own.tid.clone()));
+        let is_main =
+            |thread: &&mut Thread| mains.contains(&(thread.pid.clone(), thread.tid.clone()));
         let name = String::from_utf8_lossy(NODE_MAIN);
         self.threads
             .iter_mut()
@@ -424,7 +427,8 @@ impl Trace {
     /// Clears threads that DevTools does not show (devtools-semantics §9): those of processes
     /// without a page, and profiles of processes without events.
     fn leave_out(&mut self, with_events: &HashSet<Box<[u8]>>) {
-        for thread in self.threads.iter_mut().filter(|own| own.kind != ThreadKind::CpuProfile) {
+        for thread in self.threads.iter_mut().filter(|thread| thread.kind != ThreadKind::CpuProfile)
+        {
             let has_process =
                 with_events.contains(&thread.pid) || self.meta.page(&thread.pid).is_some();
             if !thread.is_in_devtools || !has_process {
@@ -444,7 +448,7 @@ fn producer_of(facts: &Facts, meta: &Meta, inputs: &InputSet) -> (Producer, bool
         names: &facts.names,
         meta,
         is_web: facts.is_web,
-        has_whole: profiles.iter().any(|own| own.is_whole),
+        has_whole: profiles.iter().any(|profile| profile.is_whole),
         has_profiles: profiles.iter().any(|profile| !profile.is_of_stacks),
     };
     let producer = signs.producer();

@@ -19,7 +19,7 @@ impl<'t> View<'t> {
 
     /// Returns the calls of samples among the entries drawn, in pre-order.
     pub fn drawn_calls(&self) -> impl Iterator<Item = Entry> + '_ {
-        self.drawn().map(|own| own.entry).filter(Entry::is_call)
+        self.drawn().map(|event| event.entry).filter(Entry::is_call)
     }
 
     /// Returns the row of a call; `None` if the entry is not a call.

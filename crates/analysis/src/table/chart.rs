@@ -28,7 +28,7 @@ impl Flame<'_> {
         let clock = view.trace.clock;
         let (mut owns, mut passed) = (self.owns.iter(), 0);
         for Drawn { at, entry, level, is_ignored, .. } in view.levelled() {
-            let own = owns.nth((at - passed) as usize).map_or(0.0, |own| own.own);
+            let self_time = owns.nth((at - passed) as usize).map_or(0.0, |lasting| lasting.own);
             passed = at + 1;
             let label = match is_ignored {
                 true => Some(r"On ignore list (\/node_modules\/|^node:)".to_owned()),
@@ -40,7 +40,7 @@ impl Flame<'_> {
                 id: ids.text(ids.id(&entry)),
                 ts: clock.micros(entry.ts),
                 dur: clock.micros(entry.dur),
-                own: clock.micros(own),
+                own: clock.micros(self_time),
                 key: view.key(&entry, &ids),
                 label,
             })?;
@@ -66,14 +66,14 @@ impl View<'_> {
         let mut open: Vec<Lasting> = Vec::new();
         for (number, Placed { entry, depth }) in (0..).zip(self.track.nested()) {
             while open.len() > depth as usize {
-                open.pop().map_or(Ok(()), |own| owns.push(own))?;
+                open.pop().map_or(Ok(()), |lasting| owns.push(lasting))?;
             }
             if let Some(parent) = open.last_mut() {
                 parent.own -= entry.dur;
             }
             open.push(Lasting { number, dur: entry.dur, own: entry.dur });
         }
-        open.into_iter().try_for_each(|own| owns.push(own))?;
+        open.into_iter().try_for_each(|lasting| owns.push(lasting))?;
         Ok(Flame { view: self, owns: owns.finish()? })
     }
 }

@@ -124,7 +124,7 @@ impl<'t> View<'t> {
         let mut is_hidden = move |entry: &Entry| {
             let (events, calls) = &mut hidden;
             match entry.is_call() {
-                false => entry.event_number().is_some_and(|own| events.contains(&own)),
+                false => entry.event_number().is_some_and(|number| events.contains(&number)),
                 true => !calls.is_empty() && calls.remove(&self.call_key(entry)),
             }
         };
@@ -182,7 +182,7 @@ impl<'t> View<'t> {
 
     /// Returns the sample and node of a call.
     fn call_key(&self, entry: &Entry) -> (i64, u64) {
-        let id = self.thread.model.as_deref().map(|own| own.node(entry.kind).id);
+        let id = self.thread.model.as_deref().map(|model| model.node(entry.kind).id);
         (i64::from(entry.details as i32), id.unwrap_or_default())
     }
 
@@ -299,9 +299,9 @@ impl<'t> View<'t> {
         let mut idle = self.track.is_alone().then(|| IdleTime::new(ids));
         let mut all: Vec<&mut dyn Visit> = Vec::with_capacity(visits.len() + 1);
         all.extend(visits.iter_mut().map(|visit| &mut **visit as &mut dyn Visit));
-        all.extend(idle.as_mut().map(|own| own as &mut dyn Visit));
+        all.extend(idle.as_mut().map(|visit| visit as &mut dyn Visit));
         walk(before, entries, over.window, self.filter(), &mut all, room)?;
-        self.idle.set(idle.map_or(0.0, |own| own.sum));
+        self.idle.set(idle.map_or(0.0, |visit| visit.sum));
         let counts = counting.finish();
         // A second walk finds the same counts.
         let counts = Counts { dropped: nested.dropped, left_out: left_out.get(), ..counts };
@@ -389,7 +389,7 @@ impl<'t> View<'t> {
         let rules = BottomUpRules { levels, forced, as_devtools, clock };
         let mut tree = BottomUp::new(&ids, window, rules, &self.trace.space_of_rows());
         if self.trace.flags.iter().any(|flags| flags & flag::RECEIVED != 0) {
-            over.of(self.drawn(), &ids).for_each(|own| tree.note_cached(&own.entry));
+            over.of(self.drawn(), &ids).for_each(|event| tree.note_cached(&event.entry));
         }
         self.walk(over, &ids, &mut [&mut tree], &room.grown)?;
         let mut rows = tree.finish(shared);
@@ -436,20 +436,22 @@ impl<'t> View<'t> {
         }
         let (more, rows) = (all.count() as u64, made.finish()?);
         let (window, idle) = (clock.window(window), clock.ms(idle));
-        let (own, total) = (clock.ms(root.own), clock.ms(root.total));
-        Ok(Table { window, own, total, idle, rows, small: least.small, more })
+        let (self_time, total) = (clock.ms(root.own), clock.ms(root.total));
+        Ok(Table { window, own: self_time, total, idle, rows, small: least.small, more })
     }
 
     /// Converts a row of a tree to a row of a table.
     pub fn row(&self, row: &Row, depth: u32, ids: &Ids<'_>, by: By) -> TreeRow {
         let entry = &row.entry;
-        let own = || ids.text(row.key.id);
+        let key_text = || ids.text(row.key.id);
         let id = match (row.is_group, row.key.group) {
             (true, _) => ids.group_id(row.key.id),
-            (false, 0) => own(),
+            (false, 0) => key_text(),
             // The ids of bottom-up rows include their group, counted from 1.
-            (false, group) if by == By::Own => format!("{}-{}", own(), ids.group_id(group - 1)),
-            (false, group) => format!("{}/{}", own(), ids.group_id(group)),
+            (false, group) if by == By::Own => {
+                format!("{}-{}", key_text(), ids.group_id(group - 1))
+            }
+            (false, group) => format!("{}/{}", key_text(), ids.group_id(group)),
         };
         // Nearly all rows may be calls: look up their function once.
         let frame = ids.frame(entry);

@@ -62,28 +62,28 @@ impl Table {
         let mut idle = HashSet::default();
         for (number, row) in (0..).zip(&rows) {
             path.truncate(row.depth as usize + 1);
-            let own = tree.add(path[path.len() - 1], Key::of(0), number);
-            tree.update(own, |own| {
-                (own.own, own.total, own.count, own.marker) =
+            let node = tree.add(path[path.len() - 1], Key::of(0), number);
+            tree.update(node, |record| {
+                (record.own, record.total, record.count, record.marker) =
                     (row.own, row.total, row.count, row.start);
             });
             if row.is_idle() {
-                idle.insert(own);
+                idle.insert(node);
             }
-            path.push(own);
+            path.push(node);
         }
         tree.check()?;
         let (mut sorted, mut failed) = (room.writer(), Ok(()));
         let siblings = |row: u32| {
             let children: Vec<u32> = tree.children(row).collect();
-            let get = |own| tree.get(own);
+            let get = |number| tree.get(number);
             let mut sorted = match by {
                 RowOrder::Own => by_figure(children, get, |a, b| b.own.total_cmp(&a.own)),
                 RowOrder::Total => by_figure(children, get, |a, b| b.total.total_cmp(&a.total)),
                 RowOrder::Count => by_figure(children, get, |a, b| b.count.cmp(&a.count)),
                 RowOrder::Start => by_figure(children, get, |a, b| a.marker.total_cmp(&b.marker)),
                 RowOrder::Name => {
-                    let named = by_name(children, |own| label(&rows, &get(own)), room);
+                    let named = by_name(children, |number| label(&rows, &get(number)), room);
                     named.unwrap_or_else(|error| {
                         failed = Err(error);
                         Vec::new()
@@ -91,13 +91,13 @@ impl Table {
                 }
             };
             if by != RowOrder::Start {
-                sorted.sort_by_key(|own| idle.contains(own));
+                sorted.sort_by_key(|number| idle.contains(number));
             }
             sorted
         };
         for (row, _) in tree.depth_first_as(siblings, usize::MAX, true, |_| true) {
-            if let Some(own) = rows.get(tree.get(row).entry as usize) {
-                sorted.push(own.into_owned())?;
+            if let Some(tree_row) = rows.get(tree.get(row).entry as usize) {
+                sorted.push(tree_row.into_owned())?;
             }
         }
         failed?;
@@ -124,7 +124,7 @@ fn by_name(
         named.push((label, sibling));
     }
     named.sort_by(|a, b| a.0.cmp(&b.0));
-    Ok(named.into_iter().map(|(_, own)| own).collect())
+    Ok(named.into_iter().map(|(_, row)| row).collect())
 }
 
 fn by_figure(
@@ -144,13 +144,13 @@ mod tests {
 
     #[test]
     fn siblings_sort_with_their_descendants() {
-        let row = |depth, label: &str, own: f64, total| TreeRow {
+        let row = |depth, label: &str, self_time: f64, total| TreeRow {
             depth,
             id: label.to_owned(),
-            start: -own,
-            own,
+            start: -self_time,
+            own: self_time,
             total,
-            count: own as u64 % 4,
+            count: self_time as u64 % 4,
             label: Some(label.to_owned()),
             ..TreeRow::default()
         };

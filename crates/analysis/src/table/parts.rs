@@ -48,7 +48,7 @@ impl Trace {
         let per = if is_one { Per::Thread } else { query.per };
         let query = &Query { per, ..query.clone() };
         let is_alone = per == Per::Thread && query.key.is_none();
-        let own = match (is_alone, query.shape) {
+        let part_limit = match (is_alone, query.shape) {
             // The first rows of a log are known only after sorting.
             (true, Shape::Log) => RowLimit { rows: usize::MAX, ..limit },
             (true, _) => limit,
@@ -57,22 +57,22 @@ impl Trace {
         let room = RowRoom::new(&self.limits);
         // Shared tables are converted to milliseconds after they are summed.
         let room = if is_alone { room.of_sums(self.clock) } else { room };
-        let of_thread = |number: usize| self.of_thread(threads[number], query, own, &room);
-        let own = try_each(self.limits.threads, threads.len(), of_thread)?;
+        let of_thread = |number: usize| self.of_thread(threads[number], query, part_limit, &room);
+        let parts = try_each(self.limits.threads, threads.len(), of_thread)?;
         room.finish()?;
         let is_done = |part: &Part| query.shape != Shape::Log || is_by_start(&part.table.rows);
-        if is_alone && own.iter().all(is_done) {
-            return Ok(own);
+        if is_alone && parts.iter().all(is_done) {
+            return Ok(parts);
         }
         let clock = if is_alone { Clock::default() } else { self.clock };
-        self.shared(threads, own, query, limit, clock)
+        self.shared(threads, parts, query, limit, clock)
     }
 
     /// Merges the tables of threads as the query demands; `clock` converts their times.
     fn shared(
         &self,
         threads: &[usize],
-        own: Vec<Part>,
+        parts: Vec<Part>,
         query: &Query,
         limit: RowLimit,
         clock: Clock,
@@ -80,7 +80,7 @@ impl Trace {
         let mut numbers: HashMap<&[u8], usize> = HashMap::default();
         let mut inputs: HashMap<usize, usize> = HashMap::default();
         let mut shared: Vec<Vec<Part>> = Vec::new();
-        for (part, &at) in own.into_iter().zip(threads) {
+        for (part, &at) in parts.into_iter().zip(threads) {
             let next = shared.len();
             let place = match query.per {
                 Per::Thread => next,
@@ -155,17 +155,17 @@ impl Trace {
     /// Returns a title for the threads of a table: `thread 1/2 main`, `process 1`, an input, or
     /// `all threads`.
     pub fn title(&self, part: &Part) -> String {
-        let own = |at: usize| &self.threads[at];
+        let thread_at = |at: usize| &self.threads[at];
         if let [at] = part.threads[..] {
-            let ids = format!("thread {}/{}", own(at).pid_text(), own(at).tid_text());
-            let name = own(at).name.as_deref().unwrap_or_default();
-            let input = own(at).input.as_deref().unwrap_or_default();
+            let ids = format!("thread {}/{}", thread_at(at).pid_text(), thread_at(at).tid_text());
+            let name = thread_at(at).name.as_deref().unwrap_or_default();
+            let input = thread_at(at).input.as_deref().unwrap_or_default();
             let told: Vec<&str> =
                 [&*ids, name, input].into_iter().filter(|text| !text.is_empty()).collect();
             return told.join(" ");
         }
-        let first = part.threads.first().map(|&at| own(at));
-        let all = |is: &dyn Fn(&Thread) -> bool| part.threads.iter().all(|&at| is(own(at)));
+        let first = part.threads.first().map(|&at| thread_at(at));
+        let all = |is: &dyn Fn(&Thread) -> bool| part.threads.iter().all(|&at| is(thread_at(at)));
         match first {
             Some(first) if all(&|thread| thread.pid == first.pid) => {
                 format!("process {}", first.pid_text())
@@ -262,14 +262,14 @@ impl<'t> View<'t> {
     /// Returns what a query counts, in the sums of the trace's clock.
     pub fn walked<'q>(&self, query: &'q Query, ids: &Ids<'_>, is_bottom_up: bool) -> Walked<'q> {
         let clock = self.trace.clock;
-        let windows: Vec<Window> = query.windows.iter().map(|own| clock.sums(*own)).collect();
+        let windows: Vec<Window> = query.windows.iter().map(|window| clock.sums(*window)).collect();
         let (drawn, full) = (|| self.drawn(), clock.sums(self.full()));
         query.picks.apply(drawn, &windows, full, clock, ids, is_bottom_up)
     }
 
     /// Returns all entries of the track, those without a place in the tree too.
     pub fn all_entries(&self) -> impl Iterator<Item = Entry> + '_ {
-        self.track.nested().keeping().map(|own| own.entry)
+        self.track.nested().keeping().map(|placed| placed.entry)
     }
 
     /// Walks over all entries of kinds that DevTools shows, tasks and those without a place too.
@@ -296,7 +296,7 @@ impl<'t> View<'t> {
     /// Returns the window of the entry with this key (§10).
     pub(crate) fn window_of(&self, key: &str) -> Option<Window> {
         let ids = self.ids(GroupBy::None);
-        let mut entries = self.track.nested().map(|own| own.entry);
+        let mut entries = self.track.nested().map(|placed| placed.entry);
         let entry = entries.find(|entry| self.key(entry, &ids).as_deref() == Some(key))?;
         Some(self.trace.clock.window_of(entry.ts, entry.end()))
     }

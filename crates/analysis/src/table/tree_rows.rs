@@ -195,10 +195,10 @@ impl<'r> TreeRowsIter<'r> {
             self.bytes = self.rows.bytes(self.block)?;
             self.block += 1;
         }
-        let (own, rest) = self.bytes.split_at_checked(u32::decode(self.bytes) as usize)?;
+        let (row, rest) = self.bytes.split_at_checked(u32::decode(self.bytes) as usize)?;
         self.bytes = rest;
         self.next += 1;
-        Some(own)
+        Some(row)
     }
 }
 
@@ -323,7 +323,7 @@ record! {
 }
 
 fn encode(row: &TreeRow, categories: &mut Vec<&'static str>, out: &mut Vec<u8>) {
-    let known = categories.iter().position(|own| *own == row.category);
+    let known = categories.iter().position(|category| *category == row.category);
     let category = known.unwrap_or_else(|| {
         categories.push(row.category);
         categories.len() - 1
@@ -356,9 +356,9 @@ fn decode(bytes: &[u8], categories: &[&'static str]) -> TreeRow {
     let (head, mut texts) = bytes.split_at(Head::BYTES);
     let head = Head::decode(head);
     let [id, key, label, url] = head.texts.map(|len| {
-        let (own, rest) = texts.split_at_checked(len? as usize)?;
+        let (text, rest) = texts.split_at_checked(len? as usize)?;
         texts = rest;
-        Some(String::from_utf8_lossy(own).into_owned())
+        Some(String::from_utf8_lossy(text).into_owned())
     });
     TreeRow {
         depth: head.depth,
@@ -411,11 +411,11 @@ mod tests {
         let mut expected: [Vec<TreeRow>; 2] = Default::default();
         let mut writers = [room.writer(), room.writer()];
         for number in 0..count {
-            let own = usize::from(number % 5 < 2);
-            writers[own].push(row(number)).expect("room on disk");
-            expected[own].push(row(number));
+            let table = usize::from(number % 5 < 2);
+            writers[table].push(row(number)).expect("room on disk");
+            expected[table].push(row(number));
         }
-        let tables = writers.map(|own| own.finish().expect("room on disk"));
+        let tables = writers.map(|writer| writer.finish().expect("room on disk"));
         room.finish().expect("room on disk");
         (tables, expected)
     }

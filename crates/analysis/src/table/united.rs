@@ -121,8 +121,8 @@ impl Union<'_> {
             for (number, row) in (0..).zip(rows) {
                 path.truncate(row.depth as usize + 1);
                 let parent = path[path.len() - 1];
-                let own = Key::of(numbers.of(&row, key)?);
-                let (at, is_new) = all.row(parent, own, Source { table, row: number });
+                let row_key = Key::of(numbers.of(&row, key)?);
+                let (at, is_new) = all.row(parent, row_key, Source { table, row: number });
                 path.push(at);
                 if row.is_idle() {
                     idle.insert(at);
@@ -254,8 +254,8 @@ fn matched(row: &TreeRow, key: RowKey) -> [u64; 2] {
     };
     let line = place.line.filter(|_| matches!(key, RowKey::Place | RowKey::Line));
     let column = place.column.filter(|_| key == RowKey::Place);
-    let [line, column] = [line, column].map(|own| own.map(i64::to_le_bytes));
-    let bytes = |own: &'_ Option<[u8; 8]>| own.map_or(0, |_| 8);
+    let [line, column] = [line, column].map(|number| number.map(i64::to_le_bytes));
+    let bytes = |number: &'_ Option<[u8; 8]>| number.map_or(0, |_| 8);
     let (line, column) =
         (&line.unwrap_or_default()[..bytes(&line)], &column.unwrap_or_default()[..bytes(&column)]);
     hash_texts([text.as_bytes(), url.as_bytes(), line, column, &[u8::from(row.is_group)]])
@@ -302,8 +302,8 @@ fn by_start(tables: &mut [TreeRows], space: &Space, left: &mut Left<'_>) -> Resu
     }
     for Started { source: Source { table, row }, .. } in sorter.finish()?.iter() {
         let rows = tables[table as usize].iter().skip(row as usize).enumerate();
-        let own = rows.take_while(|(at, row)| *at == 0 || row.depth > 0);
-        own.map(|(_, row)| row.into_owned()).try_for_each(|row| left.push(row))?;
+        let subtree = rows.take_while(|(at, row)| *at == 0 || row.depth > 0);
+        subtree.map(|(_, row)| row.into_owned()).try_for_each(|row| left.push(row))?;
     }
     Ok(())
 }
@@ -314,11 +314,11 @@ mod tests {
     use crate::value::clock::Window;
     use tracemill_trace::run::limits::Limits;
 
-    fn row(depth: u32, id: &str, own: f64, total: f64) -> TreeRow {
+    fn row(depth: u32, id: &str, self_time: f64, total: f64) -> TreeRow {
         TreeRow {
             depth,
             id: id.to_owned(),
-            own,
+            own: self_time,
             total,
             count: 1,
             expandable: true,

@@ -33,7 +33,7 @@ impl Thread {
 
     /// Returns the number of events and calls; samples stand in for calls that are not kept.
     pub(crate) fn entries(&self) -> u64 {
-        let calls = self.kept.as_ref().map_or_else(|| self.samples(), |own| own.len() as u64);
+        let calls = self.kept.as_ref().map_or_else(|| self.samples(), |calls| calls.len() as u64);
         self.records.len() as u64 + calls
     }
 
@@ -66,20 +66,20 @@ impl Trace {
         let has = |set: &Option<IdSet>, id: &[u8]| set.as_ref().is_none_or(|set| set.contains(id));
         let mut chosen: Vec<usize> = (0..self.threads.len())
             .filter(|&at| {
-                let own = &self.threads[at];
-                let shown = !choice.as_panel || self.is_in_panel(own);
+                let thread = &self.threads[at];
+                let shown = !choice.as_panel || self.is_in_panel(thread);
                 shown
-                    && own.weight() > 0
-                    && has(&choice.pid, &own.pid)
-                    && has(&choice.tid, &own.tid)
-                    && matches(&choice.thread, own.name.as_deref())
-                    && matches(&choice.process, self.process_name(own).as_deref())
+                    && thread.weight() > 0
+                    && has(&choice.pid, &thread.pid)
+                    && has(&choice.tid, &thread.tid)
+                    && matches(&choice.thread, thread.name.as_deref())
+                    && matches(&choice.process, self.process_name(thread).as_deref())
             })
             .collect();
         if choice.as_panel {
             chosen.sort_by_key(|&at| {
-                let own = &self.threads[at];
-                (self.rank(own), std::cmp::Reverse(own.entries()))
+                let thread = &self.threads[at];
+                (self.rank(thread), std::cmp::Reverse(thread.entries()))
             });
         }
         if choice.main {

@@ -11,8 +11,8 @@ impl Trace {
     /// Returns the hidden entries; none if any stored key matches nothing.
     ///
     /// Cost: the calls of the threads that keys name.
-    pub(crate) fn hidden_entries(&self, own: &Modifications) -> Result<Hidden, Error> {
-        let Some(keys) = &own.keys else { return Ok(Hidden::default()) };
+    pub(crate) fn hidden_entries(&self, modifications: &Modifications) -> Result<Hidden, Error> {
+        let Some(keys) = &modifications.keys else { return Ok(Hidden::default()) };
         let mut wanted: BTreeMap<[i64; 2], HashSet<(i64, u64)>> = BTreeMap::new();
         for key in keys {
             if let Key::Call([pid, tid, sample, node]) = *key {
@@ -27,13 +27,14 @@ impl Trace {
         for (ids, calls) in &wanted {
             let texts = ids.map(|id| id.to_string());
             let thread = by_ids.get(&texts).filter(|_| !self.is_cpu_profile);
-            let Some((thread, model)) = thread.and_then(|own| Some((own, own.model.as_deref()?)))
+            let Some((thread, model)) =
+                thread.and_then(|known| Some((known, known.model.as_deref()?)))
             else {
                 return Ok(Hidden::default());
             };
             let mut missing = calls.clone();
             let track = self.track(thread)?;
-            for call in track.calls.iter().flat_map(|own| own.iter()) {
+            for call in track.calls.iter().flat_map(|track_calls| track_calls.iter()) {
                 let node = model.node(call.node).id;
                 missing.remove(&(i64::from(call.sample as i32), node));
             }
@@ -43,7 +44,7 @@ impl Trace {
             found.insert(*ids, (thread.pid.clone(), thread.tid.clone()));
         }
         let mut hidden = Hidden::default();
-        for key in &keys[..own.hidden] {
+        for key in &keys[..modifications.hidden] {
             match *key {
                 Key::Event(number) => drop(hidden.events.insert(number)),
                 Key::Call([pid, tid, sample, node]) => {

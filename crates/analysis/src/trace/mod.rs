@@ -227,7 +227,7 @@ impl Track<'_> {
     /// Returns events and calls in order. A standalone CPU profile yields calls with their depths.
     pub(crate) fn merged(&self) -> impl Iterator<Item = Placed> + '_ {
         let events = (!self.is_alone()).then(|| self.trace.events(self.thread));
-        let calls = self.calls.iter().flat_map(|own| own.iter());
+        let calls = self.calls.iter().flat_map(|calls| calls.iter());
         let calls = calls.map(|call| Placed { entry: Entry::of_call(&call), depth: call.depth });
         let events = events.into_iter().flatten().map(|entry| Placed { entry, depth: 0 });
         merge(events, calls)

@@ -89,7 +89,7 @@ pub(crate) fn read_profiles(
     // One round more than there are groups: the last round only builds models.
     for first in (0..profiles.len() + threads).step_by(threads) {
         let count = threads.min(profiles.len().saturating_sub(first));
-        let read = |own: Decoded| own.read(inputs, rules, names, samples, &kept, clock);
+        let read = |profile: Decoded| profile.read(inputs, rules, names, samples, &kept, clock);
         let models = || decoded.drain(..).map(read).collect::<Result<Vec<_>, Error>>();
         let next = || try_each(threads, count, |at| decode(first + at));
         let (models, next) = both(threads, models, next);
@@ -110,8 +110,8 @@ impl Decoded {
         kept: &Space,
         clock: Clock,
     ) -> Result<ReadProfile, Error> {
-        let Decoded { mut facts, mut raw, samples: raw_samples, names: own } = self;
-        raw.rename(&names.append(&own));
+        let Decoded { mut facts, mut raw, samples: raw_samples, names: profile_names } = self;
+        raw.rename(&names.append(&profile_names));
         let refusal = refused_profile(&facts, &raw);
         let source = raw.source.or(facts.source);
         if facts.input.is_some() && rules.as_devtools {
@@ -127,7 +127,7 @@ impl Decoded {
         let end = time_of(facts.end.as_deref(), None, clock).unwrap_or(f64::NAN);
         let weights = if facts.is_whole { rules.weights } else { Weights::Next };
         let (mut model, by_id) = raw.model(clock.sum(end), kept)?;
-        let node = |id: u64| by_id.get(id).filter(|&own| model.is_known(own));
+        let node = |id: u64| by_id.get(id).filter(|&node| model.is_known(node));
         let span = raw_samples.finish(start, weights, clock, node, &model, samples)?;
         if let Some(end) = span.end.filter(|end| *end != 0.0 && !end.is_nan()) {
             model.end = end;
@@ -173,7 +173,7 @@ pub(crate) fn choose(
             uncounted.unowned += holds_any;
             continue;
         };
-        let own = rank(source);
+        let priority = rank(source);
         let next = chosen.len();
         let at = *places.entry((facts.pid.clone(), tid.clone())).or_insert(next);
         if at < next {
@@ -181,9 +181,9 @@ pub(crate) fn choose(
         }
         let this = Chosen { pid: facts.pid, tid, input: facts.input, model: Some(model) };
         match chosen.get_mut(at) {
-            None => chosen.push((own, this)),
-            Some((known, _)) if *known <= own => {}
-            Some(known) => *known = (own, this),
+            None => chosen.push((priority, this)),
+            Some((known, _)) if *known <= priority => {}
+            Some(known) => *known = (priority, this),
         }
     }
     let all = chosen.into_iter().map(|(_, chosen)| chosen);

@@ -160,16 +160,16 @@ impl<E: Record + Default> Rows<E> {
     /// Appends a row to the children of another.
     pub(crate) fn link(&mut self, parent: u32, row: u32) {
         let mut last = NONE;
-        self.update(parent, |own| {
-            last = std::mem::replace(&mut own.last, row);
+        self.update(parent, |record| {
+            last = std::mem::replace(&mut record.last, row);
             if last == NONE {
-                own.first = row;
+                record.first = row;
             }
         });
         if last != NONE {
-            self.update(last, |own| own.next = row);
+            self.update(last, |record| record.next = row);
         }
-        self.update(row, |own| (own.parent, own.next) = (parent, NONE));
+        self.update(row, |record| (record.parent, record.next) = (parent, NONE));
     }
 
     /// Returns the child with a key, and whether it is new.
@@ -177,8 +177,8 @@ impl<E: Record + Default> Rows<E> {
     pub(crate) fn row(&mut self, parent: u32, key: Key, entry: E) -> (u32, bool) {
         let hash_of = hash(parent, key);
         let same = |row: u32| {
-            let own = self.get(row);
-            own.parent == parent && own.key == key
+            let record = self.get(row);
+            record.parent == parent && record.key == key
         };
         if let Some(found) = self.index.find(hash_of, same) {
             return (found, false);
@@ -242,9 +242,9 @@ impl<E: Record + Default> Rows<E> {
         std::iter::from_fn(move || {
             loop {
                 let (row, depth) = open.pop()?;
-                let own = self.get(row);
-                if is_shown(&own) {
-                    if (depth as usize) + 1 < levels && (all || own.expandable) {
+                let record = self.get(row);
+                if is_shown(&record) {
+                    if (depth as usize) + 1 < levels && (all || record.expandable) {
                         enter(&mut open, row, depth + 1);
                     }
                     return Some((row, depth));
@@ -268,17 +268,17 @@ impl<E: Record + Default> Rows<E> {
         self.update(0, |root| (root.first, root.last) = (NONE, NONE));
         self.index.clear();
         for row in flat {
-            let own = self.get(row);
-            let (at, is_new) = self.row(0, Key::of(group(&own.entry)), own.entry);
+            let record = self.get(row);
+            let (at, is_new) = self.row(0, Key::of(group(&record.entry)), record.entry);
             self.update(at, |parent| {
                 (parent.is_group, parent.expandable) = (true, true);
                 if is_new {
                     (parent.own, parent.total) = (0.0, 0.0);
                 }
-                parent.own += own.own;
-                parent.total += if by_own { own.own } else { own.total };
-                parent.bytes += own.bytes;
-                parent.count += own.count;
+                parent.own += record.own;
+                parent.total += if by_own { record.own } else { record.total };
+                parent.bytes += record.bytes;
+                parent.count += record.count;
             });
             self.link(at, row);
         }
@@ -291,9 +291,9 @@ mod tests {
 
     #[test]
     fn siblings_keep_their_order_if_one_is_nan() {
-        let sorted = |mut own: Vec<f64>| {
-            sort_falling(&mut own, |own| own);
-            own
+        let sorted = |mut values: Vec<f64>| {
+            sort_falling(&mut values, |value| value);
+            values
         };
         assert_eq!(sorted(vec![1.0, 3.0, 2.0]), [3.0, 2.0, 1.0]);
         assert!(sorted(vec![1.0, f64::NAN, 2.0])[1].is_nan());
@@ -309,9 +309,9 @@ mod tests {
                 open.truncate(1 + step as usize % 7);
                 let parent = open[open.len() - 1];
                 let (row, _) = rows.row(parent, Key::of(step % 29), Entry::default());
-                rows.update(row, |own| {
-                    own.own += f64::from(step);
-                    (own.expandable, own.is_group) = (step % 3 > 0, step % 5 > 3);
+                rows.update(row, |record| {
+                    record.own += f64::from(step);
+                    (record.expandable, record.is_group) = (step % 3 > 0, step % 5 > 3);
                 });
                 open.push(row);
             }

@@ -111,8 +111,8 @@ impl<'i, I: Identify> TopDown<'i, I> {
     /// Returns the rows. The root has the window as total, and as self time what no row covers.
     pub fn finish(mut self, window: Window) -> Rows {
         let total = window.to - window.from;
-        let own = self.rows.children(0).collect::<Vec<_>>().into_iter();
-        let rest = own.fold(total, |rest, row| rest - self.rows.get(row).total);
+        let children = self.rows.children(0).collect::<Vec<_>>().into_iter();
+        let rest = children.fold(total, |rest, row| rest - self.rows.get(row).total);
         self.rows.update(0, |root| (root.total, root.own) = (total, rest));
         self.rows
     }
@@ -208,17 +208,17 @@ impl<'i, I: Identify> BottomUp<'i, I> {
     }
 
     /// Adds an ended event to the rows of its callers.
-    fn add_callers(&mut self, mut row: u32, own: f64, entry: &Entry, end: f64) {
+    fn add_callers(&mut self, mut row: u32, self_time: f64, entry: &Entry, end: f64) {
         let start = self.clock.sum(entry.ts);
         let above = self.open.len();
         for k in 1..self.levels.min(above + 1) {
             let caller = &self.open[above - k];
             let mut counted = self.window.from;
-            self.rows.update(row, |own| {
-                if !own.marker.is_nan() {
-                    counted = own.marker;
+            self.rows.update(row, |record| {
+                if !record.marker.is_nan() {
+                    counted = record.marker;
                 }
-                own.marker = end;
+                record.marker = end;
             });
             let (next, is_new) = self.rows.row(row, Key::of(caller.caller), caller.written);
             row = next;
@@ -227,7 +227,7 @@ impl<'i, I: Identify> BottomUp<'i, I> {
                     row.expandable = above > k;
                 }
                 row.count += 1;
-                row.own += own;
+                row.own += self_time;
                 row.total += end - crate::entries::walk::js_max(start, counted);
             });
         }
@@ -236,8 +236,8 @@ impl<'i, I: Identify> BottomUp<'i, I> {
     /// Returns the rows with the root's times. Drops rows without self time, except those with
     /// bytes and those of events without a duration. Tables to be merged (`shared`) keep them.
     pub fn finish(mut self, shared: bool) -> Rows {
-        let (total, own) = (self.window.to - self.window.from, or_zero(self.own.pop()));
-        self.rows.update(0, |root| (root.total, root.own) = (total, own));
+        let (total, self_time) = (self.window.to - self.window.from, or_zero(self.own.pop()));
+        self.rows.update(0, |root| (root.total, root.own) = (total, self_time));
         let as_devtools = self.as_devtools;
         if shared && as_devtools {
             return self.rows;
@@ -287,7 +287,7 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
     }
 
     fn end(&mut self, Counted { written, entry }: &Counted, end: f64) {
-        let Some(Open { key, own, outermost, .. }) = self.open.pop() else { return };
+        let Some(Open { key, own: self_time, outermost, .. }) = self.open.pop() else { return };
         if self.as_devtools && key == Key::of(0) {
             return;
         }
@@ -305,7 +305,7 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
         });
         // In DevTools, rows of forced groups have no callers, because its lookup ignores groups.
         if !self.forced || !self.as_devtools {
-            self.add_callers(row, own, entry, end);
+            self.add_callers(row, self_time, entry, end);
         }
     }
 

@@ -36,7 +36,7 @@ impl Args {
         let value = match (&self.begin_data.0, &self.sample_trace_id, &self.data.0) {
             (Some(begin), ..) => &begin.sample_trace_id,
             (None, Value::Missing | Value::Null, Some(data)) => &data.sample_trace_id,
-            (None, own, _) => own,
+            (None, value, _) => value,
         };
         value.number().filter(|id| *id != 0.0)
     }
@@ -55,21 +55,21 @@ impl Args {
         let is_there = |value: &&Value| **value != Value::Missing;
         let request = data.map(|data| &data.request_id).filter(is_there);
         // Events of a request belong to it, with or without a URL.
-        let own = request.filter(|_| is_of_request(name));
+        let named_request = request.filter(|_| is_of_request(name));
         if name == b"ParseAuthorStyleSheet" {
-            return (data.map(|data| &data.stylesheet_url).filter(is_there), own);
+            return (data.map(|data| &data.stylesheet_url).filter(is_there), named_request);
         }
         if let Some(Object(first)) = data.and_then(|data| data.stack_trace.0.as_ref()?.first()) {
             let url = first.as_ref().map(|frame| &frame.url).filter(is_there);
-            return (Some(url.unwrap_or(&NO_TEXT)), own);
+            return (Some(url.unwrap_or(&NO_TEXT)), named_request);
         }
         if name == b"ParseHTML" {
             let begin = self.begin_data.0.as_ref();
-            return (begin.map(|begin| &begin.url).filter(is_there), own);
+            return (begin.map(|begin| &begin.url).filter(is_there), named_request);
         }
         match data.and_then(|data| data.url.truthy()) {
-            Some(url) => (Some(url), own),
-            None => (None, own.or(request.and_then(Value::truthy))),
+            Some(url) => (Some(url), named_request),
+            None => (None, named_request.or(request.and_then(Value::truthy))),
         }
     }
 }

@@ -265,8 +265,8 @@ mod tests {
             for _ in 0..2_000 {
                 let [ts, dur] = [size * 1000, 5_000_000].map(|most| rng.below(most as u64) as i64);
                 let text = |nanos: i64| format!("{}.{:03}", nanos / 1000, nanos % 1000);
-                let own = placed(&text(ts), &text(dur), ts - 77);
-                assert_eq!(own, (77.0, dur as f64), "{} {}", text(ts), text(dur));
+                let times = placed(&text(ts), &text(dur), ts - 77);
+                assert_eq!(times, (77.0, dur as f64), "{} {}", text(ts), text(dur));
             }
         }
     }

@@ -134,7 +134,7 @@ impl Value {
 
     /// Returns the value if JavaScript treats it as true.
     pub fn truthy(&self) -> Option<&Self> {
-        Some(self).filter(|own| own.is_true())
+        Some(self).filter(|value| value.is_true())
     }
 
     /// Returns the value, or `other` if it is missing or null (`self ?? other`).
@@ -156,7 +156,7 @@ impl Value {
         match self {
             Value::Missing => b"undefined".into(),
             Value::Null => b"null".into(),
-            Value::Bool(own) => own.to_string().into_bytes().into(),
+            Value::Bool(flag) => flag.to_string().into_bytes().into(),
             Value::Number(number) => shortest(*number).into_bytes().into(),
             Value::Text(text) => text.into(),
             Value::Other => b"[object Object]".into(),

@@ -234,7 +234,7 @@ impl<'de, T: Deserialize<'de> + Default> OfAny<'de> for Object<T> {
     }
 
     fn map<A: MapAccess<'de>>(map: A) -> Result<Self, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(map)).map(|own| Object(Some(own)))
+        T::deserialize(MapAccessDeserializer::new(map)).map(|value| Object(Some(value)))
     }
 }
 
@@ -325,18 +325,18 @@ mod tests {
 
     /// Returns what look-ups find in a value.
     fn looked_up(value: Option<&[u8]>) -> String {
-        let value =
-            value.map(|own| (number(own).map(|own| own + 0.0), string(own), is_true(Some(own))));
+        let value = value
+            .map(|text| (number(text).map(|float| float + 0.0), string(text), is_true(Some(text))));
         format!("{value:?}")
     }
 
     fn parsed(value: &Value) -> String {
-        let own = (
-            value.number().map(|own| own + 0.0),
+        let parts = (
+            value.number().map(|float| float + 0.0),
             value.text().map(<[u8]>::to_vec),
             value.is_true(),
         );
-        format!("{:?}", Some(own).filter(|_| *value != Value::Missing))
+        format!("{:?}", Some(parts).filter(|_| *value != Value::Missing))
     }
 
     #[track_caller]
@@ -350,10 +350,10 @@ mod tests {
             let of_list = elements(at("list").unwrap_or_default());
             assert_eq!(
                 list,
-                of_list.map(|own| looked_up(Some(own))).collect::<Vec<_>>(),
+                of_list.map(|item| looked_up(Some(item))).collect::<Vec<_>>(),
                 "{shown}"
             );
-            let inner = at("inner").filter(|own| is_true(Some(own)));
+            let inner = at("inner").filter(|item| is_true(Some(item)));
             assert_eq!(outer.inner.0.is_some(), inner.is_some(), "{shown}");
             let Some((inner, of_inner)) = outer.inner.0.zip(inner) else { continue };
             assert_eq!(parsed(&inner.a), looked_up(member(of_inner, b"a")), "{shown}");

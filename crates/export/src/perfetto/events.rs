@@ -192,10 +192,10 @@ impl<'o> Writer<'o> {
             return false;
         }
         let thread = self.tracks.thread(event);
-        let mut before = self.held.iter().filter(|own| own.thread == thread);
+        let mut before = self.held.iter().filter(|slice| slice.thread == thread);
         let waits = match phase {
             b'X' => self.tracks.threads[thread].open.has_begins(),
-            b'E' => before.any(|own| own.begins == Some(name_of(event))),
+            b'E' => before.any(|slice| slice.begins == Some(name_of(event))),
             _ => before.next().is_some(),
         };
         if waits {
@@ -321,7 +321,8 @@ impl<'o> Writer<'o> {
         let key = operation_key(event);
         let name = name_of(event);
         let found = self.operations.get_mut(&key);
-        let Some((operation, at)) = found.and_then(|own| own.open.end(name).map(|at| (own, at)))
+        let Some((operation, at)) =
+            found.and_then(|operation| operation.open.end(name).map(|at| (operation, at)))
         else {
             self.written.lone_ends += 1;
             return;
@@ -375,15 +376,15 @@ impl<'o> Writer<'o> {
     fn counter(&mut self, event: &Event<'_>, ts: i64) {
         let args = event.field(Field::Args).unwrap_or_default();
         let id = content(event.field(Field::Id).unwrap_or_default());
-        let own = content(event.field(Field::Name).unwrap_or_default());
+        let counter = content(event.field(Field::Name).unwrap_or_default());
         let process = self.tracks.process(event);
         let before = self.written.counters;
         for (key, value) in members(args).filter(|(_, value)| !value.starts_with(b"{")) {
             let Some(value) = number(content(value)) else { continue };
             let key = content(key);
-            let whole = [own, b"\0", id, b"\0", key].concat();
+            let whole = [counter, b"\0", id, b"\0", key].concat();
             let with_id = if id.is_empty() { String::new() } else { format!(" id: {}", plain(id)) };
-            let name = format!("{}{with_id} {}", plain(own), plain(key));
+            let name = format!("{}{with_id} {}", plain(counter), plain(key));
             let track = self.tracks.other(Some(process), &whole, &name, true, &mut self.out);
             self.written.counters += 1;
             self.event.clear();

@@ -98,7 +98,7 @@ impl Slices {
 
     /// Returns the index of an open slice.
     pub(super) fn place_of(&self, begun: u64) -> Option<usize> {
-        self.all.binary_search_by_key(&begun, |own| own.begun).ok()
+        self.all.binary_search_by_key(&begun, |slice| slice.begun).ok()
     }
 
     /// Returns index and end of the innermost slice, if its end is known.
@@ -110,7 +110,7 @@ impl Slices {
     /// with another end.
     pub(super) fn close(&mut self, at: usize, ts: i64) -> (usize, usize) {
         let within = self.all.len() - at;
-        let early = self.all[at + 1..].iter().filter(|own| own.end != Some(ts)).count();
+        let early = self.all[at + 1..].iter().filter(|slice| slice.end != Some(ts)).count();
         let begun = self.all[at].begun;
         self.all.truncate(at);
         while self.begins.innermost().is_some_and(|&begin| begin >= begun) {
@@ -131,13 +131,13 @@ mod tests {
 
     impl Naive {
         fn end(&self, name: u64) -> Option<usize> {
-            let begins = || self.0.iter().enumerate().rev().filter(|(_, own)| own.1.is_none());
+            let begins = || self.0.iter().enumerate().rev().filter(|(_, slice)| slice.1.is_none());
             let same = begins().find(|(_, begin)| name != 0 && begin.2 == name);
             same.or_else(|| begins().next()).map(|(at, _)| at)
         }
 
         fn close(&mut self, at: usize, ts: i64) -> (usize, usize) {
-            let early = self.0[at + 1..].iter().filter(|own| own.1 != Some(ts)).count();
+            let early = self.0[at + 1..].iter().filter(|slice| slice.1 != Some(ts)).count();
             let within = self.0.len() - at;
             self.0.truncate(at);
             (within, early)
@@ -162,7 +162,7 @@ mod tests {
                     }
                     5 => {
                         let begun = rng.below(number);
-                        let place = naive.0.iter().position(|own| own.0 == begun);
+                        let place = naive.0.iter().position(|slice| slice.0 == begun);
                         assert_eq!(open.place_of(begun), place, "{seed}, {number}");
                         if let Some(at) = place {
                             assert_eq!(open.close(at, ts), naive.close(at, ts));
@@ -176,12 +176,13 @@ mod tests {
                         }
                     }
                 }
-                let until = naive.0.iter().rev().find_map(|own| own.1);
-                let innermost = naive.0.last().and_then(|own| Some((naive.0.len() - 1, own.1?)));
+                let until = naive.0.iter().rev().find_map(|slice| slice.1);
+                let innermost =
+                    naive.0.last().and_then(|slice| Some((naive.0.len() - 1, slice.1?)));
                 assert_eq!((open.len(), open.is_empty()), (naive.0.len(), naive.0.is_empty()));
                 assert_eq!(open.until(), until, "{seed}, {number}");
                 assert_eq!(open.innermost_end(), innermost, "{seed}, {number}");
-                assert_eq!(open.has_begins(), naive.0.iter().any(|own| own.1.is_none()));
+                assert_eq!(open.has_begins(), naive.0.iter().any(|slice| slice.1.is_none()));
             }
         }
     }

@@ -83,7 +83,7 @@ impl Profiles {
             && let Some(start) = self.chunk.start
         {
             // Sample times count from the start.
-            profile.now = start + ts - event.ts().map_or(ts, |own| own.floor);
+            profile.now = start + ts - event.ts().map_or(ts, |time| time.floor);
         }
         self.one.clear();
         let mut samples = Message::default();

@@ -111,7 +111,7 @@ impl Picture {
     /// Returns the numbers of drawn and of folded frames.
     pub fn counts(&self) -> (u64, u64) {
         let all = self.bands.iter().flat_map(|band| &band.drawn);
-        all.fold((0, 0), |(drawn, folded), own| match own.what {
+        all.fold((0, 0), |(drawn, folded), rectangle| match rectangle.what {
             What::Node(_) => (drawn + 1, folded),
             What::Folded(count) => (drawn, folded + count),
         })
@@ -131,8 +131,8 @@ impl Picture {
     pub fn drawn(&self) -> impl Iterator<Item = Drawn<'_>> {
         let of = move |part: u64| part as f64 / self.length.max(1) as f64;
         self.bands.iter().enumerate().flat_map(move |(at, band)| {
-            band.drawn.iter().map(move |own| {
-                let (name, frames, colour) = match own.what {
+            band.drawn.iter().map(move |rectangle| {
+                let (name, frames, colour) = match rectangle.what {
                     What::Folded(count) => ("", count, 0),
                     What::Node(node) => {
                         let frame = &self.frames[band.nodes.all[node as usize].frame as usize];
@@ -140,13 +140,13 @@ impl Picture {
                         (&*frame.name, 1, colour)
                     }
                 };
-                let (x, width) = (of(own.x), of(own.width));
+                let (x, width) = (of(rectangle.x), of(rectangle.width));
                 Drawn {
                     band: at,
-                    depth: own.depth,
+                    depth: rectangle.depth,
                     x,
                     width,
-                    total: own.width,
+                    total: rectangle.width,
                     name,
                     frames,
                     colour,
@@ -194,8 +194,8 @@ fn changed(
     gone: bool,
     length: u64,
 ) -> &'static str {
-    let Some((own, total)) = change else { return if gone { "gone" } else { "new" } };
-    let percent = 100.0 * if rules.total { total } else { own } as f64 / length.max(1) as f64;
+    let Some((self_time, total)) = change else { return if gone { "gone" } else { "new" } };
+    let percent = 100.0 * if rules.total { total } else { self_time } as f64 / length.max(1) as f64;
     match percent {
         _ if percent.abs() < rules.least || percent == 0.0 => "same",
         5.0.. => "p3",

@@ -123,9 +123,9 @@ impl<'r> Merging<'r> {
                 0
             }
         };
-        let own = &mut self.nodes.all[at as usize];
-        own.own += node.own;
-        own.count += node.count;
+        let sum = &mut self.nodes.all[at as usize];
+        sum.own += node.own;
+        sum.count += node.count;
         self.path.push(at);
         Ok(())
     }
@@ -180,7 +180,7 @@ impl<'r> Sandwich<'r> {
         while self.open.len() > depth {
             self.close()?;
         }
-        let Node { frame, own, count, .. } = node;
+        let Node { frame, own: self_time, count, .. } = node;
         let above = self.open.last().and_then(|parent| parent.place);
         let is_outermost = above.is_none() && self.named[frame as usize];
         if is_outermost && !self.is_found {
@@ -193,30 +193,30 @@ impl<'r> Sandwich<'r> {
         };
         if let Some(place) = place {
             let sum = &mut self.down.nodes.all[place as usize];
-            sum.own += own;
+            sum.own += self_time;
             sum.count += count;
         }
-        self.open.push(Within { frame, count, total: own, place, is_outermost });
+        self.open.push(Within { frame, count, total: self_time, place, is_outermost });
         Ok(())
     }
 
     fn close(&mut self) -> Result<(), Error> {
-        let Some(own) = self.open.pop() else { return Ok(()) };
+        let Some(within) = self.open.pop() else { return Ok(()) };
         if let Some(parent) = self.open.last_mut() {
-            parent.total += own.total;
+            parent.total += within.total;
         }
-        if own.is_outermost { self.add_callers(&own) } else { Ok(()) }
+        if within.is_outermost { self.add_callers(&within) } else { Ok(()) }
     }
 
     /// Adds the callers of a node below the root, innermost first; the outermost gets its time.
-    fn add_callers(&mut self, own: &Within) -> Result<(), Error> {
-        self.up.nodes.all[0].count += own.count;
+    fn add_callers(&mut self, within: &Within) -> Result<(), Error> {
+        self.up.nodes.all[0].count += within.count;
         let mut below = 0;
         for caller in self.open.iter().skip(1).rev() {
             below = self.up.add(below, caller.frame, caller.frame)?;
-            self.up.nodes.all[below as usize].count += own.count;
+            self.up.nodes.all[below as usize].count += within.count;
         }
-        self.up.nodes.all[below as usize].own += own.total;
+        self.up.nodes.all[below as usize].own += within.total;
         Ok(())
     }
 
@@ -276,10 +276,10 @@ mod tests {
                 ends[depth - 1].0 = start + total;
                 ends.push((start, start + total));
                 let node = Node { count: 1, ..Node::default() };
-                let own = if next(3) == 0 { next(200_000) } else { next(900) };
+                let self_time = if next(3) == 0 { next(200_000) } else { next(900) };
                 rows.push(match timed {
                     true => (depth, Node { start, total, ..node }),
-                    false => (depth, Node { own, ..node }),
+                    false => (depth, Node { own: self_time, ..node }),
                 });
             }
             let whole = all(&rows, timed);
@@ -291,7 +291,7 @@ mod tests {
             assert_eq!(few.all[0].total, length);
             for most in [20_000, 300, 40] {
                 let [few, whole] =
-                    [&few, &whole].map(|own| fit(&[own], length, most, timed).remove(0));
+                    [&few, &whole].map(|drawing| fit(&[drawing], length, most, timed).remove(0));
                 let told = |drawn: &[super::super::layout::Rectangle]| {
                     let what = |rectangle: &super::super::layout::Rectangle| match rectangle.what {
                         super::super::layout::What::Node(_) => 0,
@@ -299,7 +299,9 @@ mod tests {
                     };
                     drawn
                         .iter()
-                        .map(|own| (what(own), own.depth, own.x, own.width))
+                        .map(|rectangle| {
+                            (what(rectangle), rectangle.depth, rectangle.x, rectangle.width)
+                        })
                         .collect::<Vec<_>>()
                 };
                 assert_eq!(told(&few), told(&whole), "seed {seed}, {most}");

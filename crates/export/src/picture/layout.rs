@@ -36,11 +36,11 @@ fn lay_out(nodes: &Nodes, kept: &[bool], narrowest: u64, timed: bool) -> Vec<Rec
         // Folded nodes: their number, start and end.
         let mut folded: Option<(u64, u64, u64)> = None;
         for &child in &node.children {
-            let own = &nodes.all[child as usize];
-            let from = if timed { own.start } else { next };
-            next += own.total;
+            let node = &nodes.all[child as usize];
+            let from = if timed { node.start } else { next };
+            next += node.total;
             if kept[child as usize] {
-                open.push((What::Node(child), depth + 1, from, own.total));
+                open.push((What::Node(child), depth + 1, from, node.total));
                 continue;
             }
             let size = sizes[child as usize];
@@ -48,13 +48,13 @@ fn lay_out(nodes: &Nodes, kept: &[bool], narrowest: u64, timed: bool) -> Vec<Rec
                 // By time, distant nodes are not folded together.
                 Some((count, start, end)) if timed && from > end + narrowest => {
                     open.push((What::Folded(count), depth + 1, start, end - start));
-                    Some((size, from, from + own.total))
+                    Some((size, from, from + node.total))
                 }
                 Some((count, start, end)) if timed => {
-                    Some((count + size, start, end.max(from + own.total)))
+                    Some((count + size, start, end.max(from + node.total)))
                 }
-                Some((count, start, end)) => Some((count + size, start, end + own.total)),
-                None => Some((size, from, from + own.total)),
+                Some((count, start, end)) => Some((count + size, start, end + node.total)),
+                None => Some((size, from, from + node.total)),
             };
         }
         if let Some((count, start, end)) = folded {
@@ -78,8 +78,8 @@ fn place_in_a_row(children: &mut [(What, u32, u64, u64)], mut x: u64) {
 
 /// Returns the number of nodes in each subtree, including omitted ones.
 fn sizes(nodes: &Nodes) -> Vec<u64> {
-    let own = |node: &Node| node.gone + u64::from(!node.is_fold);
-    let mut sizes: Vec<u64> = nodes.all.iter().map(own).collect();
+    let count = |node: &Node| node.gone + u64::from(!node.is_fold);
+    let mut sizes: Vec<u64> = nodes.all.iter().map(count).collect();
     for at in (1..nodes.all.len()).rev() {
         if let Some(parent) = nodes.all[at].parent {
             sizes[parent as usize] += sizes[at];
@@ -132,10 +132,10 @@ pub(crate) fn fit(trees: &[&Nodes], length: u64, most: usize, timed: bool) -> Ve
 mod tests {
     use super::*;
 
-    fn tree(own: &[(u32, u64)]) -> Nodes {
+    fn tree(rows: &[(u32, u64)]) -> Nodes {
         let mut nodes = Nodes::new(0);
-        for &(parent, own) in own {
-            nodes.add(parent, Node { own, count: 1, ..Node::default() });
+        for &(parent, self_time) in rows {
+            nodes.add(parent, Node { own: self_time, count: 1, ..Node::default() });
         }
         nodes.sum_up();
         nodes
@@ -146,7 +146,10 @@ mod tests {
         let nodes = tree(&[(0, 5), (0, 100), (0, 3), (2, 50), (4, 1)]);
         let kept: Vec<bool> = nodes.all.iter().map(|node| node.total >= 10).collect();
         let drawn = lay_out(&nodes, &kept, 10, false);
-        let all: Vec<_> = drawn.iter().map(|own| (own.what, own.depth, own.x, own.width)).collect();
+        let all: Vec<_> = drawn
+            .iter()
+            .map(|rectangle| (rectangle.what, rectangle.depth, rectangle.x, rectangle.width))
+            .collect();
         let expected = [
             (What::Node(0), 0, 0, 159),
             (What::Node(2), 1, 0, 151),
@@ -159,9 +162,9 @@ mod tests {
 
     #[test]
     fn drawing_respects_its_limit_and_counts_every_node() {
-        let mut own = Vec::new();
-        (1..2000u64).for_each(|at| own.push(((at * 7919 % at) as u32, at % 97)));
-        let nodes = tree(&own);
+        let mut rows = Vec::new();
+        (1..2000u64).for_each(|at| rows.push(((at * 7919 % at) as u32, at % 97)));
+        let nodes = tree(&rows);
         for most in [2, 10, 100, 5000] {
             let drawn = fit(&[&nodes], nodes.all[0].total, most, false).remove(0);
             assert!(drawn.len() <= most, "{} of {most}", drawn.len());

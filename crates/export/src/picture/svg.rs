@@ -48,7 +48,8 @@ pub(super) fn write(picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
 
 /// Returns the height of a band in pixels.
 fn height(picture: &Picture, band: &Band) -> u64 {
-    let deepest = band.drawn.iter().map(|own| u64::from(own.depth) + 1).max().unwrap_or(0);
+    let deepest =
+        band.drawn.iter().map(|rectangle| u64::from(rectangle.depth) + 1).max().unwrap_or(0);
     let title = if picture.bands.len() > 1 { TITLE } else { 0 };
     title + deepest * ROW + 6
 }
@@ -64,14 +65,14 @@ fn write_band(picture: &Picture, band: &Band, y: u64, out: &mut dyn Write) -> io
         )?;
         top += TITLE;
     }
-    let deepest = band.drawn.iter().map(|own| own.depth).max().unwrap_or(0);
+    let deepest = band.drawn.iter().map(|rectangle| rectangle.depth).max().unwrap_or(0);
     let timed = if picture.is_timed() { " timed" } else { "" };
     writeln!(out, "<g class=\"band{timed}\">")?;
     let mut text = String::new();
-    for own in &band.drawn {
-        let row = if band.up { deepest - own.depth } else { own.depth };
+    for rectangle in &band.drawn {
+        let row = if band.up { deepest - rectangle.depth } else { rectangle.depth };
         text.clear();
-        push_rectangle(picture, band, own, top + u64::from(row) * ROW, &mut text);
+        push_rectangle(picture, band, rectangle, top + u64::from(row) * ROW, &mut text);
         out.write_all(text.as_bytes())?;
     }
     writeln!(out, "</g>")

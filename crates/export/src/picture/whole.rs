@@ -13,8 +13,8 @@ pub(super) fn heading(name: &str) -> Frame {
 
 /// Converts a row to a node without a position.
 pub(super) fn node_of(line: &Line) -> Node {
-    let own = line.own.max(0) as u64;
-    Node { frame: line.frame, own, count: line.count, ..Node::default() }
+    let self_time = line.own.max(0) as u64;
+    Node { frame: line.frame, own: self_time, count: line.count, ..Node::default() }
 }
 
 /// Describes the number of trees as threads, processes or inputs, by their titles.

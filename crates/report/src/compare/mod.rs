@@ -259,14 +259,18 @@ fn decide(rows: &mut [Difference], of: impl Fn(&mut Difference) -> &mut Pair, le
 
 /// Sets the verdict of a row that both sides have.
 fn judge(row: &mut Difference) {
-    let (own, count) = (row.own, row.count);
+    let (self_time, count) = (row.own, row.count);
     row.verdict = match row.verdict {
-        Verdict::Unknown if own.is_significant() && own.change() > 0.0 => Verdict::Slower,
-        Verdict::Unknown if own.is_significant() => Verdict::Faster,
+        Verdict::Unknown if self_time.is_significant() && self_time.change() > 0.0 => {
+            Verdict::Slower
+        }
+        Verdict::Unknown if self_time.is_significant() => Verdict::Faster,
         Verdict::Unknown if count.is_significant() && count.change() > 0.0 => Verdict::More,
         Verdict::Unknown if count.is_significant() => Verdict::Fewer,
-        Verdict::Unknown if own.judged.is_some() => Verdict::Same,
-        Verdict::Unknown if own.base == own.new && count.base == count.new => Verdict::Same,
+        Verdict::Unknown if self_time.judged.is_some() => Verdict::Same,
+        Verdict::Unknown if self_time.base == self_time.new && count.base == count.new => {
+            Verdict::Same
+        }
         known => known,
     };
 }

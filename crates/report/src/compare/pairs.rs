@@ -42,16 +42,16 @@ impl Side {
     pub(super) fn new(runs: &[Cow<'_, Run>]) -> Self {
         let mut rows: BTreeMap<Key, Cell<Row>> = BTreeMap::new();
         for (at, run) in runs.iter().enumerate() {
-            for (key, own) in &run.rows {
+            for (key, run_row) in &run.rows {
                 let row =
                     rows.entry(key.clone()).or_insert_with(|| Cell::new(Row::none(runs.len())));
                 let row = row.get_mut();
-                row.own[at] = own.own;
-                row.total[at] = own.total;
-                row.count[at] = own.count as f64;
+                row.own[at] = run_row.own;
+                row.total[at] = run_row.total;
+                row.count[at] = run_row.count as f64;
                 row.runs += 1;
-                row.spread = own.spread;
-                row.trace_name.clone_from(&own.trace_name);
+                row.spread = run_row.spread;
+                row.trace_name.clone_from(&run_row.trace_name);
             }
         }
         Side { busy: runs.iter().map(|run| run.busy).collect(), rows }
@@ -66,8 +66,8 @@ pub(super) fn scaled<'r>(base: &'r [Run], new: &'r [Run], to: &Normalize) -> (Ru
     let measure = |run: &Run| run.measure(to);
     let reference = median_of(&base.iter().map(measure).collect::<Vec<f64>>());
     let scale = |run: &'r Run| {
-        let own = measure(run);
-        let factor = if own > 0.0 && reference > 0.0 { reference / own } else { 1.0 };
+        let measured = measure(run);
+        let factor = if measured > 0.0 && reference > 0.0 { reference / measured } else { 1.0 };
         let mut run = Cow::Borrowed(run);
         if factor != 1.0 {
             let run = run.to_mut();
@@ -75,7 +75,7 @@ pub(super) fn scaled<'r>(base: &'r [Run], new: &'r [Run], to: &Normalize) -> (Ru
             for (_, row) in &mut run.rows {
                 row.own *= factor;
                 row.total *= factor;
-                row.spread = row.spread.map(|own| own.map(|own| own.scaled(factor)));
+                row.spread = row.spread.map(|spreads| spreads.map(|spread| spread.scaled(factor)));
             }
         }
         run

@@ -218,7 +218,7 @@ impl Samples {
             let mut keys: BTreeMap<Key, usize> = BTreeMap::new();
             let mut numbers: HashMap<u32, usize> = HashMap::default();
             let mut all: Vec<[Spread; 2]> = Vec::new();
-            for (node, own) in (0..).zip(by_node).filter(|(_, own)| own.sum > 0.0) {
+            for (node, spread) in (0..).zip(by_node).filter(|(_, spread)| spread.sum > 0.0) {
                 let (mut at, mut path) = (node, Vec::new());
                 while at != NONE {
                     let Node { frame, parent, .. } = model.node(at);
@@ -228,18 +228,18 @@ impl Samples {
                     });
                     all.resize(keys.len(), Default::default());
                     if path.is_empty() {
-                        all[number][0].extend(own);
+                        all[number][0].extend(spread);
                     }
                     if !path.contains(&number) {
-                        all[number][1].extend(own);
+                        all[number][1].extend(spread);
                     }
                     path.push(number);
                     at = parent;
                 }
             }
             for (key, number) in keys {
-                let [own, total] = sums.entry(key).or_default();
-                own.extend(all[number][0]);
+                let [self_times, total] = sums.entry(key).or_default();
+                self_times.extend(all[number][0]);
                 total.extend(all[number][1]);
             }
         }
@@ -254,8 +254,8 @@ fn weights(trace: &Trace, model: &Model) -> Vec<Spread> {
     while let Some(sample) = samples.next() {
         let weight = samples.peek().map_or(model.end, |next| next.ms) - sample.ms;
         let weight = trace.clock().ms(weight);
-        let own = by_node.get_mut(sample.node as usize);
-        own.filter(|_| weight > 0.0).into_iter().for_each(|own| own.add(weight));
+        let spread = by_node.get_mut(sample.node as usize);
+        spread.filter(|_| weight > 0.0).into_iter().for_each(|spread| spread.add(weight));
     }
     by_node
 }
@@ -276,7 +276,7 @@ fn call_tree_and_singles(
     let as_devtools = query.rules.as_devtools;
     let rules = TopDownRules { as_devtools, ..TopDownRules::default() };
     let mut tree = TopDown::new(&ids, &trace.space_of_rows(), rules);
-    let mut singles = is_wanted.map(|own| Singles::new(&view, &ids, as_devtools, own));
+    let mut singles = is_wanted.map(|filter| Singles::new(&view, &ids, as_devtools, filter));
     let mut visits: Vec<&mut dyn Visit> = vec![&mut tree];
     visits.extend(singles.as_mut().map(|single| single as &mut dyn Visit));
     view.walk(&over, &ids, &mut visits, &room.grown)?;

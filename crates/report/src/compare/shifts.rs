@@ -78,9 +78,9 @@ mod tests {
             all.sort_by(f64::total_cmp);
             let shifts = Shifts { from: &from, to: &to };
             assert_eq!(shifts.count(), all.len());
-            for (place, own) in all.iter().enumerate() {
+            for (place, shift) in all.iter().enumerate() {
                 let found = shifts.nth(place);
-                assert_eq!(rank(found), rank(*own), "{place} of {from:?} {to:?}");
+                assert_eq!(rank(found), rank(*shift), "{place} of {from:?} {to:?}");
             }
         }
     }

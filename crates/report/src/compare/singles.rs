@@ -96,8 +96,8 @@ impl<'v, 't> Singles<'v, 't> {
     }
 
     fn add_own(&mut self, number: u32, sum: f64) {
-        if let Some((_, [own, _])) = self.all.get_mut(number as usize) {
-            own.add(self.view.trace().clock().ms(sum));
+        if let Some((_, [self_times, _])) = self.all.get_mut(number as usize) {
+            self_times.add(self.view.trace().clock().ms(sum));
         }
     }
 }
@@ -128,11 +128,11 @@ impl Visit for Singles<'_, '_> {
     }
 
     fn end(&mut self, _own: &Counted, _sum: f64) {
-        if self.open.pop().is_some_and(|own| own.is_own)
-            && let Some((number, own)) = self.left.pop()
+        if self.open.pop().is_some_and(|open| open.is_own)
+            && let Some((number, sum)) = self.left.pop()
         {
             self.depths.get_mut(number as usize).into_iter().for_each(|depth| *depth -= 1);
-            self.add_own(number, own);
+            self.add_own(number, sum);
         }
     }
 

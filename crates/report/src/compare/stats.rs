@@ -73,7 +73,7 @@ fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
     let (mut ranks, mut ties, mut before) = (0.0, 0.0, 0.0);
     for group in all.chunk_by(|x, y| x.0 == y.0) {
         let size = group.len() as f64;
-        let of_b = group.iter().filter(|own| own.1).count() as f64;
+        let of_b = group.iter().filter(|value| value.1).count() as f64;
         ranks += of_b * (before + (size + 1.0) / 2.0);
         ties += size * size * size - size;
         before += size;
@@ -101,11 +101,14 @@ fn distribution(n: usize, m: usize) -> Vec<f64> {
     for i in 1..=n {
         let before = std::mem::replace(&mut of, vec![vec![1.0]]);
         for j in 1..=m {
-            let mut own = vec![0.0; i * j + 1];
+            let mut chances = vec![0.0; i * j + 1];
             let part = i as f64 / (i + j) as f64;
-            before[j].iter().enumerate().for_each(|(u, chance)| own[u + j] += part * chance);
-            of[j - 1].iter().enumerate().for_each(|(u, chance)| own[u] += (1.0 - part) * chance);
-            of.push(own);
+            before[j].iter().enumerate().for_each(|(u, chance)| chances[u + j] += part * chance);
+            of[j - 1]
+                .iter()
+                .enumerate()
+                .for_each(|(u, chance)| chances[u] += (1.0 - part) * chance);
+            of.push(chances);
         }
     }
     of.swap_remove(m)
@@ -125,8 +128,8 @@ fn tail(n: usize, m: usize) -> usize {
             .count();
     }
     let (n, m) = (n as f64, m as f64);
-    let own = n * m / 2.0 - 1.959_964 * (n * m * (n + m + 1.0) / 12.0).sqrt();
-    own.max(0.0) as usize
+    let place = n * m / 2.0 - 1.959_964 * (n * m * (n + m + 1.0) / 12.0).sqrt();
+    place.max(0.0) as usize
 }
 
 /// Returns the two-sided p-value of a normal variable.

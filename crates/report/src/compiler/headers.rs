@@ -52,11 +52,11 @@ impl Headers {
 
     /// Selects the headers with the most time.
     pub(super) fn choose(&mut self, trace: &Trace, rows: usize) {
-        let is_root = |own: &u32| self.roots.contains(own);
+        let is_root = |root: &u32| self.roots.contains(root);
         let best = self.costs.best(rows, is_root, |&path| trace.names().text(path));
         self.best =
             best.into_iter().map(|(&path, &sum)| Best { path, sum, chains: Vec::new() }).collect();
-        self.places = self.best.iter().enumerate().map(|(at, own)| (own.path, at)).collect();
+        self.places = self.best.iter().enumerate().map(|(at, header)| (header.path, at)).collect();
     }
 
     /// Keeps the include chain of the last entered file, if it is one of the longest.

@@ -53,7 +53,7 @@ impl Write for Bounded {
 pub(super) fn demangled(name: &[u8]) -> String {
     let plain = || String::from_utf8_lossy(name).into_owned();
     // macOS adds an underscore.
-    let symbol = name.strip_prefix(b"_").filter(|own| own.starts_with(b"_Z")).unwrap_or(name);
+    let symbol = name.strip_prefix(b"_").filter(|symbol| symbol.starts_with(b"_Z")).unwrap_or(name);
     if !symbol.starts_with(b"_Z") {
         return plain();
     }

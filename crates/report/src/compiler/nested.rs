@@ -84,16 +84,16 @@ pub(super) fn compiler_events(
     let mut sorter = trace.space().sorter(1);
     for &at in threads {
         let (of_thread, thread) = (&trace.threads[at], at as u32);
-        for own in trace.records(of_thread) {
-            let is_event = own.phase() == b'X';
-            let Some(what) = of_kinds[own.kind as usize].filter(|_| is_event) else { continue };
-            let text = trace.reported_text(&own);
-            let (ts, dur, number) = (own.ts, own.dur, own.number());
+        for record in trace.records(of_thread) {
+            let is_event = record.phase() == b'X';
+            let Some(what) = of_kinds[record.kind as usize].filter(|_| is_event) else { continue };
+            let text = trace.reported_text(&record);
+            let (ts, dur, number) = (record.ts, record.dur, record.number());
             sorter.push(Event { thread, what, text, ts, dur, number })?;
         }
-        for own in trace.included(of_thread) {
+        for included in trace.included(of_thread) {
             let (what, text, ts, dur, number) =
-                (What::Source, own.text, own.ts, own.dur, own.number);
+                (What::Source, included.text, included.ts, included.dur, included.number);
             sorter.push(Event { thread, what, text, ts, dur, number })?;
         }
     }
@@ -150,8 +150,8 @@ impl<'t> Nested<'t> {
         let mut first: Vec<Option<&[u8]>> = vec![None; trace.inputs.len()];
         let mut shared = vec![false; trace.inputs.len()];
         for thread in &trace.threads {
-            let own = first[thread.input_number].get_or_insert(&thread.pid);
-            shared[thread.input_number] |= *own != &*thread.pid;
+            let pid = first[thread.input_number].get_or_insert(&thread.pid);
+            shared[thread.input_number] |= *pid != &*thread.pid;
         }
         Nested {
             trace,
@@ -170,9 +170,9 @@ impl<'t> Nested<'t> {
     pub(super) fn enter(&mut self, event: &Event) -> Result<(), Error> {
         let end = event.ts + event.dur;
         let is_other = self.thread.replace(event.thread) != Some(event.thread);
-        while self.open.last().is_some_and(|own| is_other || own.end < end) {
+        while self.open.last().is_some_and(|open| is_other || open.end < end) {
             let left = self.open.pop();
-            if let Some((set, _)) = left.and_then(|own| own.set) {
+            if let Some((set, _)) = left.and_then(|open| open.set) {
                 self.open_sets.entry(set).and_modify(|count| *count -= 1);
             }
         }
@@ -183,10 +183,10 @@ impl<'t> Nested<'t> {
         };
         let (mut header, mut other) = (false, false);
         if event.what == What::Source {
-            let including = self.open.last().filter(|own| own.what == What::Source);
+            let including = self.open.last().filter(|source| source.what == What::Source);
             let is_header = is_header(self.trace.names().bytes_of(event.text));
-            header = is_header || including.is_some_and(|own| own.header);
-            other = !is_header || including.is_some_and(|own| own.other);
+            header = is_header || including.is_some_and(|source| source.header);
+            other = !is_header || including.is_some_and(|source| source.other);
         }
         let Event { what, text, .. } = *event;
         self.open.push(Open { end, what, text, path, set, header, other });
@@ -240,7 +240,7 @@ impl<'t> Nested<'t> {
 
     /// Returns the compiled file of the last entered event.
     pub(super) fn path(&self) -> u32 {
-        self.open.last().map_or(0, |own| own.path)
+        self.open.last().map_or(0, |open| open.path)
     }
 
     /// Returns the set of the last entered template, unless it is inside another one of the set.
@@ -252,11 +252,11 @@ impl<'t> Nested<'t> {
     /// Returns whether the last entered file is a header, and whether a source includes it
     /// directly.
     pub(super) fn header(&self) -> (bool, bool) {
-        let [.., around, own] = &self.open[..] else {
-            let is = self.open.last().is_some_and(|own| own.header);
+        let [.., around, source] = &self.open[..] else {
+            let is = self.open.last().is_some_and(|open| open.header);
             return (is, is);
         };
-        let is_header = is_header(self.trace.names().bytes_of(own.text));
+        let is_header = is_header(self.trace.names().bytes_of(source.text));
         (is_header, around.what != What::Source || !around.header)
     }
 
@@ -264,15 +264,15 @@ impl<'t> Nested<'t> {
     /// 32 files.
     pub(super) fn chain(&self) -> Vec<String> {
         const MOST: usize = 32;
-        let Some((own, around)) = self.open.split_last() else { return Vec::new() };
-        let files = around.iter().rev().take_while(|own| own.what == What::Source);
+        let Some((source, around)) = self.open.split_last() else { return Vec::new() };
+        let files = around.iter().rev().take_while(|file| file.what == What::Source);
         let mut chain: Vec<String> =
-            files.take(MOST).map(|own| self.trace.names().text(own.text)).collect();
+            files.take(MOST).map(|file| self.trace.names().text(file.text)).collect();
         let is_of_other =
             around.last().is_some_and(|around| around.what == What::Source && around.other);
         // An included source takes the place of the compiled file.
         if !is_of_other {
-            chain.push(self.paths.text(own.path));
+            chain.push(self.paths.text(source.path));
         }
         chain.reverse();
         chain
@@ -296,9 +296,9 @@ mod tests {
     fn headers_are_detected_by_extension() {
         let paths =
             ["a.h", "b/c.hpp", "vector", "/usr/bin/../include/map", "x.inc", "y.HXX", "a.d\\z"];
-        assert!(paths.iter().all(|own| is_header(own.as_bytes())));
+        assert!(paths.iter().all(|path| is_header(path.as_bytes())));
         assert!(
-            ["a.cpp", "b.h/c.cc", "./x.mm", "end."].iter().all(|own| !is_header(own.as_bytes()))
+            ["a.cpp", "b.h/c.cc", "./x.mm", "end."].iter().all(|path| !is_header(path.as_bytes()))
         );
     }
 }

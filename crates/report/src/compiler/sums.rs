@@ -44,15 +44,15 @@ impl<K: Eq + Hash> Costs<K> {
             Entry::Vacant(entry) => {
                 entry.insert(one);
                 // The table is up to twice as large as its entries.
-                let own = 2 * size_of::<(K, Sum)>() as u64;
-                room.take(own, "templates, functions and headers")?;
+                let bytes = 2 * size_of::<(K, Sum)>() as u64;
+                room.take(bytes, "templates, functions and headers")?;
             }
             Entry::Occupied(mut entry) => {
-                let own = entry.get_mut();
-                own.count += one.count;
-                own.total += one.total;
-                if one.longest.dur > own.longest.dur {
-                    (own.longest, own.path) = (one.longest, one.path);
+                let sum = entry.get_mut();
+                sum.count += one.count;
+                sum.total += one.total;
+                if one.longest.dur > sum.longest.dur {
+                    (sum.longest, sum.path) = (one.longest, one.path);
                 }
             }
         }
@@ -69,7 +69,7 @@ impl<K: Eq + Hash> Costs<K> {
         K: Ord,
     {
         let mut all: Vec<(&K, &Sum)> = self.all.iter().collect();
-        all.sort_by_key(|own| own.0);
+        all.sort_by_key(|entry| entry.0);
         all
     }
 
@@ -80,20 +80,20 @@ impl<K: Eq + Hash> Costs<K> {
         filter: impl Fn(&K) -> bool,
         name: impl Fn(&K) -> String,
     ) -> Vec<(&K, &Sum)> {
-        let mut all: Vec<(&K, &Sum)> = self.all.iter().filter(|own| filter(own.0)).collect();
-        let most = |own: &(&K, &Sum), other: &(&K, &Sum)| {
-            other.1.total.total_cmp(&own.1.total).then(other.1.count.cmp(&own.1.count))
+        let mut all: Vec<(&K, &Sum)> = self.all.iter().filter(|entry| filter(entry.0)).collect();
+        let most = |entry: &(&K, &Sum), other: &(&K, &Sum)| {
+            other.1.total.total_cmp(&entry.1.total).then(other.1.count.cmp(&entry.1.count))
         };
         if all.len() > rows && rows > 0 {
             // Compute names only of rows that may be shown.
             all.select_nth_unstable_by(rows - 1, most);
             let last = all[rows - 1];
-            let tied = all[rows..].iter().filter(|own| most(own, &last).is_eq()).copied();
+            let tied = all[rows..].iter().filter(|entry| most(entry, &last).is_eq()).copied();
             let tied: Vec<(&K, &Sum)> = tied.collect();
             all.truncate(rows);
             all.extend(tied);
         }
-        all.sort_by_cached_key(|own| name(own.0));
+        all.sort_by_cached_key(|entry| name(entry.0));
         all.sort_by(most);
         all.truncate(rows);
         all

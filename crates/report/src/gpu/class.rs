@@ -17,7 +17,7 @@ impl Class {
     fn of(role: Role, name: &[u8]) -> Self {
         let has = |part: &[u8]| memchr::memmem::find(name, part).is_some();
         let is_memory =
-            ["Memcpy", "Memset", "dma"].iter().any(|own| name.starts_with(own.as_bytes()));
+            ["Memcpy", "Memset", "dma"].iter().any(|prefix| name.starts_with(prefix.as_bytes()));
         match () {
             () if name.starts_with(b"nccl") && has(b"Kernel") => Class::Communication,
             () if name.starts_with(b"gloo:") => Class::Communication,

@@ -71,7 +71,7 @@ impl Kernels {
     }
 
     pub(super) fn durations(&self) -> i128 {
-        self.all.values().map(|own| own.total).sum()
+        self.all.values().map(|sum| sum.total).sum()
     }
 
     /// Returns the kernels with the most time, then the greatest count, then by name.
@@ -81,15 +81,15 @@ impl Kernels {
             let most = other.total.cmp(&one.total).then(other.count.cmp(&one.count));
             most.then_with(|| (names.bytes_of(a.0), a.1).cmp(&(names.bytes_of(b.0), b.1)))
         });
-        let row = |(key, own): (&(u32, bool), &Sum)| Kernel {
+        let row = |(key, sum): (&(u32, bool), &Sum)| Kernel {
             name: names.text(key.0),
-            class: own.class.name(),
-            count: own.count,
-            total: millis(own.total),
-            mean: millis(own.total) / own.count as f64,
-            deviation: own.deviation() / 1e6,
-            least: millis(i128::from(own.least)),
-            most: millis(i128::from(own.most)),
+            class: sum.class.name(),
+            count: sum.count,
+            total: millis(sum.total),
+            mean: millis(sum.total) / sum.count as f64,
+            deviation: sum.deviation() / 1e6,
+            least: millis(i128::from(sum.least)),
+            most: millis(i128::from(sum.most)),
         };
         all.into_iter().take(rows).map(row).collect()
     }
@@ -102,11 +102,12 @@ mod tests {
     #[test]
     fn sample_deviation_is_exact_far_from_zero() {
         for base in [0i64, 1 << 40] {
-            let durations: Vec<i64> = [3, 5, 5, 9, 14].iter().map(|own| own + base).collect();
+            let durations: Vec<i64> =
+                [3, 5, 5, 9, 14].iter().map(|duration| duration + base).collect();
             let sum = Sum {
                 class: Class::Compute,
                 count: 5,
-                total: durations.iter().map(|own| i128::from(*own)).sum(),
+                total: durations.iter().map(|duration| i128::from(*duration)).sum(),
                 squares: durations
                     .iter()
                     .map(|duration| u128::from(duration.unsigned_abs()).pow(2))

@@ -62,36 +62,36 @@ pub(super) fn launched(
     window: Option<Window>,
 ) -> Result<(SortedByKey<OnDevice>, u64), Error> {
     let mut events = trace.space().sorter(2);
-    for own in trace.device_events().filter(|own| own.role != Role::Step) {
-        events.push(Correlated(own))?;
+    for event in trace.device_events().filter(|event| event.role != Role::Step) {
+        events.push(Correlated(event))?;
     }
     let steps = if rules.drop_last_step { steps(trace) } else { Steps::default() };
     let places = places_of(trace, threads);
     let mut on_devices = trace.space().sorter(2);
     let (mut incomplete, origin) = (0, i128::from(trace.clock().origin().unwrap_or(0)));
     let (mut group, mut launches) = (None, Launches::default());
-    for Correlated(own) in events.finish()?.iter() {
-        let id = (own.recording, own.correlation);
+    for Correlated(event) in events.finish()?.iter() {
+        let id = (event.recording, event.correlation);
         if group.replace(id) != Some(id) {
             launches = Launches::default();
         }
-        if own.role == Role::Launch {
-            launches.add(&own);
+        if event.role == Role::Launch {
+            launches.add(&event);
             continue;
         }
-        let Some(&(device, thread)) = places.get(&own.lane) else { continue };
-        let starts = millis(i128::from(own.ts) - origin);
-        if window.is_some_and(|own| starts < own.from || starts > own.to) {
+        let Some(&(device, thread)) = places.get(&event.lane) else { continue };
+        let starts = millis(i128::from(event.ts) - origin);
+        if window.is_some_and(|range| starts < range.from || starts > range.to) {
             continue;
         }
-        let (first, launched) = launches.of(&own);
-        if let Some(last) = steps.last_of(&own)
+        let (first, launched) = launches.of(&event);
+        if let Some(last) = steps.last_of(&event)
             && first.is_none_or(|first| first >= last)
         {
             incomplete += 1;
             continue;
         }
-        let DeviceEvent { stream, name, role, ts, dur, number, .. } = own;
+        let DeviceEvent { stream, name, role, ts, dur, number, .. } = event;
         on_devices.push(OnDevice {
             device,
             thread,
@@ -109,10 +109,10 @@ pub(super) fn launched(
 
 fn steps(trace: &Trace) -> Steps {
     let mut steps = Steps::default();
-    for own in trace.device_events().filter(|device| device.role == Role::Step) {
-        for id in [(own.recording, Some(own.input)), (own.recording, None)] {
-            let (first, last) = steps.all.entry(id).or_insert((own.ts, own.ts));
-            (*first, *last) = ((*first).min(own.ts), (*last).max(own.ts));
+    for step in trace.device_events().filter(|device| device.role == Role::Step) {
+        for id in [(step.recording, Some(step.input)), (step.recording, None)] {
+            let (first, last) = steps.all.entry(id).or_insert((step.ts, step.ts));
+            (*first, *last) = ((*first).min(step.ts), (*last).max(step.ts));
         }
     }
     steps
@@ -141,7 +141,7 @@ struct Launches {
 
 impl Launches {
     fn add(&mut self, call: &DeviceEvent) {
-        match self.by_input.iter_mut().find(|own| own.0 == call.input) {
+        match self.by_input.iter_mut().find(|input| input.0 == call.input) {
             Some((_, first, count)) => (*first, *count) = ((*first).min(call.ts), *count + 1),
             None => self.by_input.push((call.input, call.ts, 1)),
         }
@@ -153,13 +153,13 @@ impl Launches {
         if kernel.correlation == NO_CORRELATION {
             return (None, None);
         }
-        let own = self.by_input.iter().find(|own| own.0 == kernel.input);
-        let one = own.or(match &self.by_input[..] {
+        let launch = self.by_input.iter().find(|launch| launch.0 == kernel.input);
+        let one = launch.or(match &self.by_input[..] {
             [one] => Some(one),
             _ => None,
         });
-        let first = one.map(|own| own.1);
-        (first, first.filter(|_| one.is_some_and(|own| own.2 == 1)))
+        let first = one.map(|launch| launch.1);
+        (first, first.filter(|_| one.is_some_and(|launch| launch.2 == 1)))
     }
 }
 

@@ -36,7 +36,7 @@ pub(crate) fn on_devices(
     rules: &ReportRules,
     room: &Quota,
 ) -> Result<Option<Devices>, Error> {
-    if !trace.device_events().any(|own| own.role.is_of_device()) {
+    if !trace.device_events().any(|event| event.role.is_of_device()) {
         return Ok(None);
     }
     let ReportRules { rows, window, devices: rules, .. } = *rules;
@@ -61,15 +61,15 @@ pub(crate) fn on_devices(
     }
     let mut devices = Devices { incomplete, ..Devices::default() };
     let mut by_mask = [0; Mask::COUNT];
-    for own in all {
-        let Walked { thread, kernels, launched, running, streams } = own;
+    for walked in all {
+        let Walked { thread, kernels, launched, running, streams } = walked;
         let time = running.finish();
         (0..Mask::COUNT).for_each(|at| by_mask[at] += i128::from(time.by_mask[at]));
         devices.all.push(Device::of(thread, kernels, launched, &time));
         devices.overlong += millis(streams.overlong());
         devices.idle.extend(streams.finish());
     }
-    let time_of = |own: &Device| own.time;
+    let time_of = |entry: &Device| entry.time;
     devices.kernel_time = devices.all.iter().map(time_of).sum();
     devices.durations = millis(kernels.durations());
     devices.all_kernels = kernels.len();
@@ -106,7 +106,7 @@ impl Device {
             millis(masks.map(|mask| i128::from(time.by_mask[mask])).sum())
         };
         let [compute, communication, memory] =
-            [Mask::COMPUTE, Mask::COMMUNICATION, Mask::MEMORY].map(|own| own.bits());
+            [Mask::COMPUTE, Mask::COMMUNICATION, Mask::MEMORY].map(|mask| mask.bits());
         Device {
             thread,
             kernels,
@@ -127,10 +127,10 @@ impl Device {
 
 /// Sums the time of all devices by combination of classes. Unnamed classes do not count, as in HTA.
 fn kinds(by_mask: &[i128; Mask::COUNT]) -> Vec<KindTime> {
-    let own = Mask::NAMED.iter().fold(0, |all, (mask, _)| all | mask.bits());
+    let named = Mask::NAMED.iter().fold(0, |all, (mask, _)| all | mask.bits());
     let mut time = [0; Mask::COUNT];
     for (mask, nanos) in by_mask.iter().enumerate() {
-        time[mask & own] += nanos;
+        time[mask & named] += nanos;
     }
     let name = |bits: usize| {
         let names = Mask::NAMED.iter().filter(|(mask, _)| bits & mask.bits() != 0);

@@ -26,8 +26,8 @@ impl Running {
     /// Adds the next event. Cost: constant, since there are few classes.
     pub(super) fn add(&mut self, begin: i64, end: i64, mask: Mask) {
         self.advance(begin);
-        let own = &mut self.ends[mask.bits().trailing_zeros() as usize];
-        *own = (*own).max(end);
+        let latest = &mut self.ends[mask.bits().trailing_zeros() as usize];
+        *latest = (*latest).max(end);
     }
 
     fn advance(&mut self, to: i64) {
@@ -63,15 +63,15 @@ mod tests {
                     (begin, begin + rng.index(15) as i64, rng.index(4))
                 })
                 .collect();
-            all.sort_by_key(|own| own.0);
+            all.sort_by_key(|event| event.0);
             let masks = [Mask::COMPUTE, Mask::COMMUNICATION, Mask::MEMORY, Mask::OTHER];
             let mut running = Running::from(all[0].0);
             all.iter().for_each(|&(begin, end, class)| running.add(begin, end, masks[class]));
             let mut counted = [0; Mask::COUNT];
-            let last = all.iter().map(|own| own.1).max().expect("one");
+            let last = all.iter().map(|event| event.1).max().expect("one");
             for at in all[0].0..last {
-                let is_open = |own: &&(i64, i64, usize)| own.0 <= at && at < own.1;
-                let mask = all.iter().filter(is_open).fold(0, |mask, own| mask | 1 << own.2);
+                let is_open = |event: &&(i64, i64, usize)| event.0 <= at && at < event.1;
+                let mask = all.iter().filter(is_open).fold(0, |mask, event| mask | 1 << event.2);
                 counted[mask] += 1;
             }
             assert_eq!(running.finish().by_mask, counted, "seed {seed}");

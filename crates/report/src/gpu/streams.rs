@@ -59,21 +59,21 @@ impl Streams {
 
     /// Returns the total overlap of events with the previous one on their stream.
     pub(super) fn overlong(&self) -> i128 {
-        self.all.values().map(|own| own.overlong).sum()
+        self.all.values().map(|stream| stream.overlong).sum()
     }
 
     pub(super) fn finish(self) -> impl Iterator<Item = StreamIdle> {
         let device = self.device;
-        self.all.into_iter().map(move |(number, own)| StreamIdle {
+        self.all.into_iter().map(move |(number, stream)| StreamIdle {
             device,
-            thread: own.thread,
+            thread: stream.thread,
             stream: number,
-            kernels: own.kernels,
-            launched: own.launched,
-            idle: millis(own.host_wait + own.kernel_wait + own.other),
-            host_wait: millis(own.host_wait),
-            kernel_wait: millis(own.kernel_wait),
-            other: millis(own.other),
+            kernels: stream.kernels,
+            launched: stream.launched,
+            idle: millis(stream.host_wait + stream.kernel_wait + stream.other),
+            host_wait: millis(stream.host_wait),
+            kernel_wait: millis(stream.kernel_wait),
+            other: millis(stream.other),
         })
     }
 }

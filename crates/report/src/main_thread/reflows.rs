@@ -159,14 +159,14 @@ fn place_of(trace: &Trace, thread: &Thread, forced: &Forced) -> (Option<String>,
 
 impl OfThread {
     fn end_task(&mut self, task: &mut Vec<Record>, window: Window, clock: Clock) {
-        let total: f64 = task.iter().map(|own| own.dur).sum();
+        let total: f64 = task.iter().map(|record| record.dur).sum();
         if total >= clock.ticks_of(LIMIT) {
-            let is_in = |own: &Record| {
-                let starts = clock.ms_of(own.ts);
+            let is_in = |record: &Record| {
+                let starts = clock.ms_of(record.ts);
                 starts >= window.from && starts <= window.to
             };
             let before = self.all.len();
-            for record in task.iter().filter(|own| is_in(own)) {
+            for record in task.iter().filter(|record| is_in(record)) {
                 self.places.insert(record.number(), self.all.len());
                 self.all.push(Forced { record: *record, call: None });
             }

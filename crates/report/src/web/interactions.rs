@@ -81,23 +81,23 @@ fn paired(begin: &Marked, timing: &Timing, end: &Marked) -> Option<Interaction> 
 fn without_parts(all: Vec<Interaction>) -> Vec<Interaction> {
     let mut kept: [Vec<Interaction>; 3] = Default::default();
     let mut places: HashMap<(usize, u64), usize> = HashMap::default();
-    for own in all {
-        let category = own.category();
+    for interaction in all {
+        let category = interaction.category();
         let kept = &mut kept[category];
         let next = kept.len();
-        let at = *places.entry((category, (own.end() + 0.0).to_bits())).or_insert(next);
+        let at = *places.entry((category, (interaction.end() + 0.0).to_bits())).or_insert(next);
         if at == next {
-            kept.push(own);
+            kept.push(interaction);
             continue;
         }
         let known = &mut kept[at];
-        let same = own.ts == known.ts && own.id == known.id;
-        if own.ts < known.ts || same && own.handling() > known.handling() {
-            kept[at] = own;
+        let same = interaction.ts == known.ts && interaction.id == known.id;
+        if interaction.ts < known.ts || same && interaction.handling() > known.handling() {
+            kept[at] = interaction;
             continue;
         }
-        known.processing.0 = known.processing.0.min(own.processing.0);
-        known.processing.1 = known.processing.1.max(own.processing.1);
+        known.processing.0 = known.processing.0.min(interaction.processing.0);
+        known.processing.1 = known.processing.1.max(interaction.processing.1);
     }
     let mut all: Vec<Interaction> = kept.into_iter().flatten().collect();
     all.sort_by(|a, b| by_time(a.ts, b.ts));
@@ -108,7 +108,7 @@ fn without_parts(all: Vec<Interaction>) -> Vec<Interaction> {
 pub(crate) fn interactions(trace: &Trace) -> Vec<Interaction> {
     let all = || trace.marks().iter();
     let mut begins = all().filter_map(begin).peekable();
-    let mut ends = all().filter(|own| own.mark == Mark::End).peekable();
+    let mut ends = all().filter(|mark| mark.mark == Mark::End).peekable();
     let mut open: HashMap<_, Vec<(&Marked, Timing)>> = HashMap::default();
     let mut found = Vec::new();
     loop {
@@ -117,12 +117,12 @@ pub(crate) fn interactions(trace: &Trace) -> Vec<Interaction> {
             (begin, _) => begin.is_some(),
         };
         if begin_first {
-            let Some((own, timing)) = begins.next() else { break };
-            open.entry((own.input, &*own.id)).or_default().push((own, timing));
+            let Some((begin, timing)) = begins.next() else { break };
+            open.entry((begin.input, &*begin.id)).or_default().push((begin, timing));
         } else {
-            let Some(own) = ends.next() else { break };
-            let waiting = open.get_mut(&(own.input, &*own.id)).and_then(Vec::pop);
-            found.extend(waiting.and_then(|(begin, timing)| paired(begin, &timing, own)));
+            let Some(end) = ends.next() else { break };
+            let waiting = open.get_mut(&(end.input, &*end.id)).and_then(Vec::pop);
+            found.extend(waiting.and_then(|(begin, timing)| paired(begin, &timing, end)));
         }
     }
     found.sort_by(|a, b| by_time(a.ts, b.ts).then_with(|| by_time(b.end(), a.end())));
@@ -135,11 +135,11 @@ pub(crate) fn slowest<'a>(
 ) -> Option<(Interaction, Interaction)> {
     let mut by_id: Vec<&Interaction> = Vec::new();
     let mut places: HashMap<u64, usize> = HashMap::default();
-    for own in all {
+    for interaction in all {
         let next = by_id.len();
-        match *places.entry(own.id.to_bits()).or_insert(next) {
-            at if at == next => by_id.push(own),
-            at if own.dur > by_id[at].dur => by_id[at] = own,
+        match *places.entry(interaction.id.to_bits()).or_insert(next) {
+            at if at == next => by_id.push(interaction),
+            at if interaction.dur > by_id[at].dur => by_id[at] = interaction,
             _ => {}
         }
     }

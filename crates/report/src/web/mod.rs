@@ -90,7 +90,7 @@ pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Metric<Vec<Visit>> 
     let navigations = navigations(trace);
     let main = trace.meta().main_frame.as_deref().map(unescaped_text);
     // Soft navigations name their page themselves.
-    if main.is_none() && !navigations.iter().any(|own| own.is_soft) {
+    if main.is_none() && !navigations.iter().any(|navigation| navigation.is_soft) {
         return Err(
             "TracingStartedInBrowser is missing; record in DevTools' Performance panel to get LCP, INP and CLS",
         );
@@ -108,25 +108,30 @@ pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Metric<Vec<Visit>> 
     if inputs.any(|input| Some(input) != first) {
         return Err("several inputs have pages: report on each of them separately");
     }
-    let of_main = navigations.iter().filter(|own| own.is_soft || own.frame == main);
-    let clusters = shift_clusters(trace, of_main.map(|own| own.own.ts).collect());
-    let is_visit = |own: &&Navigation<'_>| own.is_soft || own.is_main && !own.id.is_empty();
-    let mut own: Vec<&Navigation<'_>> = navigations.iter().filter(is_visit).collect();
-    own.sort_by(|a, b| by_time(a.own.ts, b.own.ts));
-    let times: Vec<f64> = own.iter().map(|own| own.own.ts).collect();
+    let of_main =
+        navigations.iter().filter(|navigation| navigation.is_soft || navigation.frame == main);
+    let clusters = shift_clusters(trace, of_main.map(|navigation| navigation.own.ts).collect());
+    let is_visit = |navigation: &&Navigation<'_>| {
+        navigation.is_soft || navigation.is_main && !navigation.id.is_empty()
+    };
+    let mut visited: Vec<&Navigation<'_>> = navigations.iter().filter(is_visit).collect();
+    visited.sort_by(|a, b| by_time(a.own.ts, b.own.ts));
+    let times: Vec<f64> = visited.iter().map(|navigation| navigation.own.ts).collect();
     let main_url = main_url(trace, &navigations);
     let interactions = interactions(trace);
 
     let mut visits = Vec::new();
     let (first, last) = trace.bounds;
     let end_of = |at: usize| times.get(at).map_or(last, |next| next - 1.0);
-    let navigated = (0..).zip(&own).map(|(at, own)| (Some(*own), (own.own.ts, end_of(at + 1))));
+    let navigated = (0..)
+        .zip(&visited)
+        .map(|(at, navigation)| (Some(*navigation), (navigation.own.ts, end_of(at + 1))));
     for (navigation, bounds) in std::iter::once((None, (first, end_of(0)))).chain(navigated) {
         let is_in = |ts: f64, dur: f64| ts <= bounds.1 && bounds.0 < ts + dur;
         let mut worst: Option<&ShiftCluster> = None;
-        for own in clusters.iter().filter(|cluster| is_in(cluster.ts, cluster.dur)) {
-            if own.score > worst.map_or(0.0, |worst| worst.score) {
-                worst = Some(own);
+        for cluster in clusters.iter().filter(|cluster| is_in(cluster.ts, cluster.dur)) {
+            if cluster.score > worst.map_or(0.0, |worst| worst.score) {
+                worst = Some(cluster);
             }
         }
         let within =
@@ -134,23 +139,24 @@ pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Metric<Vec<Visit>> 
         let inp = slowest(within).ok_or("no user interactions recorded");
         let or_main = |url: &str| if url.is_empty() { &main_url } else { url }.to_owned();
         let visit = Visit {
-            first_party: or_main(navigation.map_or("", |own| &own.url)),
-            url: navigation.map_or_else(String::new, |own| or_main(&own.address)),
-            key: navigation.map(|own| format!("r-{}", own.own.number)),
-            is_soft: navigation.is_some_and(|own| own.is_soft),
+            first_party: or_main(navigation.map_or("", |current| &current.url)),
+            url: navigation.map_or_else(String::new, |current| or_main(&current.address)),
+            key: navigation.map(|current| format!("r-{}", current.own.number)),
+            is_soft: navigation.is_some_and(|current| current.is_soft),
             bounds,
-            fcp: navigation.ok_or("navigationStart is missing").and_then(|own| {
-                let paint = own.first_paint.ok_or("firstContentfulPaint is missing");
-                paint.map(|ts| ts - own.own.ts)
+            fcp: navigation.ok_or("navigationStart is missing").and_then(|current| {
+                let paint = current.first_paint.ok_or("firstContentfulPaint is missing");
+                paint.map(|ts| ts - current.own.ts)
             }),
             lcp: navigation
                 .ok_or("navigationStart is missing")
-                .and_then(|own| largest(trace, own, requests)),
+                .and_then(|current| largest(trace, current, requests)),
             inp,
             shifts: worst.cloned(),
         };
         // Usually nothing happens before the first navigation.
-        if visit.key.is_some() || own.is_empty() || visit.inp.is_ok() || visit.shifts.is_some() {
+        if visit.key.is_some() || visited.is_empty() || visit.inp.is_ok() || visit.shifts.is_some()
+        {
             visits.push(visit);
         }
     }
@@ -162,12 +168,12 @@ pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Metric<Vec<Visit>> 
 fn main_url(trace: &Trace, navigations: &[Navigation<'_>]) -> String {
     /// Maximum microseconds between the start of the recording and its first navigation.
     const SOON: f64 = 500_000.0;
-    let first = navigations.iter().find(|own| own.is_main);
+    let first = navigations.iter().find(|navigation| navigation.is_main);
     let is_it = |navigation: &&Navigation<'_>| {
         navigation.own.ts - trace.bounds.0 < SOON && navigation.is_outermost
     };
-    match first.filter(is_it).filter(|own| !own.url.is_empty()) {
-        Some(own) => own.url.clone(),
+    match first.filter(is_it).filter(|navigation| !navigation.url.is_empty()) {
+        Some(navigation) => navigation.url.clone(),
         None => unescaped_text(trace.meta().main_frame_url.as_deref().unwrap_or_default()),
     }
 }
@@ -216,8 +222,8 @@ fn request_of_paint<'r>(
     let node = number_above_zero(&paint.data::<Paint>()?.node_id)?;
     let is_near = |marked: &&Marked| marked.mark == Mark::LargestImage && marked.pid == paint.pid;
     let images = trace.marks().iter().rev().filter(is_near);
-    let mut images = images.filter_map(|own| Some((own, own.data::<Image>()?)));
-    let (image, said) = images.find(|(_, own)| own.node_id.number() == Some(node))?;
+    let mut images = images.filter_map(|mark| Some((mark, mark.data::<Image>()?)));
+    let (image, said) = images.find(|(_, image)| image.node_id.number() == Some(node))?;
     let url = said.image_url.printable().filter(|url| !url.is_empty())?;
     asked_between(requests, &url, start, image.ts)
 }

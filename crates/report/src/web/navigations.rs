@@ -42,9 +42,9 @@ pub(crate) struct Navigation<'m> {
 
 impl<'m> Navigation<'m> {
     /// Creates a navigation from its event; everything else is unknown.
-    fn of(own: &'m Marked, args: &Args) -> Self {
+    fn of(mark: &'m Marked, args: &Args) -> Self {
         Navigation {
-            own,
+            own: mark,
             id: String::new(),
             frame: args.frame.printable().unwrap_or_default(),
             url: String::new(),
@@ -94,20 +94,20 @@ object! {
 pub(crate) fn navigations(trace: &Trace) -> Vec<Navigation<'_>> {
     let mut navigations = Navigations::default();
     let mut main: Option<Vec<u8>> = None;
-    for own in trace.marks() {
-        match own.mark {
+    for mark in trace.marks() {
+        match mark.mark {
             Mark::Started => {
-                let started: Started = own.data().unwrap_or_default();
+                let started: Started = mark.data().unwrap_or_default();
                 main = started.main_frame().map(<[u8]>::to_vec).or(main);
             }
-            Mark::Send => navigations.redirect(own),
-            Mark::Navigation => navigations.add(own, main.as_deref()),
-            Mark::SoftNavigation => navigations.add_soft(own),
+            Mark::Send => navigations.redirect(mark),
+            Mark::Navigation => navigations.add(mark, main.as_deref()),
+            Mark::SoftNavigation => navigations.add_soft(mark),
             _ => {}
         }
     }
     let mut paints: Vec<Paint<'_>> =
-        trace.marks().iter().filter_map(|own| navigations.paint(own)).collect();
+        trace.marks().iter().filter_map(|mark| navigations.paint(mark)).collect();
     paints.sort_by(|a, b| by_time(a.ts, b.ts));
     let mut all = navigations.all;
     add_paints(trace, &mut all, &paints);
@@ -137,22 +137,25 @@ fn add_paints<'m>(trace: &Trace, navigations: &mut [Navigation<'m>], paints: &[P
 /// Adds addresses set by scripts to the previous navigation of the main frame, up to a soft
 /// navigation.
 fn add_addresses(trace: &Trace, navigations: &mut [Navigation<'_>]) {
-    let mut soft: Vec<f64> =
-        navigations.iter().filter(|own| own.is_soft).map(|own| own.own.ts).collect();
+    let mut soft: Vec<f64> = navigations
+        .iter()
+        .filter(|navigation| navigation.is_soft)
+        .map(|navigation| navigation.own.ts)
+        .collect();
     soft.sort_by(|a, b| by_time(*a, *b));
     let mut main: Vec<&mut Navigation<'_>> =
-        navigations.iter_mut().filter(|own| own.is_main).collect();
+        navigations.iter_mut().filter(|navigation| navigation.is_main).collect();
     main.sort_by(|a, b| by_time(a.own.ts, b.own.ts));
-    for own in trace.marks().iter().filter(|own| own.mark == Mark::SameDocument) {
-        let args: Args = decode(&own.args);
+    for mark in trace.marks().iter().filter(|mark| mark.mark == Mark::SameDocument) {
+        let args: Args = decode(&mark.args);
         let host = args.render_frame_host.0.unwrap_or_default();
-        let before = main.partition_point(|navigation| navigation.own.ts <= own.ts);
+        let before = main.partition_point(|navigation| navigation.own.ts <= mark.ts);
         if host.frame_type.text() != Some(b"PRIMARY_MAIN_FRAME") || before == 0 {
             continue;
         }
         let navigation = &mut main[before - 1];
         let next_soft = soft.partition_point(|&ts| ts < navigation.own.ts);
-        if soft.get(next_soft).is_none_or(|&ts| ts > own.ts) {
+        if soft.get(next_soft).is_none_or(|&ts| ts > mark.ts) {
             navigation.address = args.url.printable().unwrap_or_default();
         }
     }
@@ -171,8 +174,8 @@ impl<'m> Navigations<'m> {
     }
 
     /// Adds a navigation; `main` is the main frame at its position.
-    fn add(&mut self, own: &'m Marked, main: Option<&[u8]>) {
-        let args: Args = decode(&own.args);
+    fn add(&mut self, mark: &'m Marked, main: Option<&[u8]>) {
+        let args: Args = decode(&mark.args);
         let Some(data) = &args.data.0 else { return };
         if data.document_loader_url.text() == Some(b"") {
             return;
@@ -187,13 +190,13 @@ impl<'m> Navigations<'m> {
         let is_main = frame.is_some() && frame == main.map(unescaped_text);
         let is_outermost = data.is_outermost_main_frame.is_true();
         let address = url.clone();
-        let new = Navigation::of(own, &args);
+        let new = Navigation::of(mark, &args);
         self.all.push(Navigation { id, url, address, is_main, is_outermost, ..new });
     }
 
-    fn add_soft(&mut self, own: &'m Marked) {
-        let args: Args = decode(&own.args);
-        let navigation = Navigation { is_soft: true, ..Navigation::of(own, &args) };
+    fn add_soft(&mut self, mark: &'m Marked) {
+        let args: Args = decode(&mark.args);
+        let navigation = Navigation { is_soft: true, ..Navigation::of(mark, &args) };
         let context = args.context.0.unwrap_or_default();
         let address = context.url.printable().unwrap_or_default();
         let navigation = Navigation { address, ..navigation };
@@ -207,30 +210,30 @@ impl<'m> Navigations<'m> {
     }
 
     /// Returns the paint that an event describes, if its navigation is known.
-    fn paint(&self, own: &'m Marked) -> Option<Paint<'m>> {
+    fn paint(&self, mark: &'m Marked) -> Option<Paint<'m>> {
         if !matches!(
-            own.mark,
+            mark.mark,
             Mark::FirstPaint | Mark::LargestPaint | Mark::SoftLargestPaint | Mark::SoftNavigation
         ) {
             return None;
         }
-        let args: Args = decode(&own.args);
+        let args: Args = decode(&mark.args);
         let soft = |id: &Value| self.soft_numbers.get(&id.written()).copied();
-        let (ts, navigation) = if own.mark == Mark::SoftNavigation {
+        let (ts, navigation) = if mark.mark == Mark::SoftNavigation {
             let context = args.context.0.as_ref()?;
             let painted = number_above_zero(&context.first_contentful_paint)?;
-            (painted + own.offset, soft(&context.performance_timeline_navigation_id)?)
+            (painted + mark.offset, soft(&context.performance_timeline_navigation_id)?)
         } else {
             let none = Data::default();
             let data = args.data.0.as_ref().unwrap_or(&none);
             let soft_id = data.performance_timeline_navigation_id.truthy();
-            let number = match soft_id.filter(|_| own.mark == Mark::SoftLargestPaint) {
+            let number = match soft_id.filter(|_| mark.mark == Mark::SoftLargestPaint) {
                 Some(id) => soft(id)?,
                 None => *self.numbers.get(&data.navigation_id.printable().unwrap_or_default())?,
             };
-            (own.ts, number)
+            (mark.ts, number)
         };
-        Some(Paint { ts, own, navigation, args })
+        Some(Paint { ts, own: mark, navigation, args })
     }
 }
 

@@ -98,7 +98,7 @@ object! {
 /// Returns whether DevTools follows URLs of this scheme.
 fn is_followed(url: &str) -> bool {
     const PROTOCOLS: [&str; 5] = ["blob:", "file:", "filesystem:", "http:", "https:"];
-    PROTOCOLS.iter().any(|own| url.starts_with(own))
+    PROTOCOLS.iter().any(|protocol| url.starts_with(protocol))
 }
 
 /// Times of a response; missing ones are NaN.
@@ -179,13 +179,13 @@ fn request(id: &str, events: &Events<'_>) -> Option<Request> {
 
     let start = will_sends.first().unwrap_or(first).ts;
     let redirected = will_sends.last().unwrap_or(last).ts;
-    let end = finish.map_or(redirected, |own| own.ts);
+    let end = finish.map_or(redirected, |event| event.ts);
     let finish_time = number_above_zero(&finished.finish_time);
     let finish_time =
-        finish_time.map(|time| time * 1_000_000.0 + finish.map_or(0.0, |own| own.offset));
-    let timing = response.filter(|_| !cached).and_then(|own| {
+        finish_time.map(|time| time * 1_000_000.0 + finish.map_or(0.0, |event| event.offset));
+    let timing = response.filter(|_| !cached).and_then(|event| {
         let written = answer.timing.0.as_ref()?;
-        Some(Timing::of(written, own.offset))
+        Some(Timing::of(written, event.offset))
     });
     let pushed = finished.encoded_data_length.number() != Some(0.0);
     let from_worker = answer.from_service_worker.is_true();
@@ -203,9 +203,9 @@ fn request(id: &str, events: &Events<'_>) -> Option<Request> {
     let blocks = said(*blocking).render_blocking.printable();
     let answered = match &*protocol {
         "file" => Some(start),
-        _ => timing
-            .as_ref()
-            .map(|own| own.request * 1000.0 * 1000.0 + own.first_of_head() * 1000.0 + own.offset),
+        _ => timing.as_ref().map(|phases| {
+            phases.request * 1000.0 * 1000.0 + phases.first_of_head() * 1000.0 + phases.offset
+        }),
     };
     Some(Request {
         id: id.to_owned(),
@@ -213,19 +213,19 @@ fn request(id: &str, events: &Events<'_>) -> Option<Request> {
         input: last.input,
         redirects: sends[..sends.len() - 1]
             .iter()
-            .map(|own| followed_url(&said(Some(own))).unwrap_or_default())
+            .map(|event| followed_url(&said(Some(event))).unwrap_or_default())
             .collect(),
         start,
-        send: timing.as_ref().map_or(start, |own| own.behind(own.send_start)),
-        first_byte: timing.as_ref().map(|own| own.behind(own.headers_end)),
+        send: timing.as_ref().map_or(start, |phases| phases.behind(phases.send_start)),
+        first_byte: timing.as_ref().map(|phases| phases.behind(phases.headers_end)),
         finish: finish_time.unwrap_or(end),
         end: start + (end - start),
-        waiting: timing.as_ref().map(|own| (own.headers_end - own.send_end) * 1000.0),
-        server: timing.as_ref().map(|own| (own.first_of_head() - own.send_end) * 1000.0),
+        waiting: timing.as_ref().map(|phases| (phases.headers_end - phases.send_end) * 1000.0),
+        server: timing.as_ref().map(|phases| (phases.first_of_head() - phases.send_end) * 1000.0),
         transfer: bytes(&finished.encoded_data_length),
         body: bytes(&finished.decoded_body_length),
         priority: match priority {
-            Some(own) => said(Some(own)).priority.printable(),
+            Some(event) => said(Some(event)).priority.printable(),
             None => initial.clone(),
         },
         initial_priority: initial,
@@ -235,7 +235,7 @@ fn request(id: &str, events: &Events<'_>) -> Option<Request> {
         status: answer.status_code.number().unwrap_or(0.0),
         protocol,
         cache,
-        initiator: sent.initiator.0.and_then(|own| own.r#type.printable()),
+        initiator: sent.initiator.0.and_then(|initiator| initiator.r#type.printable()),
         frame: sent.frame.printable(),
         url,
         answered,
@@ -250,6 +250,6 @@ pub(crate) fn asked_between<'r>(
     to: f64,
 ) -> Option<&'r Request> {
     let began = requests.iter().filter(|request| request.start >= from);
-    let mut before = began.take_while(|own| own.start < to);
-    before.find(|own| own.url == url || own.redirects.iter().any(|other| other == url))
+    let mut before = began.take_while(|request| request.start < to);
+    before.find(|request| request.url == url || request.redirects.iter().any(|other| other == url))
 }

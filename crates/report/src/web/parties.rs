@@ -50,9 +50,9 @@ pub(crate) fn main_thread(trace: &Trace) -> Option<usize> {
     let is_own = |url: &[u8]| url.starts_with(b"about:") || url.starts_with(b"chrome:");
     let is_main = |pid: &[u8]| {
         let page = trace.meta().page(pid);
-        page.is_some_and(|own| own.is_on_main_frame && !own.url.as_deref().is_none_or(is_own))
+        page.is_some_and(|known| known.is_on_main_frame && !known.url.as_deref().is_none_or(is_own))
     };
-    let first = trace.threads.iter().find(|own| is_main(&own.pid))?;
+    let first = trace.threads.iter().find(|thread| is_main(&thread.pid))?;
     let is_it = |thread: &Thread| thread.pid == first.pid && thread.kind == ThreadKind::Main;
     trace.threads.iter().position(is_it)
 }
@@ -71,7 +71,7 @@ fn parties_of(
     let space = trace.space_of_rows();
     let rules = BottomUpRules { levels: 1, forced: true, as_devtools, clock: trace.clock() };
     let mut tree = BottomUp::new(&ids, window, rules, &space);
-    view.all_entries().for_each(|own| tree.note_cached(&own));
+    view.all_entries().for_each(|entry| tree.note_cached(&entry));
     view.walk_all(window, &mut tree, room)?;
     let mut rows = tree.finish(false);
     rows.group(|entry| ids.group(entry), true);

@@ -34,16 +34,16 @@ object! {
 /// begins a new cluster.
 pub(crate) fn shift_clusters(trace: &Trace, mut navigations: Vec<f64>) -> Vec<ShiftCluster> {
     navigations.sort_by(|a, b| by_time(*a, *b));
-    let shifts = trace.marks().iter().filter(|own| own.mark == Mark::Shift);
-    let shifts = shifts.map(|own| (own, own.data::<Shift>().unwrap_or_default()));
+    let shifts = trace.marks().iter().filter(|mark| mark.mark == Mark::Shift);
+    let shifts = shifts.map(|mark| (mark, mark.data::<Shift>().unwrap_or_default()));
     let mut shifts: Vec<(&Marked, Shift)> =
         shifts.filter(|(_, shift)| !shift.had_recent_input.is_true()).collect();
     shifts.sort_by(|(a, _), (b, _)| by_time(a.ts, b.ts));
     let mut clusters: Vec<ShiftCluster> = Vec::new();
     let Some((first, _)) = shifts.first() else { return clusters };
     let (mut began, mut last, mut page) = (first.ts, first.ts, None);
-    for (own, shift) in shifts {
-        let ts = own.ts;
+    for (mark, shift) in shifts {
+        let ts = mark.ts;
         let current = navigations.partition_point(|time| *time < ts).checked_sub(1);
         let navigated = page != current && current.is_some();
         if ts - began > MOST || ts - last > PAUSE || navigated || clusters.is_empty() {
@@ -61,10 +61,10 @@ pub(crate) fn shift_clusters(trace: &Trace, mut navigations: Vec<f64>) -> Vec<Sh
         cluster.dur = ts - cluster.ts + PAUSE;
         if score > cluster.worst_score {
             cluster.worst_score = score;
-            cluster.worst = Some(format!("s-{}", own.number));
+            cluster.worst = Some(format!("s-{}", mark.number));
         }
         (last, page) = (ts, current);
     }
-    clusters.retain(|own| own.count > 0);
+    clusters.retain(|cluster| cluster.count > 0);
     clusters
 }

@@ -35,7 +35,7 @@ impl<'i> Between<'i> {
     }
 
     fn gap(&mut self, to: f64) {
-        let length = self.longest.map_or(0.0, |own| own.to - own.from);
+        let length = self.longest.map_or(0.0, |gap| gap.to - gap.from);
         if to - self.until > length {
             self.longest = Some(Window { from: self.until, to });
         }
@@ -49,7 +49,7 @@ impl<'i> Between<'i> {
     /// Returns the longest gap in milliseconds, including those at the ends of the window.
     pub(crate) fn finish(mut self) -> Option<Window> {
         self.gap(self.window.to);
-        self.longest.map(|own| self.clock.window(own))
+        self.longest.map(|gap| self.clock.window(gap))
     }
 }
 
@@ -126,18 +126,18 @@ impl<I: Identify> Visit for Within<'_, I> {
             self.next += 1;
         }
         let stretches = &self.stretches;
-        self.active.retain(|&own| stretches[own].1 > entry.ts);
+        self.active.retain(|&at| stretches[at].1 > entry.ts);
         self.starts.push(self.open.len());
-        for &own in &self.active {
-            self.trees[own].start(counted, ms);
-            self.open.push(own);
+        for &at in &self.active {
+            self.trees[at].start(counted, ms);
+            self.open.push(at);
         }
     }
 
     fn end(&mut self, counted: &Counted, ms: f64) {
         let from = self.starts.pop().unwrap_or(0);
-        for own in self.open.drain(from..) {
-            self.trees[own].end(counted, ms);
+        for at in self.open.drain(from..) {
+            self.trees[at].end(counted, ms);
         }
     }
 

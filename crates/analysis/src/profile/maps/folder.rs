@@ -45,15 +45,15 @@ impl Folder {
         wanted: &BTreeSet<String>,
         told: &mut Vec<UnusedMap>,
     ) -> io::Result<Self> {
-        let own = fs::canonicalize(path)?;
-        if own.is_dir() {
+        let real_path = fs::canonicalize(path)?;
+        if real_path.is_dir() {
             let (named, files) = (path.to_owned(), BTreeSet::new());
-            let mut folder = Folder { named, root: own, files, is_file: false };
+            let mut folder = Folder { named, root: real_path, files, is_file: false };
             folder.list(wanted, told);
             return Ok(folder);
         }
-        let root = own.parent().unwrap_or(&own).to_owned();
-        let name = own.file_name().and_then(|name| name.to_str()).map(str::to_owned);
+        let root = real_path.parent().unwrap_or(&real_path).to_owned();
+        let name = real_path.file_name().and_then(|name| name.to_str()).map(str::to_owned);
         let (named, files) = (path.to_owned(), name.into_iter().collect());
         Ok(Folder { named, root, files, is_file: true })
     }
@@ -102,16 +102,18 @@ impl Folder {
         }
         let root = self.root.to_string_lossy().replace('\\', "/");
         // A path of this machine is unambiguous.
-        if let Some(own) = path.strip_prefix(&root).and_then(|rest| rest.strip_prefix('/')) {
-            return vec![own];
+        if let Some(relative) = path.strip_prefix(&root).and_then(|rest| rest.strip_prefix('/')) {
+            return vec![relative];
         }
         let starts = path.match_indices('/').map(|(at, _)| at + 1).chain([0]);
         let mut all: Vec<&str> =
             starts.map(|at| &path[at..]).filter(|start| !start.is_empty()).collect();
-        all.sort_by_key(|own| std::cmp::Reverse(own.len()));
+        all.sort_by_key(|candidate| std::cmp::Reverse(candidate.len()));
         // Files in `node_modules` match only if the folder is inside `node_modules` too.
         let in_packages = root.contains("/node_modules");
-        all.retain(|own| in_packages || !path[..path.len() - own.len()].contains("node_modules/"));
+        all.retain(|candidate| {
+            in_packages || !path[..path.len() - candidate.len()].contains("node_modules/")
+        });
         all
     }
 
@@ -158,7 +160,7 @@ impl Folder {
             ))
         })?;
         // A missing file is searched by name.
-        Ok(Some(Named::Path(path)).filter(|own| match own {
+        Ok(Some(Named::Path(path)).filter(|named| match named {
             Named::Path(path) => self.root.join(path).is_file(),
             Named::Inline => true,
         }))
@@ -190,17 +192,17 @@ impl Folder {
     pub(super) fn read(&self, path: &str, most: u64) -> Result<Vec<u8>, UnusedMap> {
         let shown = self.shown(path);
         let failed = |why: io::Error| MapFault::Unreadable.of(format!("{shown}: {why}"));
-        let own = fs::canonicalize(self.root.join(path)).map_err(failed)?;
-        if !own.starts_with(&self.root) {
+        let real_path = fs::canonicalize(self.root.join(path)).map_err(failed)?;
+        if !real_path.starts_with(&self.root) {
             return Err(MapFault::Elsewhere
                 .of(format!("{shown} is a link that leads out of the folder: not opened")));
         }
         // Reading a pipe would block.
-        if !own.is_file() {
+        if !real_path.is_file() {
             return Err(MapFault::Unreadable.of(format!("{shown} is no file")));
         }
         let mut bytes = Vec::new();
-        let file = fs::File::open(&own).map_err(failed)?;
+        let file = fs::File::open(&real_path).map_err(failed)?;
         file.take(most + 1).read_to_end(&mut bytes).map_err(failed)?;
         if bytes.len() as u64 > most {
             let most = most >> 20;

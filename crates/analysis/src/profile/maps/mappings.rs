@@ -169,7 +169,10 @@ impl<'a> LookUp<'a> {
             while self.asked.get(next).is_some_and(|asked| asked.0 < place.0) {
                 next += 1;
             }
-            let Some(of_line) = self.asked.get(next..).filter(|own| !own.is_empty()) else { break };
+            let Some(of_line) = self.asked.get(next..).filter(|positions| !positions.is_empty())
+            else {
+                break;
+            };
             if of_line[0].0 > place.0 {
                 continue;
             }
@@ -240,12 +243,15 @@ mod tests {
         let mut look_up = LookUp::new(&asked);
         look_up.take(mappings, 0, &all).expect("sound");
         let segments: Vec<Segment> =
-            Segments::new(mappings).map(|own| own.expect("sound")).collect();
+            Segments::new(mappings).map(|segment| segment.expect("sound")).collect();
         for (place, found) in asked.iter().zip(look_up.finish()) {
             let before = segments
                 .iter()
                 .filter(|segment| segment.place.0 == place.0 && segment.place <= *place);
-            assert_eq!(found.map(|(own, _)| own), before.max_by_key(|own| own.place).copied());
+            assert_eq!(
+                found.map(|(segment, _)| segment),
+                before.max_by_key(|segment| segment.place).copied()
+            );
         }
     }
 }

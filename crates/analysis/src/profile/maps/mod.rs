@@ -121,7 +121,7 @@ impl<'a> Mapper<'a> {
         let metadata: Vec<&[u8]> = metadata
             .iter()
             .filter(|_| rules.of_traces)
-            .filter_map(|own| member(own, b"sourceMaps"))
+            .filter_map(|text| member(text, b"sourceMaps"))
             .flat_map(elements)
             .collect();
         if metadata.is_empty() && rules.paths.is_empty() {
@@ -156,15 +156,15 @@ impl<'a> Mapper<'a> {
     }
 
     fn of_traces(&mut self, scripts: &mut Scripts, metadata: &[&[u8]]) {
-        for own in metadata {
-            let url = member(own, b"url").and_then(string).map(|url| self.names.number(&url));
+        for element in metadata {
+            let url = member(element, b"url").and_then(string).map(|url| self.names.number(&url));
             let Some((url, functions)) = url.and_then(|url| Some((url, scripts.get(&url)?))) else {
                 continue;
             };
             let script = self.names.text(url);
-            let map_url = member(own, b"sourceMapUrl").and_then(string).unwrap_or_default();
+            let map_url = member(element, b"sourceMapUrl").and_then(string).unwrap_or_default();
             let map_url = String::from_utf8_lossy(&map_url).into_owned();
-            let text = match member(own, b"sourceMap").filter(|map| map.starts_with(b"{")) {
+            let text = match member(element, b"sourceMap").filter(|map| map.starts_with(b"{")) {
                 Some(map) => Some(map.into()),
                 None => inline(&map_url),
             };
@@ -283,7 +283,8 @@ impl<'a> Mapper<'a> {
         base: impl Fn(&str) -> String,
     ) -> Result<(), String> {
         let map = MapText::parse(text)?;
-        let places: BTreeSet<Place> = scripts.values().flatten().map(|own| own.place).collect();
+        let places: BTreeSet<Place> =
+            scripts.values().flatten().map(|function| function.place).collect();
         let asked: Vec<Place> = places.into_iter().collect();
         let found = map.find(&asked)?;
         let mut by_source: BTreeMap<(usize, u32), Vec<FoundFunction<'_>>> = BTreeMap::new();
@@ -291,8 +292,11 @@ impl<'a> Mapper<'a> {
             self.mapped.scripts += 1;
             for &function in functions {
                 let at = asked.partition_point(|place| *place < function.place);
-                if let Some(own) = found.get(at).and_then(Option::as_ref) {
-                    by_source.entry(own.source.number).or_default().push((url, function, own));
+                if let Some(original) = found.get(at).and_then(Option::as_ref) {
+                    by_source
+                        .entry(original.source.number)
+                        .or_default()
+                        .push((url, function, original));
                 }
             }
         }
@@ -301,23 +305,23 @@ impl<'a> Mapper<'a> {
             let source = &functions[0].2.source;
             let content = source.content.and_then(string);
             let lines = Lines::new(content.as_deref().map(String::from_utf8_lossy));
-            for &(url, function, own) in functions {
+            for &(url, function, original) in functions {
                 let script = self.names.text(url);
                 let path = join(&base(&script), &String::from_utf8_lossy(&source.path));
                 let known = self.names.text(function.name);
-                let segment = own.name.as_deref().map(String::from_utf8_lossy);
+                let segment = original.name.as_deref().map(String::from_utf8_lossy);
                 let generated = Generated {
                     name: &known,
-                    distance: function.place.1 - own.place.1,
+                    distance: function.place.1 - original.place.1,
                     segment: segment.as_deref(),
                 };
-                let name = name_of(generated, lines.at(own.origin));
+                let name = name_of(generated, lines.at(original.origin));
                 met.add(lines.text.is_some() && !known.is_empty(), name.is_some());
                 self.mapped.functions += 1;
                 self.mapped.named += u64::from(name.as_ref().is_some_and(|name| *name != known));
                 let names = &mut *self.names;
                 let mut number = |value: u32| names.number(value.to_string().as_bytes());
-                let (line, column) = (number(own.origin.0), number(own.origin.1));
+                let (line, column) = (number(original.origin.0), number(original.origin.1));
                 let url_number = names.number(path.as_bytes());
                 let name = name.map_or(function.name, |name| names.number(name.as_bytes()));
                 if source.is_library {

@@ -50,7 +50,7 @@ pub(super) fn join(base: &str, relative: &str) -> String {
         let scheme = scheme(base).map_or(String::new(), |scheme| format!("{scheme}:"));
         return format!("{scheme}//{host}");
     }
-    if relative.starts_with(['/', '\\']) || relative.get(1..3).is_some_and(|own| own == ":\\") {
+    if relative.starts_with(['/', '\\']) || relative.get(1..3).is_some_and(|drive| drive == ":\\") {
         return format!("{root}{}", without_dots(relative));
     }
     let end = match root.is_empty() {
@@ -96,7 +96,7 @@ pub(super) fn within(folder: &str, url: &str) -> Option<String> {
             ".." => {
                 parts.pop()?;
             }
-            own => parts.push(own),
+            part => parts.push(part),
         }
     }
     Some(parts.join("/"))

@@ -93,8 +93,8 @@ impl<'m> MapText<'m> {
         let segments = look_up.finish();
         let mut lists = Vec::with_capacity(self.parts.len());
         for (number, (_, part)) in self.parts.iter().enumerate() {
-            let own = segments.iter().flatten().filter(|(_, part)| *part == number);
-            lists.push(part.lists(own.map(|(segment, _)| segment)));
+            let of_part = segments.iter().flatten().filter(|(_, part)| *part == number);
+            lists.push(part.lists(of_part.map(|(segment, _)| segment)));
         }
         let found = |(segment, part): (Segment, usize)| {
             let origin = segment.origin?;
@@ -105,7 +105,7 @@ impl<'m> MapText<'m> {
         let has_origin = |(segment, _): &(Segment, usize)| segment.origin.is_some();
         let is_of_sources = segments.iter().flatten().any(has_origin);
         let all: Vec<Option<Found<'m>>> =
-            segments.into_iter().map(|own| own.and_then(found)).collect();
+            segments.into_iter().map(|segment| segment.and_then(found)).collect();
         match is_of_sources && all.iter().all(Option::is_none) {
             true => Err("its mappings are of sources that it does not list".to_owned()),
             false => Ok(all),
@@ -164,11 +164,11 @@ impl<'m> PartText<'m> {
     }
 
     fn source(&self, lists: &Lists<'m>, part: usize, source: u32) -> Option<FoundSource<'m>> {
-        let own = string(lists.sources.get(&source)?)?;
+        let name = string(lists.sources.get(&source)?)?;
         let path = match string(self.root).filter(|root| !root.is_empty()) {
-            Some(root) if root.ends_with(b"/") => [root, own].concat(),
-            Some(root) => [&*root, b"/", &*own].concat(),
-            None => own,
+            Some(root) if root.ends_with(b"/") => [root, name].concat(),
+            Some(root) => [&*root, b"/", &*name].concat(),
+            None => name,
         };
         let content = lists.contents.get(&source).copied();
         let is_library = lists.ignored.contains(&f64::from(source));
@@ -187,8 +187,8 @@ fn pick<'m>(array: &'m [u8], wanted: &mut Picked<'m>) {
     let mut number = 0;
     while number <= last && cursor.next_element() {
         let value = cursor.value();
-        if let Some(own) = wanted.get_mut(&number) {
-            *own = value;
+        if let Some(slot) = wanted.get_mut(&number) {
+            *slot = value;
         }
         number += 1;
     }
@@ -201,8 +201,9 @@ fn sections_of(sections: &[u8]) -> Result<Vec<(Range<Place>, PartText<'_>)>, Str
     for section in elements(sections) {
         let offset = member(section, b"offset").unwrap_or_default();
         let part = |key: &[u8]| {
-            let own = member(offset, key).and_then(number)?;
-            (own >= 0.0 && own.fract() == 0.0 && own < f64::from(u32::MAX)).then_some(own as u32)
+            let value = member(offset, key).and_then(number)?;
+            (value >= 0.0 && value.fract() == 0.0 && value < f64::from(u32::MAX))
+                .then_some(value as u32)
         };
         let start = part(b"line").zip(part(b"column")).ok_or("a section of it has no offset")?;
         if starts.last().is_some_and(|last| *last > start) {
