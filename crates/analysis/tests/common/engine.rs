@@ -14,17 +14,18 @@ pub(crate) fn engine() -> Option<&'static Path> {
 fn is_trace(path: &Path) -> bool {
     let name = path.to_string_lossy();
     let is_named = [".json", ".json.gz", ".cpuprofile", ".cpuprofile.gz", ".log"];
-    let is_quoted = |own: &&str| name.ends_with(*own);
+    let is_quoted = |ending: &&str| name.ends_with(*ending);
     is_named.iter().any(|ending| name.ends_with(ending))
         && !name.contains("/golden/")
         && !TIMES_IN_QUOTES.iter().any(is_quoted)
-        && path.metadata().is_ok_and(|own| own.len() < LARGEST)
+        && path.metadata().is_ok_and(|metadata| metadata.len() < LARGEST)
 }
 
 /// Returns the traces of the project, and the requested others.
 pub(crate) fn traces() -> Vec<PathBuf> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
-    let mut all = ["node", "node-cpu-prof", "chromium"].map(|name| files(&own.join(name))).concat();
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    let mut all =
+        ["node", "node-cpu-prof", "chromium"].map(|name| files(&testdata.join(name))).concat();
     let wanted = std::env::var("TRACEMILL_LIVE").unwrap_or_default();
     let corpus = shared().join("corpus");
     let (folder, step) = match &*wanted {

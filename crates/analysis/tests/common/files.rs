@@ -6,9 +6,9 @@ use tracemill_testkit::packing;
 
 /// Returns the folder of shared test data next to the checkout.
 pub(crate) fn shared() -> PathBuf {
-    let own = std::env::var("CARGO_MANIFEST_DIR");
-    let own = own.unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());
-    Path::new(&own).join("../../../shared")
+    let manifest = std::env::var("CARGO_MANIFEST_DIR");
+    let manifest = manifest.unwrap_or_else(|_| env!("CARGO_MANIFEST_DIR").to_owned());
+    Path::new(&manifest).join("../../../shared")
 }
 
 /// Traces with times in quotes. DevTools concatenates them as strings (`"10" + 5` is `"105"`); we

@@ -62,17 +62,17 @@ fn generate(rng: &mut Rng) -> (String, Vec<Vec<Lasting>>) {
 /// parent.
 fn nested(events: &[Lasting]) -> Vec<(usize, Lasting)> {
     let mut sorted = events.to_vec();
-    sorted.sort_by_key(|own| (own.ts, std::cmp::Reverse(own.end), own.number));
+    sorted.sort_by_key(|event| (event.ts, std::cmp::Reverse(event.end), event.number));
     let (mut open, mut placed): (Vec<i64>, Vec<(usize, Lasting)>) = Default::default();
-    for own in sorted {
-        while open.last().is_some_and(|end| *end <= own.ts) {
+    for event in sorted {
+        while open.last().is_some_and(|end| *end <= event.ts) {
             open.pop();
         }
-        if open.last().is_some_and(|end| own.end > *end) {
+        if open.last().is_some_and(|end| event.end > *end) {
             continue;
         }
-        placed.push((open.len(), own.clone()));
-        open.push(own.end);
+        placed.push((open.len(), event.clone()));
+        open.push(event.end);
     }
     placed
 }
@@ -83,13 +83,13 @@ fn sums(events: &[Lasting], (from, to): (i64, i64), flat: bool) -> Sums {
     let mut path: Vec<(String, bool)> = Vec::new();
     // Whether the first event of each name has no duration.
     let mut without_duration: BTreeMap<String, bool> = BTreeMap::new();
-    for (depth, own) in nested(events) {
+    for (depth, event) in nested(events) {
         path.truncate(depth);
-        if own.end < from || own.ts > to {
-            path.push((own.name, false));
+        if event.end < from || event.ts > to {
+            path.push((event.name, false));
             continue;
         }
-        let own_time = own.end.min(to) - own.ts.max(from);
+        let own_time = event.end.min(to) - event.ts.max(from);
         let counted: Vec<String> =
             path.iter().filter(|(_, counts)| *counts).map(|(name, _)| name.clone()).collect();
         let key = |upto: &[String]| match flat {
@@ -99,15 +99,15 @@ fn sums(events: &[Lasting], (from, to): (i64, i64), flat: bool) -> Sums {
         if !counted.is_empty() {
             sums.entry(key(&counted)).or_default().0 -= own_time;
         }
-        let is_outermost = !flat || !counted.contains(&own.name);
-        let all = [counted, vec![own.name.clone()]].concat();
-        without_duration.entry(own.name.clone()).or_insert(own.end == own.ts);
+        let is_outermost = !flat || !counted.contains(&event.name);
+        let all = [counted, vec![event.name.clone()]].concat();
+        without_duration.entry(event.name.clone()).or_insert(event.end == event.ts);
         let row = sums.entry(key(&all)).or_default();
         row.0 += own_time;
         row.1 += if is_outermost { own_time } else { 0 };
         row.2 += 1;
         // An event without a duration counts, and has no children.
-        path.push((own.name, own.end > own.ts));
+        path.push((event.name, event.end > event.ts));
     }
     if flat {
         sums.retain(|path, (sum, total, _)| {
@@ -160,8 +160,8 @@ fn sums_match_whole_nanoseconds() {
         let mut rng = Rng::new(seed);
         let (text, threads) = generate(&mut rng);
         let all = || threads.iter().flatten();
-        let Some(first) = all().map(|own| own.ts).min() else { continue };
-        let last = all().map(|own| own.end).max().expect("there is one");
+        let Some(first) = all().map(|event| event.ts).min() else { continue };
+        let last = all().map(|event| event.end).max().expect("there is one");
         // The trace is not one of DevTools, so `Auto` selects exact times.
         let times = if seed % 2 == 0 { Times::Auto } else { Times::Exact };
         let trace = read(&text, times, &config());
@@ -181,12 +181,12 @@ fn sums_match_whole_nanoseconds() {
             let tid: usize = trace.threads[part.threads[0]].tid_text().parse().expect("a number");
             let expected = sums(&threads[tid], within, false);
             assert_eq!(rows_of(part), expected, "seed {seed}, thread {tid}, {edges:?}\n{text}");
-            let own: i64 = expected.values().map(|(own, ..)| own).sum();
-            assert_eq!(own + nanos(part.table.own), nanos(part.table.total), "seed {seed}");
+            let self_time: i64 = expected.values().map(|(self_time, ..)| self_time).sum();
+            assert_eq!(self_time + nanos(part.table.own), nanos(part.table.total), "seed {seed}");
             root += nanos(part.table.own);
-            for (path, (own, total, count)) in sums(&threads[tid], within, true) {
+            for (path, (self_time, total, count)) in sums(&threads[tid], within, true) {
                 let sum = by_name.entry(path).or_default();
-                *sum = (sum.0 + own, sum.1 + total, sum.2 + count);
+                *sum = (sum.0 + self_time, sum.1 + total, sum.2 + count);
             }
             compared += 1;
         }
@@ -195,8 +195,8 @@ fn sums_match_whole_nanoseconds() {
             let rows = rows_of(part);
             // A row without self time on one thread may keep its total in the shared table.
             for (path, sum) in &by_name {
-                let own = rows.get(path).map_or(0, |row| row.0);
-                assert_eq!(own, sum.0, "seed {seed}\n{text}");
+                let self_time = rows.get(path).map_or(0, |row| row.0);
+                assert_eq!(self_time, sum.0, "seed {seed}\n{text}");
             }
             assert_eq!(nanos(part.table.own), root, "seed {seed}");
         }
@@ -221,7 +221,7 @@ fn exact_results_do_not_depend_on_limits() {
         let (chunk, segment) = (64 + rng.index(500), 64 + rng.index(500));
         config.limits.shares = Some(Shares { chunk, segment, index: 2000, ..shares });
         let other = read(&text, Times::Exact, &config);
-        let told = [&usual, &other].map(|own| format!("{:?}", tables(own, &query)));
+        let told = [&usual, &other].map(|trace| format!("{:?}", tables(trace, &query)));
         assert_eq!(told[0], told[1], "seed {seed}");
         // Traces of DevTools' kind keep its times.
         let auto = read(&text, Times::Auto, &config);
@@ -255,9 +255,10 @@ fn exact_times_of_calls_add_up() {
             let mut all: BTreeMap<(usize, Vec<String>), (i64, i64)> = BTreeMap::new();
             for part in &parts {
                 let rows = rows_of(part);
-                let own: i64 = rows.values().map(|(row, ..)| row).sum();
-                assert_eq!(own + nanos(part.table.own), to - from, "seed {seed}");
-                let of = |(path, (own, total, _))| ((part.threads[0], path), (own, total));
+                let self_time: i64 = rows.values().map(|(row, ..)| row).sum();
+                assert_eq!(self_time + nanos(part.table.own), to - from, "seed {seed}");
+                let of =
+                    |(path, (self_time, total, _))| ((part.threads[0], path), (self_time, total));
                 all.extend(rows.into_iter().map(of));
             }
             all
@@ -266,9 +267,9 @@ fn exact_times_of_calls_add_up() {
         calls += whole.len();
         let mut added: BTreeMap<(usize, Vec<String>), (i64, i64)> = BTreeMap::new();
         for pair in edges.windows(2) {
-            for (key, (own, total)) in sums(pair[0], pair[1]) {
+            for (key, (self_time, total)) in sums(pair[0], pair[1]) {
                 let sum = added.entry(key).or_default();
-                *sum = (sum.0 + own, sum.1 + total);
+                *sum = (sum.0 + self_time, sum.1 + total);
             }
         }
         let told = |sums: BTreeMap<_, (i64, i64)>| {

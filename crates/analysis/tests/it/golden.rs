@@ -52,14 +52,14 @@ fn flame_row(row: &FlameRow) -> Value {
 }
 
 fn tree_row(row: &TreeRow, table: &str) -> Value {
-    let (own, total, children) = (hex(row.own), hex(row.total), u8::from(row.expandable));
+    let (self_time, total, children) = (hex(row.own), hex(row.total), u8::from(row.expandable));
     match table {
-        "log" => json!([row.depth, row.id, hex(row.start), own, total, row.key]),
-        "callTree" => json!([row.depth, row.id, own, total, row.count, children, row.key]),
+        "log" => json!([row.depth, row.id, hex(row.start), self_time, total, row.key]),
+        "callTree" => json!([row.depth, row.id, self_time, total, row.count, children, row.key]),
         _ => {
             let bytes =
                 if row.bytes.fract() == 0.0 { json!(row.bytes as i64) } else { json!(row.bytes) };
-            json!([row.depth, row.id, own, total, row.count, children, bytes, row.key])
+            json!([row.depth, row.id, self_time, total, row.count, children, bytes, row.key])
         }
     }
 }
@@ -126,7 +126,7 @@ fn thread_of(trace: &Trace, head: &Value) -> Option<usize> {
 fn table(view: &View<'_>, head: &Value) -> Option<Table> {
     let window = Window { from: number(&head["hex"][0]), to: number(&head["hex"][1]) };
     let by = head["groupBy"].as_str().unwrap_or("none");
-    let by = GroupBy::ALL.into_iter().find(|own| own.name() == by)?;
+    let by = GroupBy::ALL.into_iter().find(|grouping| grouping.name() == by)?;
     Some(match head["table"].as_str()? {
         "log" => view.log(window).expect("room"),
         "callTree" => view.call_tree(window, by).expect("room"),
@@ -160,9 +160,10 @@ fn compare(view: &View<'_>, head: &Value) -> Option<Vec<&'static str>> {
     let mut sums = Sums::default();
     let mut wrong = Vec::new();
     let root = each_row(view, head, &mut |row, label| sums.add(&row, label))?;
-    if let Some((own, total)) = root {
+    if let Some((self_time, total)) = root {
         let theirs = &head["root"]["hex"];
-        if (theirs[0].as_str(), theirs[1].as_str()) != (Some(&*hex(own)), Some(&*hex(total))) {
+        if (theirs[0].as_str(), theirs[1].as_str()) != (Some(&*hex(self_time)), Some(&*hex(total)))
+        {
             wrong.push("root");
         }
     }
@@ -216,10 +217,10 @@ pub(crate) fn first_differences(
     });
     let theirs: Vec<&Vec<Value>> = lines.iter().filter_map(Value::as_array).collect();
     let mut told = String::new();
-    for (number, own) in ours.iter().enumerate() {
-        let other = theirs.get(number).map_or(&[][..], |own| own);
-        if own.len() != other.len() || !own.iter().zip(other).all(|(a, b)| is_same(a, b)) {
-            told += &format!("row {number}: {}\n  engine: {}\n", json!(own), json!(other));
+    for (number, row) in ours.iter().enumerate() {
+        let other = theirs.get(number).map_or(&[][..], |line| line);
+        if row.len() != other.len() || !row.iter().zip(other).all(|(a, b)| is_same(a, b)) {
+            told += &format!("row {number}: {}\n  engine: {}\n", json!(row), json!(other));
         }
         if told.lines().count() > 7 {
             break;
@@ -254,8 +255,8 @@ pub(crate) fn check(
         return;
     }
     let trace = read(input, entities, &config);
-    let refusal = trace.refusals.iter().find(|own| !IN_THE_PANEL.contains(own));
-    note(name, &lines[0], refusal.map(|own| own.name()), outcome);
+    let refusal = trace.refusals.iter().find(|refusal| !IN_THE_PANEL.contains(refusal));
+    note(name, &lines[0], refusal.map(|reason| reason.name()), outcome);
     let opening = trace.opening_window().expect("room on disk");
     let opening = [opening.from, opening.to].map(hex);
     let tracks: Vec<_> =
@@ -288,15 +289,15 @@ pub(crate) fn check(
                 false => before.is_sorted(),
             };
             note(name, head, (!ordered).then_some("order of threads"), outcome);
-            let own = trace.threads[at].name.as_deref();
-            note(name, head, (head["name"].as_str() != own).then_some("name"), outcome);
+            let thread_name = trace.threads[at].name.as_deref();
+            note(name, head, (head["name"].as_str() != thread_name).then_some("name"), outcome);
             continue;
         }
         if !head["error"].is_null() {
             continue;
         }
         if head["window"] == "panel" {
-            let theirs = [&head["hex"][0], &head["hex"][1]].map(|own| own.as_str());
+            let theirs = [&head["hex"][0], &head["hex"][1]].map(|value| value.as_str());
             let same = theirs == [Some(&*opening[0]), Some(&*opening[1])];
             note(name, head, (!same).then_some("opening window"), outcome);
         }
@@ -304,7 +305,7 @@ pub(crate) fn check(
             views.entry((at, entries)).or_insert_with(|| View::new(&tracks[at], table_rules));
         for what in compare(view, head).unwrap_or_else(|| vec!["unknown table"]) {
             note(name, head, Some(what), outcome);
-            if outcome.first_wrong.last().is_none_or(|(own, _)| own != input) {
+            if outcome.first_wrong.last().is_none_or(|(path, _)| path != input) {
                 outcome.first_wrong.push((input.to_owned(), head.clone()));
             }
         }

@@ -19,19 +19,23 @@ fn idle_time_is_not_busy() {
             ] {
                 let query = Query { by, per, ..query(shape, Entries::Visible, Vec::new()) };
                 let part = |trace: &Trace| trace.parts(&threads, &query).expect("room").remove(0);
-                let (mut own, other) = (part(&idle), part(&none));
-                assert!((own.busy() - other.busy()).abs() < 1e-6, "seed {seed} {by:?}");
+                let (mut idle_part, other) = (part(&idle), part(&none));
+                assert!((idle_part.busy() - other.busy()).abs() < 1e-6, "seed {seed} {by:?}");
                 assert_eq!(other.table.idle, 0.0);
                 // A garbage collection belongs to what it interrupts, and therefore not to idle
                 // time.
-                let rows = own.table.rows.iter().filter(|row| row.depth == 0 && row.is_idle());
+                let rows =
+                    idle_part.table.rows.iter().filter(|row| row.depth == 0 && row.is_idle());
                 let sum: f64 = rows.map(|row| row.own).sum();
-                assert!((own.table.idle - sum).abs() < 1e-6 && sum > 0.0, "seed {seed} {by:?}");
+                assert!(
+                    (idle_part.table.idle - sum).abs() < 1e-6 && sum > 0.0,
+                    "seed {seed} {by:?}"
+                );
                 for order in [None, Some(RowOrder::Total), Some(RowOrder::Count)] {
-                    let mut parts = [own];
+                    let mut parts = [idle_part];
                     order.iter().for_each(|by| idle.sort(&mut parts, *by).expect("room"));
-                    [own] = parts;
-                    let top = own.table.rows.iter().filter(|row| row.depth == 0).last();
+                    [idle_part] = parts;
+                    let top = idle_part.table.rows.iter().filter(|row| row.depth == 0).last();
                     assert!(top.expect("rows").is_idle(), "seed {seed} {by:?} {order:?}");
                 }
             }

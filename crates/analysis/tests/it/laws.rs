@@ -35,12 +35,12 @@ fn several_inputs_equal_their_merge() {
         let sources = || -> Vec<Source> {
             texts.iter().enumerate().map(|(at, text)| source(at, text.as_bytes())).collect()
         };
-        let (own, one) = (read(&sources()), read(&[source(9, &merged(&sources()))]));
+        let (several, one) = (read(&sources()), read(&[source(9, &merged(&sources()))]));
         for shape in SHAPES {
-            let (own, one) =
-                (tables(&own, shape, Entries::Visible), tables(&one, shape, Entries::Visible));
-            assert_eq!(own, one, "seed {seed}, {shape:?}");
-            compared += own.len();
+            let (several, one) =
+                (tables(&several, shape, Entries::Visible), tables(&one, shape, Entries::Visible));
+            assert_eq!(several, one, "seed {seed}, {shape:?}");
+            compared += several.len();
         }
     }
     assert!(compared > 100, "{compared}");
@@ -60,7 +60,7 @@ fn profiles_of_a_process_recorded_twice_are_both_kept() {
             {"id": 2, "parent": 1, "callFrame": frame(function)},
         ]);
         let profile = serde_json::json!({"nodes": nodes, "samples": [2, 2, 2]});
-        let named = |name: &str, own: &str| serde_json::json!({"ph": "M", "name": name, "pid": 1, "tid": 1, "ts": 0, "args": {"name": own}});
+        let named = |name: &str, value: &str| serde_json::json!({"ph": "M", "name": name, "pid": 1, "tid": 1, "ts": 0, "args": {"name": value}});
         serde_json::json!([
             named("process_name", "node"),
             named("thread_name", "JavaScriptMainThread"),
@@ -113,15 +113,17 @@ fn table_of_one_thread_equals_table_of_all() {
     for seed in seeds(950, 12) {
         let profile = generate::cpuprofile(seed).to_string().into_bytes();
         let sources = [source(0, recording(seed * 7).as_bytes()), source(1, &profile)];
-        for trace in sources.iter().map(|own| read(std::slice::from_ref(own))) {
-            for (at, shape) in (0..trace.threads.len()).flat_map(|at| SHAPES.map(|own| (at, own))) {
+        for trace in sources.iter().map(|source| read(std::slice::from_ref(source))) {
+            for (at, shape) in
+                (0..trace.threads.len()).flat_map(|at| SHAPES.map(|shape| (at, shape)))
+            {
                 let of = |per| {
                     let query = Query { per, ..query(shape, Entries::Visible, Vec::new()) };
                     trace.parts(&[at], &query).expect("room").remove(0).table
                 };
-                let own = of(Per::Thread);
-                assert!(own == of(Per::All), "seed {seed}, {shape:?}");
-                rows += own.rows.len();
+                let table = of(Per::Thread);
+                assert!(table == of(Per::All), "seed {seed}, {shape:?}");
+                rows += table.rows.len();
             }
         }
     }
@@ -141,8 +143,8 @@ fn adjacent_windows_add_up() {
             for row in &part.table.rows {
                 path.truncate(row.depth as usize);
                 path.push(row.id.clone());
-                let own = sums.entry((trace.title(&part), path.clone())).or_default();
-                (own.0, own.1) = (own.0 + whole(row.own), own.1 + whole(row.total));
+                let sum = sums.entry((trace.title(&part), path.clone())).or_default();
+                (sum.0, sum.1) = (sum.0 + whole(row.own), sum.1 + whole(row.total));
             }
         }
     };
@@ -186,7 +188,7 @@ fn calls_do_not_depend_on_when_they_are_computed() {
         }
         let kept = Trace::read(&[source(0, text.as_bytes())], rules, &config).expect("a trace");
         for shape in SHAPES {
-            let [usual, kept] = [&usual, &kept].map(|own| tables(own, shape, Entries::Visible));
+            let [usual, kept] = [&usual, &kept].map(|trace| tables(trace, shape, Entries::Visible));
             assert_eq!(usual, kept, "seed {seed}, {shape:?}");
             made += usual.len();
         }

@@ -50,10 +50,10 @@ pub(crate) fn explained(
         };
         let entries = match &*text("entries") {
             "panel" => "--like=panel".to_owned(),
-            own => format!("--{own}"),
+            name => format!("--{name}"),
         };
         let mut words = vec![entries, format!("--tables={}", text("table"))];
-        words.extend(["pid", "tid"].map(|own| format!("--{own}={}", text(own))));
+        words.extend(["pid", "tid"].map(|id| format!("--{id}={}", text(id))));
         if head["table"] != "flame" {
             words.push(format!("--window={}", text("window")));
         }
@@ -171,9 +171,9 @@ fn request(number: usize, ts: u32) -> Vec<Value> {
         ("ResourceReceivedData", 200, 400),
         ("ResourceFinish", 300, 512 * number as u32),
     ] {
-        let own = json!({"requestId": id, "fromCache": number == 5, "encodedDataLength": bytes,
+        let fields = json!({"requestId": id, "fromCache": number == 5, "encodedDataLength": bytes,
             "mimeType": "text/javascript", "statusCode": 200});
-        events.push(event("I", name, ts + at, 0, data(own)));
+        events.push(event("I", name, ts + at, 0, data(fields)));
     }
     let known = json!({"requestId": id, "readyState": 4});
     events.push(event("X", "XHRReadyStateChange", ts + 500, 300, data(known)));
@@ -205,13 +205,13 @@ fn page() -> Value {
         event("M", "thread_name", 0, 0, json!({"name": "CrRendererMain"})),
         event("I", "TracingStartedInBrowser", 1000, 0, json!({"data": {"frames": [frame]}})),
     ];
-    for (number, own) in URLS.iter().enumerate() {
+    for (number, url) in URLS.iter().enumerate() {
         let ts = 10_000 * (1 + number as u32);
         events.push(event("X", "RunTask", ts, 9_000, json!({})));
-        events.push(event("X", "EvaluateScript", ts + 10, 5_000, url_of(own)));
+        events.push(event("X", "EvaluateScript", ts + 10, 5_000, url_of(url)));
         events.push(event("X", "FunctionCall", ts + 20, 1_000, url_of(URLS[(number + 3) % 15])));
         events.push(event("X", "Layout", ts + 100, 200, json!({"beginData": {"frame": "F"}})));
-        let stack = json!({"stackTrace": [{"url": URLS[(number + 5) % 15]}], "url": own});
+        let stack = json!({"stackTrace": [{"url": URLS[(number + 5) % 15]}], "url": url});
         events.push(event("X", "UpdateLayoutTree", ts + 2_000, 500, json!({"data": stack})));
         events.extend(request(number, ts + 3_000));
         events.extend(images(number, ts + 6_000));

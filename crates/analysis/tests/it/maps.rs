@@ -86,24 +86,26 @@ fn positions_match_trace_mapping_and_names_match_the_sources() {
                 continue;
             };
             let place = &rest[rest.find(':').expect("a script")..];
-            let Some(own) = expected.get(&(name.to_owned(), place.to_owned())) else { continue };
-            if own.is_whole {
+            let Some(position) = expected.get(&(name.to_owned(), place.to_owned())) else {
+                continue;
+            };
+            if position.is_whole {
                 continue;
             }
             checked += 1;
             let label = row.label.as_deref().expect("a label");
             let of = format!("{bundler} {} {label} {:?}", row.id, row.location);
-            let known = if own.name.is_empty() { "(anonymous)" } else { own.name };
-            match own.origin {
+            let known = if position.name.is_empty() { "(anonymous)" } else { position.name };
+            match position.origin {
                 Some((source, line, column)) => {
                     let place = &row.location;
                     let found = (&*place.url, place.line, place.column);
                     assert_eq!(found, (source, Some(line), Some(column)), "{of}");
                 }
-                None => assert_eq!(row.location.url, own.url, "{of}"),
+                None => assert_eq!(row.location.url, position.url, "{of}"),
             }
             let plain = label.trim_start_matches("get ");
-            match own.truth {
+            match position.truth {
                 // For a constructor, only the class has the name, at another position.
                 Some("Shape") => assert!([known, "Shape"].contains(&label), "{of}"),
                 // Two of the bundlers omit sources from their maps.
@@ -124,15 +126,16 @@ fn maps_of_another_build_are_reported_as_doubtful() {
     let script = |bundler: &str| testdata().join(bundler).join("app.js.map");
     // Bundlers that keep the sources in one map.
     let all = ["esbuild", "webpack"];
-    for (own, other) in [(all[0], all[1]), (all[1], all[0]), ("rollup", all[0]), ("rollup", all[1])]
+    for (bundler, other) in
+        [(all[0], all[1]), (all[1], all[0]), ("rollup", all[0]), ("rollup", all[1])]
     {
-        let profile = || testdata().join(format!("{own}.cpuprofile"));
+        let profile = || testdata().join(format!("{bundler}.cpuprofile"));
         let told = |maps: PathBuf| read(profile(), vec![maps]).mapped.doubtful;
-        assert_eq!(told(testdata().join(own)), [""; 0], "{own}");
+        assert_eq!(told(testdata().join(bundler)), [""; 0], "{bundler}");
         let doubts = told(script(other));
         assert!(
             doubts.len() == 1 && doubts[0].contains("hardly fits"),
-            "{own} {other}: {doubts:?}"
+            "{bundler} {other}: {doubts:?}"
         );
     }
     for bundler in BUNDLERS {
@@ -184,12 +187,12 @@ impl World {
     fn told(&self, maps: &[&str]) -> (Vec<(String, String, i64)>, Mapped) {
         let paths = maps.iter().map(|path| self.0.path(path)).collect();
         let trace = read(self.0.path("t.cpuprofile"), paths);
-        let own = |row: TreeRow| {
+        let shown = |row: TreeRow| {
             (row.label.unwrap_or_default(), row.location.url, row.location.line.unwrap_or(-1))
         };
         let rows =
             rows(&trace, GroupBy::None).into_iter().filter(|row| !row.location.url.is_empty());
-        let mut rows: Vec<_> = rows.map(own).collect();
+        let mut rows: Vec<_> = rows.map(shown).collect();
         rows.sort();
         (rows, trace.mapped)
     }

@@ -52,7 +52,7 @@ fn trace(cat: &str, start: u32, first: &str) -> String {
         "B" => [event("B", "main", 0, ""), event("E", "main", 1000, "")].join(","),
         "C" => event("C", "main", 0, r#","args":{"a":1}"#),
         "I" => event("I", "main", 0, ""),
-        own => event(own, "main", 0, r#","dur":1000"#),
+        phase => event(phase, "main", 0, r#","dur":1000"#),
     };
     let others = [
         event("X", "work", 100, r#","dur":200"#),
@@ -68,9 +68,9 @@ fn trace(cat: &str, start: u32, first: &str) -> String {
 fn start_at_zero_does_not_change_tables() {
     for (cat, first) in [("cpu_op", "X"), ("c", "X"), ("c", "B"), ("c", "C"), ("c", "I")] {
         for times in [Times::Auto, Times::Exact, Times::Devtools] {
-            let [own, later] = [0, 1].map(|start| read(&trace(cat, start, first), times));
+            let [early, later] = [0, 1].map(|start| read(&trace(cat, start, first), times));
             for shape in SHAPES {
-                assert_eq!(tables(&own, shape), tables(&later, shape), "{cat} {first} {shape:?}");
+                assert_eq!(tables(&early, shape), tables(&later, shape), "{cat} {first} {shape:?}");
             }
         }
     }
@@ -97,9 +97,9 @@ fn length_and_busy_time_match_info() {
 #[test]
 fn bounds_of_chrome_traces_match_devtools() {
     for cat in ["devtools.timeline", "disabled-by-default-v8.gc,x", "blink.user_timing"] {
-        let own = read(&trace(cat, 0, "X"), Times::Devtools);
-        assert!(own.follows_devtools, "{cat}");
-        assert_eq!(own.bounds, (100.0, 700.0), "{cat}");
+        let chrome = read(&trace(cat, 0, "X"), Times::Devtools);
+        assert!(chrome.follows_devtools, "{cat}");
+        assert_eq!(chrome.bounds, (100.0, 700.0), "{cat}");
     }
 }
 
@@ -149,8 +149,8 @@ fn events_without_a_duration_are_counted() {
             let rows = &parts.expect("room")[0].table.rows;
             let mut sums: BTreeMap<String, (u64, f64)> = BTreeMap::new();
             for row in rows.iter().filter(|row| shape == SHAPES[0] || row.depth == 0) {
-                let own = sums.entry(row.id.clone()).or_default();
-                *own = (own.0 + row.count, own.1 + row.own);
+                let sum = sums.entry(row.id.clone()).or_default();
+                *sum = (sum.0 + row.count, sum.1 + row.own);
             }
             let expected = [("HitTest", (1, 0.0)), ("TimerFire", (3, 0.03))];
             let expected = expected.map(|(name, sum)| (name.to_owned(), sum));
@@ -174,12 +174,12 @@ fn each_type_of_dispatched_event_has_a_row() {
         let rows = &parts.expect("room")[0].table.rows;
         rows.iter().map(|row| (row.id.clone(), row.label.clone(), nanos(row.own))).collect()
     };
-    let own = |id: &str, label: &str, ns: i64| (id.to_owned(), Some(label.to_owned()), ns);
+    let row = |id: &str, label: &str, ns: i64| (id.to_owned(), Some(label.to_owned()), ns);
     assert_eq!(
         rows(false),
         [
-            own("EventDispatch:click", "Event: click", 80_000),
-            own("EventDispatch:mouseout", "Event: mouseout", 20_000),
+            row("EventDispatch:click", "Event: click", 80_000),
+            row("EventDispatch:mouseout", "Event: mouseout", 20_000),
         ]
     );
     assert_eq!(rows(true).len(), 1);

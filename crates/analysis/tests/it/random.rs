@@ -57,9 +57,9 @@ impl Asked {
         if !counts {
             return None;
         }
-        let first = self.root.map_or(Some(0), |root| open.iter().position(|own| *own == root));
+        let first = self.root.map_or(Some(0), |root| open.iter().position(|name| *name == root));
         let rooted = first.map_or(&[][..], |first| &open[first..]);
-        Some(rooted.iter().copied().filter(|own| Some(*own) != self.hide).collect())
+        Some(rooted.iter().copied().filter(|name| Some(*name) != self.hide).collect())
     }
 
     /// Returns the self and total microseconds of each path.
@@ -83,13 +83,13 @@ impl Asked {
         for (at, open) in all.iter().flat_map(|stacks| stacks.iter().enumerate()) {
             let stack = self.stack(at, open).unwrap_or_default();
             for name in NAMES.iter().filter(|name| stack.contains(name)) {
-                let own = names.entry((*name).to_owned()).or_default();
-                own.0 += u64::from(stack.last() == Some(name));
-                own.1 += 1;
+                let counts = names.entry((*name).to_owned()).or_default();
+                counts.0 += u64::from(stack.last() == Some(name));
+                counts.1 += 1;
             }
         }
         // Rows without self time are dropped, as in DevTools.
-        names.retain(|_, (own, _)| *own > 0);
+        names.retain(|_, (self_count, _)| *self_count > 0);
         names
     }
 }
@@ -129,8 +129,8 @@ fn trees_match_counts_of_stacks() {
         let trace = read(&text, &config());
         let asked = if seed % 3 == 0 { Asked::default() } else { Asked::any(&mut rng) };
 
-        let own = tables(&trace, &asked.query(Shape::CallTree, Per::Thread));
-        for part in &own {
+        let parts = tables(&trace, &asked.query(Shape::CallTree, Per::Thread));
+        for part in &parts {
             let tid: usize = trace.threads[part.threads[0]].tid_text().parse().expect("a number");
             let expected = asked.paths(&all[tid - 1]);
             assert_eq!(paths_of(part), expected, "seed {seed}, thread {tid}\n{text}");

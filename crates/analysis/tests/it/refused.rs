@@ -151,8 +151,8 @@ fn ours(file: &str) -> Vec<&'static str> {
     let config = Config::new(1, 64 << 20, std::env::temp_dir());
     match Trace::read(&[Source::Path(file.into())], ReadRules::default(), &config) {
         Ok(trace) => {
-            let own = trace.refusals.iter().filter(|refusal| !IN_THE_PANEL.contains(refusal));
-            own.map(|own| own.name()).collect()
+            let refusals = trace.refusals.iter().filter(|refusal| !IN_THE_PANEL.contains(refusal));
+            refusals.map(|refusal| refusal.name()).collect()
         }
         Err(_) => vec!["unreadable"],
     }
@@ -248,11 +248,11 @@ fn refusals_match_the_engine() {
     assert_eq!(verdicts.len(), files.len());
     let (mut wrong, mut refused) = (BTreeMap::<String, (u32, String)>::new(), 0);
     for (file, verdict) in files.iter().zip(&verdicts) {
-        let own = ours(file);
+        let reasons = ours(file);
         refused += u64::from(!verdict.is_empty());
-        if own.is_empty() != verdict.is_empty() {
+        if reasons.is_empty() != verdict.is_empty() {
             let text = std::fs::read_to_string(file).expect("a file");
-            let kind = format!("ours {own:?}, the engine's {verdict:?}");
+            let kind = format!("ours {reasons:?}, the engine's {verdict:?}");
             wrong.entry(kind).or_insert((0, text)).0 += 1;
         }
     }

@@ -43,19 +43,19 @@ const LARGEST: u64 = 300_000;
 
 /// Returns real traces of pages and of Node, and traces of other programs.
 fn sources() -> [Vec<Value>; 2] {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
     let corpus = shared().join("corpus");
-    let pages = ["node", "chromium"].map(|name| own.join(name));
+    let pages = ["node", "chromium"].map(|name| testdata.join(name));
     let pages =
-        pages.into_iter().chain(["devtools", "chrome-devtools"].map(|own| corpus.join(own)));
-    let others = ["node20", "bun", "deno", "speedscope-trace-event"].map(|own| corpus.join(own));
-    let mut others = others.into_iter().chain([own.join("node-cpu-prof")]);
+        pages.into_iter().chain(["devtools", "chrome-devtools"].map(|name| corpus.join(name)));
+    let others = ["node20", "bun", "deno", "speedscope-trace-event"].map(|name| corpus.join(name));
+    let mut others = others.into_iter().chain([testdata.join("node-cpu-prof")]);
     let read_all = |folders: &mut dyn Iterator<Item = PathBuf>| {
         let all = folders.flat_map(|folder| files(&folder));
         let is_apt = |path: &PathBuf| {
             let name = path.to_string_lossy();
-            let is_small = path.metadata().is_ok_and(|own| own.len() < LARGEST);
-            is_small && !TIMES_IN_QUOTES.iter().any(|own| name.ends_with(own))
+            let is_small = path.metadata().is_ok_and(|metadata| metadata.len() < LARGEST);
+            is_small && !TIMES_IN_QUOTES.iter().any(|ending| name.ends_with(ending))
         };
         all.filter(is_apt).filter_map(|path| trace_of(&path)).collect()
     };

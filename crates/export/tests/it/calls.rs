@@ -22,13 +22,13 @@ fn written_calls_have_the_rows_of_their_source() {
         let trace = read(&[of()]);
         let rules = TableRules { entries: Entries::All, as_devtools: false };
         let threads = trace.choose(&ThreadChoice::default());
-        let (written, own) = draft_calls(&trace, &threads, rules, None, "calls").expect("room");
+        let (written, drafts) = draft_calls(&trace, &threads, rules, None, "calls").expect("room");
         calls += written.calls;
         // Pids must stay those of the trace.
         let bytes = Arc::new(Mutex::new(Vec::new()));
         let to = OutputConfig::writer(Arc::clone(&bytes));
         let usual = Config::new(2, 256 << 20, std::env::temp_dir());
-        merge(&[vec![of()], own].concat(), &to, &usual).expect("they merge");
+        merge(&[vec![of()], drafts].concat(), &to, &usual).expect("they merge");
         let again = read(&[source(1, &bytes.lock().expect("nothing panicked"))]);
         assert_eq!(again.written_calls, written.calls, "seed {seed}");
         for shape in SHAPES {
@@ -88,18 +88,18 @@ fn reading_once_for_calls_and_merge_equals_reading_twice() {
 
         let twice = Arc::new(Mutex::new(Vec::new()));
         let trace = Trace::read(&sources(), ReadRules::default(), &config).expect("traces");
-        let (made, own) = draft(&trace);
+        let (made, drafts) = draft(&trace);
         let to = OutputConfig::writer(Arc::clone(&twice));
-        let report = merge(&[sources(), own].concat(), &to, &config).expect("they merge");
+        let report = merge(&[sources(), drafts].concat(), &to, &config).expect("they merge");
         let twice = written(report, twice);
 
         let once = Arc::new(Mutex::new(Vec::new()));
         let only = ReadRules { only_calls: true, ignore_refusals: true, ..ReadRules::default() };
         let read = Trace::read_to_merge(&sources(), only, &SourceMaps::default(), &config);
         let (trace, merging) = read.expect("traces");
-        let (own_made, own) = draft(&trace);
+        let (own_made, drafts) = draft(&trace);
         let to = OutputConfig::writer(Arc::clone(&once));
-        let once = written(merging.merge(&own, &to).expect("they merge"), once);
+        let once = written(merging.merge(&drafts, &to).expect("they merge"), once);
         assert_eq!(made, own_made, "seed {seed}");
         assert_eq!(twice.0, once.0, "seed {seed}");
         assert!(twice.1 == once.1, "seed {seed}");
@@ -117,8 +117,8 @@ fn calls_in_many_files_equal_calls_in_one() {
     let trace = read(&sources);
     let (rules, threads) = (TableRules::default(), trace.choose(&ThreadChoice::default()));
     let mut text = Vec::new();
-    let write = |own: &[u8]| {
-        text.extend_from_slice(own);
+    let write = |chunk: &[u8]| {
+        text.extend_from_slice(chunk);
         Ok(())
     };
     let one = write_calls(&trace, &threads, rules, None, write).expect("memory takes it");

@@ -48,7 +48,7 @@ fn speedscope(bytes: &[u8]) -> Sums {
             let (at, frame) = (number("at"), number("frame"));
             assert!(at >= before, "events are in order of time");
             if at > before {
-                let stack = open.iter().map(|&own| name(own).expect("a frame").to_owned());
+                let stack = open.iter().map(|&id| name(id).expect("a frame").to_owned());
                 *sums.entry(stack.collect()).or_default() += at - before;
             }
             before = at;
@@ -83,12 +83,12 @@ fn pprof(bytes: &[u8]) -> (Sums, BTreeMap<Vec<String>, u64>) {
         .collect();
     assert_eq!(kinds, [("events", "count"), ("time", "nanoseconds")]);
     let functions: BTreeMap<u64, &str> =
-        of(5).map(|own| (one(own, 1)[0], text[one(own, 2)[0] as usize])).collect();
+        of(5).map(|function| (one(function, 1)[0], text[one(function, 2)[0] as usize])).collect();
     let locations: BTreeMap<u64, &str> = of(4)
-        .map(|own| {
-            let lines = fields(own).into_iter().find(|(number, _)| *number == 4);
+        .map(|location| {
+            let lines = fields(location).into_iter().find(|(number, _)| *number == 4);
             let Some((_, Field::Bytes(line))) = lines else { panic!("a location has a line") };
-            (one(own, 1)[0], functions[&one(line, 1)[0]])
+            (one(location, 1)[0], functions[&one(line, 1)[0]])
         })
         .collect();
     let (mut sums, mut counts) = (Sums::new(), BTreeMap::new());
@@ -132,8 +132,8 @@ fn every_format_matches_open_stacks() {
             assert_eq!(sums, expected, "seed {seed}");
             // The sums equal those of the tree.
             let rows = || parts.iter().flat_map(|part| &part.table.rows);
-            let own: f64 = rows().map(|row| row.own).sum();
-            assert!((own * 1e6 - exported.nanos as f64).abs() < 1.0, "seed {seed}");
+            let self_time: f64 = rows().map(|row| row.own).sum();
+            assert!((self_time * 1e6 - exported.nanos as f64).abs() < 1.0, "seed {seed}");
             assert_eq!(exported.nanos, expected.values().sum::<u64>() as i64, "seed {seed}");
             if depth == usize::MAX {
                 let events: u64 = rows().map(|row| row.count).sum();
@@ -159,8 +159,9 @@ fn inferno_draws_folded_stacks() {
     inferno::flamegraph::from_lines(&mut options, stacks.lines(), &mut picture).expect("stacks");
     let picture = String::from_utf8(picture).expect("UTF-8");
     let mut totals = Sums::new();
-    for (stack, own) in expected(&all, usize::MAX) {
-        (1..=stack.len()).for_each(|at| *totals.entry(stack[..at].to_vec()).or_default() += own);
+    for (stack, self_time) in expected(&all, usize::MAX) {
+        (1..=stack.len())
+            .for_each(|at| *totals.entry(stack[..at].to_vec()).or_default() += self_time);
     }
     let grouped = |number: u64| match number {
         0..1000 => number.to_string(),

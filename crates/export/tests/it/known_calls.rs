@@ -45,8 +45,8 @@ fn recorded_calls_equal_scanned_calls() {
             .expect("a profile");
         let (rules, threads) = (TableRules::default(), trace.choose(&ThreadChoice::default()));
         let mut bytes = Vec::new();
-        let write = |own: &[u8]| {
-            bytes.extend_from_slice(own);
+        let write = |chunk: &[u8]| {
+            bytes.extend_from_slice(chunk);
             Ok(())
         };
         let written = write_calls(&trace, &threads, rules, None, write).expect("memory takes it");

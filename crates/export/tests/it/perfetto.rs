@@ -35,14 +35,14 @@ struct Played {
 }
 
 fn number(message: &[(u64, Field<'_>)], field: u64) -> Option<u64> {
-    message.iter().find_map(|(own, value)| match value {
-        Field::Number(number) | Field::Fixed(number) if *own == field => Some(*number),
+    message.iter().find_map(|(key, value)| match value {
+        Field::Number(number) | Field::Fixed(number) if *key == field => Some(*number),
         _ => None,
     })
 }
 
 fn bytes<'b>(message: &[(u64, Field<'b>)], field: u64) -> Vec<&'b [u8]> {
-    let all = message.iter().filter(|(own, _)| *own == field);
+    let all = message.iter().filter(|(key, _)| *key == field);
     all.filter_map(|(_, value)| if let Field::Bytes(bytes) = value { Some(*bytes) } else { None })
         .collect()
 }
@@ -75,7 +75,7 @@ impl Known {
                     self.frames.insert(id, self.texts[&(5, function)].clone());
                 }
                 7 => {
-                    let frames = one.iter().filter(|(own, _)| *own == 2);
+                    let frames = one.iter().filter(|(key, _)| *key == 2);
                     let stack = frames.map(|(_, value)| match value {
                         Field::Number(frame) => self.frames[frame].clone(),
                         other => panic!("{other:?}"),
@@ -96,17 +96,17 @@ fn play(trace: &[u8]) -> Played {
     for packet in bytes(&fields(trace), 1) {
         let packet = fields(packet);
         let sequence = number(&packet, 10).expect("a sequence");
-        let own = known.entry(sequence).or_default();
+        let state = known.entry(sequence).or_default();
         if number(&packet, 13).unwrap_or(0) & 1 == 1 {
-            *own = Known::default();
+            *state = Known::default();
             played.cleared += 1;
         }
-        bytes(&packet, 12).into_iter().for_each(|interned| own.learn(interned));
+        bytes(&packet, 12).into_iter().for_each(|interned| state.learn(interned));
         bytes(&packet, 60).into_iter().for_each(|track| played.track(&fields(track)));
         for thread in bytes(&packet, 44) {
             let thread = fields(thread);
-            own.thread = number(&thread, 2).expect("a tid");
-            own.micros = number(&thread, 6).expect("a time") as i64;
+            state.thread = number(&thread, 2).expect("a tid");
+            state.micros = number(&thread, 6).expect("a time") as i64;
         }
         for samples in bytes(&packet, 54) {
             let samples = fields(samples);
@@ -115,15 +115,15 @@ fn play(trace: &[u8]) -> Played {
                 let (Field::Number(stack), Field::Number(delta)) = (stack, delta) else {
                     panic!("numbers")
                 };
-                own.micros += *delta as i64;
-                played.samples.push((own.thread, own.micros, own.stacks[stack].clone()));
+                state.micros += *delta as i64;
+                played.samples.push((state.thread, state.micros, state.stacks[stack].clone()));
             }
         }
         let Some(event) = bytes(&packet, 11).first().map(|event| fields(event)) else { continue };
         let ts = number(&packet, 8).expect("a time") as i64;
         assert!(ts >= last, "packets are in order of time");
         last = ts;
-        played.event(&event, ts, own, &mut open);
+        played.event(&event, ts, state, &mut open);
     }
     played.unended = open.values().map(Vec::len).sum();
     played
@@ -280,7 +280,7 @@ const KINDS: &str = r#"{"traceEvents":[
 fn every_kind_of_event_is_written() {
     let (played, told) = of_text(KINDS);
     let slice = |name: &str| {
-        let found: Vec<_> = played.slices.iter().filter(|own| own.1 == name).collect();
+        let found: Vec<_> = played.slices.iter().filter(|slice| slice.1 == name).collect();
         assert_eq!(found.len(), 1, "{name}");
         (found[0].0, found[0].2, found[0].3)
     };

@@ -46,24 +46,28 @@ fn pictures_draw_each_row_once_at_its_width() {
         let mut open: Vec<Frame> = Vec::new();
         let close = |open: &mut Vec<Frame>, depth: usize| {
             for Frame { path, range, free } in open.drain(depth..) {
-                if let Some((own, total)) = rows.get(&path) {
-                    assert_eq!((range.1 - free, range.1 - range.0), (*own, *total), "seed {seed}");
+                if let Some((self_time, total)) = rows.get(&path) {
+                    assert_eq!(
+                        (range.1 - free, range.1 - range.0),
+                        (*self_time, *total),
+                        "seed {seed}"
+                    );
                 }
             }
         };
-        for own in picture.drawn() {
-            close(&mut open, own.depth as usize);
-            let from = (own.x * length).round() as i64;
-            let range = (from, from + own.total as i64);
+        for rectangle in picture.drawn() {
+            close(&mut open, rectangle.depth as usize);
+            let from = (rectangle.x * length).round() as i64;
+            let range = (from, from + rectangle.total as i64);
             let mut path = Vec::new();
             if let Some(above) = open.last_mut() {
                 assert!(above.free <= range.0 && range.1 <= above.range.1, "seed {seed}");
                 assert_eq!(above.free, range.0, "seed {seed}: a gap before a frame");
                 above.free = range.1;
                 path.clone_from(&above.path);
-                path.push(own.name.to_owned());
+                path.push(rectangle.name.to_owned());
             }
-            if own.name.is_empty() {
+            if rectangle.name.is_empty() {
                 continue;
             }
             assert!(open.is_empty() || rows.contains_key(&path), "seed {seed}: {path:?}");
@@ -81,7 +85,10 @@ fn idle_time_is_drawn_last_in_its_own_colour() {
     for order in [Order::Heavy, Order::Name] {
         let rules = PictureRules { order, ..PictureRules::default() };
         let picture = picture(&trace, parts.as_ref().expect("room"), rules).expect("room");
-        let right = picture.drawn().filter(|own| own.depth == 1).max_by(|a, b| a.x.total_cmp(&b.x));
+        let right = picture
+            .drawn()
+            .filter(|rectangle| rectangle.depth == 1)
+            .max_by(|a, b| a.x.total_cmp(&b.x));
         let right = right.expect("frames");
         assert_eq!((right.name, right.colour), ("(idle)", Drawn::IDLE));
     }

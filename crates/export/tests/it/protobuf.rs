@@ -27,15 +27,15 @@ pub(crate) fn fields(mut bytes: &[u8]) -> Vec<(u64, Field<'_>)> {
         let value = match key & 7 {
             0 => Field::Number(varint(&mut bytes)),
             1 => {
-                let (own, rest) = bytes.split_at(8);
+                let (value, rest) = bytes.split_at(8);
                 bytes = rest;
-                Field::Fixed(u64::from_le_bytes(own.try_into().expect("eight bytes")))
+                Field::Fixed(u64::from_le_bytes(value.try_into().expect("eight bytes")))
             }
             2 => {
                 let length = varint(&mut bytes) as usize;
-                let (own, rest) = bytes.split_at(length);
+                let (content, rest) = bytes.split_at(length);
                 bytes = rest;
-                Field::Bytes(own)
+                Field::Bytes(content)
             }
             other => panic!("wire type {other}"),
         };

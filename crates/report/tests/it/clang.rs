@@ -77,7 +77,7 @@ fn parts(events: &[Value]) -> Vec<Part> {
 
 /// Returns the parent of each event: the last one that begins before it and ends no earlier.
 fn parents(parts: &[Part]) -> Vec<Option<usize>> {
-    let order = |own: &Part| (own.ts, u64::MAX - own.end, usize::MAX - own.at);
+    let order = |part: &Part| (part.ts, u64::MAX - part.end, usize::MAX - part.at);
     let of = |part: &Part| {
         let around = (0..parts.len())
             .filter(|&at| order(&parts[at]) < order(part) && parts[at].end >= part.end);
@@ -113,14 +113,14 @@ fn collapsed(name: &str) -> String {
 }
 
 fn put(sums: &mut Sums, key: String, dur: u64) {
-    let own = sums.entry(key).or_default();
-    *own = (own.0 + 1, own.1 + dur);
+    let sum = sums.entry(key).or_default();
+    *sum = (sum.0 + 1, sum.1 + dur);
 }
 
 /// Returns the include chain, outermost first. An included source replaces the compiled file.
 fn chain(around: &[&Part], path: String) -> Vec<String> {
-    let mut chain: Vec<String> = around.iter().map(|own| own.detail.clone()).collect();
-    if chain.iter().all(|own| is_header(own)) {
+    let mut chain: Vec<String> = around.iter().map(|part| part.detail.clone()).collect();
+    if chain.iter().all(|file| is_header(file)) {
         chain.push(path);
     }
     chain.reverse();
@@ -136,13 +136,14 @@ fn reference(inputs: &[PathBuf], plain: impl Fn(&str) -> String) -> (Tables, Cha
         let trace: Value = serde_json::from_slice(&text).expect("JSON");
         let parts = parts(trace["traceEvents"].as_array().expect("events"));
         let parents = parents(&parts);
-        let above = |at: usize| std::iter::successors(parents[at], |&own| parents[own]);
+        let above = |at: usize| std::iter::successors(parents[at], |&number| parents[number]);
         let path = |at: usize| {
             let tells = ["ExecuteCompiler", "Frontend", "Backend", "OptModule"];
             let mut all = std::iter::once(at).chain(above(at));
-            let told = all
-                .find(|&own| tells.contains(&&*parts[own].name) && !parts[own].detail.is_empty());
-            told.map_or(input.display().to_string(), |own| parts[own].detail.clone())
+            let told = all.find(|&number| {
+                tells.contains(&&*parts[number].name) && !parts[number].detail.is_empty()
+            });
+            told.map_or(input.display().to_string(), |number| parts[number].detail.clone())
         };
         for (at, part) in parts.iter().enumerate() {
             let (dur, detail) = (part.end - part.ts, part.detail.clone());
@@ -196,7 +197,7 @@ fn reference(inputs: &[PathBuf], plain: impl Fn(&str) -> String) -> (Tables, Cha
         put(&mut tables.function_sets, collapsed(name), dur);
     }
     tables.headers.retain(|name, _| roots.contains(name));
-    chains.values_mut().for_each(|own| own.sort_by(|a, b| b.cmp(a)));
+    chains.values_mut().for_each(|list| list.sort_by(|a, b| b.cmp(a)));
     (tables, chains)
 }
 
@@ -261,10 +262,10 @@ fn tables(compiled: &Compiled) -> Tables {
 #[track_caller]
 fn are_equal(inputs: &[PathBuf], plain: impl Fn(&str) -> String) -> Tables {
     const ALL: usize = 1 << 20;
-    let own = compiled(inputs, ALL, 256 << 20, 2);
+    let build = compiled(inputs, ALL, 256 << 20, 2);
     let (expected, chains) = reference(inputs, plain);
-    assert_eq!(tables(&own), expected);
-    for header in &own.headers {
+    assert_eq!(tables(&build), expected);
+    for header in &build.headers {
         let all = &chains[&header.costly.name];
         assert_eq!(header.chains.len(), all.len().min(5));
         for (chain, longest) in header.chains.iter().zip(all) {
@@ -276,13 +277,13 @@ fn are_equal(inputs: &[PathBuf], plain: impl Fn(&str) -> String) -> Tables {
     }
     // With few rows, the first of all rows are reported.
     let few = compiled(inputs, 2, 256 << 20, 1);
-    let first = |own: &[Costly]| -> Vec<(String, u64)> {
-        own.iter().take(2).map(|own| (own.name.clone(), micros(own.total))).collect()
+    let first = |rows: &[Costly]| -> Vec<(String, u64)> {
+        rows.iter().take(2).map(|row| (row.name.clone(), micros(row.total))).collect()
     };
-    assert_eq!(first(&few.templates), first(&own.templates));
-    assert_eq!(first(&few.template_sets), first(&own.template_sets));
-    assert_eq!(first(&few.functions), first(&own.functions));
-    assert_eq!(first(&few.function_sets), first(&own.function_sets));
+    assert_eq!(first(&few.templates), first(&build.templates));
+    assert_eq!(first(&few.template_sets), first(&build.template_sets));
+    assert_eq!(first(&few.functions), first(&build.functions));
+    assert_eq!(first(&few.function_sets), first(&build.function_sets));
     expected
 }
 
@@ -370,9 +371,9 @@ fn tables_of_random_builds_match_the_reference() {
             std::fs::write(&path, json!({"traceEvents": events}).to_string()).expect("room");
             inputs.push(path);
         }
-        let own = are_equal(&inputs, plain);
-        templates += own.templates.len();
-        headers += own.headers.len();
+        let found = are_equal(&inputs, plain);
+        templates += found.templates.len();
+        headers += found.headers.len();
     }
     assert!(templates > 100 && headers > 50, "{templates} {headers}");
 }
@@ -388,13 +389,15 @@ fn tables_of_recorded_builds_match_the_reference() {
             ("_Z5powerIiET_6MatrixIS0_Li8EEj", "int power<int>(Matrix<int, 8>, unsigned int)"),
             ("_Z5powerIlET_6MatrixIS0_Li8EEj", "long power<long>(Matrix<long, 8>, unsigned int)"),
         ];
-        all.iter().find(|own| own.0 == name).map_or(name, |own| own.1).to_owned()
+        all.iter().find(|pair| pair.0 == name).map_or(name, |pair| pair.1).to_owned()
     };
     for version in ["14", "19"] {
         let inputs = files(&data.join(version));
         assert!(!inputs.is_empty());
-        let own = are_equal(&inputs, plain);
-        assert!(!own.headers.is_empty() && own.functions.len() > 3 && own.template_sets.len() > 1);
+        let found = are_equal(&inputs, plain);
+        assert!(
+            !found.headers.is_empty() && found.functions.len() > 3 && found.template_sets.len() > 1
+        );
     }
 }
 

@@ -16,12 +16,12 @@ use tracemill_report::Verdict;
 use tracemill_report::compare_runs;
 use tracemill_testkit::{Rng, seeds};
 
-fn row(depth: u32, name: &str, own: f64, total: f64) -> TreeRow {
+fn row(depth: u32, name: &str, self_time: f64, total: f64) -> TreeRow {
     TreeRow {
         depth,
         id: name.to_owned(),
         start: 0.0,
-        own,
+        own: self_time,
         total,
         count: 1,
         expandable: false,
@@ -34,9 +34,9 @@ fn row(depth: u32, name: &str, own: f64, total: f64) -> TreeRow {
     }
 }
 
-fn placed(name: &str, url: &str, line: i64, own: f64) -> TreeRow {
+fn placed(name: &str, url: &str, line: i64, self_time: f64) -> TreeRow {
     let location = Location { url: url.to_owned(), line: Some(line), column: None };
-    TreeRow { location, ..row(0, name, own, own) }
+    TreeRow { location, ..row(0, name, self_time, self_time) }
 }
 
 fn run(rows: &[TreeRow]) -> Run {
@@ -60,9 +60,9 @@ fn runs(rng: &mut Rng, count: usize, factor: f64) -> Vec<Run> {
         let rows: Vec<TreeRow> = (0..30)
             .map(|at| {
                 let mean = 100.0 / f64::from(at + 1) * if at == 0 { factor } else { 1.0 };
-                let own = mean * whole * (1.0 + 0.02 * normal(rng));
-                let own = (own * 10.0).round().max(0.0) / 10.0;
-                row(0, &format!("f{at}"), own, own)
+                let self_time = mean * whole * (1.0 + 0.02 * normal(rng));
+                let self_time = (self_time * 10.0).round().max(0.0) / 10.0;
+                row(0, &format!("f{at}"), self_time, self_time)
             })
             .collect();
         run(&rows)
@@ -128,7 +128,7 @@ fn comparison_is_reflexive_and_antisymmetric() {
             let other = back.rows.iter().find(|other| other.name == row.name).expect("a row");
             assert_eq!(row.own.change(), -other.own.change());
             for pair in [row.own, row.total, row.count] {
-                let judged = pair.judged.map(|own| (own.shift, own.interval));
+                let judged = pair.judged.map(|test| (test.shift, test.interval));
                 let about = |(shift, (from, to)): (f64, (f64, f64))| {
                     shift == pair.change() && from <= shift && shift <= to
                 };

@@ -138,9 +138,9 @@ fn tables_match_hta() {
         let both = read_all(&ranks(), memory);
         for (rules, tables) in [(false, "keep"), (true, "drop")] {
             let rules = DeviceRules { drop_last_step: rules, ..DeviceRules::default() };
-            let own = devices(&both, rules);
-            assert_is_hta(&own, &hta[tables]);
-            assert_eq!(own.incomplete > 0, rules.drop_last_step);
+            let report = devices(&both, rules);
+            assert_is_hta(&report, &hta[tables]);
+            assert_eq!(report.incomplete > 0, rules.drop_last_step);
         }
     }
 }
@@ -149,18 +149,19 @@ fn tables_match_hta() {
 fn deviations_of_kernels_per_rank_match_hta() {
     let hta = hta();
     for (rank, path) in ranks().iter().enumerate() {
-        let own = devices(&read(path, 256 << 20), DeviceRules::default());
+        let report = devices(&read(path, 256 << 20), DeviceRules::default());
         let rows = each(&hta["keep"], "kernels").filter(|row| row["rank"] == rank);
         let mut compared = 0;
         for row in rows {
-            let kernel = own.kernels.iter().find(|own| *own.name == row["name"]).expect("a kernel");
+            let kernel =
+                report.kernels.iter().find(|kernel| *kernel.name == row["name"]).expect("a kernel");
             for (key, ms) in [("stddev", kernel.deviation), ("mean (us)", kernel.mean)] {
                 let us = row[key].as_f64().expect("a number");
                 assert!((us - ms * 1000.0).abs() < 1e-9 * us.max(1.0), "{row}: {kernel:?}");
             }
             compared += 1;
         }
-        assert_eq!(compared, own.all_kernels);
+        assert_eq!(compared, report.all_kernels);
     }
 }
 
@@ -223,16 +224,16 @@ fn made(rng: &mut Rng) -> (Vec<Made>, String) {
 
 /// Counts the nanoseconds in which the set of running classes satisfies `runs`.
 fn counted(all: &[&Made], runs: impl Fn([bool; 3]) -> bool) -> i64 {
-    let first = all.iter().map(|own| own.begin).min().expect("one");
-    let last = all.iter().map(|own| own.end).max().expect("one");
+    let first = all.iter().map(|event| event.begin).min().expect("one");
+    let last = all.iter().map(|event| event.end).max().expect("one");
     let at = |at: i64| {
         let mut open = [false; 3];
         all.iter()
-            .filter(|own| own.begin <= at && at < own.end)
-            .for_each(|own| open[own.class] = true);
+            .filter(|event| event.begin <= at && at < event.end)
+            .for_each(|event| open[event.class] = true);
         open
     };
-    (first..last).filter(|&own| runs(at(own))).count() as i64
+    (first..last).filter(|&time| runs(at(time))).count() as i64
 }
 
 #[test]
@@ -245,22 +246,22 @@ fn random_devices_match_a_count_of_every_nanosecond() {
         std::fs::write(&path, text).expect("a file");
         let gap = rng.index(40) as i64;
         let rules = DeviceRules { kernel_gap: gap, drop_last_step: false };
-        let own = devices(&read(&path, 64 << 20), rules);
-        let numbers: BTreeSet<usize> = all.iter().map(|own| own.device).collect();
-        assert_eq!(own.all.len(), numbers.len(), "seed {seed}");
-        for device in &own.all {
+        let report = devices(&read(&path, 64 << 20), rules);
+        let numbers: BTreeSet<usize> = all.iter().map(|event| event.device).collect();
+        assert_eq!(report.all.len(), numbers.len(), "seed {seed}");
+        for device in &report.all {
             let trace = read(&path, 64 << 20);
             let pid: usize = trace.threads[device.thread].pid_text().parse().expect("a number");
-            let all: Vec<&Made> = all.iter().filter(|own| own.device == pid).collect();
+            let all: Vec<&Made> = all.iter().filter(|event| event.device == pid).collect();
             let expected = [
                 counted(&all, |_| true),
-                counted(&all, |own| own == [false; 3]),
-                counted(&all, |own| own[0]),
-                counted(&all, |own| own[1]),
-                counted(&all, |own| own[2]),
-                counted(&all, |own| own[0] && own[1]),
-                counted(&all, |own| own[1] && !own[0]),
-                counted(&all, |own| own[2] && !own[0] && !own[1]),
+                counted(&all, |classes| classes == [false; 3]),
+                counted(&all, |classes| classes[0]),
+                counted(&all, |classes| classes[1]),
+                counted(&all, |classes| classes[2]),
+                counted(&all, |classes| classes[0] && classes[1]),
+                counted(&all, |classes| classes[1] && !classes[0]),
+                counted(&all, |classes| classes[2] && !classes[0] && !classes[1]),
             ];
             let Device { time, idle, compute, communication, memory, overlap, .. } = *device;
             let Device { exposed_communication, exposed_memory, .. } = *device;
@@ -277,10 +278,10 @@ fn random_devices_match_a_count_of_every_nanosecond() {
             assert_eq!(found.map(nanos), expected, "seed {seed}");
             assert_eq!(device.kernels, all.len() as u64, "seed {seed}");
 
-            for idle in own.idle.iter().filter(|own| own.device == device.thread) {
+            for idle in report.idle.iter().filter(|gaps| gaps.device == device.thread) {
                 let mut stream: Vec<&&Made> =
-                    all.iter().filter(|own| own.stream == idle.stream as usize).collect();
-                stream.sort_by_key(|own| own.begin);
+                    all.iter().filter(|event| event.stream == idle.stream as usize).collect();
+                stream.sort_by_key(|event| event.begin);
                 let mut waits = [0; 3];
                 for pair in stream.windows(2) {
                     let (end, next) = (pair[0].end, pair[1]);
@@ -294,7 +295,7 @@ fn random_devices_match_a_count_of_every_nanosecond() {
                 }
                 let found = [idle.host_wait, idle.kernel_wait, idle.other].map(nanos);
                 assert_eq!(found, waits, "seed {seed}");
-                let launched = stream.iter().filter(|own| own.launched.is_some()).count();
+                let launched = stream.iter().filter(|event| event.launched.is_some()).count();
                 assert_eq!(idle.launched, launched as u64, "seed {seed}");
             }
         }
@@ -312,7 +313,10 @@ fn overlapping_kernels_are_reported() {
     };
     std::fs::write(&path, format!("[{},{},{}]", kernel(0, 10), kernel(4, 10), kernel(20, 5)))
         .expect("a file");
-    let own = devices(&read(&path, 64 << 20), DeviceRules::default());
-    assert_eq!([own.overlong, own.durations, own.all[0].time].map(nanos), [6000, 25_000, 25_000]);
-    assert_eq!(nanos(own.idle[0].idle), 6000);
+    let report = devices(&read(&path, 64 << 20), DeviceRules::default());
+    assert_eq!(
+        [report.overlong, report.durations, report.all[0].time].map(nanos),
+        [6000, 25_000, 25_000]
+    );
+    assert_eq!(nanos(report.idle[0].idle), 6000);
 }

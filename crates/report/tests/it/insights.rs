@@ -136,24 +136,24 @@ fn check_set(visit: &Visit, set: &Value, what: &str) -> u64 {
 }
 
 /// Checks the third parties of a set. No company is known without a list.
-fn check_parties(own: &[Party], lines: &[Value], set: &Value, what: &str) -> u64 {
+fn check_parties(parties: &[Party], lines: &[Value], set: &Value, what: &str) -> u64 {
     let head = |line: &&Value| line["table"] == "thirdParties" && line["set"] == set["set"];
     let Some(at) = lines.iter().position(|line| head(&line)) else { return 0 };
     let rows = lines[at + 1..].iter().take_while(|line| line.is_array());
     let rows: Vec<&Value> = rows.collect();
-    assert_eq!(own.len(), rows.len(), "{what}: {own:?} {rows:?}");
-    for (own, theirs) in own.iter().zip(&rows) {
-        let flags = (u8::from(own.is_first), u8::from(own.is_known));
-        let ours = json!([own.name, flags.0, flags.1, own.bytes]);
+    assert_eq!(parties.len(), rows.len(), "{what}: {parties:?} {rows:?}");
+    for (party, theirs) in parties.iter().zip(&rows) {
+        let flags = (u8::from(party.is_first), u8::from(party.is_known));
+        let ours = json!([party.name, flags.0, flags.1, party.bytes]);
         for (at, ours) in ours.as_array().expect("a row").iter().enumerate() {
             // The engine's sum is NaN if data has no length.
             if at == 3 && theirs[at] == "NaN" {
                 continue;
             }
-            same(ours, &theirs[at], &format!("{what} {} column {at}", own.name));
+            same(ours, &theirs[at], &format!("{what} {} column {at}", party.name));
         }
         // Equal to the last bit.
-        assert_eq!(Some(own.own), theirs[4].as_f64(), "{what} {}", own.name);
+        assert_eq!(Some(party.own), theirs[4].as_f64(), "{what} {}", party.name);
     }
     rows.len() as u64
 }
@@ -171,8 +171,8 @@ pub(crate) fn check(report: &Report, lines: &[Value], name: &str) -> (u64, u64) 
     for set in lines.iter().filter(|line| line["type"] == "set") {
         let visits = report.visits.as_ref().expect("Chrome").as_ref().expect("pages");
         let key = set["navigation"]["key"].as_str();
-        let own = visits.iter().find(|own| own.key.as_deref() == key);
-        compared += check_set(own.expect("the navigation"), set, name);
+        let found = visits.iter().find(|visit| visit.key.as_deref() == key);
+        compared += check_set(found.expect("the navigation"), set, name);
         let number = visits.iter().position(|visit| visit.key.as_deref() == key);
         let parties = number.and_then(|at| report.parties.get(at));
         compared += check_parties(parties.map_or(&[], |parties| parties), lines, set, name);
@@ -317,7 +317,7 @@ fn requests_and_pages_match_the_live_engine() {
         check_reflows(&report, &lines, &name);
         figures += check(&report, &lines, &name).1;
         let sets = lines.iter().filter(|line| line["type"] == "set").count();
-        let told = report.visits.and_then(|own| own.ok()).map_or(0, |visit| visit.len());
+        let told = report.visits.and_then(|visits| visits.ok()).map_or(0, |visit| visit.len());
         assert!(sets <= told, "{name}: {sets} {told}");
         pages += 1;
     }

@@ -73,8 +73,8 @@ fn navigation_without_an_id_sets_the_first_party() {
         let last = call(2_000_000, 50, url);
         let report = told(&[main_thread(), started(10), old, new, navigation(ts, data), last]);
         assert_eq!(report.parties.len(), 1);
-        let own = report.parties[0].iter().filter(|party| party.is_first);
-        own.map(|own| own.name.clone()).collect::<Vec<String>>()
+        let parties = report.parties[0].iter().filter(|party| party.is_first);
+        parties.map(|party| party.name.clone()).collect::<Vec<String>>()
     };
     assert_eq!(first(true, 100), ["new.test"]);
     // A nested frame, or long after the start of the recording.
@@ -90,12 +90,12 @@ fn navigations_before_the_main_frame_is_known_do_not_count() {
     let last = call(900, 50, "http://a.test/x.js");
     let report = told(&[main_thread(), visit("N", 100), started(50), visit("M", 200), last]);
     let visits = report.visits.expect("Chrome").expect("a frame");
-    let keys: Vec<Option<&str>> = visits.iter().map(|own| own.key.as_deref()).collect();
+    let keys: Vec<Option<&str>> = visits.iter().map(|page| page.key.as_deref()).collect();
     assert_eq!(keys, [Some("r-3")]);
     // The first navigation with an id counts, wherever it is.
     let report = told(&[visit("N", 100), started(50), visit("N", 200), call(900, 50, "")]);
     let visits = report.visits.expect("Chrome").expect("a frame");
-    assert_eq!(visits.iter().map(|own| own.key.clone()).collect::<Vec<_>>(), [None]);
+    assert_eq!(visits.iter().map(|page| page.key.clone()).collect::<Vec<_>>(), [None]);
 }
 
 #[test]
@@ -132,21 +132,21 @@ fn pages_have_the_final_address() {
         call(900, 50, "http://led.test/x.js"),
     ]);
     let visits = report.visits.expect("Chrome").expect("a frame");
-    let urls: Vec<&str> = visits.iter().map(|own| &*own.url).collect();
+    let urls: Vec<&str> = visits.iter().map(|page| &*page.url).collect();
     assert_eq!(urls, ["http://led.test/a", "http://led.test/last", "http://asked.test/C"]);
 }
 
 #[test]
 fn overlapping_calls_take_time_without_an_owner() {
-    let [own, other] = ["http://old.test/x.js", "http://other.test/x.js"];
-    let calls = [call(100, 300, own), call(300, 200, other), call(600, 50, other)];
+    let [first, other] = ["http://old.test/x.js", "http://other.test/x.js"];
+    let calls = [call(100, 300, first), call(300, 200, other), call(600, 50, other)];
     let [a, b, c] = calls;
     let report = told(&[main_thread(), started(10), a, b, c]);
-    let own = report.parties[0].iter().map(|party| (&*party.name, party.own));
+    let times = report.parties[0].iter().map(|party| (&*party.name, party.own));
     // The second takes its 200 µs from the 300 µs of the first, but is counted for nobody.
     let close = |ms: f64| (ms * 1000.0).round();
-    let own: Vec<(&str, f64)> = own.map(|(name, ms)| (name, close(ms))).collect();
-    assert_eq!(own, [("old.test", 100.0), ("other.test", 50.0)]);
+    let times: Vec<(&str, f64)> = times.map(|(name, ms)| (name, close(ms))).collect();
+    assert_eq!(times, [("old.test", 100.0), ("other.test", 50.0)]);
 }
 
 #[test]

@@ -52,10 +52,10 @@ fn close(a: f64, b: f64) -> bool {
 
 /// Returns traces of the project, and of the corpus if it exists.
 fn traces() -> Vec<PathBuf> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
-    let mut all = files(&own.join("node"));
-    all.extend(files(&own.join("node-cpu-prof")));
-    all.extend(files(&own.join("chromium")));
+    let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata");
+    let mut all = files(&testdata.join("node"));
+    all.extend(files(&testdata.join("node-cpu-prof")));
+    all.extend(files(&testdata.join("chromium")));
     for name in ["devtools", "bazel", "viztracer", "jax-xla", "pytorch-kineto", "node20"] {
         all.extend(files(&shared().join("corpus").join(name)));
     }
@@ -116,15 +116,15 @@ fn reports_match_top_and_tree() {
         assert_eq!(hot.busy().to_bits(), top.busy().to_bits(), "{name}");
 
         for part in tables(Shape::BottomUp { levels: 1 }, Per::Thread, Vec::new()) {
-            let own = report.threads.iter().find(|thread| thread.thread == part.threads[0]);
-            let own = own.expect("each thread");
+            let sums = report.threads.iter().find(|thread| thread.thread == part.threads[0]);
+            let sums = sums.expect("each thread");
             let is_idle = |label: Option<&str>| label == Some("(idle)");
             // In DevTools, calls of a CPU profile may be below (idle), and take time from it.
             let idles = part.table.rows.iter().any(|row| is_idle(row.label.as_deref()));
-            let is_alone = trace.threads[own.thread].kind == ThreadKind::CpuProfile;
+            let is_alone = trace.threads[sums.thread].kind == ThreadKind::CpuProfile;
             let busy = if part.busy().is_finite() { part.busy() } else { 0.0 };
-            assert!(is_alone || idles || close(own.busy, busy), "{name}: {own:?} {busy}");
-            let shares: f64 = own.categories.iter().map(|(_, ms)| ms).sum();
+            assert!(is_alone || idles || close(sums.busy, busy), "{name}: {sums:?} {busy}");
+            let shares: f64 = sums.categories.iter().map(|(_, ms)| ms).sum();
             let selves: f64 = part
                 .table
                 .rows
@@ -196,37 +196,43 @@ fn durations_and_counters_match_a_naive_count() {
         let report = report(&trace);
         let name = path.display();
         // Other tests cover pairs of B and E.
-        if trace.producer().is_of_slices() && events.iter().all(|own| own["ph"] != "B") {
+        if trace.producer().is_of_slices() && events.iter().all(|event| event["ph"] != "B") {
             let mut durations: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-            for own in events.iter().filter(|own| own["ph"] == "X" && own["ts"].is_number()) {
-                let name = own["name"].as_str().unwrap_or_default();
-                durations.entry(name).or_default().push(own["dur"].as_f64().unwrap_or(0.0));
+            for event in events.iter().filter(|event| event["ph"] == "X" && event["ts"].is_number())
+            {
+                let name = event["name"].as_str().unwrap_or_default();
+                durations.entry(name).or_default().push(event["dur"].as_f64().unwrap_or(0.0));
             }
-            for own in report.spread.iter().flatten() {
-                let all = durations.get_mut(&*own.name).expect("a name of the trace");
+            for spread in report.spread.iter().flatten() {
+                let all = durations.get_mut(&*spread.name).expect("a name of the trace");
                 all.sort_by(f64::total_cmp);
                 let rank = |percent: usize| all[(all.len() * percent).div_ceil(100) - 1];
                 let expected = (all.len() as u64, rank(50), rank(99), all[all.len() - 1]);
-                assert_eq!((own.count, own.p50, own.p99, own.most), expected, "{name}: {own:?}");
+                assert_eq!(
+                    (spread.count, spread.p50, spread.p99, spread.most),
+                    expected,
+                    "{name}: {spread:?}"
+                );
                 seen.0 += 1;
             }
         }
         let mut counters: BTreeMap<(String, String), (u64, f64)> = BTreeMap::new();
-        for own in events.iter().filter(|event| event["ph"] == "C") {
-            for (key, value) in own["args"].as_object().into_iter().flatten() {
+        for event in events.iter().filter(|event| event["ph"] == "C") {
+            for (key, value) in event["args"].as_object().into_iter().flatten() {
                 let Some(number) = value.as_f64().or_else(|| value.as_str()?.parse().ok()) else {
                     continue;
                 };
-                let counter = own["name"].as_str().unwrap_or_default().to_owned();
+                let counter = event["name"].as_str().unwrap_or_default().to_owned();
                 let at = counters.entry((counter, key.clone())).or_insert((0, f64::NEG_INFINITY));
                 *at = (at.0 + 1, at.1.max(number));
             }
         }
         let mut found = BTreeMap::new();
-        for own in &report.counters {
-            let at =
-                found.entry((own.name.clone(), own.key.clone())).or_insert((0, f64::NEG_INFINITY));
-            *at = (at.0 + own.count, at.1.max(own.most));
+        for counter in &report.counters {
+            let at = found
+                .entry((counter.name.clone(), counter.key.clone()))
+                .or_insert((0, f64::NEG_INFINITY));
+            *at = (at.0 + counter.count, at.1.max(counter.most));
         }
         assert_eq!(found, counters, "{name}");
         seen.1 += counters.len();
@@ -290,13 +296,13 @@ fn blocks_lie_between_idle_samples() {
             && found
                 .iter()
                 .zip(&expected)
-                .all(|(own, its)| near(own.0, its.0) && near(own.1, its.1));
+                .all(|(block, its)| near(block.0, its.0) && near(block.1, its.1));
         assert!(same, "seed {seed}: {found:?} {expected:?}");
         assert_eq!(blocks.count as usize, expected.len());
         seen += expected.len();
         let behind = [(last, true)];
         let steps = samples.iter().zip(samples[1..].iter().chain(&behind));
-        let busy: i64 = steps.filter(|(own, _)| !own.1).map(|(step, next)| next.0 - step.0).sum();
+        let busy: i64 = steps.filter(|(step, _)| !step.1).map(|(step, next)| next.0 - step.0).sum();
         let found = report.threads[0].busy;
         assert!((found * 1000.0 - busy as f64).abs() < 0.1, "seed {seed}: {found} {busy}");
     }
@@ -316,11 +322,17 @@ fn reports_do_not_depend_on_memory_or_rows() {
         let threads = trace.choose(&ThreadChoice::default());
         let (few, all) =
             (tracemill_report::report(&trace, &threads, &rules(2)).expect("room"), report(&trace));
-        let longest = |own: &Report| -> Vec<f64> {
-            own.tasks.iter().flat_map(|own| &own.longest).map(|task| task.dur).take(2).collect()
+        let longest = |figures: &Report| -> Vec<f64> {
+            figures
+                .tasks
+                .iter()
+                .flat_map(|sums| &sums.longest)
+                .map(|task| task.dur)
+                .take(2)
+                .collect()
         };
         assert_eq!(longest(&few), longest(&all), "{}", path.display());
-        assert_eq!(few.hot.map(|own| own.table), all.hot.map(|own| own.table));
+        assert_eq!(few.hot.map(|part| part.table), all.hot.map(|part| part.table));
     }
 }
 
@@ -405,7 +417,7 @@ fn bazel_builds_match_a_naive_count() {
     let of = |cat: &str| -> Vec<(f64, f64, String)> {
         let events = value["traceEvents"].as_array().expect("events").iter();
         let mut all: Vec<_> = events
-            .filter(|own| own["cat"] == cat)
+            .filter(|event| event["cat"] == cat)
             .map(|event| {
                 let number = |key: &str| event[key].as_f64().unwrap_or(0.0);
                 (number("ts"), number("dur"), event["name"].as_str().expect("a name").to_owned())
@@ -420,21 +432,21 @@ fn bazel_builds_match_a_naive_count() {
     assert_eq!(phases.len(), 7);
     for (at, (ts, _, name)) in phases.iter().enumerate() {
         let next = phases.get(at + 1).map_or(trace.bounds.1, |next| next.0);
-        let (own, window) = &build.phases[at];
-        assert_eq!((own, window.from, window.to), (name, ts / 1000.0, next.max(*ts) / 1000.0));
+        let (phase, window) = &build.phases[at];
+        assert_eq!((phase, window.from, window.to), (name, ts / 1000.0, next.max(*ts) / 1000.0));
     }
     let critical = of("critical path component");
     let found: Vec<_> =
-        build.critical.iter().map(|own| (own.ts, own.dur, own.name.clone())).collect();
+        build.critical.iter().map(|step| (step.ts, step.dur, step.name.clone())).collect();
     assert_eq!(found, critical);
     // Bazel prints: Critical Path: 13.05s
     assert_eq!(format!("{:.2}", build.critical_ms / 1000.0), "13.05");
     let mut actions = of("action processing");
     assert_eq!(build.actions as usize, actions.len());
-    let all: f64 = actions.iter().map(|own| own.1 / 1000.0).sum();
+    let all: f64 = actions.iter().map(|action| action.1 / 1000.0).sum();
     assert!(close(build.actions_ms, all));
     actions.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let slowest: Vec<f64> = build.slowest.iter().map(|own| own.dur).collect();
+    let slowest: Vec<f64> = build.slowest.iter().map(|action| action.dur).collect();
     assert_eq!(slowest, actions.iter().map(|action| action.1).collect::<Vec<_>>());
 }
 

@@ -41,11 +41,12 @@ const TOLD: [&str; 23] = [
 
 fn is_told(event: &Value) -> bool {
     let name = event["name"].as_str().unwrap_or_default();
-    TOLD.iter().any(|own| name.starts_with(own))
+    TOLD.iter().any(|prefix| name.starts_with(prefix))
 }
 
 fn sources() -> Vec<Value> {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/chromium/trace.json.gz");
+    let chromium =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/chromium/trace.json.gz");
     let page = shared().join("oracle/samples/web.json.gz");
     let others = [
         "chrome-devtools/chrome-85-parcel.json",
@@ -54,7 +55,7 @@ fn sources() -> Vec<Value> {
     ];
     let others = others.map(|name| shared().join("corpus").join(name));
     // The first file has all kinds of page events.
-    let all = [page.clone(), page.clone(), page, own].into_iter().chain(others);
+    let all = [page.clone(), page.clone(), page, chromium].into_iter().chain(others);
     all.filter(|path| path.exists()).filter_map(|path| trace_of(&path)).collect()
 }
 
@@ -86,7 +87,7 @@ fn change(rng: &mut Rng, events: &mut Vec<Value>) {
         // Events that a recording lost, or never had.
         1 => {
             let name = event["name"].clone();
-            events.retain(|own| own["name"] != name);
+            events.retain(|other| other["name"] != name);
         }
         2 | 3 => {
             let Some(of) = object(rng, event) else { return };
@@ -127,7 +128,7 @@ fn change(rng: &mut Rng, events: &mut Vec<Value>) {
 /// Adds soft navigations with their paints.
 fn soften(rng: &mut Rng, events: &mut Vec<Value>) {
     let is_navigation =
-        |own: &&Value| own["name"] == "navigationStart" && own["args"]["frame"].is_string();
+        |event: &&Value| event["name"] == "navigationStart" && event["args"]["frame"].is_string();
     let Some(navigation) = events.iter().find(is_navigation).cloned() else { return };
     let time = |value: &Value| value["ts"].as_i64().unwrap_or(1);
     let last = events.iter().map(time).max().unwrap_or(1);
@@ -135,37 +136,38 @@ fn soften(rng: &mut Rng, events: &mut Vec<Value>) {
     for _ in 0..rng.range(1, 3) {
         let ts = first + rng.below((last - first).max(1) as u64) as i64;
         let (id, url) = (rng.range(1, 3), format!("https://soft.test/{ts}"));
-        let mut own = navigation.clone();
-        own["ts"] = json!(ts);
+        let mut event = navigation.clone();
+        event["ts"] = json!(ts);
         let mut all = Vec::new();
         if rng.chance(90) {
             let painted = if rng.chance(80) { json!(ts + 1000) } else { json!(0) };
             let context = json!({"performanceTimelineNavigationId": id, "URL": url, "firstContentfulPaint": painted});
-            own["name"] = json!("SoftNavigationStart");
-            own["ph"] = json!("n");
-            own["id"] = json!(format!("0x{ts:x}"));
-            own["args"] = json!({"frame": navigation["args"]["frame"], "context": context});
-            all.push(own.clone());
+            event["name"] = json!("SoftNavigationStart");
+            event["ph"] = json!("n");
+            event["id"] = json!(format!("0x{ts:x}"));
+            event["args"] = json!({"frame": navigation["args"]["frame"], "context": context});
+            all.push(event.clone());
         }
         for index in 0..rng.below(3) as i64 {
             let data = json!({"candidateIndex": index + 1, "performanceTimelineNavigationId": id, "nodeId": 7 + index,
                 "navigationId": navigation["args"]["data"]["navigationId"], "isMainFrame": true, "isOutermostMainFrame": true});
-            own["name"] = json!("largestContentfulPaint::CandidateForSoftNavigation");
-            own["ph"] = json!("R");
-            own["ts"] = json!(ts + 2000 * (1 + index));
-            own["args"] = json!({"frame": navigation["args"]["frame"], "data": data});
-            all.push(own.clone());
+            event["name"] = json!("largestContentfulPaint::CandidateForSoftNavigation");
+            event["ph"] = json!("R");
+            event["ts"] = json!(ts + 2000 * (1 + index));
+            event["args"] = json!({"frame": navigation["args"]["frame"], "data": data});
+            all.push(event.clone());
         }
         if rng.chance(70) {
             let before = json!({"name": "RenderFrameHostImpl::DidCommitSameDocumentNavigation", "ph": "X", "cat": "navigation", "dur": 5,
-                "pid": own["pid"], "tid": own["tid"], "ts": ts - 20_000 + rng.below(40_000) as i64,
+                "pid": event["pid"], "tid": event["tid"], "ts": ts - 20_000 + rng.below(40_000) as i64,
                 "args": {"url": url, "render_frame_host": {"frame_type": "PRIMARY_MAIN_FRAME"}}});
             all.push(before);
         }
         // Insert them in the order of time, like a program.
-        for own in all {
-            let at = events.iter().position(|known| known["ph"] != "M" && time(known) > time(&own));
-            events.insert(at.unwrap_or(events.len()), own);
+        for event in all {
+            let at =
+                events.iter().position(|known| known["ph"] != "M" && time(known) > time(&event));
+            events.insert(at.unwrap_or(events.len()), event);
         }
     }
 }
@@ -186,13 +188,13 @@ fn stretch(events: &mut [Value], by: f64) {
 fn alone(events: &mut Vec<Value>) {
     let thread = |event: &Value| (event["pid"].as_u64(), event["tid"].as_u64());
     let mut counts = BTreeMap::new();
-    for event in events.iter().filter(|own| own["name"] == "Layout") {
+    for event in events.iter().filter(|event| event["name"] == "Layout") {
         *counts.entry(thread(event)).or_insert(0) += 1;
     }
     let most = counts.into_iter().max_by_key(|(_, count)| *count).map(|(thread, _)| thread);
-    events.retain(|own| {
-        let is_of_all = own["ph"] == "M" || own["name"] == "TracingStartedInBrowser";
-        is_of_all || Some(thread(own)) == most
+    events.retain(|event| {
+        let is_of_all = event["ph"] == "M" || event["name"] == "TracingStartedInBrowser";
+        is_of_all || Some(thread(event)) == most
     });
 }
 
@@ -255,7 +257,7 @@ fn varied_pages_match_the_engine() {
             check(&report, &lines, &name).1
         });
         match catch_unwind(compare) {
-            Ok(own) => figures += own,
+            Ok(count) => figures += count,
             Err(_) => wrong.push(name),
         }
     }
