@@ -139,9 +139,9 @@ impl Making {
     /// Rounds milliseconds to nanoseconds; invalid ones become 0 and are counted.
     fn nanos(&mut self, ms: f64) -> i64 {
         let nanos = (ms * 1e6).round();
-        let untold = nanos.is_nan() || nanos < 0.0 && !self.signed;
-        self.exported.untold += u64::from(untold);
-        if untold { 0 } else { nanos as i64 }
+        let skipped = nanos.is_nan() || nanos < 0.0 && !self.signed;
+        self.exported.untold += u64::from(skipped);
+        if skipped { 0 } else { nanos as i64 }
     }
 
     fn frame(&mut self, row: &TreeRow) -> Result<u32, Error> {

@@ -23,7 +23,7 @@ pub(crate) fn build(trace: &Trace, threads: &[usize], rows: usize, window: Windo
             if !is_in || !(critical[kind] || action[kind]) {
                 continue;
             }
-            let stretch = Stretch {
+            let span = Stretch {
                 name: trace.names().text(trace.kinds()[kind].name),
                 thread,
                 window: Window { from: starts, to: clock.ms_of(record.ts + record.dur) },
@@ -35,12 +35,12 @@ pub(crate) fn build(trace: &Trace, threads: &[usize], rows: usize, window: Windo
             };
             if critical[kind] {
                 build.critical_ms += clock.ms_of(record.dur);
-                build.critical.push(stretch);
+                build.critical.push(span);
                 continue;
             }
             build.actions += 1;
             build.actions_ms += clock.ms_of(record.dur);
-            build.slowest.push(stretch);
+            build.slowest.push(span);
             if build.slowest.len() >= 2 * rows + 64 {
                 keep_longest(&mut build.slowest, rows);
             }

@@ -13,13 +13,13 @@ pub(crate) fn heaviest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> TreePath 
     let mut at = 0;
     loop {
         let depth = path.depth() as u32;
-        let made = |row: u32| row_in_ms(&rows.get(row), depth, view, ids);
+        let in_ms = |row: u32| row_in_ms(&rows.get(row), depth, view, ids);
         let mut children = rows.sorted(at, By::Total).into_iter();
-        let Some(row) = children.find(|&row| depth > 0 || !made(row).is_idle()) else {
+        let Some(row) = children.find(|&row| depth > 0 || !in_ms(row).is_idle()) else {
             return path;
         };
         at = row;
-        path.push(|| made(row));
+        path.push(|| in_ms(row));
     }
 }
 
@@ -42,8 +42,8 @@ fn path_to(row: u32, rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> TreePath {
     let mut path: Vec<u32> = std::iter::successors(Some(row), above).collect();
     path.reverse();
     let left_out = path.len().saturating_sub(TreePath::MOST);
-    let made = (0..).zip(path).skip(left_out);
-    let rows = made.map(|(depth, row)| row_in_ms(&rows.get(row), depth, view, ids)).collect();
+    let shown = (0..).zip(path).skip(left_out);
+    let rows = shown.map(|(depth, row)| row_in_ms(&rows.get(row), depth, view, ids)).collect();
     TreePath { rows, left_out: left_out as u64 }
 }
 

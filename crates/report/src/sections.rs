@@ -32,11 +32,11 @@ pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<R
     let layouts = layouts(trace);
     let requests = requests(trace);
     let visits = (producer == Producer::Chrome).then(|| visits(trace, &requests));
-    let told = visits.as_ref().and_then(|visit| visit.as_ref().ok());
-    let pages = told.and_then(|list| Some((main_thread(trace)?, &**list)));
+    let known_visits = visits.as_ref().and_then(|visit| visit.as_ref().ok());
+    let pages = known_visits.and_then(|list| Some((main_thread(trace)?, &**list)));
     let survey = |number: usize| {
-        let asked = Asked { rules, window, layouts: layouts.as_deref(), pages };
-        survey(trace, threads[number], asked, &room)
+        let options = Asked { rules, window, layouts: layouts.as_deref(), pages };
+        survey(trace, threads[number], options, &room)
     };
     let surveys: Vec<Survey> = try_each(trace.limits().threads, threads.len(), survey)?;
     room.finish()?;

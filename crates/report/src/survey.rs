@@ -42,10 +42,10 @@ pub(crate) struct Asked<'r> {
 pub(crate) fn survey(
     trace: &Trace,
     at: usize,
-    asked: Asked<'_>,
+    options: Asked<'_>,
     room: &RowRoom,
 ) -> Result<Survey, Error> {
-    let Asked { rules, window, layouts, pages } = asked;
+    let Asked { rules, window, layouts, pages } = options;
     trace.limits().cancel.check()?;
     let thread = &trace.threads[at];
     let mut tasks = has_tasks(trace).then(|| tasks(trace, at, thread, rules.rows, window));
@@ -63,8 +63,8 @@ pub(crate) fn survey(
         tasks.as_mut().map(|task| &mut task.longest),
         blocks.as_mut().map(|block| &mut block.longest),
     ];
-    let mut stretches: Vec<&mut Stretch> = lists.into_iter().flatten().flatten().collect();
-    stretches.sort_by(|a, b| a.ts.total_cmp(&b.ts));
+    let mut intervals: Vec<&mut Stretch> = lists.into_iter().flatten().flatten().collect();
+    intervals.sort_by(|a, b| a.ts.total_cmp(&b.ts));
 
     let track = trace.track(thread)?;
     let view = View::new(&track, rules.tables);
@@ -80,7 +80,7 @@ pub(crate) fn survey(
     let mut calls = TopDown::new(&ids, &space, down);
     let is_idle = |entry: &Entry| ids.is_idle(entry);
     let mut between = Between::new(window, clock, &is_idle);
-    let spans = stretches.iter().map(|span| (span.ts, span.until));
+    let spans = intervals.iter().map(|span| (span.ts, span.until));
     let spans = spans.map(|(from, to)| (clock.of_micros(from), clock.of_micros(to))).collect();
     let mut within = Within::new(&ids, spans, clock, &space);
     let mut forced = reflows.calls(&ids);
@@ -90,8 +90,8 @@ pub(crate) fn survey(
 
     let table = view.table(&bottom_up.finish(true), &ids, room, window, By::Own, 1)?;
     let heaviest = heaviest(&calls.finish(window), &view, &ids);
-    for (stretch, rows) in stretches.into_iter().zip(within.finish()) {
-        stretch.paths = hottest(&rows, &view, &ids);
+    for (interval, rows) in intervals.into_iter().zip(within.finish()) {
+        interval.paths = hottest(&rows, &view, &ids);
     }
     let (busy, events) = (between.busy(), between.events);
     let (gap, categories) = (between.finish(), Vec::new());

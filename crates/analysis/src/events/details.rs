@@ -40,7 +40,7 @@ pub(crate) struct Numbered {
     /// Suffix that the label adds to the title: [`ADDED`] and a text, or [`PLAIN`]; 0 if unknown.
     pub(crate) title: u32,
     /// Subject of a clang event, or raw frame of a forced layout.
-    pub(crate) told: u32,
+    pub(crate) subject: u32,
     /// Received bytes, as bits of a double.
     pub(crate) bytes: u64,
     pub(crate) is_cached: bool,
@@ -98,7 +98,7 @@ impl DetailsTable {
             request: text(numbered.request),
             frame: text(numbered.frame),
             title: text(numbered.title),
-            told: text(numbered.told),
+            subject: text(numbered.subject),
             ..*numbered
         };
         other.all.iter().map(|details| self.number(moved(details))).collect()
@@ -197,7 +197,7 @@ impl Sought {
             details.frame = names.number(&frame.template());
         }
         if forced && let Some(frame) = event.field(Field::Args).and_then(reflows::frame) {
-            details.told = names.number(frame);
+            details.subject = names.number(frame);
         }
         if located {
             let (url, request) = args.url_or_request(names.bytes_of(name));
@@ -231,7 +231,7 @@ impl Sought {
             details.title = data.url.truthy().map_or(0, |url| text(added(url)));
         }
         if self.compiled {
-            details.told = args.detail.text().map_or(0, |detail| text(detail.into()));
+            details.subject = args.detail.text().map_or(0, |detail| text(detail.into()));
         }
     }
 }

@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn invalid_company_lists_are_reported() {
-        for (list, told) in [
+        for (list, message) in [
             ("[{]", "byte"),
             ("{}", "no array"),
             (r#"[{"name":"a"}]"#, "entry 0"),
@@ -227,7 +227,7 @@ mod tests {
             (r#"[{"name":"a","domains":["x.y"]},{"name":"b","domains":["x.y"]}]"#, "a and b"),
         ] {
             let error = Entities::parse(list.as_bytes()).expect_err(list);
-            assert!(error.contains(told), "{list}: {error}");
+            assert!(error.contains(message), "{list}: {error}");
         }
     }
 }

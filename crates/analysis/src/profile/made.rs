@@ -132,23 +132,23 @@ mod tests {
     fn durations_of_calls_do_not_depend_on_memory() {
         let mut rng = Rng::new(3);
         for bytes in [0, 500, 5_000, 1 << 20] {
-            let mut made = Made::new(&Space::alone(bytes));
+            let mut builder = Made::new(&Space::alone(bytes));
             let (mut expected, mut open): (Vec<Call>, Vec<u32>) = Default::default();
             for time in 0..2_000 {
                 let ts = f64::from(time);
                 if rng.below(100) < 55 {
                     let (node, depth) = (rng.below(9) as u32, open.len() as u32);
                     let row = node / 2;
-                    open.push(made.begin(Begun { ts, node, row, sample: time, depth }));
+                    open.push(builder.begin(Begun { ts, node, row, sample: time, depth }));
                     let call = Call { ts, dur: 0.0, own: 0.0, node, row, sample: time, depth };
                     expected.push(call);
                 } else if let Some(number) = open.pop() {
                     let call = &mut expected[number as usize];
                     (call.dur, call.own) = (ts - call.ts, ts / 2.0);
-                    made.end(number, call.dur, call.own);
+                    builder.end(number, call.dur, call.own);
                 }
             }
-            let calls = made.finish().expect("room on disk");
+            let calls = builder.finish().expect("room on disk");
             assert_eq!(calls.all.spilled_bytes() > 0, bytes < 1 << 20);
             for _ in 0..2 {
                 assert_eq!(calls.iter().collect::<Vec<_>>(), expected, "{bytes}");

@@ -82,7 +82,7 @@ pub(crate) struct Facts {
     /// GPU events of PyTorch's profiler in a chunk, if requested.
     devices: Vec<DeviceEvent>,
     /// Properties of each kind.
-    asked: Vec<Asked>,
+    properties: Vec<Asked>,
     last_kinds: LastKinds,
     /// GPU role of each kind.
     roles: Vec<Option<Role>>,
@@ -140,12 +140,12 @@ impl Facts {
         kind
     }
 
-    fn asked(&mut self, kind: u32) -> Asked {
-        while self.asked.len() <= kind as usize {
-            let next = self.asked.len() as u32;
-            self.asked.push(Asked::of(next, &self.kinds, &self.names, self.rules));
+    fn properties(&mut self, kind: u32) -> Asked {
+        while self.properties.len() <= kind as usize {
+            let next = self.properties.len() as u32;
+            self.properties.push(Asked::of(next, &self.kinds, &self.names, self.rules));
         }
-        self.asked[kind as usize]
+        self.properties[kind as usize]
     }
 
     /// Returns the number of a name with `N` for each run of digits.
@@ -286,8 +286,8 @@ impl Facts {
 
     /// Returns for each kind whether its events extend the bounds.
     pub(crate) fn bounding(&mut self) -> Vec<bool> {
-        let all = (0..self.kinds.all.len() as u32).map(|kind| self.asked(kind));
-        all.map(|asked| asked.bounding == Bounding::Drawn).collect()
+        let all = (0..self.kinds.all.len() as u32).map(|kind| self.properties(kind));
+        all.map(|properties| properties.bounding == Bounding::Drawn).collect()
     }
 
     /// Collects the metadata of the notable events.
@@ -370,13 +370,13 @@ impl Facts {
         let dur = micros(event, Field::Dur).filter(is_time).unwrap_or(0.0);
         let rest = if ts.abs() < FAR { 0 } else { rest_of(event, ts) };
         let kind = self.kind(event);
-        let (name, asked) = (self.kinds.all[kind as usize].name, self.asked(kind));
-        self.note_lack(event, asked.may_lack);
-        if asked.may_be_sum && is_sum(event, ts) {
+        let (name, properties) = (self.kinds.all[kind as usize].name, self.properties(kind));
+        self.note_lack(event, properties.may_lack);
+        if properties.may_be_sum && is_sum(event, ts) {
             return;
         }
-        self.times.note(event, EventTime { ts, dur, rest }, asked.bounding);
-        let sought = asked.sought(phase);
+        self.times.note(event, EventTime { ts, dur, rest }, properties.bounding);
+        let sought = properties.sought(phase);
         let found = sought.and_then(|sought| sought.details(event, name, &mut self.names));
         let details = found.map_or(0, |found| self.details.number(found));
         // The duration of a B comes from its E.

@@ -171,7 +171,7 @@ impl Trace {
         let space = self.space().divided(profiles);
         for at in 0..self.threads.len() {
             self.threads[at].kept =
-                self.made(&self.threads[at], f64::INFINITY, &space)?.map(Arc::new);
+                self.compute_calls(&self.threads[at], f64::INFINITY, &space)?.map(Arc::new);
         }
         if let ([metadata], [_]) = (metadata, &self.inputs[..])
             && let Some(modifications) = Modifications::of(metadata)

@@ -429,12 +429,12 @@ impl<'t> View<'t> {
             children
         };
         let mut all = rows.depth_first_as(sorted, levels, all_levels, is_shown);
-        let (mut made, clock) = (room.writer(), room.clock);
+        let (mut writer, clock) = (room.writer(), room.clock);
         for (row, depth) in all.by_ref().take(self.limit.rows) {
             let row = self.row(&rows.get(row), depth, ids, by);
-            made.push(TreeRow { own: clock.ms(row.own), total: clock.ms(row.total), ..row })?;
+            writer.push(TreeRow { own: clock.ms(row.own), total: clock.ms(row.total), ..row })?;
         }
-        let (more, rows) = (all.count() as u64, made.finish()?);
+        let (more, rows) = (all.count() as u64, writer.finish()?);
         let (window, idle) = (clock.window(window), clock.ms(idle));
         let (self_time, total) = (clock.ms(root.own), clock.ms(root.total));
         Ok(Table { window, own: self_time, total, idle, rows, small: least.small, more })

@@ -160,9 +160,9 @@ impl Trace {
             let ids = format!("thread {}/{}", thread_at(at).pid_text(), thread_at(at).tid_text());
             let name = thread_at(at).name.as_deref().unwrap_or_default();
             let input = thread_at(at).input.as_deref().unwrap_or_default();
-            let told: Vec<&str> =
+            let texts: Vec<&str> =
                 [&*ids, name, input].into_iter().filter(|text| !text.is_empty()).collect();
-            return told.join(" ");
+            return texts.join(" ");
         }
         let first = part.threads.first().map(|&at| thread_at(at));
         let all = |is: &dyn Fn(&Thread) -> bool| part.threads.iter().all(|&at| is(thread_at(at)));

@@ -406,7 +406,7 @@ mod tests {
     }
 
     /// Writes two tables alternately, with this much memory.
-    fn made(memory: u64, count: u32) -> ([TreeRows; 2], [Vec<TreeRow>; 2]) {
+    fn tables_and_rows(memory: u64, count: u32) -> ([TreeRows; 2], [Vec<TreeRow>; 2]) {
         let room = RowRoom::new(&Limits::new(1, memory, std::env::temp_dir()));
         let mut expected: [Vec<TreeRow>; 2] = Default::default();
         let mut writers = [room.writer(), room.writer()];
@@ -423,7 +423,7 @@ mod tests {
     #[test]
     fn rows_survive_memory_and_disk() {
         for (memory, count) in [(0, 0), (0, 3), (0, 3000), (1 << 20, 3000), (1 << 30, 3000)] {
-            let (tables, expected) = made(memory, count);
+            let (tables, expected) = tables_and_rows(memory, count);
             for (mut table, expected) in tables.into_iter().zip(expected) {
                 assert_eq!((table.len(), table.is_empty()), (expected.len(), expected.is_empty()));
                 assert_eq!(table, TreeRows::from(expected.clone()));

@@ -88,7 +88,7 @@ impl Union<'_> {
             gone: None,
             hidden: None,
             least: Least::of(self.limit, table.busy()),
-            made: 0,
+            written: 0,
             more: 0,
             rows: self.room.writer(),
         };
@@ -174,7 +174,7 @@ struct Left<'u> {
     hidden: Option<u32>,
     least: Least,
     /// Number of written rows, and of rows beyond the limit.
-    made: usize,
+    written: usize,
     more: u64,
     rows: RowWriter<'u>,
 }
@@ -198,11 +198,11 @@ impl Left<'_> {
             self.hidden = Some(row.depth);
             return Ok(());
         }
-        if self.made == limit.rows {
+        if self.written == limit.rows {
             self.more += 1;
             return Ok(());
         }
-        self.made += 1;
+        self.written += 1;
         self.rows.push(row)
     }
 }
@@ -367,8 +367,8 @@ mod tests {
                 part(0, vec![row(0, "a", 1.0, 3.0), row(1, "b", 2.0, 2.0), row(0, "c", 2.5, 2.5)]);
             let b = part(1, vec![row(0, "c", 4.0, 6.0), row(1, "b", 2.0, 2.0)]);
             let one = united(vec![a, b], Shape::CallTree, memory);
-            let told = |r: &TreeRow| (r.depth, r.id.clone(), r.own, r.total, r.count);
-            let shown: Vec<_> = one.table.rows.iter().map(|r| told(&r)).collect();
+            let columns = |r: &TreeRow| (r.depth, r.id.clone(), r.own, r.total, r.count);
+            let shown: Vec<_> = one.table.rows.iter().map(|r| columns(&r)).collect();
             let expected = [
                 (0, "c".to_owned(), 6.5, 8.5, 2),
                 (1, "b".to_owned(), 2.0, 2.0, 1),

@@ -90,6 +90,6 @@ impl Trace {
     /// Returns the text that reports show of an event: the detail of a clang event, or the stack
     /// frame of a forced layout; 0 for none.
     pub fn reported_text(&self, record: &Record) -> u32 {
-        self.details.all[record.details as usize].told
+        self.details.all[record.details as usize].subject
     }
 }

@@ -357,13 +357,13 @@ impl Trace {
     ) -> Result<Track<'t>, Error> {
         let calls = match &thread.kept {
             Some(kept) => Some(Arc::clone(kept)),
-            None => self.made(thread, until, &self.space())?.map(Arc::new),
+            None => self.compute_calls(thread, until, &self.space())?.map(Arc::new),
         };
         Ok(Track { trace: self, thread, calls })
     }
 
     /// Computes the calls of a thread's samples, if it has a profile.
-    pub(crate) fn made(
+    pub(crate) fn compute_calls(
         &self,
         thread: &Thread,
         until: f64,

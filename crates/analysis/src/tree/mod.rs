@@ -301,7 +301,7 @@ mod tests {
 
     #[test]
     fn rows_do_not_depend_on_memory() {
-        let made = |bytes: u64| {
+        let build = |bytes: u64| {
             let mut rows: Rows = Rows::new(&Space::alone(bytes));
             let mut open = vec![0];
             for number in 0..4000u32 {
@@ -321,7 +321,7 @@ mod tests {
             let all = rows.depth_first(By::Own, usize::MAX, true, |_| true);
             all.map(|(row, depth)| format!("{depth} {:?}", rows.get(row))).collect::<Vec<_>>()
         };
-        let (spilled, kept) = (made(0), made(1 << 30));
+        let (spilled, kept) = (build(0), build(1 << 30));
         assert!(spilled == kept && kept.len() > 500);
     }
 }

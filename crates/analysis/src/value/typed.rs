@@ -278,9 +278,9 @@ impl<'de, T: Deserialize<'de>, const MOST: usize> Deserialize<'de> for List<T, M
 struct AnyVisitor<T>(PhantomData<T>);
 
 macro_rules! scalars {
-    ($($visit:ident($($value:ident: $kind:ty)?) $made:expr;)*) => {
+    ($($visit:ident($($value:ident: $kind:ty)?) $scalar:expr;)*) => {
         $(fn $visit<E>(self $(, $value: $kind)?) -> Result<T, E> {
-            Ok(T::scalar($made))
+            Ok(T::scalar($scalar))
         })*
     };
 }

@@ -26,7 +26,7 @@ pub(crate) const SHAPES: [Shape; 3] = [Shape::CallTree, Shape::BottomUp { levels
 pub(crate) fn tables(trace: &Trace, shape: Shape, entries: Entries) -> BTreeMap<String, String> {
     let threads = trace.choose(&ThreadChoice::default());
     let parts = trace.parts(&threads, &query(shape, entries, Vec::new())).expect("room");
-    let told = |mut part: Part| {
+    let shown = |mut part: Part| {
         let rows = part.table.rows.iter().map(Cow::into_owned);
         part.table.rows = rows.map(|row| TreeRow { key: None, ..row }).collect::<Vec<_>>().into();
         let title = trace.title(&part);
@@ -34,7 +34,7 @@ pub(crate) fn tables(trace: &Trace, shape: Shape, entries: Entries) -> BTreeMap<
         let title = file.map_or(title.clone(), |(title, _)| title.to_owned());
         (title, format!("{:?} {} {}", part.table, part.calls, part.dropped))
     };
-    parts.into_iter().map(told).collect()
+    parts.into_iter().map(shown).collect()
 }
 
 /// Returns the first random recording from `seed` on for which the laws hold.

@@ -149,7 +149,7 @@ fn tables(trace: &Trace, query: &Query) -> Vec<Part> {
     trace.parts(&trace.choose(&ThreadChoice::default()), query).expect("room")
 }
 
-fn asked(shape: Shape, per: Per, windows: Vec<Window>) -> Query {
+fn query_of(shape: Shape, per: Per, windows: Vec<Window>) -> Query {
     Query { per, by: GroupBy::None, ..query(shape, Entries::Visible, windows) }
 }
 
@@ -175,7 +175,7 @@ fn sums_match_whole_nanoseconds() {
         }
         let window = Window { from: edges[0] as f64 / 1e6, to: edges[1] as f64 / 1e6 };
         let within = (first + edges[0], first + edges[1]);
-        let trees = tables(&trace, &asked(Shape::CallTree, Per::Thread, vec![window]));
+        let trees = tables(&trace, &query_of(Shape::CallTree, Per::Thread, vec![window]));
         let (mut by_name, mut root) = (Sums::new(), 0);
         for part in &trees {
             let tid: usize = trace.threads[part.threads[0]].tid_text().parse().expect("a number");
@@ -190,7 +190,7 @@ fn sums_match_whole_nanoseconds() {
             }
             compared += 1;
         }
-        let top = tables(&trace, &asked(Shape::BottomUp { levels: 1 }, Per::All, vec![window]));
+        let top = tables(&trace, &query_of(Shape::BottomUp { levels: 1 }, Per::All, vec![window]));
         for part in &top {
             let rows = rows_of(part);
             // A row without self time on one thread may keep its total in the shared table.
@@ -213,7 +213,7 @@ fn exact_results_do_not_depend_on_limits() {
             1 => generate::recording(seed * 7).to_string(),
             _ => generate::cpuprofile(seed).to_string(),
         };
-        let query = asked(Shape::BottomUp { levels: 6 }, Per::All, Vec::new());
+        let query = query_of(Shape::BottomUp { levels: 6 }, Per::All, Vec::new());
         let usual = read(&text, Times::Exact, &config());
         assert!(usual.origin().is_some());
         let mut config = Config::new(1 + rng.index(4), 256 << 20, std::env::temp_dir());
@@ -221,8 +221,8 @@ fn exact_results_do_not_depend_on_limits() {
         let (chunk, segment) = (64 + rng.index(500), 64 + rng.index(500));
         config.limits.shares = Some(Shares { chunk, segment, index: 2000, ..shares });
         let other = read(&text, Times::Exact, &config);
-        let told = [&usual, &other].map(|trace| format!("{:?}", tables(trace, &query)));
-        assert_eq!(told[0], told[1], "seed {seed}");
+        let printed = [&usual, &other].map(|trace| format!("{:?}", tables(trace, &query)));
+        assert_eq!(printed[0], printed[1], "seed {seed}");
         // Traces of DevTools' kind keep its times.
         let auto = read(&text, Times::Auto, &config);
         let is_of_devtools = seed % 3 != 0;
@@ -251,7 +251,7 @@ fn exact_times_of_calls_add_up() {
         edges.sort_unstable();
         let sums = |from: i64, to: i64| {
             let window = Window { from: from as f64 / 1e6, to: to as f64 / 1e6 };
-            let parts = tables(&trace, &asked(Shape::CallTree, Per::Thread, vec![window]));
+            let parts = tables(&trace, &query_of(Shape::CallTree, Per::Thread, vec![window]));
             let mut all: BTreeMap<(usize, Vec<String>), (i64, i64)> = BTreeMap::new();
             for part in &parts {
                 let rows = rows_of(part);
@@ -272,10 +272,10 @@ fn exact_times_of_calls_add_up() {
                 *sum = (sum.0 + self_time, sum.1 + total);
             }
         }
-        let told = |sums: BTreeMap<_, (i64, i64)>| {
+        let nonzero = |sums: BTreeMap<_, (i64, i64)>| {
             sums.into_iter().filter(|(_, sum)| *sum != (0, 0)).collect::<Vec<_>>()
         };
-        assert_eq!(told(whole), told(added), "seed {seed} {edges:?}");
+        assert_eq!(nonzero(whole), nonzero(added), "seed {seed} {edges:?}");
     }
     assert!(calls > 200, "{calls}");
 }

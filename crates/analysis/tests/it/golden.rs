@@ -216,17 +216,17 @@ pub(crate) fn first_differences(
         ours.push(cells);
     });
     let theirs: Vec<&Vec<Value>> = lines.iter().filter_map(Value::as_array).collect();
-    let mut told = String::new();
+    let mut report = String::new();
     for (number, row) in ours.iter().enumerate() {
         let other = theirs.get(number).map_or(&[][..], |line| line);
         if row.len() != other.len() || !row.iter().zip(other).all(|(a, b)| is_same(a, b)) {
-            told += &format!("row {number}: {}\n  engine: {}\n", json!(row), json!(other));
+            report += &format!("row {number}: {}\n  engine: {}\n", json!(row), json!(other));
         }
-        if told.lines().count() > 7 {
+        if report.lines().count() > 7 {
             break;
         }
     }
-    format!("{head}\n{} rows, engine {}\n{told}", ours.len(), theirs.len())
+    format!("{head}\n{} rows, engine {}\n{report}", ours.len(), theirs.len())
 }
 
 /// Returns whether cells are equal, up to the last digits of a time, which `json` reads for
@@ -250,8 +250,8 @@ pub(crate) fn check(
         outcome.refused.push(format!("{name}: {}", refused["message"]));
         let read = Trace::read(&[Source::Path(input.to_owned())], ReadRules::default(), &config);
         let is_told = read.map_or(true, |trace| !trace.refusals.is_empty());
-        let untold = format!("refused, which is not told: {}", refused["message"]);
-        note(name, refused, (!is_told).then_some(&*untold), outcome);
+        let message = format!("refused, which is not told: {}", refused["message"]);
+        note(name, refused, (!is_told).then_some(&*message), outcome);
         return;
     }
     let trace = read(input, entities, &config);

@@ -76,8 +76,8 @@ fn profiles_of_a_process_recorded_twice_are_both_kept() {
     let shape = Shape::BottomUp { levels: 1 };
     let one = tables(&read(&[source(9, &merged(&all()))]), shape, Entries::Visible);
     assert_eq!(one, tables(&read(&sources), shape, Entries::Visible));
-    let said = format!("{one:?}");
-    assert!(one.len() == 2 && said.contains("alpha") && said.contains("beta"), "{said}");
+    let printed = format!("{one:?}");
+    assert!(one.len() == 2 && printed.contains("alpha") && printed.contains("beta"), "{printed}");
 }
 
 /// A limited table has the first rows of the whole table, and counts the others.
@@ -174,7 +174,7 @@ fn adjacent_windows_add_up() {
 
 #[test]
 fn calls_do_not_depend_on_when_they_are_computed() {
-    let mut made = 0;
+    let mut compared = 0;
     for seed in seeds(700, 24) {
         let text = match seed % 3 {
             0 => generate::cpuprofile(seed).to_string(),
@@ -190,8 +190,8 @@ fn calls_do_not_depend_on_when_they_are_computed() {
         for shape in SHAPES {
             let [usual, kept] = [&usual, &kept].map(|trace| tables(trace, shape, Entries::Visible));
             assert_eq!(usual, kept, "seed {seed}, {shape:?}");
-            made += usual.len();
+            compared += usual.len();
         }
     }
-    assert!(made > 50, "{made}");
+    assert!(compared > 50, "{compared}");
 }

@@ -30,8 +30,8 @@ fn run(engine: &Path, words: &[&str], file: &Path) -> Vec<Value> {
     let mut command = Command::new("node");
     command.arg(engine.join("trees.mjs")).args(words).arg(file);
     let output = command.output().expect("the engine runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(matches!(output.status.code(), Some(0 | 2)), "{command:?}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0 | 2)), "{command:?}: {stderr}");
     let text = String::from_utf8(output.stdout).expect("text");
     text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect()
 }
@@ -42,7 +42,7 @@ pub(crate) fn explained(
     outcome: &Outcome,
     ask: impl Fn(&[&str], &Path) -> Vec<Value>,
 ) -> String {
-    let mut told = String::new();
+    let mut report = String::new();
     for (file, head) in outcome.first_wrong.iter().take(12) {
         let text = |key: &str| match &head[key] {
             Value::String(text) => text.clone(),
@@ -62,10 +62,10 @@ pub(crate) fn explained(
         }
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let lines = ask(&words, file);
-        let asked = (head, &*lines, companies(engine));
-        told += &format!("{}: {}\n", file.display(), first_differences(file, asked));
+        let answer = (head, &*lines, companies(engine));
+        report += &format!("{}: {}\n", file.display(), first_differences(file, answer));
     }
-    told
+    report
 }
 
 pub(crate) fn companies(engine: &Path) -> Entities {

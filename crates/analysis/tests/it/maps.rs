@@ -130,9 +130,9 @@ fn maps_of_another_build_are_reported_as_doubtful() {
         [(all[0], all[1]), (all[1], all[0]), ("rollup", all[0]), ("rollup", all[1])]
     {
         let profile = || testdata().join(format!("{bundler}.cpuprofile"));
-        let told = |maps: PathBuf| read(profile(), vec![maps]).mapped.doubtful;
-        assert_eq!(told(testdata().join(bundler)), [""; 0], "{bundler}");
-        let doubts = told(script(other));
+        let doubtful = |maps: PathBuf| read(profile(), vec![maps]).mapped.doubtful;
+        assert_eq!(doubtful(testdata().join(bundler)), [""; 0], "{bundler}");
+        let doubts = doubtful(script(other));
         assert!(
             doubts.len() == 1 && doubts[0].contains("hardly fits"),
             "{bundler} {other}: {doubts:?}"
@@ -184,7 +184,7 @@ impl World {
     }
 
     /// Returns label, URL and line of each function, and the results of applying `maps`.
-    fn told(&self, maps: &[&str]) -> (Vec<(String, String, i64)>, Mapped) {
+    fn read_rows(&self, maps: &[&str]) -> (Vec<(String, String, i64)>, Mapped) {
         let paths = maps.iter().map(|path| self.0.path(path)).collect();
         let trace = read(self.0.path("t.cpuprofile"), paths);
         let shown = |row: TreeRow| {
@@ -231,20 +231,20 @@ fn maps_are_found_by_script_name_or_key() {
         ),
     ] {
         let world = World::new(&[APP]).with(path, &text);
-        let (rows, told) = world.told(&[maps]);
-        assert_eq!(rows, std::slice::from_ref(&mapped), "{path} {told:?}");
-        assert_eq!((told.scripts, told.functions, told.named), (1, 1, 1));
+        let (rows, mapping) = world.read_rows(&[maps]);
+        assert_eq!(rows, std::slice::from_ref(&mapped), "{path} {mapping:?}");
+        assert_eq!((mapping.scripts, mapping.functions, mapping.named), (1, 1, 1));
     }
     let linked = World::new(&[APP])
         .with("maps/js/app.js", "x\n//# sourceMappingURL=../m/x.map\n")
         .with("maps/m/x.map", &map(""));
-    assert_eq!(linked.told(&["maps"]).0[0].0, "work");
+    assert_eq!(linked.read_rows(&["maps"]).0[0].0, "work");
     // A file with that name in another folder, or in a package, is not the script.
     for url in ["https://a.test/node_modules/b/app.js", "https://a.test/other/b.js"] {
         let world = World::new(&[("m", url, 0, 1)]).with("maps/js/app.js.map", &map(""));
-        let (rows, told) = world.told(&["maps"]);
+        let (rows, mapping) = world.read_rows(&["maps"]);
         assert_eq!(rows, [row("m", url, 0)]);
-        assert_eq!(told.unmapped, (vec![url.to_owned()], 1));
+        assert_eq!(mapping.unmapped, (vec![url.to_owned()], 1));
     }
 }
 
@@ -252,9 +252,9 @@ fn maps_are_found_by_script_name_or_key() {
 fn ambiguous_map_is_not_used() {
     let world = World::new(&[("m", "/srv/a/app.js", 0, 1), ("m", "/srv/b/app.js", 0, 2)])
         .with("maps/app.js.map", &map(""));
-    let (rows, told) = world.told(&["maps"]);
+    let (rows, mapping) = world.read_rows(&["maps"]);
     assert_eq!(rows, [row("m", "/srv/a/app.js", 0), row("m", "/srv/b/app.js", 0)]);
-    assert!(told.unusable[0].why.contains("2 scripts that are not one"), "{told:?}");
+    assert!(mapping.unusable[0].why.contains("2 scripts that are not one"), "{mapping:?}");
 }
 
 #[cfg(unix)]
@@ -271,20 +271,20 @@ fn no_file_outside_the_folder_is_opened() {
         let world = World::new(&[APP])
             .with("secret.map", &map(""))
             .with("maps/app.js", &format!("//# sourceMappingURL={url}\n"));
-        let (rows, told) = world.told(&["maps"]);
+        let (rows, mapping) = world.read_rows(&["maps"]);
         assert_eq!(rows, [row("m", APP.1, 0)], "{url}");
-        assert!(told.unusable[0].why.contains("not opened"), "{url}: {told:?}");
+        assert!(mapping.unusable[0].why.contains("not opened"), "{url}: {mapping:?}");
     }
     let world = World::new(&[APP]).with("secret.map", &map("")).with("maps/x", "");
     std::os::unix::fs::symlink("../secret.map", world.0.path("").join("maps/app.js.map"))
         .expect("a link");
-    let (rows, told) = world.told(&["maps"]);
+    let (rows, mapping) = world.read_rows(&["maps"]);
     assert_eq!(rows, [row("m", APP.1, 0)]);
-    assert!(told.unusable[0].why.contains("leads out of the folder"), "{told:?}");
+    assert!(mapping.unusable[0].why.contains("leads out of the folder"), "{mapping:?}");
     // Links to folders are not followed.
     let world = World::new(&[APP]).with("out/app.js.map", &map("")).with("maps/x", "");
     std::os::unix::fs::symlink("../out", world.0.path("").join("maps/js")).expect("a link");
-    assert_eq!(world.told(&["maps"]).0, [row("m", APP.1, 0)]);
+    assert_eq!(world.read_rows(&["maps"]).0, [row("m", APP.1, 0)]);
 }
 
 #[test]
@@ -303,9 +303,9 @@ fn unusable_maps_are_reported_and_names_kept() {
         (&huge, "larger than the 16 MiB"),
     ] {
         let world = World::new(&[APP]).with("maps/app.js.map", text);
-        let (rows, told) = world.told(&["maps"]);
+        let (rows, mapping) = world.read_rows(&["maps"]);
         assert_eq!(rows, [row("m", APP.1, 0)], "{expected}");
-        assert!(told.unusable[0].why.contains(expected), "{expected}: {told:?}");
+        assert!(mapping.unusable[0].why.contains(expected), "{expected}: {mapping:?}");
     }
 }
 
@@ -325,7 +325,7 @@ fn sections_and_ignore_lists_are_applied() {
     let url = "https://a.test/js/app.js";
     let world = World::new(&[("m", url, 0, 1), ("n", url, 3, 1), ("o", url, 5, 0)])
         .with("maps/app.js.map", &sections);
-    let (rows_of, _) = world.told(&["maps"]);
+    let (rows_of, _) = world.read_rows(&["maps"]);
     let expected = [
         row("o", url, 5),
         row("work", "https://a.test/src/0.ts", 5),

@@ -81,13 +81,13 @@ fn length_and_busy_time_match_info() {
     let wanted = InfoConfig { top: 9, full: true, self_times: true };
     for first in ["X", "B", "C", "I"] {
         let text = trace("c", 0, first);
-        let told = info(&[source(&text)], &wanted, &config()).expect("a trace");
-        let lasts = told.end_ns.expect("times") - told.start_ns.expect("times");
+        let facts = info(&[source(&text)], &wanted, &config()).expect("a trace");
+        let lasts = facts.end_ns.expect("times") - facts.start_ns.expect("times");
         let trace = read(&text, Times::Exact);
         assert_eq!(trace.bounds.1 - trace.bounds.0, lasts as f64 / 1000.0, "{first}");
         let parts = trace.parts(&[0], &query(Shape::CallTree, Entries::Visible, Vec::new()));
         let busy = parts.expect("room")[0].busy();
-        let threads = told.processes.iter().flat_map(|process| &process.threads);
+        let threads = facts.processes.iter().flat_map(|process| &process.threads);
         let of_info: BTreeMap<&str, u64> =
             threads.map(|thread| (&*thread.tid, thread.usage.self_ns)).collect();
         assert_eq!(nanos(busy) as u64, of_info["1"], "{first}");

@@ -21,15 +21,15 @@ struct Asked {
 
 impl Asked {
     fn any(rng: &mut Rng) -> Self {
-        let mut asked = Asked::default();
+        let mut picks = Asked::default();
         for _ in 0..rng.index(4) {
             let from = rng.index(LENGTH);
-            asked.windows.push((from, from + 1 + rng.index(LENGTH - from)));
+            picks.windows.push((from, from + 1 + rng.index(LENGTH - from)));
         }
         let mut name = || rng.chance(35).then(|| NAMES[rng.index(NAMES.len())]);
-        (asked.focus, asked.ignore) = (name(), name());
-        (asked.hide, asked.root) = (name(), name());
-        asked
+        (picks.focus, picks.ignore) = (name(), name());
+        (picks.hide, picks.root) = (name(), name());
+        picks
     }
 
     fn query(&self, shape: Shape, per: Per) -> Query {
@@ -127,19 +127,19 @@ fn trees_match_counts_of_stacks() {
         let mut rng = Rng::new(seed);
         let (text, all) = generate(&mut rng);
         let trace = read(&text, &config());
-        let asked = if seed % 3 == 0 { Asked::default() } else { Asked::any(&mut rng) };
+        let picks = if seed % 3 == 0 { Asked::default() } else { Asked::any(&mut rng) };
 
-        let parts = tables(&trace, &asked.query(Shape::CallTree, Per::Thread));
+        let parts = tables(&trace, &picks.query(Shape::CallTree, Per::Thread));
         for part in &parts {
             let tid: usize = trace.threads[part.threads[0]].tid_text().parse().expect("a number");
-            let expected = asked.paths(&all[tid - 1]);
+            let expected = picks.paths(&all[tid - 1]);
             assert_eq!(paths_of(part), expected, "seed {seed}, thread {tid}\n{text}");
         }
-        let top = tables(&trace, &asked.query(Shape::BottomUp { levels: 1 }, Per::All));
+        let top = tables(&trace, &picks.query(Shape::BottomUp { levels: 1 }, Per::All));
         let rows = top.iter().flat_map(|part| &part.table.rows).filter(|row| whole(row.own) > 0);
         let rows: BTreeMap<String, (u64, u64)> =
             rows.map(|row| (row.id.clone(), (whole(row.own), whole(row.total)))).collect();
-        assert_eq!(rows, asked.names(&all), "seed {seed}\n{text}");
+        assert_eq!(rows, picks.names(&all), "seed {seed}\n{text}");
     }
 }
 
@@ -149,21 +149,21 @@ fn views_are_consistent() {
         let mut rng = Rng::new(seed);
         let (text, _) = generate(&mut rng);
         let trace = read(&text, &config());
-        let asked = Asked::any(&mut rng);
+        let picks = Asked::any(&mut rng);
         let sum = |part: &Part, depth: Option<u32>| -> u64 {
             let rows = part.table.rows.iter();
             let rows = rows.filter(|row| depth.is_none_or(|depth| row.depth == depth));
             rows.map(|row| whole(row.own)).sum()
         };
-        let trees = tables(&trace, &asked.query(Shape::CallTree, Per::Thread));
-        let ups = tables(&trace, &asked.query(Shape::BottomUp { levels: 4 }, Per::Thread));
+        let trees = tables(&trace, &picks.query(Shape::CallTree, Per::Thread));
+        let ups = tables(&trace, &picks.query(Shape::BottomUp { levels: 4 }, Per::Thread));
         for (tree, up) in trees.iter().zip(&ups) {
             assert_eq!(sum(tree, None) + whole(tree.table.own), whole(tree.table.total), "{seed}");
             assert_eq!(sum(up, Some(0)), sum(tree, None), "{seed}");
             // Callers have no more time than callees.
             assert!(sum(up, Some(0)) >= sum(up, Some(1)), "{seed}");
         }
-        let one = tables(&trace, &asked.query(Shape::CallTree, Per::All));
+        let one = tables(&trace, &picks.query(Shape::CallTree, Per::All));
         let all: u64 = trees.iter().map(|tree| sum(tree, None)).sum();
         assert_eq!(one.iter().map(|part| sum(part, None)).sum::<u64>(), all, "{seed}");
     }

@@ -270,7 +270,7 @@ fn gzip_with_several_members_is_refused() {
         let config = Config::new(1, 64 << 20, std::env::temp_dir());
         let source = Source::bytes("a.json.gz".to_owned(), bytes);
         let trace = Trace::read(&[source], ReadRules::default(), &config).expect("a trace");
-        let told = trace.refusals.iter().map(|refusal| refusal.name());
-        assert_eq!(told.collect::<Vec<_>>(), Vec::from_iter(expected));
+        let names = trace.refusals.iter().map(|refusal| refusal.name());
+        assert_eq!(names.collect::<Vec<_>>(), Vec::from_iter(expected));
     }
 }

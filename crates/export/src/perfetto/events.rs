@@ -93,8 +93,8 @@ pub(super) struct Writer<'o> {
 
 impl Sink for Writer<'_> {
     fn event(&mut self, event: &Event<'_>) {
-        let made = event.bytes.len() as u64 * MADE;
-        if self.out.failed.is_none() && self.room.has(made, "the packets of an event") {
+        let size = event.bytes.len() as u64 * MADE;
+        if self.out.failed.is_none() && self.room.has(size, "the packets of an event") {
             self.take(event);
         }
     }

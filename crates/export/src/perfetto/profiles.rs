@@ -23,7 +23,7 @@ struct Node {
     parent: u64,
     frame: u64,
     /// Whether the node's stack is written.
-    told: bool,
+    is_written: bool,
 }
 
 /// State of a profile that is being written.
@@ -33,7 +33,7 @@ struct Profile {
     /// Time of the last sample in nanoseconds.
     now: i64,
     /// Time of the last written sample in microseconds.
-    told: Option<i64>,
+    written: Option<i64>,
     nodes: Vec<Node>,
     numbers: HashMap<u64, u32>,
     /// Parents from lists of children, for nodes that name no parent.
@@ -102,8 +102,8 @@ impl Profiles {
             };
             let micros = profile.now.div_euclid(1000);
             samples.number(1, stack);
-            deltas.number(2, (micros - profile.told.unwrap_or(micros)) as u64);
-            profile.told = Some(micros);
+            deltas.number(2, (micros - profile.written.unwrap_or(micros)) as u64);
+            profile.written = Some(micros);
             self.samples += 1;
         }
         samples.append(&deltas);
@@ -127,7 +127,7 @@ impl Profile {
             sequence,
             ids: (pid, tid),
             now,
-            told: None,
+            written: None,
             nodes: Vec::new(),
             numbers: HashMap::default(),
             listed: HashMap::default(),
@@ -138,11 +138,11 @@ impl Profile {
 
     /// Writes the thread of the samples and their start time, once.
     fn tell_thread(&mut self, out: &mut Packets<'_>) {
-        if self.told.is_some() {
+        if self.written.is_some() {
             return;
         }
         let (micros, (pid, tid)) = (self.now.div_euclid(1000), self.ids);
-        self.told = Some(micros);
+        self.written = Some(micros);
         let mut thread = Message::default();
         thread.number(1, pid as i32 as u64);
         thread.number(2, tid as u64);
@@ -169,7 +169,7 @@ impl Profile {
             }
             let frame = self.frame(text, fresh, one);
             self.numbers.insert(node.id, self.nodes.len() as u32);
-            self.nodes.push(Node { id: node.id, parent: node.parent, frame, told: false });
+            self.nodes.push(Node { id: node.id, parent: node.parent, frame, is_written: false });
         }
     }
 
@@ -223,7 +223,7 @@ impl Profile {
     fn stack(&mut self, id: u64, fresh: &mut Message, one: &mut Message) -> Option<u64> {
         let at = *self.numbers.get(&id)?;
         let number = u64::from(at) + 1;
-        if std::mem::replace(&mut self.nodes[at as usize].told, true) {
+        if std::mem::replace(&mut self.nodes[at as usize].is_written, true) {
             return Some(number);
         }
         let mut path = Vec::new();

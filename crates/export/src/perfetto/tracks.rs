@@ -31,18 +31,18 @@ struct Said {
     labels: Option<String>,
     order: Option<i64>,
     /// Whether the metadata is written.
-    told: bool,
+    is_written: bool,
 }
 
 struct Process {
     number: i64,
-    said: Said,
+    metadata: Said,
 }
 
 pub(super) struct Thread {
     process: usize,
     pub(super) number: i64,
-    said: Said,
+    metadata: Said,
     pub(super) open: Slices,
 }
 
@@ -55,7 +55,7 @@ pub(super) struct Tracks {
     thread_numbers: ThreadTable,
     taken: HashSet<(usize, i64)>,
     /// Next number for ids that are not numbers, by process.
-    made: HashMap<usize, i64>,
+    next_numbers: HashMap<usize, i64>,
     /// Written tracks of other kinds.
     others: HashSet<u64>,
     key: Vec<u8>,
@@ -79,8 +79,8 @@ impl Tracks {
         let usual = self.processes[process].number;
         let number = if tid.is_empty() { 0 } else { self.number_of(process, tid) };
         let number = if number == 0 { usual } else { number };
-        let said = Said { name: text_id(tid), ..Said::default() };
-        self.threads.push(Thread { process, number, said, open: Slices::default() });
+        let metadata = Said { name: text_id(tid), ..Said::default() };
+        self.threads.push(Thread { process, number, metadata, open: Slices::default() });
         at
     }
 
@@ -92,8 +92,8 @@ impl Tracks {
         }
         let number = if pid.is_empty() { 0 } else { self.number_of(usize::MAX, pid) };
         let at = self.processes.len();
-        let said = Said { name: text_id(pid), ..Said::default() };
-        self.processes.push(Process { number, said });
+        let metadata = Said { name: text_id(pid), ..Said::default() };
+        self.processes.push(Process { number, metadata });
         self.process_numbers.insert(pid.into(), at);
         at
     }
@@ -101,7 +101,7 @@ impl Tracks {
     /// Returns the number of an id; an unused one for an id that is not a number.
     fn number_of(&mut self, of: usize, id: &[u8]) -> i64 {
         let number = parse(content(id)).unwrap_or_else(|| {
-            let next = self.made.entry(of).or_insert(MADE);
+            let next = self.next_numbers.entry(of).or_insert(MADE);
             while self.taken.contains(&(of, *next)) {
                 *next += 1;
             }
@@ -121,41 +121,41 @@ impl Tracks {
     pub(super) fn note(&mut self, event: &Event<'_>) -> bool {
         let Some(MetadataEvent { kind, value }) = MetadataEvent::of(event) else { return false };
         let text = || value.map(printable);
-        let said = match kind.is_of_process() {
+        let metadata = match kind.is_of_process() {
             true => {
                 let at = self.process(event);
-                &mut self.processes[at].said
+                &mut self.processes[at].metadata
             }
             false => {
                 let at = self.thread(event);
-                &mut self.threads[at].said
+                &mut self.threads[at].metadata
             }
         };
         match kind {
             MetadataKind::ProcessName | MetadataKind::ThreadName => {
-                said.name = text().or(said.name.take())
+                metadata.name = text().or(metadata.name.take())
             }
-            MetadataKind::ProcessLabels => said.labels = text().or(said.labels.take()),
+            MetadataKind::ProcessLabels => metadata.labels = text().or(metadata.labels.take()),
             MetadataKind::ProcessSortIndex | MetadataKind::ThreadSortIndex => {
                 let order = value.and_then(|value| parse::<f64>(content(value)));
-                said.order = order.map(|order| order as i64).or(said.order);
+                metadata.order = order.map(|order| order as i64).or(metadata.order);
             }
         }
-        said.told = false;
+        metadata.is_written = false;
         true
     }
 
     /// Returns the track of a process, writing it if needed.
     pub(super) fn of_process(&mut self, at: usize, out: &mut Packets<'_>) -> u64 {
         let uuid = 2 * at as u64 + 1;
-        let Process { number, said } = &mut self.processes[at];
-        if !std::mem::replace(&mut said.told, true) {
+        let Process { number, metadata } = &mut self.processes[at];
+        if !std::mem::replace(&mut metadata.is_written, true) {
             let (message, inner) = (&mut self.message, &mut self.inner);
             inner.clear();
             inner.number(1, *number as i32 as u64);
-            said.name.iter().for_each(|name| inner.field(6, name.as_bytes()));
-            said.order.iter().for_each(|&order| inner.number(3, order as i32 as u64));
-            said.labels.iter().for_each(|labels| inner.field(8, labels.as_bytes()));
+            metadata.name.iter().for_each(|name| inner.field(6, name.as_bytes()));
+            metadata.order.iter().for_each(|&order| inner.number(3, order as i32 as u64));
+            metadata.labels.iter().for_each(|labels| inner.field(8, labels.as_bytes()));
             message.clear();
             message.number(track::UUID, uuid);
             message.field(track::PROCESS, inner.bytes());
@@ -167,20 +167,20 @@ impl Tracks {
     /// Returns the track of a thread, writing it if needed.
     pub(super) fn of_thread(&mut self, at: usize, out: &mut Packets<'_>) -> u64 {
         let uuid = 2 * at as u64 + 2;
-        if self.threads[at].said.told {
+        if self.threads[at].metadata.is_written {
             return uuid;
         }
         let process = self.threads[at].process;
         let parent = self.of_process(process, out);
         let pid = self.processes[process].number;
-        let Thread { number, said, .. } = &mut self.threads[at];
+        let Thread { number, metadata, .. } = &mut self.threads[at];
         let (message, inner) = (&mut self.message, &mut self.inner);
         inner.clear();
         inner.number(1, pid as i32 as u64);
         inner.number(2, *number as u64);
-        said.name.iter().for_each(|name| inner.field(5, name.as_bytes()));
-        said.order.iter().for_each(|&order| inner.number(3, order as i32 as u64));
-        said.told = true;
+        metadata.name.iter().for_each(|name| inner.field(5, name.as_bytes()));
+        metadata.order.iter().for_each(|&order| inner.number(3, order as i32 as u64));
+        metadata.is_written = true;
         message.clear();
         message.number(track::UUID, uuid);
         message.number(track::PARENT, parent);

@@ -292,7 +292,7 @@ mod tests {
             for most in [20_000, 300, 40] {
                 let [few, whole] =
                     [&few, &whole].map(|drawing| fit(&[drawing], length, most, timed).remove(0));
-                let told = |drawn: &[super::super::layout::Rectangle]| {
+                let figures = |drawn: &[super::super::layout::Rectangle]| {
                     let what = |rectangle: &super::super::layout::Rectangle| match rectangle.what {
                         super::super::layout::What::Node(_) => 0,
                         super::super::layout::What::Folded(count) => count,
@@ -304,7 +304,7 @@ mod tests {
                         })
                         .collect::<Vec<_>>()
                 };
-                assert_eq!(told(&few), told(&whole), "seed {seed}, {most}");
+                assert_eq!(figures(&few), figures(&whole), "seed {seed}, {most}");
             }
         }
         assert!(fewer > 100_000, "{fewer}");

@@ -119,9 +119,9 @@ pub(crate) fn fit(trees: &[&Nodes], length: u64, most: usize, timed: bool) -> Ve
     while beyond - least > 1 {
         // Try all first, which is nearly always enough.
         let next = if beyond > order.len() { order.len() } else { least.midpoint(beyond) };
-        let made = drawn(next);
-        match made.iter().map(Vec::len).sum::<usize>() <= most {
-            true => (least, best) = (next, made),
+        let rectangles = drawn(next);
+        match rectangles.iter().map(Vec::len).sum::<usize>() <= most {
+            true => (least, best) = (next, rectangles),
             false => beyond = next,
         }
     }
@@ -171,11 +171,11 @@ mod tests {
             // Folding takes at most one rectangle per caller, so at least half of the rectangles
             // are used.
             assert!(drawn.len() * 2 >= most.min(2000) - 1, "{} of {most}", drawn.len());
-            let told = |rectangle: &Rectangle| match rectangle.what {
+            let count = |rectangle: &Rectangle| match rectangle.what {
                 What::Node(_) => 1,
                 What::Folded(count) => count,
             };
-            assert_eq!(drawn.iter().map(told).sum::<u64>(), 2000);
+            assert_eq!(drawn.iter().map(count).sum::<u64>(), 2000);
         }
     }
 }

@@ -88,7 +88,7 @@ fn reading_once_for_calls_and_merge_equals_reading_twice() {
 
         let twice = Arc::new(Mutex::new(Vec::new()));
         let trace = Trace::read(&sources(), ReadRules::default(), &config).expect("traces");
-        let (made, drafts) = draft(&trace);
+        let (counts, drafts) = draft(&trace);
         let to = OutputConfig::writer(Arc::clone(&twice));
         let report = merge(&[sources(), drafts].concat(), &to, &config).expect("they merge");
         let twice = written(report, twice);
@@ -97,13 +97,13 @@ fn reading_once_for_calls_and_merge_equals_reading_twice() {
         let only = ReadRules { only_calls: true, ignore_refusals: true, ..ReadRules::default() };
         let read = Trace::read_to_merge(&sources(), only, &SourceMaps::default(), &config);
         let (trace, merging) = read.expect("traces");
-        let (own_made, drafts) = draft(&trace);
+        let (other_counts, drafts) = draft(&trace);
         let to = OutputConfig::writer(Arc::clone(&once));
         let once = written(merging.merge(&drafts, &to).expect("they merge"), once);
-        assert_eq!(made, own_made, "seed {seed}");
+        assert_eq!(counts, other_counts, "seed {seed}");
         assert_eq!(twice.0, once.0, "seed {seed}");
         assert!(twice.1 == once.1, "seed {seed}");
-        calls += made.calls;
+        calls += counts.calls;
     }
     assert!(calls > 1000, "{calls}");
 }

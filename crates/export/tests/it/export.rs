@@ -124,8 +124,8 @@ fn every_format_matches_open_stacks() {
         for per in [Per::Thread, Per::All] {
             let parts = parts(&trace, per);
             let expected = expected(&all, depth);
-            let made = ExportForm::ALL.map(|form| export(&trace, &parts, form, depth));
-            let [(text, exported), (json, _), (proto, _)] = &made;
+            let exports = ExportForm::ALL.map(|form| export(&trace, &parts, form, depth));
+            let [(text, exported), (json, _), (proto, _)] = &exports;
             assert_eq!(folded(text, parts.len() > 1), expected, "seed {seed}");
             assert_eq!(speedscope(json), expected, "seed {seed}");
             let (sums, counts) = pprof(proto);
@@ -140,7 +140,7 @@ fn every_format_matches_open_stacks() {
                 assert_eq!(counts.values().sum::<u64>(), events, "seed {seed}");
             }
             assert_eq!(exported.too_deep > 0, rows().any(|row| row.depth as usize >= depth));
-            for (form, (bytes, _)) in ExportForm::ALL.into_iter().zip(&made) {
+            for (form, (bytes, _)) in ExportForm::ALL.into_iter().zip(&exports) {
                 assert_eq!(*bytes, export(&trace, &parts, form, depth).0, "seed {seed}");
             }
         }

@@ -24,11 +24,11 @@ fn answer(input: &[u8], config: &Config, (choice, more): (u8, u8)) -> String {
     let rules = TableRules { as_devtools, ..TableRules::default() };
     let per = [Per::Thread, Per::Process, Per::Input, Per::All][usize::from(more >> 4) % 4];
     let focus = (choice & 32 != 0).then(|| "a".parse().expect("an expression"));
-    let mut said = String::new();
+    let mut shown = String::new();
     for shape in [Shape::CallTree, Shape::BottomUp { levels: 6 }, Shape::Log] {
         let picks = Picks { focus: focus.clone(), ..Picks::default() };
         let query = Query { shape, by, rules, per, windows: Vec::new(), picks, key: None };
-        said.push_str(&format!("{:?}\n", trace.parts(&threads, &query).expect("room")));
+        shown.push_str(&format!("{:?}\n", trace.parts(&threads, &query).expect("room")));
     }
     let mut calls = Vec::new();
     let write = |text: &[u8]| {
@@ -36,8 +36,8 @@ fn answer(input: &[u8], config: &Config, (choice, more): (u8, u8)) -> String {
         Ok(())
     };
     let written = write_calls(&trace, &threads, rules, None, write).expect("memory takes all");
-    said.push_str(&format!("{written:?}\n{}", String::from_utf8_lossy(&calls)));
-    said
+    shown.push_str(&format!("{written:?}\n{}", String::from_utf8_lossy(&calls)));
+    shown
 }
 
 /// Asserts that results do not depend on limits, which the last bytes choose.

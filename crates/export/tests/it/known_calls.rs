@@ -50,7 +50,7 @@ fn recorded_calls_equal_scanned_calls() {
             Ok(())
         };
         let written = write_calls(&trace, &threads, rules, None, write).expect("memory takes it");
-        let (made, known) = draft_calls(&trace, &threads, rules, None, "calls").expect("room");
+        let (drafted, known) = draft_calls(&trace, &threads, rules, None, "calls").expect("room");
         let merged = |calls: &[Source], pid: PidPolicy| {
             let bytes = Arc::new(Mutex::new(Vec::new()));
             let config = config(pid);
@@ -68,8 +68,8 @@ fn recorded_calls_equal_scanned_calls() {
             let scanned = merged(&[Source::bytes("calls", bytes.clone())], pid);
             assert!(scanned == merged(&known, pid), "{start} {}", &name[..1]);
         }
-        assert_eq!(written, made);
-        calls += made.calls;
+        assert_eq!(written, drafted);
+        calls += drafted.calls;
     }
     assert!(calls > 1000, "{calls}");
 }

@@ -224,8 +224,12 @@ fn of_text(text: &str) -> (Played, Perfetto) {
 fn random_traces_keep_their_stacks() {
     for seed in seeds(0, 60) {
         let (text, all) = generate(&mut Rng::new(seed));
-        let (played, told) = of_text(&text);
-        assert_eq!((told.cut, told.lone_ends, told.unended, told.other), (0, 0, 0, 0), "{seed}");
+        let (played, report) = of_text(&text);
+        assert_eq!(
+            (report.cut, report.lone_ends, report.unended, report.other),
+            (0, 0, 0, 0),
+            "{seed}"
+        );
         let mut stacks: Vec<_> = all.iter().map(|stacks| vec![Vec::new(); stacks.len()]).collect();
         // Of slices that begin at once the longer one is the outer one; of equal ones the one that
         // ends later.
@@ -239,9 +243,9 @@ fn random_traces_keep_their_stacks() {
                 .iter_mut()
                 .for_each(|stack| stack.push(name.clone()));
         }
-        for (read, made) in stacks.iter().zip(&all) {
-            for (at, (read, made)) in read.iter().zip(made).enumerate() {
-                assert_eq!(read, made, "{seed}: microsecond {at}");
+        for (read, model) in stacks.iter().zip(&all) {
+            for (at, (read, model)) in read.iter().zip(model).enumerate() {
+                assert_eq!(read, model, "{seed}: microsecond {at}");
             }
         }
     }
@@ -278,7 +282,7 @@ const KINDS: &str = r#"{"traceEvents":[
 
 #[test]
 fn every_kind_of_event_is_written() {
-    let (played, told) = of_text(KINDS);
+    let (played, report) = of_text(KINDS);
     let slice = |name: &str| {
         let found: Vec<_> = played.slices.iter().filter(|slice| slice.1 == name).collect();
         assert_eq!(found.len(), 1, "{name}");
@@ -313,8 +317,8 @@ fn every_kind_of_event_is_written() {
     let expected =
         ["n=4 -1", "big=3 -1", "x=double 1.5", "s=6 a\nb", "b=2 1", "o=9 {\"k\":[1]}", "z=9 null"];
     assert_eq!(shown[..7], expected);
-    assert_eq!((told.lone_ends, told.unended, told.cut), (1, 1, 0));
-    assert_eq!((told.other, &told.keys[..]), (4, &["otherData".to_owned()][..]));
+    assert_eq!((report.lone_ends, report.unended, report.cut), (1, 1, 0));
+    assert_eq!((report.other, &report.keys[..]), (4, &["otherData".to_owned()][..]));
 }
 
 #[test]
@@ -325,7 +329,7 @@ fn samples_keep_their_stacks_and_times() {
  {"id":2,"parent":1,"callFrame":{"functionName":"","scriptId":1,"url":"a.js","lineNumber":4}}],"samples":[2,1,77]},"timeDeltas":[5,7,1]}}},
 {"ph":"P","name":"ProfileChunk","pid":7,"tid":9,"id":"0x1","ts":140,"args":{"data":{"cpuProfile":{"nodes":[
  {"id":3,"parent":2,"callFrame":{"functionName":"g","scriptId":1,"url":"a.js"}}],"samples":[3,2]},"timeDeltas":[10,-4]}}}]"#;
-    let (played, told) = of_text(text);
+    let (played, report) = of_text(text);
     let stack = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
     let expected = [
         (8, 105, stack(&["(root)", "(anonymous)"])),
@@ -334,7 +338,7 @@ fn samples_keep_their_stacks_and_times() {
         (8, 119, stack(&["(root)", "(anonymous)"])),
     ];
     assert_eq!(played.samples, expected);
-    assert_eq!((told.lost_samples, told.slices), (1, 0));
+    assert_eq!((report.lost_samples, report.slices), (1, 0));
 }
 
 #[test]
@@ -348,28 +352,28 @@ fn thread_0_is_the_main_thread() {
 
 #[test]
 fn negative_times_are_shifted() {
-    let (played, told) = of_text(
+    let (played, report) = of_text(
         r#"[{"ph":"X","name":"a","pid":1,"tid":1,"ts":-5,"dur":2},{"ph":"i","name":"b","pid":1,"tid":1,"ts":1}]"#,
     );
-    assert_eq!(told.shift, 5_000);
+    assert_eq!(report.shift, 5_000);
     assert_eq!((played.slices[0].2, played.instants[0].2), (0, 6_000));
 }
 
 #[test]
 fn slice_crossing_an_open_begin_gets_its_own_track() {
-    let (played, told) = of_text(
+    let (played, report) = of_text(
         r#"[{"ph":"B","name":"b","pid":1,"tid":1,"ts":1},{"ph":"X","name":"x","pid":1,"tid":1,"ts":2,"dur":9},{"ph":"E","name":"b","pid":1,"tid":1,"ts":5}]"#,
     );
-    assert_eq!(told.cut, 0);
+    assert_eq!(report.cut, 0);
     assert_eq!(played.slices.iter().map(|slice| slice.3).collect::<Vec<_>>(), [4_000, 9_000]);
 }
 
 #[test]
 fn begin_at_the_start_of_a_slice_is_cut_at_its_end() {
-    let (played, told) = of_text(
+    let (played, report) = of_text(
         r#"[{"ph":"X","name":"x","pid":1,"tid":1,"ts":2,"dur":3},{"ph":"B","name":"b","pid":1,"tid":1,"ts":2},{"ph":"E","name":"b","pid":1,"tid":1,"ts":9}]"#,
     );
-    assert_eq!(told.cut, 1);
+    assert_eq!(report.cut, 1);
     assert_eq!(played.slices.iter().map(|slice| slice.3).collect::<Vec<_>>(), [3_000, 3_000]);
 }
 
@@ -424,9 +428,9 @@ fn real_traces_keep_all_their_slices() {
         let samples = samples.map(|event| {
             event["args"]["data"]["cpuProfile"]["samples"].as_array().map_or(0, Vec::len)
         });
-        let (played, told) = written(&sources);
+        let (played, report) = written(&sources);
         assert_eq!(
-            played.samples.len() + told.lost_samples as usize,
+            played.samples.len() + report.lost_samples as usize,
             samples.sum::<usize>(),
             "{names:?}"
         );

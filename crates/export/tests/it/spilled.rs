@@ -8,21 +8,21 @@ use tracemill_export::{
 };
 
 /// Returns all outputs computed from the tables of a trace, by name.
-fn made(trace: &Trace) -> Vec<(String, Vec<u8>)> {
+fn files(trace: &Trace) -> Vec<(String, Vec<u8>)> {
     let all = RowLimit::default();
     let tree = tables(trace, &query(Shape::CallTree, Per::Thread, None), all);
     let log = tables(trace, &query(Shape::Log, Per::Thread, None), all);
-    let mut made = Vec::new();
+    let mut files = Vec::new();
     for form in ExportForm::ALL {
         let mut out = Vec::new();
         let trees = export(trace, &tree, form, 1000).expect("room");
         trees.write(&mut out).expect("memory takes it");
-        made.push((form.name().to_owned(), out));
+        files.push((form.name().to_owned(), out));
     }
     let mut draw = |name: &str, picture: Picture| {
         let mut out = Vec::new();
         picture.write_svg(&mut out).expect("memory takes it");
-        made.push((name.to_owned(), out));
+        files.push((name.to_owned(), out));
     };
     let rules = PictureRules::default();
     draw("by total", picture(trace, &tree, rules).expect("room"));
@@ -33,13 +33,13 @@ fn made(trace: &Trace) -> Vec<(String, Vec<u8>)> {
     draw("sandwich", sandwich(trace, &tree[1..], "f7", rules).expect("room").expect("it is there"));
     let (some, change) = (&tree[1..], ChangeRules { normalize: true, ..ChangeRules::default() });
     draw("changes", differential(trace, some, trace, some, rules, change).expect("room"));
-    made
+    files
 }
 
 #[test]
 fn exports_and_pictures_do_not_depend_on_the_budget() {
     let text: Arc<[u8]> = many_rows().into_bytes().into();
-    let [small, large] = [32 << 20, 4 << 30].map(|memory| made(&read(&text, memory)));
+    let [small, large] = [32 << 20, 4 << 30].map(|memory| files(&read(&text, memory)));
     for ((name, few), (_, many)) in small.iter().zip(&large) {
         assert!(few == many && few.len() > 10_000, "{name}: {} {}", few.len(), many.len());
     }

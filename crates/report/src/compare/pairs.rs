@@ -109,8 +109,8 @@ pub(super) fn pair(a: &Side, b: &Side, by: MatchBy) -> Vec<(Key, Row, Row)> {
         key.and_then(|key| side.rows.get(key).map(Cell::take))
             .unwrap_or_else(|| Row::none(side.busy.len()))
     };
-    let made = pairs.into_iter().map(|(key, one, two)| (key.clone(), row(a, one), row(b, two)));
-    let mut all: Vec<(Key, Row, Row)> = made.collect();
+    let rows = pairs.into_iter().map(|(key, one, two)| (key.clone(), row(a, one), row(b, two)));
+    let mut all: Vec<(Key, Row, Row)> = rows.collect();
     all.sort_by(|x, y| x.0.cmp(&y.0));
     all
 }

@@ -227,9 +227,9 @@ mod tests {
     #[test]
     fn distribution_matches_enumeration() {
         for (n, m) in [(1, 1), (2, 3), (4, 4), (5, 7), (3, 8)] {
-            let (made, counted) = (distribution(n, m), counted(n, m));
-            assert_eq!(made.len(), counted.len());
-            assert!(made.iter().zip(&counted).all(|(a, b)| (a - b).abs() < 1e-12), "{n} {m}");
+            let (computed, counted) = (distribution(n, m), counted(n, m));
+            assert_eq!(computed.len(), counted.len());
+            assert!(computed.iter().zip(&counted).all(|(a, b)| (a - b).abs() < 1e-12), "{n} {m}");
         }
     }
 
@@ -253,11 +253,17 @@ mod tests {
     #[test]
     fn many_tests_are_adjusted_by_weight() {
         let alike = |chances: [f64; 4]| adjusted(&chances.map(|p| (p, 3.0)));
-        let made = alike([0.01, 0.04, 0.03, 0.5]);
-        assert!(made.iter().zip([0.04, 0.0533, 0.0533, 0.5]).all(|(a, b)| near(*a, b)), "{made:?}");
+        let computed = alike([0.01, 0.04, 0.03, 0.5]);
+        assert!(
+            computed.iter().zip([0.04, 0.0533, 0.0533, 0.5]).all(|(a, b)| near(*a, b)),
+            "{computed:?}"
+        );
         assert_eq!(adjusted(&[]), Vec::<f64>::new());
         // Three quarters of the weight get three quarters of the alarms.
-        let made = adjusted(&[(0.03, 3.0), (0.03, 1.0), (0.5, 0.0)]);
-        assert!(near(made[0], 0.04) && near(made[1], 0.06) && made[2] == 1.0, "{made:?}");
+        let computed = adjusted(&[(0.03, 3.0), (0.03, 1.0), (0.5, 0.0)]);
+        assert!(
+            near(computed[0], 0.04) && near(computed[1], 0.06) && computed[2] == 1.0,
+            "{computed:?}"
+        );
     }
 }

@@ -136,13 +136,13 @@ impl Tables<'_> {
     fn finish(mut self, paths: &Names, set_names: &Names) -> Result<Compiled, Error> {
         let (trace, rows) = (self.trace, self.rows);
         let names = trace.names();
-        let made = Rows { trace, paths, rows };
+        let ranking = Rows { trace, paths, rows };
         let mut found = std::mem::take(&mut self.found);
         (found.sources, found.all_sources) = self.longest_sources(paths);
         found.all_templates = self.templates.len();
-        found.templates = made.best(&self.templates, |&template| names.text(template));
+        found.templates = ranking.best(&self.templates, |&template| names.text(template));
         found.all_template_sets = self.template_sets.len();
-        found.template_sets = made.best(&self.template_sets, |&id| set_names.text(id));
+        found.template_sets = ranking.best(&self.template_sets, |&id| set_names.text(id));
         // Constructors are several symbols with one name.
         let (mut plain_names, mut functions) = (Names::default(), Costs::default());
         let (mut last, mut plain) = (None, 0);
@@ -163,11 +163,11 @@ impl Tables<'_> {
             function_sets.add(set, Sum { count: 1, path, ..sum }, self.room)?;
         }
         found.all_functions = functions.len();
-        found.functions = made.best(&functions, |function| plain_names.text(function.0));
+        found.functions = ranking.best(&functions, |function| plain_names.text(function.0));
         found.all_function_sets = function_sets.len();
-        found.function_sets = made.best(&function_sets, |&id| set_names.text(id));
+        found.function_sets = ranking.best(&function_sets, |&id| set_names.text(id));
         found.all_headers = self.headers.len();
-        found.headers = self.headers.finish(&made);
+        found.headers = self.headers.finish(&ranking);
         Ok(found)
     }
 }

@@ -137,9 +137,9 @@ fn forced_stretch(trace: &Trace, thread: usize, record: &Record) -> Stretch {
 
 /// Returns the location that the event names, else the function of the call around it.
 fn place_of(trace: &Trace, thread: &Thread, forced: &Forced) -> (Option<String>, Location) {
-    let told = trace.reported_text(&forced.record);
-    if told != 0 {
-        let frame: StackFrame = decode(trace.names().bytes_of(told));
+    let subject = trace.reported_text(&forced.record);
+    if subject != 0 {
+        let frame: StackFrame = decode(trace.names().bytes_of(subject));
         let text = |value: &Value| value.printable().unwrap_or_default();
         // Lines and columns are written from 1.
         let place = |value: &Value| Some(value.number()? as i64 - 1);

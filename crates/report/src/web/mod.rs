@@ -223,7 +223,7 @@ fn request_of_paint<'r>(
     let is_near = |marked: &&Marked| marked.mark == Mark::LargestImage && marked.pid == paint.pid;
     let images = trace.marks().iter().rev().filter(is_near);
     let mut images = images.filter_map(|mark| Some((mark, mark.data::<Image>()?)));
-    let (image, said) = images.find(|(_, image)| image.node_id.number() == Some(node))?;
-    let url = said.image_url.printable().filter(|url| !url.is_empty())?;
+    let (image, data) = images.find(|(_, image)| image.node_id.number() == Some(node))?;
+    let url = data.image_url.printable().filter(|url| !url.is_empty())?;
     asked_between(requests, &url, start, image.ts)
 }

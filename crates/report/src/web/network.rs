@@ -172,9 +172,10 @@ pub(crate) fn requests(trace: &Trace) -> Vec<Request> {
 fn request(id: &str, events: &Events<'_>) -> Option<Request> {
     let Events { will_sends, sends, response, finish, priority, cached, blocking } = events;
     let (first, last) = (sends.first()?, sends.last()?);
-    let said = |marked: Option<&Marked>| marked.and_then(Marked::data::<Said>).unwrap_or_default();
-    let followed_url = |said: &Said| said.url.printable().filter(|url| is_followed(url));
-    let (sent, answer, finished) = (said(Some(last)), said(*response), said(*finish));
+    let data_of =
+        |marked: Option<&Marked>| marked.and_then(Marked::data::<Said>).unwrap_or_default();
+    let followed_url = |data: &Said| data.url.printable().filter(|url| is_followed(url));
+    let (sent, answer, finished) = (data_of(Some(last)), data_of(*response), data_of(*finish));
     let url = followed_url(&sent)?;
 
     let start = will_sends.first().unwrap_or(first).ts;
@@ -200,7 +201,7 @@ fn request(id: &str, events: &Events<'_>) -> Option<Request> {
     let initial = sent.priority.printable();
     let protocol = answer.protocol.printable().unwrap_or_else(|| "unknown".to_owned());
     let usual = || "non_blocking".to_owned();
-    let blocks = said(*blocking).render_blocking.printable();
+    let blocks = data_of(*blocking).render_blocking.printable();
     let answered = match &*protocol {
         "file" => Some(start),
         _ => timing.as_ref().map(|phases| {
@@ -213,7 +214,7 @@ fn request(id: &str, events: &Events<'_>) -> Option<Request> {
         input: last.input,
         redirects: sends[..sends.len() - 1]
             .iter()
-            .map(|event| followed_url(&said(Some(event))).unwrap_or_default())
+            .map(|event| followed_url(&data_of(Some(event))).unwrap_or_default())
             .collect(),
         start,
         send: timing.as_ref().map_or(start, |phases| phases.behind(phases.send_start)),
@@ -225,7 +226,7 @@ fn request(id: &str, events: &Events<'_>) -> Option<Request> {
         transfer: bytes(&finished.encoded_data_length),
         body: bytes(&finished.decoded_body_length),
         priority: match priority {
-            Some(event) => said(Some(event)).priority.printable(),
+            Some(event) => data_of(Some(event)).priority.printable(),
             None => initial.clone(),
         },
         initial_priority: initial,

@@ -90,7 +90,7 @@ impl Visit for Between<'_> {
 /// Builds the call trees of intervals from the entries that begin and end within them.
 pub(crate) struct Within<'i, I> {
     /// Intervals in ticks, by start.
-    stretches: Vec<(f64, f64)>,
+    ranges: Vec<(f64, f64)>,
     clock: Clock,
     trees: Vec<TopDown<'i, I>>,
     /// Number of the first interval not yet reached.
@@ -103,16 +103,16 @@ pub(crate) struct Within<'i, I> {
 }
 
 impl<'i, I: Identify> Within<'i, I> {
-    pub(crate) fn new(ids: &'i I, stretches: Vec<(f64, f64)>, clock: Clock, space: &Space) -> Self {
-        let space = space.divided(stretches.len());
+    pub(crate) fn new(ids: &'i I, ranges: Vec<(f64, f64)>, clock: Clock, space: &Space) -> Self {
+        let space = space.divided(ranges.len());
         let tree = |_| TopDown::new(ids, &space, TopDownRules::default());
-        let trees = stretches.iter().map(tree).collect();
+        let trees = ranges.iter().map(tree).collect();
         let (active, open, starts) = (Vec::new(), Vec::new(), Vec::new());
-        Within { stretches, clock, trees, next: 0, active, open, starts }
+        Within { ranges, clock, trees, next: 0, active, open, starts }
     }
 
     pub(crate) fn finish(self) -> impl Iterator<Item = Rows> {
-        let (windows, sum) = (self.stretches.into_iter(), move |tick| self.clock.sum(tick));
+        let (windows, sum) = (self.ranges.into_iter(), move |tick| self.clock.sum(tick));
         let windows = windows.map(move |(from, to)| Window { from: sum(from), to: sum(to) });
         self.trees.into_iter().zip(windows).map(|(tree, window)| tree.finish(window))
     }
@@ -121,12 +121,12 @@ impl<'i, I: Identify> Within<'i, I> {
 impl<I: Identify> Visit for Within<'_, I> {
     fn start(&mut self, counted: &Counted, ms: f64) {
         let entry = &counted.entry;
-        while self.stretches.get(self.next).is_some_and(|(from, _)| *from <= entry.ts) {
+        while self.ranges.get(self.next).is_some_and(|(from, _)| *from <= entry.ts) {
             self.active.push(self.next);
             self.next += 1;
         }
-        let stretches = &self.stretches;
-        self.active.retain(|&at| stretches[at].1 > entry.ts);
+        let ranges = &self.ranges;
+        self.active.retain(|&at| ranges[at].1 > entry.ts);
         self.starts.push(self.open.len());
         for &at in &self.active {
             self.trees[at].start(counted, ms);

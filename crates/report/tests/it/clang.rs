@@ -140,10 +140,10 @@ fn reference(inputs: &[PathBuf], plain: impl Fn(&str) -> String) -> (Tables, Cha
         let path = |at: usize| {
             let tells = ["ExecuteCompiler", "Frontend", "Backend", "OptModule"];
             let mut all = std::iter::once(at).chain(above(at));
-            let told = all.find(|&number| {
+            let source = all.find(|&number| {
                 tells.contains(&&*parts[number].name) && !parts[number].detail.is_empty()
             });
-            told.map_or(input.display().to_string(), |number| parts[number].detail.clone())
+            source.map_or(input.display().to_string(), |number| parts[number].detail.clone())
         };
         for (at, part) in parts.iter().enumerate() {
             let (dur, detail) = (part.end - part.ts, part.detail.clone());

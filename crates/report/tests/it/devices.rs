@@ -178,7 +178,7 @@ struct Made {
 /// Start in nanoseconds since 1970, which a double represents only to 256 ns.
 const START: i64 = 1_700_000_000_000_000_000;
 
-fn made(rng: &mut Rng) -> (Vec<Made>, String) {
+fn random_kernels(rng: &mut Rng) -> (Vec<Made>, String) {
     let micros = |ns: i64| format!("{}.{:03}", ns / 1000, ns % 1000);
     let (mut all, mut events) = (Vec::new(), Vec::new());
     let mut correlation = 0;
@@ -241,7 +241,7 @@ fn random_devices_match_a_count_of_every_nanosecond() {
     let folder = tempfile::tempdir().expect("a folder");
     for seed in seeds(4200, 40) {
         let mut rng = Rng::new(seed);
-        let (all, text) = made(&mut rng);
+        let (all, text) = random_kernels(&mut rng);
         let path = folder.path().join("made.json");
         std::fs::write(&path, text).expect("a file");
         let gap = rng.index(40) as i64;

@@ -298,8 +298,8 @@ pub(crate) fn ask(engine: &Path, file: &Path) -> Option<Vec<Value>> {
     let mut command = Command::new("node");
     command.arg(engine.join("insights.mjs")).arg(file);
     let output = command.output().expect("the engine runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(matches!(output.status.code(), Some(0 | 2)), "{command:?}: {said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(matches!(output.status.code(), Some(0 | 2)), "{command:?}: {stderr}");
     let text = String::from_utf8(output.stdout).expect("text");
     let lines = text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON"));
     (output.status.code() == Some(0)).then(|| lines.collect())
@@ -317,8 +317,8 @@ fn requests_and_pages_match_the_live_engine() {
         check_reflows(&report, &lines, &name);
         figures += check(&report, &lines, &name).1;
         let sets = lines.iter().filter(|line| line["type"] == "set").count();
-        let told = report.visits.and_then(|visits| visits.ok()).map_or(0, |visit| visit.len());
-        assert!(sets <= told, "{name}: {sets} {told}");
+        let count = report.visits.and_then(|visits| visits.ok()).map_or(0, |visit| visit.len());
+        assert!(sets <= count, "{name}: {sets} {count}");
         pages += 1;
     }
     assert!(pages > 10, "{pages} {figures}");

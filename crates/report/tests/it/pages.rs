@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tracemill_report::Report;
 
 /// Returns the report of a trace, after comparing it with the engine.
-fn told(events: &[Value]) -> Report {
+fn report_of(events: &[Value]) -> Report {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.json");
     std::fs::write(&path, json!(events).to_string()).expect("a file");
@@ -51,7 +51,7 @@ fn requests_are_ordered_by_first_event() {
         let data = json!({"requestId": id, "url": url, "encodedDataLength": 5});
         event(name, ts, json!({ "data": data }))
     };
-    let report = told(&[
+    let report = report_of(&[
         started(10),
         of("ResourceReceivedData", 20, "late"),
         of("ResourceReceivedData", 25, "late"),
@@ -71,7 +71,7 @@ fn navigation_without_an_id_sets_the_first_party() {
         let data = json!({"documentLoaderURL": url, "isOutermostMainFrame": is_outermost});
         let (old, new) = (call(200, 50, "http://old.test/x.js"), call(300, 50, url));
         let last = call(2_000_000, 50, url);
-        let report = told(&[main_thread(), started(10), old, new, navigation(ts, data), last]);
+        let report = report_of(&[main_thread(), started(10), old, new, navigation(ts, data), last]);
         assert_eq!(report.parties.len(), 1);
         let parties = report.parties[0].iter().filter(|party| party.is_first);
         parties.map(|party| party.name.clone()).collect::<Vec<String>>()
@@ -88,12 +88,12 @@ fn navigations_before_the_main_frame_is_known_do_not_count() {
         navigation(ts, json!({"documentLoaderURL": "http://a.test/", "navigationId": id}))
     };
     let last = call(900, 50, "http://a.test/x.js");
-    let report = told(&[main_thread(), visit("N", 100), started(50), visit("M", 200), last]);
+    let report = report_of(&[main_thread(), visit("N", 100), started(50), visit("M", 200), last]);
     let visits = report.visits.expect("Chrome").expect("a frame");
     let keys: Vec<Option<&str>> = visits.iter().map(|page| page.key.as_deref()).collect();
     assert_eq!(keys, [Some("r-3")]);
     // The first navigation with an id counts, wherever it is.
-    let report = told(&[visit("N", 100), started(50), visit("N", 200), call(900, 50, "")]);
+    let report = report_of(&[visit("N", 100), started(50), visit("N", 200), call(900, 50, "")]);
     let visits = report.visits.expect("Chrome").expect("a frame");
     assert_eq!(visits.iter().map(|page| page.key.clone()).collect::<Vec<_>>(), [None]);
 }
@@ -116,7 +116,7 @@ fn pages_have_the_final_address() {
         event
     };
     let main = "PRIMARY_MAIN_FRAME";
-    let report = told(&[
+    let report = report_of(&[
         main_thread(),
         started(10),
         writes(20, main, "http://before.test/"),
@@ -141,7 +141,7 @@ fn overlapping_calls_take_time_without_an_owner() {
     let [first, other] = ["http://old.test/x.js", "http://other.test/x.js"];
     let calls = [call(100, 300, first), call(300, 200, other), call(600, 50, other)];
     let [a, b, c] = calls;
-    let report = told(&[main_thread(), started(10), a, b, c]);
+    let report = report_of(&[main_thread(), started(10), a, b, c]);
     let times = report.parties[0].iter().map(|party| (&*party.name, party.own));
     // The second takes its 200 µs from the 300 µs of the first, but is counted for nobody.
     let close = |ms: f64| (ms * 1000.0).round();
@@ -158,7 +158,7 @@ fn data_without_a_length_adds_no_bytes() {
         }
         event(name, ts, json!({ "data": data }))
     };
-    let report = told(&[
+    let report = report_of(&[
         main_thread(),
         started(10),
         of("ResourceSendRequest", 20, None),

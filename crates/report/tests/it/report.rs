@@ -80,8 +80,12 @@ fn long_tasks_match_devtools() {
             .collect();
         assert_eq!(expected.len(), count, "{name}");
         let tasks = report(&read(&input_of(&name), 256 << 20)).tasks.unwrap_or_default();
-        let of = |stretch: &tracemill_report::Stretch| {
-            (stretch.key.clone().unwrap_or_default(), stretch.ts.to_bits(), stretch.dur.to_bits())
+        let of = |interval: &tracemill_report::Stretch| {
+            (
+                interval.key.clone().unwrap_or_default(),
+                interval.ts.to_bits(),
+                interval.dur.to_bits(),
+            )
         };
         let mut found: Vec<_> = tasks.longest.iter().map(of).collect();
         expected.sort();
@@ -140,15 +144,15 @@ fn reports_match_top_and_tree() {
             let path = part.table.heaviest(None);
             assert_eq!(heaviest, &path, "{name}");
         }
-        let stretches = report.tasks.iter().flat_map(|task| &task.longest);
-        for stretch in stretches.chain(report.blocks.iter().flat_map(|block| &block.longest)) {
-            let own_query = query(Shape::CallTree, Per::Thread, vec![stretch.window]);
-            let part = trace.parts(&[stretch.thread], &own_query).expect("room").remove(0);
+        let intervals = report.tasks.iter().flat_map(|task| &task.longest);
+        for interval in intervals.chain(report.blocks.iter().flat_map(|block| &block.longest)) {
+            let own_query = query(Shape::CallTree, Per::Thread, vec![interval.window]);
+            let part = trace.parts(&[interval.thread], &own_query).expect("room").remove(0);
             let mut selves: Vec<f64> = part.table.rows.iter().map(|row| row.own).collect();
             selves.sort_by(|a, b| b.total_cmp(a));
             selves.retain(|ms| *ms > 0.0);
-            assert_eq!(stretch.paths.len(), selves.len().min(3), "{name}");
-            for (path, ms) in stretch.paths.iter().zip(selves) {
+            assert_eq!(interval.paths.len(), selves.len().min(3), "{name}");
+            for (path, ms) in interval.paths.iter().zip(selves) {
                 assert!(close(path.own(), ms), "{name}: {} {ms}", path.own());
                 assert!(path.rows.iter().map(|row| row.depth).eq(0..path.rows.len() as u32));
             }
@@ -183,12 +187,12 @@ fn slices(rng: &mut Rng) -> String {
 fn durations_and_counters_match_a_naive_count() {
     let mut seen = (0, 0);
     let folder = tempfile::tempdir().expect("a folder");
-    let made = seeds(800, 20).map(|seed| {
+    let generated = seeds(800, 20).map(|seed| {
         let path = folder.path().join(format!("{seed}.json"));
         std::fs::write(&path, slices(&mut Rng::new(seed))).expect("a file");
         path
     });
-    for path in traces().into_iter().chain(made) {
+    for path in traces().into_iter().chain(generated) {
         let Ok(value) = serde_json::from_slice::<Value>(&unpacked(&path)) else { continue };
         let events = value.get("traceEvents").unwrap_or(&value);
         let Some(events) = events.as_array() else { continue };

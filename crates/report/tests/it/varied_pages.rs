@@ -76,11 +76,11 @@ fn member(rng: &mut Rng, of: &Map<String, Value>) -> Option<String> {
 }
 
 fn change(rng: &mut Rng, events: &mut Vec<Value>) {
-    let told: Vec<usize> = (0..events.len()).filter(|at| is_told(&events[*at])).collect();
-    if told.is_empty() {
+    let places: Vec<usize> = (0..events.len()).filter(|at| is_told(&events[*at])).collect();
+    if places.is_empty() {
         return;
     }
-    let at = told[rng.index(told.len())];
+    let at = places[rng.index(places.len())];
     let event = &mut events[at];
     match rng.below(7) {
         0 => drop(events.remove(at)),
@@ -173,7 +173,7 @@ fn soften(rng: &mut Rng, events: &mut Vec<Value>) {
 }
 
 /// Scales all times, like a faster clock.
-fn stretch(events: &mut [Value], by: f64) {
+fn scale_times(events: &mut [Value], by: f64) {
     for event in events {
         for key in ["ts", "dur"] {
             if let Some(time) = event[key].as_f64() {
@@ -213,7 +213,7 @@ fn variant(rng: &mut Rng, source: &Value, is_alone: bool) -> String {
     }
     if rng.chance(20) {
         let by = *[0.5, 0.999, 1.25, 3.0].get(rng.index(4)).expect("one of four");
-        stretch(events, by);
+        scale_times(events, by);
     }
     // The engine reports forced layouts in file order, we by time.
     if is_alone {
@@ -232,7 +232,7 @@ fn varied_pages_match_the_engine() {
     let sources = sources();
     let (mut wrong, mut figures, mut soft, mut refused) = (Vec::new(), 0, 0, 0);
     let all = seeds(1, 30);
-    let asked = all.end - all.start;
+    let compared = all.end - all.start;
     for seed in all {
         let rng = &mut Rng::new(seed);
         let path = folder.join(format!("{seed}.json"));
@@ -263,6 +263,6 @@ fn varied_pages_match_the_engine() {
     }
     kept.disable_cleanup(!wrong.is_empty());
     assert!(wrong.is_empty(), "what is said above is wrong of {wrong:#?}");
-    let told = format!("{refused} are refused, {figures} figures, {soft} soft navigations");
-    assert!(2 * refused < asked && figures > asked / 2 && soft > asked / 10, "{told}");
+    let summary = format!("{refused} are refused, {figures} figures, {soft} soft navigations");
+    assert!(2 * refused < compared && figures > compared / 2 && soft > compared / 10, "{summary}");
 }

@@ -36,7 +36,7 @@ impl MapFault {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Met {
     with_text: u64,
-    told: u64,
+    placed: u64,
 }
 
 /// Minimum number of functions for a conclusion.
@@ -45,14 +45,14 @@ const FEW: u64 = 8;
 impl Met {
     pub(super) fn add(&mut self, has_text: bool, is_told: bool) {
         self.with_text += u64::from(has_text);
-        self.told += u64::from(has_text && is_told);
+        self.placed += u64::from(has_text && is_told);
     }
 
     pub(super) fn doubt(self, of: &str) -> Option<String> {
-        let Met { with_text, told } = self;
-        (with_text >= FEW && 2 * told < with_text).then(|| {
+        let Met { with_text, placed } = self;
+        (with_text >= FEW && 2 * placed < with_text).then(|| {
             format!(
-                "{of} hardly fits: of {with_text} functions its sources have {told} where it says"
+                "{of} hardly fits: of {with_text} functions its sources have {placed} where it says"
             )
         })
     }

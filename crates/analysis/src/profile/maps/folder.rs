@@ -43,13 +43,13 @@ impl Folder {
     pub(super) fn new(
         path: &Path,
         wanted: &BTreeSet<String>,
-        told: &mut Vec<UnusedMap>,
+        unused: &mut Vec<UnusedMap>,
     ) -> io::Result<Self> {
         let real_path = fs::canonicalize(path)?;
         if real_path.is_dir() {
             let (named, files) = (path.to_owned(), BTreeSet::new());
             let mut folder = Folder { named, root: real_path, files, is_file: false };
-            folder.list(wanted, told);
+            folder.list(wanted, unused);
             return Ok(folder);
         }
         let root = real_path.parent().unwrap_or(&real_path).to_owned();
@@ -59,13 +59,13 @@ impl Folder {
     }
 
     /// Lists the files. Cost: visits each entry below the folder. Heap: the wanted files.
-    fn list(&mut self, wanted: &BTreeSet<String>, told: &mut Vec<UnusedMap>) {
+    fn list(&mut self, wanted: &BTreeSet<String>, unused: &mut Vec<UnusedMap>) {
         let mut open = vec![(self.root.clone(), String::new())];
         while let Some((folder, below)) = open.pop() {
             let entries = match fs::read_dir(&folder) {
                 Ok(entries) => entries,
                 Err(why) => {
-                    told.push(MapFault::Unreadable.of(format!("{}: {why}", folder.display())));
+                    unused.push(MapFault::Unreadable.of(format!("{}: {why}", folder.display())));
                     continue;
                 }
             };
@@ -123,7 +123,7 @@ impl Folder {
         folder: usize,
         url: &str,
         most: u64,
-        told: &mut Vec<UnusedMap>,
+        unused: &mut Vec<UnusedMap>,
     ) -> Option<Place> {
         let path = path_of(url);
         for candidate in self.candidates(&path) {
@@ -134,7 +134,7 @@ impl Folder {
                     Ok(Some(Named::Inline)) => return found(candidate.to_owned(), true),
                     Ok(Some(Named::Path(path))) => return found(path, false),
                     Ok(None) => {}
-                    Err(why) => told.push(why),
+                    Err(why) => unused.push(why),
                 }
             }
             if self.files.contains(&map) {

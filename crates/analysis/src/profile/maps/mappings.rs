@@ -137,15 +137,15 @@ fn digit(byte: u8) -> Option<u8> {
 /// Memory holds one result per position, whatever the size of the map.
 pub(super) struct LookUp<'a> {
     /// Sorted, distinct positions.
-    asked: &'a [Place],
+    wanted: &'a [Place],
     /// For each position: the last segment since the previous position, and the number of its map
     /// part.
     last: Vec<Option<(Segment, usize)>>,
 }
 
 impl<'a> LookUp<'a> {
-    pub(super) fn new(asked: &'a [Place]) -> Self {
-        LookUp { asked, last: vec![None; asked.len()] }
+    pub(super) fn new(wanted: &'a [Place]) -> Self {
+        LookUp { wanted, last: vec![None; wanted.len()] }
     }
 
     /// Reads the segments of a part of a map, which covers `within` of the script.
@@ -166,21 +166,21 @@ impl<'a> LookUp<'a> {
             }
             segment.place = place;
             // Most lines have no requested position.
-            while self.asked.get(next).is_some_and(|asked| asked.0 < place.0) {
+            while self.wanted.get(next).is_some_and(|wanted| wanted.0 < place.0) {
                 next += 1;
             }
-            let Some(of_line) = self.asked.get(next..).filter(|positions| !positions.is_empty())
+            let Some(of_line) = self.wanted.get(next..).filter(|positions| !positions.is_empty())
             else {
                 break;
             };
             if of_line[0].0 > place.0 {
                 continue;
             }
-            let at = next + of_line.partition_point(|asked| *asked < place);
-            if self.asked.get(at).is_none_or(|asked| asked.0 != place.0) {
+            let at = next + of_line.partition_point(|wanted| *wanted < place);
+            if self.wanted.get(at).is_none_or(|wanted| wanted.0 != place.0) {
                 continue;
             }
-            let (known, is_exact) = (&mut self.last[at], self.asked[at] == place);
+            let (known, is_exact) = (&mut self.last[at], self.wanted[at] == place);
             // At an exact position the first segment counts, as in other readers.
             if known
                 .is_none_or(|(known, _)| known.place < place || known.place == place && !is_exact)
@@ -193,8 +193,8 @@ impl<'a> LookUp<'a> {
 
     /// Returns the segments, in the order of the positions.
     pub(super) fn finish(mut self) -> Vec<Option<(Segment, usize)>> {
-        for at in 1..self.asked.len() {
-            if self.last[at].is_none() && self.asked[at - 1].0 == self.asked[at].0 {
+        for at in 1..self.wanted.len() {
+            if self.last[at].is_none() && self.wanted[at - 1].0 == self.wanted[at].0 {
                 self.last[at] = self.last[at - 1];
             }
         }
@@ -238,13 +238,13 @@ mod tests {
     #[test]
     fn finds_last_segment_before_a_position() {
         let mappings = b"UAAA,FACA,KAAC,EAAC;;AACA,gBAAC";
-        let asked: Vec<Place> = (0..4).flat_map(|line| (0..40).map(move |c| (line, c))).collect();
+        let wanted: Vec<Place> = (0..4).flat_map(|line| (0..40).map(move |c| (line, c))).collect();
         let all = (0, 0)..(u32::MAX, u32::MAX);
-        let mut look_up = LookUp::new(&asked);
+        let mut look_up = LookUp::new(&wanted);
         look_up.take(mappings, 0, &all).expect("sound");
         let segments: Vec<Segment> =
             Segments::new(mappings).map(|segment| segment.expect("sound")).collect();
-        for (place, found) in asked.iter().zip(look_up.finish()) {
+        for (place, found) in wanted.iter().zip(look_up.finish()) {
             let before = segments
                 .iter()
                 .filter(|segment| segment.place.0 == place.0 && segment.place <= *place);

@@ -193,17 +193,17 @@ impl<'a> Mapper<'a> {
         let mut folders = Vec::new();
         let mut claims: BTreeMap<folder::Place, Vec<u32>> = BTreeMap::new();
         let mut claimed = BTreeSet::new();
-        let mut told = Vec::new();
+        let mut unused = Vec::new();
         for path in paths {
-            let folder = match Folder::new(path, &wanted, &mut told) {
+            let folder = match Folder::new(path, &wanted, &mut unused) {
                 Ok(folder) => folder,
                 Err(why) => {
-                    told.push(MapFault::Unreadable.of(format!("{}: {why}", path.display())));
+                    unused.push(MapFault::Unreadable.of(format!("{}: {why}", path.display())));
                     continue;
                 }
             };
             let number = folders.len();
-            let of_file = self.of_file(&folder, &wanted, &mut told);
+            let of_file = self.of_file(&folder, &wanted, &mut unused);
             for (&url, text) in &urls {
                 let place = match &of_file {
                     Some((name, path)) => (file_of(text) == *name).then(|| folder::Place {
@@ -211,7 +211,7 @@ impl<'a> Mapper<'a> {
                         path: path.clone(),
                         is_inline: false,
                     }),
-                    None => folder.place(number, text, self.most, &mut told),
+                    None => folder.place(number, text, self.most, &mut unused),
                 };
                 if let Some(place) = place.filter(|_| claimed.insert(url)) {
                     claims.entry(place).or_default().push(url);
@@ -219,7 +219,7 @@ impl<'a> Mapper<'a> {
             }
             folders.push(folder);
         }
-        told.into_iter().for_each(|why| self.refuse(why));
+        unused.into_iter().for_each(|why| self.refuse(why));
         for (place, of) in claims {
             let paths: BTreeSet<String> = of.iter().map(|url| path_of(&urls[url])).collect();
             let folder = &folders[place.folder];
@@ -249,7 +249,7 @@ impl<'a> Mapper<'a> {
         &self,
         folder: &Folder,
         wanted: &BTreeSet<String>,
-        told: &mut Vec<UnusedMap>,
+        unused: &mut Vec<UnusedMap>,
     ) -> Option<(String, String)> {
         let name = folder.named().filter(|name| !wanted.contains(*name))?;
         match folder.read(name, self.most) {
@@ -259,10 +259,10 @@ impl<'a> Mapper<'a> {
                     return Some((file.unwrap_or_default(), name.clone()));
                 }
                 Err(why) => {
-                    told.push(MapFault::Broken.of(format!("{}: {why}", folder.shown(name))));
+                    unused.push(MapFault::Broken.of(format!("{}: {why}", folder.shown(name))));
                 }
             },
-            Err(why) => told.push(why),
+            Err(why) => unused.push(why),
         }
         None
     }
@@ -285,13 +285,13 @@ impl<'a> Mapper<'a> {
         let map = MapText::parse(text)?;
         let places: BTreeSet<Place> =
             scripts.values().flatten().map(|function| function.place).collect();
-        let asked: Vec<Place> = places.into_iter().collect();
-        let found = map.find(&asked)?;
+        let wanted: Vec<Place> = places.into_iter().collect();
+        let found = map.find(&wanted)?;
         let mut by_source: BTreeMap<(usize, u32), Vec<FoundFunction<'_>>> = BTreeMap::new();
         for (&url, functions) in scripts {
             self.mapped.scripts += 1;
             for &function in functions {
-                let at = asked.partition_point(|place| *place < function.place);
+                let at = wanted.partition_point(|place| *place < function.place);
                 if let Some(original) = found.get(at).and_then(Option::as_ref) {
                     by_source
                         .entry(original.source.number)

@@ -83,8 +83,8 @@ impl<'m> MapText<'m> {
     ///
     /// # Errors
     /// As [`MapText::parse`].
-    pub(super) fn find(&self, asked: &[Place]) -> Result<Vec<Option<Found<'m>>>, String> {
-        let mut look_up = LookUp::new(asked);
+    pub(super) fn find(&self, wanted: &[Place]) -> Result<Vec<Option<Found<'m>>>, String> {
+        let mut look_up = LookUp::new(wanted);
         for (number, (within, part)) in self.parts.iter().enumerate() {
             let mappings = string(part.mappings).ok_or("no source map: mappings is no string")?;
             let taken = look_up.take(&mappings, number, within);
