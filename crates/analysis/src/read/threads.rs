@@ -98,8 +98,7 @@ impl Trace {
         let moved = facts.unite(place);
         let meta = facts.meta(place);
         let (producer, follows_devtools) = producer_of(&facts, &meta, inputs);
-        let is_drawn =
-            facts.are_drawn() || inputs.profiles().iter().any(|profile| profile.is_whole);
+        let is_drawn = facts.are_drawn() || inputs.profiles().iter().any(|record| record.is_whole);
         let drawn_only = rules.as_devtools || follows_devtools && is_drawn;
         facts.bound(drawn_only, place);
         let clock = clock_of(&facts, &meta, inputs, rules.times);
@@ -399,8 +398,7 @@ impl Trace {
                 let sample = self.samples.get(at).filter(|_| range.contains(&at));
                 let time = sample.map(|point| self.clock.micros(self.clock.tick(point.ms)));
                 let (first, last) = self.bounds;
-                self.bounds =
-                    time.map_or(self.bounds, |micros| (first.min(micros), last.max(micros)));
+                self.bounds = time.map_or(self.bounds, |ts| (first.min(ts), last.max(ts)));
             }
             // DevTools has no rule that ends these calls with an event.
             if let Some(end) = model.span.end.filter(|_| model.is_of_stacks) {
@@ -415,8 +413,7 @@ impl Trace {
             return;
         }
         let mains = &self.meta.node_mains;
-        let is_main =
-            |thread: &&mut Thread| mains.contains(&(thread.pid.clone(), thread.tid.clone()));
+        let is_main = |entry: &&mut Thread| mains.contains(&(entry.pid.clone(), entry.tid.clone()));
         let name = String::from_utf8_lossy(NODE_MAIN);
         self.threads
             .iter_mut()
@@ -427,8 +424,7 @@ impl Trace {
     /// Clears threads that DevTools does not show (devtools-semantics §9): those of processes
     /// without a page, and profiles of processes without events.
     fn leave_out(&mut self, with_events: &HashSet<Box<[u8]>>) {
-        for thread in self.threads.iter_mut().filter(|thread| thread.kind != ThreadKind::CpuProfile)
-        {
+        for thread in self.threads.iter_mut().filter(|entry| entry.kind != ThreadKind::CpuProfile) {
             let has_process =
                 with_events.contains(&thread.pid) || self.meta.page(&thread.pid).is_some();
             if !thread.is_in_devtools || !has_process {

@@ -39,7 +39,7 @@ impl Folder {
     /// Opens a path named by the user, and lists its files whose names are in `wanted`.
     ///
     /// # Errors
-    /// Returns an I/O error of the path itself. Errors of paths below are added to `told`.
+    /// Returns an I/O error of the path itself. Errors of paths below are added to `unused`.
     pub(super) fn new(
         path: &Path,
         wanted: &BTreeSet<String>,
@@ -117,7 +117,7 @@ impl Folder {
         all
     }
 
-    /// Returns the map of the script with a URL. Adds unusable maps to `told`.
+    /// Returns the map of the script with a URL. Adds unusable maps to `unused`.
     pub(super) fn place(
         &self,
         folder: usize,
