@@ -8,7 +8,7 @@ use tracemill_export::{
 };
 
 /// Returns all outputs computed from the tables of a trace, by name.
-fn files(trace: &Trace) -> Vec<(String, Vec<u8>)> {
+fn exports(trace: &Trace) -> Vec<(String, Vec<u8>)> {
     let all = RowLimit::default();
     let tree = tables(trace, &query(Shape::CallTree, Per::Thread, None), all);
     let log = tables(trace, &query(Shape::Log, Per::Thread, None), all);
@@ -39,7 +39,7 @@ fn files(trace: &Trace) -> Vec<(String, Vec<u8>)> {
 #[test]
 fn exports_and_pictures_do_not_depend_on_the_budget() {
     let text: Arc<[u8]> = many_rows().into_bytes().into();
-    let [small, large] = [32 << 20, 4 << 30].map(|memory| files(&read(&text, memory)));
+    let [small, large] = [32 << 20, 4 << 30].map(|memory| exports(&read(&text, memory)));
     for ((name, few), (_, many)) in small.iter().zip(&large) {
         assert!(few == many && few.len() > 10_000, "{name}: {} {}", few.len(), many.len());
     }
