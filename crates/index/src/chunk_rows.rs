@@ -34,7 +34,8 @@ impl Expected {
         }
     }
 
-    /// Returns the columns of the stream's next event; `skim` is for chunks, `time` in nanoseconds.
+    /// Encodes the next event of a stream as eight columns. `time` is in nanoseconds; `skim` is the
+    /// summary of a chunk, `None` for other events.
     pub(super) fn encode(&mut self, stream: u64, time: i64, skim: Option<Skim>) -> [u64; 8] {
         let mut numbers = skim.map_or([0; 7], |skim| skim.numbers());
         let (at, id) = self.next(stream, numbers[2] as i64);

@@ -48,7 +48,7 @@ struct Half {
     number: u64,
 }
 
-/// An included file.
+/// A file that the compiler read because of an `#include`, with the time that it took.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Whole {
     pub(crate) lane: u32,

@@ -77,7 +77,7 @@ impl Notable {
     }
 }
 
-/// Schemes of requests that DevTools follows.
+/// URL schemes of the requests that DevTools records; it drops requests of other schemes.
 const PROTOCOLS: [&[u8]; 5] = [b"blob:", b"file:", b"filesystem:", b"http:", b"https:"];
 
 /// A process that shows frames.

@@ -57,7 +57,7 @@ impl Trace {
         &self.meta
     }
 
-    /// Returns events of pages, in the order of the inputs.
+    /// Returns the page events (navigations, paints, requests, layout shifts), in input order.
     pub fn marks(&self) -> &[Marked] {
         &self.pages.all
     }

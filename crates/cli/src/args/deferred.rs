@@ -6,7 +6,9 @@ use super::short::add_short_help;
 use clap::{ArgMatches, Args, Command, FromArgMatches, Id};
 use std::ops::{Deref, DerefMut};
 
-/// The flags `A` of a verb. Use [`command`](super::command) to build the flags of all verbs.
+/// The flags `A` of a verb, which clap builds only if the verb is used.
+///
+/// [`command`](super::command) builds the flags of all verbs, for help and completions.
 #[derive(Debug)]
 pub(crate) struct Deferred<A>(pub(crate) A);
 

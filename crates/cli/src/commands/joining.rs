@@ -68,7 +68,8 @@ impl Joined {
         }
     }
 
-    /// Like [`Joined::complete`], for a verb that does not write a trace.
+    /// Replaces `inputs` by those of the merge, and adds its warnings: for verbs without a
+    /// [`RunReport`].
     pub(super) fn complete_inputs(
         self,
         inputs: &mut Vec<InputReport>,

@@ -260,7 +260,7 @@ impl DrawnIndex {
         Ok(all)
     }
 
-    /// Passes all names to `visit`, by number.
+    /// Calls `visit` with every name of an event, in ascending order of its number.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.

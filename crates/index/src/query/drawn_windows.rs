@@ -125,10 +125,11 @@ impl DrawnIndex {
         Ok(plan.map(|plan| (plan, places)))
     }
 
-    /// Returns up to `most` blocks with events of wanted names, by ascending `rank`.
+    /// Returns up to `most` blocks that have events with a wanted name, by ascending rank.
     ///
-    /// `rank` maps the times of a block to a number; blocks without one, or not after `beyond`, are
-    /// skipped. Without names in the index, all blocks are returned.
+    /// `rank` computes the rank of a block from its time range. Blocks for which it returns `None`,
+    /// or a rank up to `beyond`, are skipped. If the index has no names, every block counts as a
+    /// match.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.

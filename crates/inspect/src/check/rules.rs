@@ -115,7 +115,7 @@ rules! {
     NoEvents "no-events" (E A A) "no events, so viewers show nothing";
     DuplicateKey "duplicate-key" (N A A) "a key outside the events that appears twice: readers use the last one";
     ReportedLoss "reported-loss" (W N N) "a key outside the events that says that data was lost while the trace was recorded";
-    Packing "packing" (O E O) "packed or encoded in a way that DevTools cannot open";
+    Packing "packing" (O E O) "a compression or encoding that DevTools cannot open";
     TooLarge "too-large" (O E O) "512 MiB or more of text: DevTools cannot open it";
     Opening "opening" (O O E) "the file does not begin with {\" or [{\", by which Perfetto recognises a trace";
     EmptyEvent "empty-event" (N E O) "an empty event ({}), which some producers write at the end";

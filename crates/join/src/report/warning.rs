@@ -250,7 +250,7 @@ impl Warning {
             ),
             Warning::BreaksEscaped(count) => write!(
                 f,
-                "{} inside strings written as escapes, so that each event is one line",
+                "{} inside strings replaced by escapes, so that each event is one line",
                 plural(*count, "raw line break")
             ),
             _ => Ok(()),

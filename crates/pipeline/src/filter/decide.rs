@@ -43,7 +43,7 @@ pub(super) struct FilterDecision {
     pub(super) is_as_written: bool,
 }
 
-/// The undecided events and the data to decide them.
+/// Events whose place in the output is decided after the scan, with the data to decide it.
 struct UndecidedEvents<'w, 's, 'p> {
     criteria: &'w Criteria,
     /// The reason to drop events of each thread, by its names.

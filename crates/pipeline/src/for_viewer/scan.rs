@@ -188,7 +188,7 @@ fn earlier(a: Option<i64>, b: Option<i64>) -> Option<i64> {
     }
 }
 
-/// Scans the events of one chunk for a viewer.
+/// Collects from one chunk the events that a viewer needs changed (`--for`).
 #[derive(Debug)]
 pub(crate) struct ViewerLook {
     viewer: CheckFor,

@@ -30,8 +30,8 @@ object! {
     struct Shift { #[serde(rename = "had_recent_input")] had_recent_input, #[serde(rename = "weighted_score_delta")] weighted_score_delta }
 }
 
-/// Returns the clusters by time. A navigation of the main frame, at one of `navigations`,
-/// begins a new cluster.
+/// Groups layout shifts into clusters, in order of time. A new cluster begins at each time in
+/// `navigations`, and after pauses as in DevTools.
 pub(crate) fn shift_clusters(trace: &Trace, mut navigations: Vec<f64>) -> Vec<ShiftCluster> {
     navigations.sort_by(|a, b| by_time(*a, *b));
     let shifts = trace.marks().iter().filter(|mark| mark.mark == Mark::Shift);

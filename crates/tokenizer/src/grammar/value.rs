@@ -202,8 +202,8 @@ mod tests {
         }
     }
 
-    /// Objects and arrays around the length of a block, with strings, escapes and brackets
-    /// anywhere, truncated and damaged: all tiers compared with a byte-by-byte walk.
+    /// Checks every tier against a byte-by-byte walk, on objects and arrays of about a block with
+    /// strings, escapes and brackets at any position, some of them truncated or damaged.
     #[test]
     fn block_and_byte_walks_agree_on_containers() {
         let parts: [&[u8]; 16] = [

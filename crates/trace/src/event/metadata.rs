@@ -101,7 +101,7 @@ fn insert<K: IdBytes>(all: &mut HashMap<K, Written>, id: K, name: Written, text:
     }
 }
 
-/// Keys with a length in bytes.
+/// A map key that counts the bytes of its text, for the memory budget.
 trait IdBytes: Eq + std::hash::Hash {
     fn bytes(&self) -> usize;
 }

@@ -29,7 +29,7 @@ pub struct EventNumbers {
 }
 
 impl EventNumbers {
-    /// Creates an empty list. Marks spill to disk beyond a 64th of the memory for entries.
+    /// Creates an empty list, which spills to disk beyond 1/64 of the memory for entries.
     pub(super) fn new(limits: &Limits) -> Self {
         let marks = SpillArray::new(limits.lease("numbers of events", Share::of_index(1, 64)));
         EventNumbers { marks, ..EventNumbers::default() }

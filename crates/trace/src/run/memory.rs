@@ -111,7 +111,7 @@ impl MemoryBudget {
         MemoryBudget(Arc::new(Budget { memory, leases: Mutex::default() }))
     }
 
-    /// Returns the maximum of bytes leased at one time.
+    /// Returns the highest number of bytes that were leased at one time.
     pub fn most(&self) -> u64 {
         self.leases().most
     }

@@ -15,7 +15,7 @@ use tracemill_trace::time::windows::TimeSpan;
 const MOST: u64 = 8 << 20;
 const TOP: usize = 200;
 
-/// Where a search for a name begins.
+/// The start of a search for the next event with a name.
 #[derive(Clone, Copy)]
 pub(crate) struct SearchStart {
     /// The time from when on, or back from.

@@ -27,7 +27,7 @@ fn hash_of(id: &[u8]) -> u64 {
     FixedState::default().hash_one(id)
 }
 
-/// Returns the id of a member, with quotes.
+/// Returns the key of an object member (`"id": frame`), with its quotes.
 fn id_of(member: &[u8]) -> &[u8] {
     let mut escaped = false;
     let end = member[1..].iter().position(|&byte| {

@@ -191,7 +191,8 @@ impl<'a> LookUp<'a> {
         Ok(())
     }
 
-    /// Returns the segments, in the order of the positions.
+    /// Returns for each wanted position the segment of the source map that covers it, and the
+    /// number of its part.
     pub(super) fn finish(mut self) -> Vec<Option<(Segment, usize)>> {
         for at in 1..self.wanted.len() {
             if self.last[at].is_none() && self.wanted[at - 1].0 == self.wanted[at].0 {

@@ -1,10 +1,10 @@
 //! Decides whether shapes are worth trying, and whether one more is worth learning.
 
-/// Bytes that shapes rest for at first; each rest is twice the one before.
+/// Length of the first rest in bytes of input; each rest is twice as long as the one before.
 const FIRST_REST: u64 = 64 << 10;
-/// Bytes that shapes rest for, at most.
+/// Length of the longest rest, in bytes of input.
 const LONGEST_REST: u64 = 16 << 20;
-/// Misses that may follow one another.
+/// Misses before the first rest.
 const MISSES: u32 = 512;
 /// Misses after a rest.
 const MISSES_AFTER_REST: u32 = 64;

@@ -5,11 +5,11 @@ use crate::text::field::Field;
 use crate::text::is_space;
 use memchr::memchr;
 
-/// Bytes of an event that is learned, at most.
+/// Maximum length of a learned event, in bytes.
 const EVENT: usize = 2048;
-/// Nodes of an event, at most.
+/// Maximum number of nodes of an event.
 const STEPS: usize = 96;
-/// Bytes between two events, at most.
+/// Maximum number of bytes between two events.
 const GAP: usize = 24;
 
 /// Whether an event, the first `len` bytes of `text`, is short and plain, so that it is worth being

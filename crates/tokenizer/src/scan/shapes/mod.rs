@@ -40,9 +40,9 @@ use learn::{may_have_shape, steps};
 use node::{LITERAL, NONE, Node, Token};
 use std::ops::Range;
 
-/// Nodes, at most.
+/// Maximum number of nodes in the trie.
 const NODES: usize = 4096;
-/// Nodes that are tried at one place, at most.
+/// Maximum number of alternatives after a node.
 const SIBLINGS: usize = 128;
 /// Entries in the list of value offsets: a power of two above [`Field::COUNT`].
 const VALUES: usize = 16;

@@ -2,7 +2,7 @@
 
 use crate::text::field::Field;
 
-/// Bytes of a literal, at most.
+/// Maximum length of a literal, in bytes.
 pub(super) const LITERAL: usize = 32;
 /// In place of the number of a node: none.
 pub(super) const NONE: u32 = u32::MAX;

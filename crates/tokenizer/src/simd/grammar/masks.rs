@@ -283,11 +283,11 @@ pub(super) fn from(place: usize, base: usize) -> u64 {
 /// byte of the next.
 #[derive(Clone, Copy)]
 pub(super) struct After {
-    /// A key must follow, or in an empty object its end.
+    /// Bytes at which a key must begin, or an empty object end.
     pub(super) key: u64,
-    /// A value or key must follow, or the end of what was opened.
+    /// Bytes at which a value or key must begin, or the open container end.
     pub(super) open: u64,
-    /// A value or key must follow; nothing else unless `open` is set.
+    /// Bytes at which a value or key must begin; where `open` is set, a closing bracket may stand.
     pub(super) value: u64,
 }
 
