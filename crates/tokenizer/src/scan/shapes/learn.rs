@@ -58,12 +58,6 @@ impl Steps {
             rest = match byte {
                 b'"' => self.string(rest)?,
                 b'0'..=b'9' => self.number(rest)?,
-                b'[' if let Some(after) = integers(after) => {
-                    self.literal.push(b'[');
-                    self.depth += 1;
-                    self.cut(Token::Integers)?;
-                    after
-                }
                 _ => {
                     match byte {
                         b'{' | b'[' => self.depth += 1,
@@ -71,7 +65,14 @@ impl Steps {
                         _ => {}
                     }
                     self.literal.push(byte);
-                    after
+                    if byte == b'['
+                        && let Some(rest) = integers(after)
+                    {
+                        self.cut(Token::Integers)?;
+                        rest
+                    } else {
+                        after
+                    }
                 }
             };
         }
