@@ -96,14 +96,8 @@ pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Metric<Vec<Visit>> 
         );
     }
     let main = main.unwrap_or_default();
-    let is_of_page = |marked: &&Marked| {
-        use Mark::*;
-        matches!(
-            marked.mark,
-            Navigation | SoftNavigation | FirstPaint | LargestPaint | Shift | Begin
-        )
-    };
-    let mut inputs = trace.marks().iter().filter(is_of_page).map(|page| page.input);
+    let pages = trace.marks().iter().filter(|marked| is_of_page(marked.mark));
+    let mut inputs = pages.map(|page| page.input);
     let first = inputs.next();
     if inputs.any(|input| Some(input) != first) {
         return Err("several inputs have pages: report on each of them separately");
@@ -161,6 +155,12 @@ pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Metric<Vec<Visit>> 
         }
     }
     Ok(visits)
+}
+
+/// Returns whether only pages have events of this kind.
+fn is_of_page(mark: Mark) -> bool {
+    use Mark::*;
+    matches!(mark, Navigation | SoftNavigation | FirstPaint | LargestPaint | Shift | Begin)
 }
 
 /// Returns the URL of the main frame: that of the first navigation, if the recording began with
