@@ -38,7 +38,6 @@ use crate::text::field::Field;
 use balance::{Attempt, Balance};
 use learn::{may_have_shape, steps};
 use node::{LITERAL, NONE, Node, Token};
-use std::ops::Range;
 
 /// Maximum number of nodes in the trie.
 const NODES: usize = 4096;
@@ -73,7 +72,7 @@ pub(super) struct Match {
     pub(super) end: usize,
     /// The brace of the next event.
     pub(super) next: usize,
-    /// Its fields, a bit each.
+    /// Envelope fields of the event, a bit each.
     pub(super) seen: u16,
 }
 
@@ -109,7 +108,7 @@ impl Shapes {
         self.values.first_chunk().expect("there are more")
     }
 
-    /// Whether shapes are tried at `offset`.
+    /// Whether shapes are tried at `offset`: false while they rest.
     #[inline(always)]
     pub(super) fn are_tried(&self, offset: u64) -> bool {
         self.balance.is_awake(offset)
@@ -125,9 +124,6 @@ impl Shapes {
         at: usize,
     ) -> Option<Match> {
         let offset = base + at as u64;
-        if !self.balance.is_awake(offset) {
-            return None;
-        }
         let found = kernel.with_marks(Find { shapes: self, bytes, base, at });
         match found {
             Some(_) => self.balance.matched(),
@@ -178,18 +174,17 @@ impl Shapes {
         }
     }
 
-    /// Learns the shape of an event that is JSON, up to the brace of the next one. `bytes` begin at
-    /// `base` of the input.
+    /// Whether the event at `offset` is worth an attempt to learn its shape.
     #[inline(always)]
-    pub(super) fn learn(&mut self, bytes: &[u8], base: u64, event: Range<usize>) {
-        if self.balance.pays_for_a_shape(base + event.start as u64) {
-            self.try_to_learn(&bytes[event.start..], event.len());
-        }
+    pub(super) fn are_learned(&self, offset: u64) -> bool {
+        self.balance.pays_for_a_shape(offset)
     }
 
+    /// Learns the shape of an event that is JSON: the first `len` bytes of `text`, up to the brace of
+    /// the next event.
     #[cold]
     #[inline(never)]
-    fn try_to_learn(&mut self, text: &[u8], len: usize) {
+    pub(super) fn learn(&mut self, text: &[u8], len: usize) {
         if !may_have_shape(text, len) {
             return self.balance.pay(Attempt::Refused);
         }

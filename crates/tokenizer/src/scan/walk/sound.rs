@@ -82,7 +82,9 @@ impl State {
             self.comma_due = true;
             let bytes = &window.bytes[at..end];
             sink.event(&Event::new(bytes, self.item, self.seen, &self.values).proved());
-            sound.shapes.learn(window.bytes, window.base, at..end);
+            if sound.shapes.are_learned(self.item) {
+                sound.shapes.learn(&window.bytes[at..], end - at);
+            }
         }
         None
     }
@@ -120,7 +122,7 @@ impl State {
     fn learn_from_walk(&self, sound: &mut Sound<'_>) {
         let window = sound.window;
         if !self.is_between_items()
-            || !sound.shapes.are_tried(self.item)
+            || !sound.shapes.are_learned(self.item)
             || self.item < window.base
             || self.item >= self.gap
         {
@@ -128,7 +130,7 @@ impl State {
         }
         let event = window.index(self.item)..window.index(self.gap);
         if validate_value(&window.bytes[event.clone()]).is_ok() {
-            sound.shapes.learn(window.bytes, window.base, event);
+            sound.shapes.learn(&window.bytes[event.start..], event.len());
         }
     }
 
