@@ -104,7 +104,8 @@ impl Export {
 /// Cost: 32 bytes a row, on disk beyond their share of the budget, and a frame in memory for each name and place.
 ///
 /// # Errors
-/// What temporary files say; [`tracemill_trace::ErrorKind::Exceeded`] if names and places are more than there is room for.
+/// Returns an I/O error of a temporary file, or [`tracemill_trace::ErrorKind::Exceeded`] if names and
+/// positions need more memory than the budget has.
 pub fn export(
     trace: &Trace,
     parts: &[Part],

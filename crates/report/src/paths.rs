@@ -7,7 +7,8 @@ use tracemill_analysis::{TreePath, TreeRow, View};
 /// Maximum number of paths of a task or block.
 const PATHS: usize = 3;
 
-/// As [`Table::heaviest`](tracemill_analysis::Table::heaviest) of the whole tree: from the greatest total to the greatest below it, and so on.
+/// Returns the heaviest path of the whole tree: from the row with the greatest total down to the
+/// greatest below it, and so on, like [`Table::heaviest`](tracemill_analysis::Table::heaviest).
 pub(crate) fn heaviest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> TreePath {
     let mut path = TreePath::default();
     let mut at = 0;

@@ -17,13 +17,15 @@ use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::threads::try_each;
 
-/// What is slow on threads, given by their numbers. Threads are worked on side by side, and what they share is added in their order.
+/// Reports what is slow on the threads with these numbers. Threads are computed in parallel, and their
+/// shared sums are added in the order of the threads.
 ///
 /// Cost: the flame chart of each thread and one walk over it; 20 bytes for each event of the names that are listed where single events
 /// are looked at, on disk beyond the budget; 420 bytes of heap for each row of a call tree.
 ///
 /// # Errors
-/// What temporary files say; [`tracemill_trace::ErrorKind::Exceeded`] if all rows are more than there is room for in the budget.
+/// Returns an I/O error of a temporary file, or [`tracemill_trace::ErrorKind::Exceeded`] if the rows
+/// need more memory than the budget has.
 pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<Report, Error> {
     let producer = rules.producer.unwrap_or(trace.producer());
     let room = RowRoom::new(trace.limits());

@@ -58,7 +58,7 @@ struct Above {
     row: u32,
 }
 
-/// What calls are made by.
+/// The profile and the options from which calls are computed.
 pub(crate) struct CallRules<'m> {
     pub(crate) model: &'m Model,
     /// Flags of the kinds of events.

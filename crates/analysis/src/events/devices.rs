@@ -51,7 +51,7 @@ record! {
     /// A GPU event, or a step or launch on the host.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct DeviceEvent {
-        /// What it is to a device.
+        /// Role of the event: kernel, memory operation, launch or step.
         pub role: Role,
         /// The number of its thread.
         pub lane: u32,
@@ -67,7 +67,7 @@ record! {
         pub ts: i64,
         /// Nanoseconds.
         pub dur: i64,
-        /// What a launch and the kernel that it launches share; [`NO_CORRELATION`] for none.
+        /// Id that a launch shares with its kernel; [`NO_CORRELATION`] for none.
         pub correlation: u64,
         /// Number of the event among all.
         pub number: u64,

@@ -56,7 +56,7 @@ pub enum Mark {
 
 /// A page event.
 pub struct Marked {
-    /// What it tells of.
+    /// Kind of the event.
     pub mark: Mark,
     /// The number of its input.
     pub input: usize,

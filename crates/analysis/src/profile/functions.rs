@@ -18,11 +18,11 @@ record! {
     /// A function, as numbers of texts.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Frame {
-        /// Its name.
+        /// Number of the text of the name.
         pub function: u32,
         /// `String(scriptId)`; empty where the script does not distinguish functions.
         pub(crate) script: u32,
-        /// Its script.
+        /// Number of the text of the URL.
         pub url: u32,
         /// Line as in a JavaScript template: `undefined` if missing.
         pub line: u32,

@@ -29,7 +29,7 @@ use tracemill_trace::spill::SpilledVec;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 use tracemill_trace::{Error, Source};
 
-/// What happens to the records of a track.
+/// The treatment of the records of a track.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Stay,

@@ -282,7 +282,7 @@ impl<'t> View<'t> {
     /// Walks over the entries drawn that count, with many visitors at once.
     ///
     /// # Errors
-    /// What visitors say; that they take more than `room`.
+    /// Returns the error of a visitor, or an error if the visitors need more memory than `room`.
     pub fn walk(
         &self,
         over: &Walked<'_>,

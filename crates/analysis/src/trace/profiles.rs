@@ -44,7 +44,7 @@ struct Decoded {
     names: Names,
 }
 
-/// What profiles may take while they are read.
+/// Memory and temporary files for reading profiles.
 pub(crate) struct ProfileRoom<'r> {
     pub(crate) space: &'r Space,
     pub(crate) quota: &'r Quota,

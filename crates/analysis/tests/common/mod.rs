@@ -1,4 +1,4 @@
-//! What tests of analysis, report and export share.
+//! Helpers for the tests of analysis, report and export.
 #![allow(dead_code, reason = "each of these crates uses a part")]
 
 pub(crate) mod engine;

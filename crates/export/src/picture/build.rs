@@ -70,7 +70,7 @@ pub fn picture(trace: &Trace, parts: &[Part], rules: PictureRules) -> Result<Pic
 /// Callers above and callees below the frames of a name, in DevTools or in the trace; `None` if there is none.
 ///
 /// # Errors
-/// As [`picture`].
+/// Returns the errors of [`picture`].
 pub fn sandwich(
     trace: &Trace,
     parts: &[Part],
@@ -102,7 +102,7 @@ pub fn sandwich(
 /// their lines; what only the base has is a band of its own.
 ///
 /// # Errors
-/// As [`picture`]; all nodes of both trees are in memory.
+/// Returns the errors of [`picture`]. All nodes of both trees are in memory.
 pub fn differential(
     trace: &Trace,
     parts: &[Part],

@@ -42,7 +42,7 @@ struct Side<'a> {
     left_out: Vec<InputWarning>,
 }
 
-/// What remains of a trace after its functions are extracted.
+/// A run whose functions are extracted: its inputs and warnings, without the trace.
 struct ReadRun<'a> {
     reporting: Reporting<'a>,
     inputs: Vec<InputReport>,
