@@ -9,8 +9,8 @@
 //!   seen     one bit per field: whether its offset is valid
 //! ```
 //!
-//! So an event needs no allocation and is cheap to copy. It borrows from the input window and the
-//! scanner's call.
+//! So an event needs no allocation and is cheap to copy. An event borrows its bytes from the input
+//! window and its offsets from the scanner.
 
 use crate::grammar::value::{field_end, value_end};
 use crate::text::field::Field;
@@ -76,8 +76,8 @@ impl<'w> Event<'w> {
         Some(&self.bytes[at..field_end(self.bytes, at)])
     }
 
-    /// As [`Event::field`], but including the rest of the event after the value, for readers that
-    /// find the end themselves. Cost: none.
+    /// Returns the bytes from the value of a field to the end of the event, or `None` if the key is
+    /// missing. Callers find the end of the value themselves. Cost: none.
     #[inline]
     pub fn field_and_rest(&self, field: Field) -> Option<&'w [u8]> {
         let at = self.value_at(field)?;
@@ -101,8 +101,8 @@ impl<'w> Event<'w> {
         self.time(Field::Ts)
     }
 
-    /// Returns the duration, `dur`, as [`Event::ts`]; negative if the producer's clock ran
-    /// backwards.
+    /// Returns the duration, `dur`, in nanoseconds, by the rules of [`Event::ts`]. The duration is
+    /// negative if the producer's clock ran backwards.
     #[inline]
     pub fn dur(&self) -> Option<Nanos> {
         self.time(Field::Dur)
@@ -167,11 +167,11 @@ impl<'w> Event<'w> {
     }
 }
 
-/// Parses a time of at most 16 digits and 3 decimals at `bytes[at]`, including the delimiter after
-/// it; nearly all times have this form.
+/// Parses the time at `bytes[at]` if it has at most 16 digits and 3 decimals, and a `,` or `}`
+/// follows. Nearly all times have this form.
 #[inline(always)]
 fn plain_time(bytes: &[u8], at: usize) -> Option<Nanos> {
-    /// Largest microseconds whose nanoseconds certainly fit.
+    /// Greatest number of microseconds whose nanoseconds certainly fit into [`Nanos`].
     const MOST: u64 = Nanos::MAX as u64 / 1000 - 1;
     let (low, high) = sixteen_bytes(bytes, at);
     let (values, others) = digits(low);
@@ -198,7 +198,7 @@ fn plain_time(bytes: &[u8], at: usize) -> Option<Nanos> {
     }
 }
 
-/// Parses up to 3 decimals at `bytes[at]`, including the delimiter after them, as thousandths.
+/// Parses the 1 to 3 decimals at `bytes[at]` as thousandths, if a `,` or `}` follows.
 #[inline]
 fn thousandths(bytes: &[u8], at: usize) -> Option<i64> {
     let (word, _) = sixteen_bytes(bytes, at);

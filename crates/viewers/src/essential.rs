@@ -20,8 +20,8 @@ pub(crate) const ESSENTIAL: [&[u8]; 6] = [
 pub const HIDDEN_THREADS: [&str; 4] =
     ["Chrome_ChildIOThread", "Compositor", "GpuMemoryThread", "PerfettoTrace"];
 
-/// Category of calls written as events. `tracemill-analysis` ignores them if the trace has the
-/// samples, from which it derives the calls.
+/// Category of events that record JavaScript calls. `tracemill-analysis` ignores such events if the
+/// trace has CPU samples, because it derives the calls from the samples.
 pub const CALLS: &str = "v8.calls";
 
 /// Whether an event may be essential or part of a CPU profile, judging by two bytes of its name.

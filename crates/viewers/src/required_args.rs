@@ -41,7 +41,7 @@ pub enum ReadOn {
     MainThread,
 }
 
-/// The threads on which DevTools reads a field, and the field; `None` for `args` itself.
+/// The threads on which DevTools reads a field, and the field. `None` means `args` itself.
 type Needed = (ReadOn, Option<Need>);
 
 /// Returns the missing field for which DevTools refuses the trace, if there is one.
@@ -89,8 +89,8 @@ pub fn may_lack(name: &[u8]) -> bool {
     OTHERS.contains(&name) || (0..=u8::MAX).any(needs_more)
 }
 
-/// Like [`lacking`], if the caller knows whether events of this name [may lack](may_lack) a field.
-/// For most events reads two bytes only.
+/// Returns the same as [`lacking`], given whether events of this name [may lack](may_lack) a field.
+/// Reads only two bytes of most events.
 ///
 /// ```
 /// use tracemill_viewers::required_args::{lacking, lacking_of, may_lack};
@@ -119,7 +119,7 @@ pub fn odd_thread_name<'e>(event: &Event<'e>) -> Option<&'e [u8]> {
     (name != b"null" && !name.starts_with(b"\"")).then_some(name)
 }
 
-/// Start of the name of the event that lists the frames, with the opening quote.
+/// Name of the event that lists the frames, with its quotes.
 const START: &[u8] = b"\"TracingStartedInBrowser\"";
 
 /// Returns `args.data`, unless JavaScript would treat it as false.
@@ -248,7 +248,7 @@ pub struct DeltasInside<'e> {
     pub lists: Vec<(&'static str, &'e [u8])>,
 }
 
-/// Finds time steps of a `ProfileChunk` that DevTools would not find.
+/// Returns the time steps of a `ProfileChunk` that DevTools would not find, if there are any.
 pub fn deltas_inside<'e>(event: &Event<'e>) -> Option<DeltasInside<'e>> {
     if !event.is_string(Field::Name, b"ProfileChunk") {
         return None;

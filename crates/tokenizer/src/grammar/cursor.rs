@@ -58,8 +58,8 @@ impl<'b> Cursor<'b> {
         self.bytes.get(self.at).copied().unwrap_or(0)
     }
 
-    /// Takes the next value of any kind; empty at the end of the enclosing container. Cost: one
-    /// pass over the value.
+    /// Returns the bytes of the next value, of any kind, and moves past that value. The bytes are
+    /// empty at the end of the enclosing container. Cost: one pass over the value.
     pub fn value(&mut self) -> &'b [u8] {
         let start = self.at;
         self.at = value_end(self.bytes, start);
@@ -116,8 +116,8 @@ impl<'b> Cursor<'b> {
         (&self.bytes[self.key.0..self.key.1], self.key.0)
     }
 
-    /// Returns how often invalid text between members or elements was skipped, and the offset of
-    /// the first; `None` if never. Callers use it to detect damage.
+    /// Returns the number of invalid texts skipped between members or elements, and the offset of
+    /// the first such text. Returns `None` if no text was skipped. Callers detect damage with this.
     ///
     /// ```
     /// use tracemill_tokenizer::Cursor;
@@ -260,8 +260,9 @@ impl<'b> Cursor<'b> {
     }
 }
 
-/// Parses the number at the start of eight bytes; returns it with its length of one to seven
-/// digits. A loop over digits would be slower, because its length is unpredictable.
+/// Returns the number at the start of eight bytes, and its number of digits. Returns `None` unless
+/// there are one to seven digits. A loop over digits would be slower, because its length is
+/// unpredictable.
 #[inline(always)]
 fn seven_digits(word: u64) -> Option<(i64, usize)> {
     let (values, others) = digits(word);

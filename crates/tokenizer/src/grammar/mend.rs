@@ -1,4 +1,4 @@
-//! Repairs JSON deviations.
+//! Repairs text that deviates from JSON, such as `NaN` or a trailing comma ([`Lapse`]).
 
 use crate::grammar::{Defect, lapses};
 

@@ -52,7 +52,7 @@ pub fn validate_value(bytes: &[u8]) -> Result<(), Defect> {
     Validator::default().check_value(bytes)
 }
 
-/// Validates many texts, reusing its buffer, which is needed only for nested values.
+/// A JSON validator that reuses its buffer for many texts. The buffer holds open brackets.
 ///
 /// ```
 /// use tracemill_tokenizer::{Tier, Validator};
@@ -80,7 +80,7 @@ impl Validator {
         Validator { prove: Prove::of(tier), objects: Vec::new() }
     }
 
-    /// As [`validate`].
+    /// Checks that `bytes` are consecutive JSON values in UTF-8, like [`validate`].
     ///
     /// # Errors
     /// Returns the first syntax error.
@@ -93,7 +93,8 @@ impl Validator {
         }
     }
 
-    /// As [`validate_value`]. Cost: that of [`Validator::check`], and a pass over bracketed values.
+    /// Checks that `bytes` are one JSON value, like [`validate_value`]. Cost: that of
+    /// [`Validator::check`], and a second pass over an object or array.
     ///
     /// # Errors
     /// Returns the first syntax error, or the first byte after the value.
@@ -157,7 +158,8 @@ pub fn lapses(bytes: &[u8], each: impl FnMut(Lapse, Range<usize>)) -> Result<(),
     reader.values().map_or(Ok(()), Err)
 }
 
-/// Avoids simdutf8 under Miri, which rejects its prefetch addresses past the end of the input.
+/// Returns whether `bytes` are UTF-8. Does not use simdutf8 under Miri, because Miri rejects
+/// prefetches past the end of the input.
 pub(crate) fn is_utf8(bytes: &[u8]) -> bool {
     match cfg!(miri) {
         true => std::str::from_utf8(bytes).is_ok(),

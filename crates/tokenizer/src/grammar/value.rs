@@ -1,5 +1,5 @@
-//! Finds the end of a value. Objects and arrays are processed in blocks (`simd/nesting`), short or
-//! damaged ones byte by byte.
+//! Finds the end of a value. Reads objects and arrays in blocks (`simd/nesting`), and short or
+//! damaged values byte by byte.
 //!
 //! | value | ends |
 //! |---|---|
@@ -7,14 +7,15 @@
 //! | an object or array | after its closing bracket, ignoring brackets in strings; at the end of the bytes if there is none |
 //! | anything else | before a comma, a closing bracket or white space |
 //!
-//! Both paths agree even on invalid JSON, so that readers continue at the same position.
+//! Reading in blocks and reading byte by byte give the same end, even for invalid JSON. So readers
+//! continue at the same position.
 
 use crate::simd::{BLOCK, Kernel};
 use crate::text::swar::{digits, equal_bytes, first};
 use crate::text::{is_space, skip_space, string_end};
 
-/// As [`value_end`], without a loop for whole numbers of up to seven digits, the most frequent
-/// fields.
+/// Returns the offset after the value at `at`, like [`value_end`]. Needs no loop for whole numbers
+/// of up to seven digits, the most frequent values.
 #[inline]
 pub(crate) fn field_end(bytes: &[u8], at: usize) -> usize {
     if let Some(word) = bytes.get(at..).and_then(|value| value.first_chunk::<8>()) {
@@ -44,7 +45,7 @@ pub(crate) fn value_end(bytes: &[u8], at: usize) -> usize {
     end_by_bytes(bytes, at)
 }
 
-/// As [`value_end`], byte by byte.
+/// Returns the same offset as [`value_end`], reading byte by byte.
 fn end_by_bytes(bytes: &[u8], at: usize) -> usize {
     // numbers first, the most frequent values
     let digits =
@@ -82,8 +83,8 @@ fn end_by_bytes(bytes: &[u8], at: usize) -> usize {
     bytes.len()
 }
 
-/// Returns an offset at or after `at` without quotes or brackets in between: that of the next quote
-/// or bracket, or one near the end.
+/// Returns the offset of the next quote or bracket at or after `at`, or an offset before it in the
+/// last seven bytes.
 #[inline]
 fn next_mark(bytes: &[u8], mut at: usize) -> usize {
     while let Some(word) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {

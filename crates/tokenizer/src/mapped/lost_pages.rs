@@ -10,9 +10,9 @@
 //! ```
 //!
 //! A signal handler may neither lock nor allocate, so it walks the list with atomics. Slots are
-//! never freed, because a handler may read one while its map is dropped; there are as many as maps
-//! existed at one time. Cost of a signal: one step per slot. Afterwards the map has no lost pages
-//! beyond that point.
+//! never freed, because a handler may read a slot while its map is dropped. There are as many slots
+//! as maps existed at one time. Cost of a signal: one check per slot. Afterwards the map has no
+//! lost pages beyond that point.
 
 use super::content::Content;
 use std::ops::Range;
@@ -114,7 +114,7 @@ impl Slot {
         self.version.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Returns the range; `None` while it is being reassigned.
+    /// Returns the range, or `None` if another thread is reassigning the slot.
     fn range(&self) -> Option<Range<usize>> {
         let version = self.version.load(Ordering::SeqCst);
         let (start, len) = (self.start.load(Ordering::SeqCst), self.len.load(Ordering::SeqCst));
@@ -153,16 +153,17 @@ pub fn temporary_lost() -> bool {
 
 static PREVIOUS: OnceLock<libc::sigaction> = OnceLock::new();
 
-/// Makes lost pages of mapped files read as zeros from now on, in all maps of this process, instead
-/// of ending it.
+/// Makes lost pages of all mapped files read as zeros from now on. Without this call, reading a
+/// lost page ends the process.
 ///
 /// Installs a SIGBUS handler once per process; it runs on the thread's alternate stack if there is
 /// one. A SIGBUS elsewhere, or a failed replacement, goes to the previous handler. Only programs
 /// should call this, not libraries, because handlers belong to the process.
 pub fn survive_lost_pages() {
     static ONCE: Once = Once::new();
-    // SAFETY: zeroes are a valid `sigaction` (no flags, empty mask); both pointers are to live values; `on_sigbus` has the
-    // signature that SA_SIGINFO asks for and calls only async-signal-safe functions.
+    // SAFETY: zeroes are a valid `sigaction` (no flags, empty mask); both pointers are to live
+    // values; `on_sigbus` has the signature that SA_SIGINFO requires and calls only
+    // async-signal-safe functions.
     ONCE.call_once(|| unsafe {
         let mut previous: libc::sigaction = std::mem::zeroed();
         let mut action: libc::sigaction = std::mem::zeroed();
@@ -177,7 +178,8 @@ pub fn survive_lost_pages() {
 /// Maximum page size of all targets, in bytes; maps begin at a page.
 const PAGES: usize = 64 << 10;
 
-/// Replaces the pages from about the faulting one to the end of its map by zero pages.
+/// Handles SIGBUS: replaces the pages from about the faulting page to the end of its map by zero
+/// pages. For an address outside all maps, restores the previous handler.
 extern "C" fn on_sigbus(signal: i32, info: *mut libc::siginfo_t, _context: *mut libc::c_void) {
     // SAFETY: the kernel passes a valid `siginfo_t` for SIGBUS, whose `si_addr` is set.
     let address = unsafe { (*info).si_addr() } as usize;
@@ -206,8 +208,8 @@ extern "C" fn on_sigbus(signal: i32, info: *mut libc::siginfo_t, _context: *mut 
             return;
         }
     }
-    // SAFETY: restores what was there before this handler, or the default; the faulting instruction then runs again
-    // and is handled by that.
+    // SAFETY: restores the previous handler, or the default; the faulting instruction then runs
+    // again, and that handler receives the signal.
     unsafe {
         match PREVIOUS.get() {
             Some(previous) => libc::sigaction(signal, previous, std::ptr::null_mut()),

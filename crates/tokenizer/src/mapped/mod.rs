@@ -77,17 +77,17 @@ impl Mapped {
     /// cannot be read back.
     ///
     /// # Errors
-    /// As [`Mapped::new`].
+    /// Returns the errors of [`Mapped::new`].
     ///
     /// # Safety
-    /// As [`Mapped::new`].
+    /// The rules of [`Mapped::new`] apply.
     pub unsafe fn temporary(file: &File) -> io::Result<Self> {
         // SAFETY: the caller promises what `of` asks for.
         unsafe { Self::of(file, Content::Temporary) }
     }
 
     /// # Safety
-    /// As [`Mapped::new`].
+    /// The rules of [`Mapped::new`] apply.
     unsafe fn of(file: &File, content: Content) -> io::Result<Self> {
         // SAFETY: the caller promises that nobody changes the bytes, or that all readers tolerate
         // changes.
@@ -102,8 +102,8 @@ impl Mapped {
         self.watched.is_intact()
     }
 
-    /// Loads the pages of a range ahead of use. A hint: failure only costs time, and the range is
-    /// limited to the map. Does nothing outside Linux.
+    /// Loads the pages of a range ahead of use. This is a hint: failure only costs time. The range
+    /// is limited to the map. Does nothing outside Linux.
     pub fn populate(&self, range: Range<usize>) {
         let end = range.end.min(self.map.len());
         if range.start < end {
@@ -138,12 +138,13 @@ impl MappedMut {
     /// Maps a temporary file for reading and writing.
     ///
     /// # Errors
-    /// As [`Mapped::new`].
+    /// Returns the errors of [`Mapped::new`].
     ///
     /// # Safety
     /// While the map lives, nothing but this map may write to the file, shorten it or map it.
     pub unsafe fn new(file: &File) -> io::Result<Self> {
-        // SAFETY: only this map, which lends its bytes as any owner does, changes the bytes; the caller promises it.
+        // SAFETY: the caller promises that only this map changes the bytes; it lends them as any
+        // owner does.
         let map = unsafe { MmapMut::map_mut(file)? };
         Ok(MappedMut { _watched: Watched::new(&map, Content::Temporary), map })
     }

@@ -2,7 +2,7 @@
 
 use super::content::Content;
 
-/// A placeholder that knows nothing about a map.
+/// A placeholder for the registration of a map: no signal is handled.
 #[derive(Debug)]
 pub(super) struct Watched;
 

@@ -1,5 +1,5 @@
-//! Finds the fields of single events that are read again: without state ([`fields_of`]) or at the
-//! speed of the block scan ([`FieldFinder`]).
+//! Finds the fields of a single event again after the scan: without state ([`fields_of`]), or at
+//! the speed of the block scan ([`FieldFinder`]).
 
 use crate::event::Event;
 use crate::grammar::value::{field_end, value_end};
@@ -9,7 +9,8 @@ use crate::simd::{BLOCK, Carry, Kernel, Positions, Tier, WINDOW};
 use crate::text::field::{Field, Key, key_before};
 use crate::text::{skip_space, string_end};
 
-/// Finds the envelope fields of one event, from `{` to `}`; of duplicate keys the last.
+/// Returns the positions of the envelope fields in the bytes of one event, from `{` to `}`. The
+/// last of duplicate keys counts.
 ///
 /// Finds the same fields as the scan, even in events that are not JSON (`{"ts":1,,"pid":2}`). Cost:
 /// one pass over the event, byte by byte outside nested values.
@@ -62,7 +63,7 @@ impl FieldSpans {
         self.values[field as usize] = at as u64;
     }
 
-    /// Returns the event, given its bytes.
+    /// Returns the event that has these fields and these bytes.
     pub fn of<'w>(&'w self, bytes: &'w [u8]) -> Event<'w> {
         Event::new(bytes, 0, self.seen, &self.values)
     }
@@ -121,9 +122,12 @@ impl FieldFinder {
 
     /// Finds at least `ph`, `pid`, `id`, `id2` and `bind_id`.
     ///
-    /// Finds all fields, as [`FieldFinder::find`], if the instruction set has no faster search. Does
-    /// so too if the event has an escape, white space outside strings, or a key at any depth that
-    /// ends in `unless`, which must end in `d"`.
+    /// Finds all fields, like [`FieldFinder::find`], if the instruction set has no faster search,
+    /// or if the event has
+    ///
+    /// * an escape,
+    /// * white space outside strings,
+    /// * or a key at any depth that ends in `unless`. `unless` must end in `d"`.
     pub fn find_ids(&mut self, event: &[u8], unless: &[u8]) -> &FieldSpans {
         debug_assert!(
             unless.ends_with(b"d\""),
@@ -138,7 +142,8 @@ impl FieldFinder {
         &self.spans
     }
 
-    /// Finds the fields of `event`, from `{` to `}`; of duplicate keys the last.
+    /// Returns the positions of all envelope fields in `event`, the bytes from `{` to `}`. The last
+    /// of duplicate keys counts.
     pub fn find(&mut self, event: &[u8]) -> FieldSpans {
         let mut spans = FieldSpans::none();
         let (mut carry, mut depth) = (Carry::OUTSIDE, 0usize);

@@ -99,7 +99,7 @@ pub enum Note {
     Separators,
 }
 
-/// A top-level key of a document other than `traceEvents`.
+/// A top-level key of a document other than `traceEvents`, and its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Member<'w> {
     /// The raw key, with its quotes.
@@ -170,14 +170,14 @@ pub enum Status {
     /// An item begins at this offset, at or after [`Stop::border`]. The next call reads it.
     Border(u64),
     /// This offset is just inside an array of events, or just after the first event of NDJSON.
-    /// Returned at most once per scanner, and only with [`Stop::at_events`].
+    /// A scanner returns this status at most once, and only if [`Stop::at_events`] is set.
     Events(u64),
 }
 
 /// Conditions that stop a scan before the end of the input.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop {
-    /// Items that begin at or after this offset are not read.
+    /// Offset in the input from which no item is read: items that begin there or later.
     pub border: u64,
     /// Whether to stop at the first events.
     pub at_events: bool,

@@ -30,19 +30,21 @@ pub(super) struct Members {
 }
 
 impl Members {
-    /// Creates the state at the start of an event, in a document object if `has_events`.
+    /// Creates the state for a scan that begins at an event. `has_events`: whether the event is in
+    /// a document object.
     pub(super) fn around_events(has_events: bool) -> Self {
         Members { has_events, ..Members::default() }
     }
 
-    /// Forgets all keys; the next ones begin at `offset`.
+    /// Forgets all keys; the next keys begin at `offset`.
     pub(super) fn begin(&mut self, offset: u64) {
         self.colons.clear();
         self.events_next = false;
         self.floor = offset;
     }
 
-    /// Records a colon of the document object itself, at `bytes[at]` and at `offset` in the input.
+    /// Records the colon after a key of the document object. The colon is at `bytes[at]`, which is
+    /// at `offset` in the input.
     pub(super) fn colon(&mut self, bytes: &[u8], at: usize, offset: u64) {
         self.colons.push(offset);
         self.events_next = is_events_key(bytes, at);
@@ -68,7 +70,7 @@ impl Members {
         self.begin(window.base);
     }
 
-    /// Reports all keys but the last; returns the offset of the last one.
+    /// Reports all keys but the last; returns the offset of the last key.
     pub(super) fn flush_complete<S: Sink>(&mut self, window: Window<'_>, sink: &mut S) -> u64 {
         while let Some(last) = self.colons.pop() {
             if let Some(key) = Key::before(window.bytes, window.index(last)) {
@@ -80,8 +82,8 @@ impl Members {
         self.floor
     }
 
-    /// Reports the keys that are complete before the fault at `noticed`; returns the offset of the
-    /// rest.
+    /// Reports the keys whose values are complete before the fault at `noticed`. Returns the offset
+    /// of the first byte that was not reported.
     pub(super) fn flush_sound<S: Sink>(
         &mut self,
         window: Window<'_>,
@@ -101,7 +103,8 @@ impl Members {
         self.flush_complete(window, sink)
     }
 
-    /// Reports all keys, and text before the first one as lost. The last value ends before `end`.
+    /// Reports all keys, and any text before the first key as lost. The last value ends before
+    /// `end`.
     pub(super) fn flush<S: Sink>(&mut self, window: Window<'_>, end: u64, sink: &mut S) {
         let bytes = window.bytes;
         let colons = std::mem::take(&mut self.colons);
@@ -189,8 +192,8 @@ struct Key {
 }
 
 impl Key {
-    /// Returns the key of a colon; `None` if no string precedes it, or only the value of another
-    /// key.
+    /// Returns the key before a colon. Returns `None` if no string precedes the colon, or if that
+    /// string is the value of another key.
     fn before(bytes: &[u8], colon: usize) -> Option<Self> {
         let (open, close) = key_quotes(bytes, colon)?;
         let before = trim_end(bytes, open).checked_sub(1);
@@ -210,7 +213,8 @@ fn report_stray<S: Sink>(window: Window<'_>, from: usize, to: usize, sink: &mut 
     }
 }
 
-/// Returns the colons of the object at `bytes[object]` itself, without those of nested values.
+/// Returns the offsets of the colons after the keys of the object at `bytes[object]`. Skips nested
+/// values.
 fn own_colons(bytes: &[u8], object: usize) -> impl Iterator<Item = usize> {
     let mut at = object + 1;
     std::iter::from_fn(move || {
@@ -229,7 +233,7 @@ fn own_colons(bytes: &[u8], object: usize) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Returns the end of the value at `from`, without separators before `limit`.
+/// Returns the end of the value at `from`: `limit` without the comma and white space before it.
 fn trim_separators(bytes: &[u8], from: usize, limit: usize) -> usize {
     let end = trim_end(bytes, limit).max(from);
     let end = if end > from && bytes[end - 1] == b',' { end - 1 } else { end };

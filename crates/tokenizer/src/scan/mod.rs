@@ -16,7 +16,7 @@
 //! lost.
 //!
 //! **Proof**: after [`Scanner::prove`], one pass finds sound events and proves that they are JSON
-//! ([`walk`]'s `sound`). The path above reads all others, with the same results.
+//! ([`walk`]'s `sound`). The path above reads all other events, with the same results.
 //!
 //! **Parallel scans**: [`speculate`] guesses where an event begins in a chunk, and
 //! [`Scanner::fork`] scans from there. The guess is right if the scanner of the previous chunk
@@ -170,8 +170,8 @@ impl Scanner {
 
     /// Exchanges the learned shapes of this scanner for `shapes`.
     ///
-    /// A worker passes them from the scanner of one chunk to that of the next. The results are the
-    /// same.
+    /// A worker passes the shapes from the scanner of one chunk to the scanner of the next chunk.
+    /// The results of the scan are the same.
     pub fn swap_shapes(&mut self, shapes: &mut Shapes) {
         std::mem::swap(&mut self.shapes, shapes);
         self.shapes.begin();
@@ -234,7 +234,7 @@ impl Scanner {
         }
     }
 
-    /// Reads proved events, if the scan is between the items of an array.
+    /// Reads events and proves that they are JSON, if the scan is between the items of an array.
     fn sound_events<S: Sink>(
         &mut self,
         window: Window<'_>,

@@ -2,7 +2,8 @@
 //!
 //! An event begins at a `{` that follows a comma, a bracket or a line break, begins a sound object,
 //! and has a `ph` of one letter among its own keys. Nodes of CPU profiles are in arrays too, but
-//! have no `ph`. After damage it is unknown which bytes are in strings, so all of them are tried.
+//! have no `ph`. After damage it is unknown which bytes are in strings, so the search tries every
+//! such `{`.
 //!
 //! If no event follows, a second search finds the `]` after which the rest of the input is the end
 //! of the document. So the keys after the events survive a damaged last event.
@@ -29,7 +30,7 @@ use std::collections::HashSet;
 
 /// Bytes that every search may spend on failed tries.
 const FREE: usize = 1 << 20;
-/// Bytes of a try after the search has spent its budget; most events are shorter.
+/// Maximum bytes of a try after the search has spent its budget; most events are shorter.
 const SHORT: usize = 4096;
 
 /// A search for the next event, which can continue in the next window.
@@ -60,16 +61,17 @@ pub(super) enum SearchEnd {
 #[derive(Debug, PartialEq, Eq)]
 enum Probe {
     Event,
-    /// A sound object without a phase; its end.
+    /// A sound object without a phase, with the offset of its end.
     Object(usize),
-    /// Not a sound object; the position of the fault.
+    /// Not a sound object, with the offset of the fault.
     Unsound(usize),
     /// The bytes end inside the object.
     Open,
 }
 
 impl Search {
-    /// Creates a search; `event` if a damaged event begins at `lost_from`, which is then skipped.
+    /// Creates a search. `event`: whether a damaged event begins at `lost_from`; the search then
+    /// skips its `{`.
     pub(super) fn new(fault: Fault, lost_from: u64, event: bool) -> Self {
         let next = lost_from + u64::from(event);
         Search { fault, lost_from, next, spent: 0, wait_for: 0, stray: !event }
@@ -77,8 +79,8 @@ impl Search {
 
     /// Continues the search in `window`.
     ///
-    /// No object is tried twice, except one that the window cuts; that is tried again when the
-    /// window has twice as many of its bytes.
+    /// Tries no object twice, except an object that the window cuts. Tries that object again when
+    /// the window has twice as many of its bytes.
     pub(super) fn advance(&mut self, window: Window<'_>, form: Option<Form>) -> SearchEnd {
         if !window.last && window.end() < self.wait_for {
             return SearchEnd::NeedInput;
@@ -179,8 +181,8 @@ fn speculate_counted(bytes: &[u8], from: usize, to: usize) -> (Option<usize>, us
     (None, spent)
 }
 
-/// Returns whether an event may begin at the `{` at `at`, by the bytes around it; `None` if the
-/// bytes end too early. If `stray`, any byte may precede it.
+/// Returns whether an event may begin at the `{` at `at`, judging by the bytes around it. Returns
+/// `None` if the bytes end too early. If `stray`, any byte may precede the `{`.
 fn may_begin_event(bytes: &[u8], at: usize, stray: bool) -> Option<bool> {
     if *bytes.get(skip_space(bytes, at + 1))? != b'"' {
         return Some(false);
@@ -249,7 +251,8 @@ fn is_phase(bytes: &[u8], after_colon: usize) -> bool {
     matches!(bytes.get(value..value + 3), Some([b'"', letter, b'"']) if *letter != b'"')
 }
 
-/// Returns the first `]` in `lost` after which the rest is the end of a document of this form.
+/// Returns the offset of the first `]` in `lost` after which the rest is the end of a document of
+/// this form.
 fn events_end(lost: &[u8], form: Form) -> Option<usize> {
     let mut tries = EndTries { lost, read: HashSet::new(), spent: 0 };
     memchr_iter(b']', lost).find(|&at| match form {
@@ -261,7 +264,7 @@ fn events_end(lost: &[u8], form: Form) -> Option<usize> {
 /// Tries to read the end of a document from several positions.
 struct EndTries<'b> {
     lost: &'b [u8],
-    /// Commas before members that were read; none of them led to the end.
+    /// Offsets of the commas before members that were read; no such member led to the end.
     read: HashSet<usize>,
     spent: usize,
 }

@@ -3,7 +3,8 @@
 use crate::event::Event;
 use crate::scan::find::{FieldSpans, fields_of};
 
-/// Calls `visit` with the event that is `event`, from `{` to `}`, at `offset` in the input.
+/// Calls `visit` with an event, given its bytes from `{` to `}` and its offset in the input.
+/// Returns the result of `visit`.
 ///
 /// The event is not proved ([`Event::is_proved`]). Cost: that of [`fields_of`].
 ///

@@ -152,7 +152,8 @@ pub(super) fn broadcast(table: &[u8; 16]) -> __m256i {
     _mm256_setr_epi64x(low, high, low, high)
 }
 
-/// Multiplies by all ones without carries: bit i of the low half is the XOR of bits 0 to i.
+/// Returns the prefix XOR: bit i of the result is the XOR of bits 0 to i. A carry-less
+/// multiplication by all ones computes it.
 #[inline]
 #[target_feature(enable = "pclmulqdq")]
 pub(super) fn prefix_xor(bits: u64) -> u64 {

@@ -118,7 +118,8 @@ pub(super) fn table(nibbles: &[u8; 16]) -> __m128i {
     _mm_set_epi64x((value >> 64) as i64, value as i64)
 }
 
-/// Multiplies by all ones without carries: bit i of the low half is the XOR of bits 0 to i.
+/// Returns the prefix XOR: bit i of the result is the XOR of bits 0 to i. A carry-less
+/// multiplication by all ones computes it.
 #[inline]
 #[target_feature(enable = "pclmulqdq")]
 pub(super) fn prefix_xor(bits: u64) -> u64 {
@@ -126,8 +127,8 @@ pub(super) fn prefix_xor(bits: u64) -> u64 {
     _mm_cvtsi128_si64(product) as u64
 }
 
-/// Writes the positions of the set bits: the byte numbers 0 to 63, compressed by the mask, widened,
-/// and offset by `base`.
+/// Writes the positions of the set bits, plus `base`. Compresses the numbers 0 to 63 by the mask
+/// and widens them to 16 bits.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2")]
 fn emit(mask: u64, base: u16, out: &mut [u16; BLOCK]) {

@@ -5,8 +5,8 @@ use super::prefetch;
 /// Number of bytes in a block.
 pub(crate) const BLOCK: usize = 64;
 
-/// Number of bytes flattened at a time; positions have 16 bits, and the window stays in the L1
-/// cache.
+/// Number of bytes converted to positions at a time. Positions have 16 bits, and the window stays
+/// in the L1 cache.
 pub(crate) const WINDOW: usize = 16 * 1024;
 
 /// Classes of the bytes in a block, one bit per byte, lowest bit first.
@@ -25,7 +25,7 @@ pub(crate) struct Masks {
 }
 
 impl Masks {
-    /// Drops the first `count` bytes; white space follows the block.
+    /// Returns the masks without the first `count` bytes, as if white space followed the block.
     #[inline(always)]
     pub(super) fn skip(self, count: u32) -> Masks {
         let behind = !(u64::MAX >> count);
@@ -75,7 +75,7 @@ impl Positions {
     }
 }
 
-/// A position where the bytes can no longer be JSON, relative to the window.
+/// Position in the window of the first byte that cannot be JSON; `None` if there is no such byte.
 pub(crate) type Suspect = Option<usize>;
 
 /// The loop shared by all tiers, inlined into each tier's `#[target_feature]` function.
@@ -158,7 +158,8 @@ fn step(carry: &mut Carry, masks: Masks, prefix_xor: impl Fn(u64) -> u64) -> (u6
     (masks.structural & !in_string, suspect)
 }
 
-/// Returns the bytes preceded by an odd run of backslashes; `next` carries across blocks.
+/// Returns the mask of the bytes that follow an odd number of backslashes. `next` carries the state
+/// from block to block.
 ///
 /// Uses the subtraction of simdjson's `json_escape_scanner`: subtracting the backslashes from odd
 /// bits lets a borrow run through each series, which marks every other byte of it.

@@ -10,7 +10,7 @@
 
 use super::blocks::BLOCK;
 
-/// Number of bytes examined for the key beginnings in a block.
+/// Number of bytes examined at a time: a block, and two bytes for a key that begins at its end.
 pub(super) const GLANCE: usize = BLOCK + 2;
 
 /// The loop shared by all tiers, inlined into each tier's `#[target_feature]` function. Returns

@@ -6,28 +6,29 @@
 //!   11111   111111111111111111111        bytes other than digits
 //! ```
 //!
-//! A plain string ends at a quote. Backslashes, controls and bytes above 0x7F end it too: whoever finds
-//! none of the quotes expected there knows that the string is not plain.
+//! A plain string ends at a quote. Backslashes, controls and bytes above 0x7F end a plain string
+//! too: a caller that does not find the expected quote there knows that the string is not plain.
 
 use super::blocks::BLOCK;
 use super::prefetch;
 
-/// Bytes of a window: they stay in the first-level cache while they are looked at.
+/// Size of a window in bytes, small enough for the L1 cache.
 pub(crate) const MARKED: usize = 8 * 1024;
-/// Bytes of the bitmap; eight more, so that a whole word can be read at the last byte of a window.
+/// Size of a bitmap in bytes: one bit per byte of the window, and eight bytes more, so that a whole
+/// word can be read at its last byte.
 const BITMAP: usize = MARKED / 8 + 8;
-/// Bits that are known from any byte of a window on, at least.
+/// Minimum number of bits that [`word`] returns.
 const BITS: usize = 57;
 
-/// A bit a byte of a window.
+/// One bit per byte of a window.
 type Bitmap = [u8; BITMAP];
 
-/// Masks of a block, a bit a byte, the lowest bit the first byte.
+/// Masks of a block, one bit per byte, lowest bit first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TokenEnds {
     /// Bytes that end a plain string.
     pub(super) string: u64,
-    /// Bytes that are no digit.
+    /// Bytes other than digits.
     pub(super) no_digits: u64,
 }
 
@@ -53,8 +54,8 @@ impl Marks {
         Marks { string_ends: empty(), no_digits: empty() }
     }
 
-    /// Returns the end of the plain part of a string whose content begins at `at`; `None` if that is
-    /// not marked.
+    /// Returns the end of the plain part of a string whose content begins at `at`. Returns `None`
+    /// if the marks end before it.
     #[inline(always)]
     pub(crate) fn string_end(&self, mut at: usize) -> Option<usize> {
         loop {
@@ -66,7 +67,8 @@ impl Marks {
         }
     }
 
-    /// Returns the end of the digits that begin at `at`; `None` if there are none, or too many.
+    /// Returns the end of the digits that begin at `at`. Returns `None` if no digit is there, or if
+    /// there are [`BITS`] digits or more.
     #[inline(always)]
     pub(crate) fn digits_end(&self, at: usize) -> Option<usize> {
         let len = word(&self.no_digits, at)?.trailing_zeros() as usize;
@@ -74,7 +76,7 @@ impl Marks {
     }
 }
 
-/// Returns the bits of the bytes from `at` on, [`BITS`] at least.
+/// Returns the bits of the bytes from `at` on: at least [`BITS`] bits, lowest first.
 #[inline(always)]
 fn word(bitmap: &Bitmap, at: usize) -> Option<u64> {
     let word = bitmap.get(at / 8..)?.first_chunk::<8>()?;

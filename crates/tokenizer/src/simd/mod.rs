@@ -201,7 +201,7 @@ impl Kernel {
     }
 
     /// Returns the length from the bracket at the start of `bytes` to its closing bracket, or to
-    /// the end of `bytes`; `None` if it must be found byte by byte.
+    /// the end of `bytes`. Returns `None` if the caller must search byte by byte.
     #[inline]
     #[cfg_attr(
         not(any(target_arch = "x86_64", target_arch = "aarch64")),

@@ -101,7 +101,8 @@ fn movemask(lanes: [uint8x16_t; 4]) -> u64 {
     vgetq_lane_u64::<0>(vreinterpretq_u64_u8(vpaddq_u8(pairs, pairs)))
 }
 
-/// Multiplies by all ones without carries: bit i of the low half is the XOR of bits 0 to i.
+/// Returns the prefix XOR: bit i of the result is the XOR of bits 0 to i. A carry-less
+/// multiplication by all ones computes it.
 #[inline]
 #[target_feature(enable = "neon,aes")]
 fn prefix_xor(bits: u64) -> u64 {

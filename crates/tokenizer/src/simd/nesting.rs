@@ -21,7 +21,7 @@ pub(super) struct Brackets {
 }
 
 impl Brackets {
-    /// Drops the first `count` bytes.
+    /// Returns the masks without the first `count` bytes.
     #[inline(always)]
     fn skip(self, count: u32) -> Brackets {
         let Brackets { quote, backslash, open, close } = self;

@@ -175,9 +175,9 @@ const KEY_FACTOR: u32 = 0x18072E8D;
 
 /// Returns the key whose colon is at `bytes[colon]`.
 ///
-/// Checks the sixteen bytes before the colon: they contain any relevant key with its quotes, and
-/// the byte before, which is not a backslash if the quote opens the key. A version without branches
-/// was slower.
+/// Checks the sixteen bytes before the colon. They contain any relevant key with its quotes, and
+/// the byte before the opening quote. If that byte is a backslash, the quote opens no key. A
+/// version without branches was slower.
 #[inline(always)]
 pub(crate) fn key_before(bytes: &[u8], colon: usize) -> Key {
     let first = || {
@@ -232,7 +232,7 @@ pub(crate) fn key_text(bytes: &[u8], colon: usize) -> Option<&[u8]> {
     Some(&bytes[open + 1..close])
 }
 
-/// Returns the quotes of the key whose colon is at `bytes[colon]`.
+/// Returns the offsets of the quotes of the key whose colon is at `bytes[colon]`.
 pub(crate) fn key_quotes(bytes: &[u8], colon: usize) -> Option<(usize, usize)> {
     let close = trim_end(bytes, colon).checked_sub(1)?;
     if bytes[close] != b'"' {

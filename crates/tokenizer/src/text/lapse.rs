@@ -9,16 +9,16 @@ use std::ops::Range;
 /// them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Lapse {
-    /// `NaN`, `Infinity` or `-Infinity`, as written by Python and C. Repaired to `null`, as by
-    /// `JSON.stringify`.
+    /// `NaN` or `Infinity`, also with a minus sign, as Python and C write them. The repair is
+    /// `null`, as in `JSON.stringify`.
     Number,
-    /// A raw control character in a string. Repaired to its escape.
+    /// A raw control character in a string. The repair is its escape.
     Control,
-    /// Bytes in a string that are not UTF-8. Repaired to U+FFFD, which browsers show.
+    /// Bytes in a string that are not UTF-8. The repair is U+FFFD, which browsers show.
     Utf8,
-    /// A comma before a closing bracket. Removed by the repair.
+    /// A comma before a closing bracket. The repair removes the comma.
     Comma,
-    /// A backslash that begins no escape, as in `C:\demo`. Repaired to two backslashes.
+    /// A backslash that begins no escape, as in `C:\demo`. The repair is two backslashes.
     Escape,
 }
 
@@ -82,7 +82,7 @@ impl Lapse {
     }
 }
 
-/// Returns the non-JSON number word at the start of `text`, if there is one.
+/// Returns the word for a number that JSON does not have, such as `NaN`, at the start of `text`.
 pub(crate) fn word_of(text: &[u8]) -> Option<&'static [u8]> {
     const WORDS: [&[u8]; 4] = [b"NaN", b"Infinity", b"-Infinity", b"-NaN"];
     WORDS.into_iter().find(|word| text.starts_with(word))

@@ -1,5 +1,5 @@
-//! Byte-by-byte helpers for JSON text: white space, strings, members. Used for single keys and
-//! values, never for whole files.
+//! Byte-by-byte helpers for JSON text: white space, strings, members. The crate applies them to
+//! single keys and values, never to whole files.
 
 pub(crate) mod field;
 pub(crate) mod lapse;
@@ -35,15 +35,15 @@ pub(crate) fn trim_end(bytes: &[u8], mut end: usize) -> usize {
     end
 }
 
-/// Returns whether the white space `value[from..to]` separates two words or strings, which is not
-/// valid JSON.
+/// Returns whether the white space `value[from..to]` separates two words or strings. JSON does not
+/// allow that, but without the white space the words would merge.
 pub(crate) fn is_kept_apart(value: &[u8], from: usize, to: usize) -> bool {
     let is_word = |byte: &u8| !matches!(byte, b'{' | b'}' | b'[' | b']' | b',' | b':');
     value[..from].last().is_some_and(is_word) && value.get(to).is_some_and(is_word)
 }
 
-/// Returns the offset after the closing quote of the string whose opening quote is at `at`; `None`
-/// if it does not end.
+/// Returns the offset after the closing quote of the string whose opening quote is at `at`. Returns
+/// `None` if the string does not end.
 ///
 /// Processes eight bytes per step, because names and URLs are too short for wider vectors. Does not
 /// check the opening quote again: a mapped file may have changed, which is detected after reading.
@@ -109,8 +109,9 @@ pub fn string_is(string: &[u8], text: &[u8]) -> bool {
 
 /// Appends `value` as one line, without the white space around line breaks outside strings.
 ///
-/// A raw line break inside a string, which JSON does not allow, becomes an escape. One that
-/// separates two words or strings becomes a blank. Returns the number of line breaks in strings.
+/// A raw line break inside a string, which JSON does not allow, becomes an escape. A line break
+/// that separates two words or strings becomes a blank. Returns the number of line breaks in
+/// strings.
 ///
 /// ```
 /// let mut out = Vec::new();
@@ -208,9 +209,9 @@ pub fn unescaped_text(content: &[u8]) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Returns the code point of the `\u` escape at the start of `text`, and its length: 12 for a
-/// surrogate pair, else 6. A lone surrogate is its own code point. Returns `None` without such an
-/// escape.
+/// Returns the code point of the `\u` escape at the start of `text`, and the length of the escape:
+/// 12 bytes for a surrogate pair, else 6. A lone surrogate is its own code point. Returns `None` if
+/// `text` does not begin with such an escape.
 ///
 /// ```
 /// use tracemill_tokenizer::escaped_code_point;
@@ -249,8 +250,8 @@ pub fn to_text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap_or_else(|e| lossy(e.into_bytes()))
 }
 
-/// Parses a number in Rust notation; `None` if `bytes` are not one. Copies the bytes first, as
-/// [`to_text`].
+/// Parses a number in Rust notation. Returns `None` if `bytes` are not such a number. Copies the
+/// bytes first, as [`to_text`] does.
 ///
 /// ```
 /// use tracemill_tokenizer::parse;

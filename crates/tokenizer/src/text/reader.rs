@@ -1,8 +1,8 @@
 //! The byte-by-byte JSON reader, which decides what is valid and finds the first error.
 //!
-//! It reads what the proof in blocks ([`crate::simd::grammar`]) leaves unknown, which is little.
+//! It reads the little text that the proof in blocks ([`crate::simd::grammar`]) leaves unknown.
 //! One reader serves two purposes with the same grammar: finding the first error ([`Strict`]), and
-//! collecting the deviations before it (any other [`Forgive`]).
+//! collecting the deviations before the first error (any other [`Forgive`]).
 //!
 //! ```text
 //!   value ─ { ─ key : value ── after_value ─┬─ , ─ key …      open brackets: one byte per level
@@ -42,7 +42,7 @@ pub(crate) fn scalar_len(bytes: &[u8]) -> Option<usize> {
 /// A position in a text, with a policy for deviations.
 pub(crate) struct Reader<'a, F> {
     pub(crate) bytes: &'a [u8],
-    /// Current position; after an error, its position.
+    /// Current position; after an error, the position of the error.
     pub(crate) at: usize,
     /// Open brackets, true for objects.
     pub(crate) objects: Vec<bool>,
@@ -50,7 +50,7 @@ pub(crate) struct Reader<'a, F> {
 }
 
 impl<F: Forgive> Reader<'_, F> {
-    /// Reads to the end; returns the first error, if any.
+    /// Reads all values to the end of the text; returns the first error, if any.
     pub(crate) fn values(&mut self) -> Option<Defect> {
         loop {
             self.at = skip_space(self.bytes, self.at);
@@ -73,8 +73,8 @@ impl<F: Forgive> Reader<'_, F> {
         }
     }
 
-    /// Reads one value with everything inside it. Without recursion, so depth costs one byte per
-    /// level.
+    /// Reads one value with everything inside it. Does not recurse: each level of nesting costs one
+    /// byte.
     fn value(&mut self) -> Result<(), &'static str> {
         loop {
             self.space();
@@ -147,7 +147,8 @@ impl<F: Forgive> Reader<'_, F> {
         closes && self.forgives(Lapse::Comma, 1)
     }
 
-    /// Takes `len` bytes as a deviation, if the policy tolerates it.
+    /// Takes `len` bytes as a deviation, if the policy tolerates deviations; returns whether it
+    /// does.
     #[inline]
     fn forgives(&mut self, lapse: Lapse, len: usize) -> bool {
         if F::FORGIVES {

@@ -1,36 +1,38 @@
-//! Decides whether shapes are worth trying, and whether one more is worth learning.
+//! Decides whether the scanner tries the learned shapes, and whether it learns another shape.
+//!
+//! After many misses the shapes *rest*: the scanner does not try them for some bytes of input.
 
-/// Length of the first rest in bytes of input; each rest is twice as long as the one before.
+/// Length of the first rest, in bytes of input; each rest is twice as long as the rest before it.
 const FIRST_REST: u64 = 64 << 10;
 /// Length of the longest rest, in bytes of input.
 const LONGEST_REST: u64 = 16 << 20;
-/// Misses before the first rest.
+/// Number of misses before the first rest.
 const MISSES: u32 = 512;
-/// Misses after a rest.
+/// Number of misses between two rests.
 const MISSES_AFTER_REST: u32 = 64;
-/// Savings at the begin, and at most.
+/// Savings at the start, and their maximum, in matches.
 const SAVINGS: u32 = 256 * Attempt::Learned as u32;
-/// Savings after a rest, at least: other events may come.
+/// Minimum of the savings after a rest, in matches: other events may follow.
 const SAVINGS_AFTER_REST: u32 = 8 * Attempt::Learned as u32;
 
-/// An attempt to learn the shape of an event, with the number of matches that pay for it.
+/// The result of an attempt to learn the shape of an event, and the cost of the attempt in matches.
 #[derive(Clone, Copy)]
 pub(super) enum Attempt {
     /// The event is long or not plain.
     Refused = 8,
     Learned = 64,
-    /// The event was taken apart for nothing.
+    /// The event was read, but has no shape that can be learned.
     Failed = 512,
 }
 
-/// Matches and misses, added up. A match saves about twice what a miss costs.
+/// The account of matches and misses. A match saves about twice the cost of a miss.
 #[derive(Clone, Debug)]
 pub(super) struct Balance {
     /// Matches since the last miss.
     matches: u32,
-    /// Misses that are left before a rest.
+    /// Number of further misses before a rest.
     misses_left: u32,
-    /// Matches that are left to pay for shapes.
+    /// Number of matches that can still pay for learning shapes.
     savings: u32,
     /// Offset up to which shapes rest.
     awake_from: u64,
@@ -50,7 +52,7 @@ impl Default for Balance {
 }
 
 impl Balance {
-    /// Forgets the offset: another scanner goes on.
+    /// Ends the rest, because another scanner uses the shapes next.
     pub(super) fn begin(&mut self) {
         self.awake_from = 0;
     }
@@ -77,7 +79,7 @@ impl Balance {
         }
     }
 
-    /// Whether the event at `offset` is worth an attempt to learn its shape.
+    /// Returns whether the scanner should try to learn the shape of the event at `offset`.
     #[inline(always)]
     pub(super) fn pays_for_a_shape(&self, offset: u64) -> bool {
         self.is_awake(offset) && self.savings >= Attempt::Learned as u32
@@ -88,7 +90,7 @@ impl Balance {
         self.savings = self.savings.saturating_sub(attempt as u32);
     }
 
-    /// Adds up the matches since the last miss.
+    /// Credits the matches since the last miss to the savings and to the misses that are left.
     fn settle(&mut self) {
         let matches = std::mem::take(&mut self.matches);
         self.savings = self.savings.saturating_add(matches).min(SAVINGS);

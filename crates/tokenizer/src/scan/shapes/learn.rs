@@ -1,4 +1,4 @@
-//! Takes an event apart into the nodes of its shape.
+//! Splits an event into the nodes of its shape.
 
 use super::node::{FieldMark, LITERAL, Node, Token};
 use crate::text::field::Field;
@@ -12,14 +12,15 @@ const STEPS: usize = 96;
 /// Maximum number of bytes between two events.
 const GAP: usize = 24;
 
-/// Whether an event, the first `len` bytes of `text`, is short and plain, so that it is worth being
-/// taken apart.
+/// Returns whether the event in the first `len` bytes of `text` may have a shape: it is short, is
+/// ASCII and has no backslash.
 pub(super) fn may_have_shape(text: &[u8], len: usize) -> bool {
     len <= EVENT && text[..len].is_ascii() && memchr(b'\\', &text[..len]).is_none()
 }
 
-/// Returns the nodes of an event: the first `len` bytes of `text`, which are JSON in ASCII without
-/// escapes. `None` if it has too much in it, or no other event follows after one comma.
+/// Returns the nodes of the event in the first `len` bytes of `text`, which are JSON in ASCII
+/// without escapes. Returns `None` if the event has too many nodes, or if one comma and another
+/// event do not follow.
 pub(super) fn steps(text: &[u8], len: usize) -> Option<Vec<Node>> {
     let is_separator = |&&byte: &&u8| is_space(byte) || byte == b',';
     let gap = text[len..].iter().take(GAP).take_while(is_separator).count();
@@ -37,13 +38,13 @@ pub(super) fn steps(text: &[u8], len: usize) -> Option<Vec<Node>> {
     Some(steps.nodes)
 }
 
-/// Nodes of an event, while it is taken apart.
+/// The nodes of an event that is being split.
 #[derive(Default)]
 struct Steps {
     nodes: Vec<Node>,
     /// The literal of the next node.
     literal: Vec<u8>,
-    /// Fields whose colons are in the literal, with one past the colon.
+    /// Fields whose colons are in the literal, each with the offset after its colon.
     fields: Vec<(Field, usize)>,
     seen: u16,
     depth: u32,
@@ -100,7 +101,7 @@ impl Steps {
             self.fields.push((field, self.literal.len()));
             self.seen |= field.bit();
         }
-        // a letter that is one of few distinguishes kinds of events
+        // a phase of one letter is part of the literal, because it distinguishes kinds of events
         if let (Some(Field::Ph), [b'"', _, b'"', rest @ ..]) = (field, after) {
             self.literal.extend_from_slice(&after[..3]);
             after = rest;
@@ -121,7 +122,8 @@ impl Steps {
         (!matches!(after, [b'e' | b'E', ..])).then_some(after)
     }
 
-    /// Makes nodes of the literal, with `token` after the last; `None` if there are too many.
+    /// Adds nodes for the literal, with `token` after the last node. Returns `None` if the event
+    /// has too many nodes.
     fn cut(&mut self, token: Token) -> Option<()> {
         let mut from = 0;
         loop {
@@ -145,7 +147,8 @@ impl Steps {
     }
 }
 
-/// Returns the text after integers without signs, from their closing bracket on.
+/// Returns the text after a list of integers without signs, from its closing bracket on. Returns
+/// `None` for any other list.
 fn integers(text: &[u8]) -> Option<&[u8]> {
     let len = text.iter().take_while(|&&byte| byte.is_ascii_digit() || byte == b',').count();
     let (integers, after) = text.split_at(len);

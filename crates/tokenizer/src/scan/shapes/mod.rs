@@ -1,8 +1,9 @@
-//! Learned shapes: the text between the values of events that were proved, matched against the events
-//! that follow.
+//! Learned shapes: the scan keeps the text between the values of proved events, and compares the
+//! next events with that text.
 //!
-//! A producer prints each kind of event with the same code, so nearly all events are one of some dozens
-//! of texts with other strings and numbers in them. The text between the values goes into a trie:
+//! A producer prints each kind of event with the same code. So nearly all events follow one of some
+//! dozens of patterns, with different strings and numbers. The text between the values goes into a
+//! trie:
 //!
 //! ```text
 //!   {"ph":"X","pid":  7  ,"ts":  1  .  5  ,"name":"  a  "},⏎{      an event and the next brace
@@ -12,22 +13,23 @@
 //!          └ ph, pid: fields whose values begin in the literal, or right after it
 //! ```
 //!
-//! **Proof**, by induction over the tokens. The event that was learned is JSON. An event that takes the
-//! same way through the trie has the same literals to the byte. Where the learned event has a string, it
-//! has bytes without quotes, backslashes, controls and bytes above 0x7F, up to a quote: a string. Where
-//! that has digits, it has digits, as many as there are, and no 0 before others where a number begins. So
-//! a token takes the place of another of the same kind, which the grammar allows anywhere, and the
-//! literal after it begins with the delimiter that was there. Hence the event is JSON, its brackets are
-//! those of the learned event, and its keys, which are all in literals, are its fields. Exactly one comma,
-//! and nothing else but white space, comes before the next brace.
+//! **Proof**, by induction over the tokens. The learned event is JSON. A new event on the same path
+//! through the trie has the same literals, byte by byte. Where the learned event has a string, the
+//! new event has a plain string: bytes up to a quote, without backslashes, controls and bytes above
+//! 0x7F. Where the learned event has digits, the new event has all digits up to another byte, and
+//! no number begins with a 0 before other digits. So each token replaces a token of the same kind,
+//! which the grammar allows anywhere, and the next literal begins with the same delimiter. Hence
+//! the new event is JSON, and its brackets and keys are those of the learned event, because all
+//! keys are in literals. Exactly one comma, and otherwise only white space, comes before the next
+//! brace.
 //!
 //! Everything else (escapes, bytes above 0x7F, exponents, unknown text) is no match, and the caller
-//! reads the event as if there were no shapes: this module finds nothing that the scan would not find.
+//! reads the event without shapes: this module finds nothing that the scan would not find.
 //!
 //! **Cost.** A match reads each byte once for the [`Marks`] and compares 32 bytes a literal. A
-//! miss costs the same up to where it fails; where misses outweigh matches the shapes rest
-//! ([`Balance`]). Learning costs some microseconds an event and is paid for by matches. Memory: at most
-//! 260 KiB.
+//! miss costs the same up to the point of failure. If misses outweigh matches, the scan does not
+//! try shapes for a while ([`Balance`]). Learning costs some microseconds per event, so [`Balance`]
+//! limits it in proportion to the matches. Memory: at most 260 KiB.
 
 mod balance;
 mod learn;
@@ -56,31 +58,31 @@ pub struct Shapes {
     values: [u64; VALUES],
 }
 
-/// A window of the input whose tokens are marked.
+/// A window of the input in which the ends of tokens are marked.
 struct Marked {
     marks: Marks,
     /// Offset of the window in the input.
     start: u64,
-    /// Bytes of the window: whole blocks.
+    /// Length of the window in bytes: whole blocks.
     len: usize,
 }
 
-/// An event that was matched, by indices of the window.
+/// The position of a matched event, as indices into the searched bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Match {
-    /// One past its closing brace.
+    /// Index after the closing brace.
     pub(super) end: usize,
-    /// The brace of the next event.
+    /// Index of the opening brace of the next event.
     pub(super) next: usize,
-    /// Envelope fields of the event, a bit each.
+    /// Envelope fields of the event, one bit each.
     pub(super) seen: u16,
 }
 
-/// Why no event was matched.
+/// The reason why an event did not match.
 enum Miss {
-    /// The text is that of no shape.
+    /// No shape has the text of the event.
     Unknown,
-    /// The marked bytes end in the event.
+    /// The marked bytes end inside the event.
     Unmarked,
 }
 
@@ -96,25 +98,26 @@ impl Default for Shapes {
 }
 
 impl Shapes {
-    /// Keeps the trie and forgets the bytes: another scanner goes on with it.
+    /// Keeps the trie and forgets the window, because another scanner uses the trie next.
     pub(super) fn begin(&mut self) {
         self.window.len = 0;
         self.balance.begin();
     }
 
-    /// Returns the offsets of the values of the event that was matched last, by field.
+    /// Returns the offsets of the values of the last matched event, by field.
     #[inline(always)]
     pub(super) fn values(&self) -> &[u64; Field::COUNT] {
         self.values.first_chunk().expect("there are more")
     }
 
-    /// Whether shapes are tried at `offset`: false while they rest.
+    /// Returns whether shapes are tried at `offset`: false during a rest ([`Balance`]).
     #[inline(always)]
     pub(super) fn are_tried(&self, offset: u64) -> bool {
         self.balance.is_awake(offset)
     }
 
-    /// Matches the event whose brace is at `at` of `bytes`, which begin at `base` of the input.
+    /// Matches the event whose opening brace is at `bytes[at]`. `bytes` begin at offset `base` of
+    /// the input. Returns `None` if the event has no known shape.
     #[inline(always)]
     pub(super) fn find(
         &mut self,
@@ -132,7 +135,7 @@ impl Shapes {
         found
     }
 
-    /// Follows the trie from the event at `offset` on, in the marked bytes.
+    /// Matches the event at `offset` with the paths of the trie, in the marked bytes.
     #[inline(always)]
     fn follow(&mut self, text: &[u8], offset: u64) -> Result<Match, Miss> {
         let Marked { marks, start, .. } = &self.window;
@@ -174,14 +177,14 @@ impl Shapes {
         }
     }
 
-    /// Whether the event at `offset` is worth an attempt to learn its shape.
+    /// Returns whether the scanner should try to learn the shape of the event at `offset`.
     #[inline(always)]
     pub(super) fn are_learned(&self, offset: u64) -> bool {
         self.balance.pays_for_a_shape(offset)
     }
 
-    /// Learns the shape of an event that is JSON: the first `len` bytes of `text`, up to the brace of
-    /// the next event.
+    /// Learns the shape of the event in the first `len` bytes of `text`, which are JSON. The brace
+    /// of the next event belongs to the shape.
     #[cold]
     #[inline(never)]
     pub(super) fn learn(&mut self, text: &[u8], len: usize) {
@@ -193,8 +196,8 @@ impl Shapes {
         self.balance.pay(Attempt::Learned);
     }
 
-    /// Adds a way through the trie. Where there is no room for more nodes all are forgotten, and where
-    /// there are too many siblings the one that matched least.
+    /// Adds a path to the trie. If the trie is full, removes all nodes first. If a node has too
+    /// many siblings, replaces the last sibling, which few events match.
     fn add(&mut self, steps: &[Node]) {
         if self.nodes.len() + steps.len() > NODES {
             self.nodes.clear();
@@ -206,7 +209,8 @@ impl Shapes {
         }
     }
 
-    /// Returns the number of the node for `step` after `parent`; adds it where there is none.
+    /// Returns the number of the node that equals `step` after `parent`. Adds the node if it is
+    /// missing.
     fn child(&mut self, parent: usize, step: &Node) -> usize {
         let (mut last, mut siblings) = (None, 0);
         let mut number = self.nodes[parent].next;
@@ -232,7 +236,7 @@ impl Shapes {
     }
 }
 
-/// A look for an event, in the instructions of a tier.
+/// A search for an event, compiled for the instructions of a tier.
 struct Find<'s, 'b> {
     shapes: &'s mut Shapes,
     bytes: &'b [u8],
@@ -266,7 +270,8 @@ impl UsesMarks for Find<'_, '_> {
 }
 
 impl Marked {
-    /// Returns the window, if it holds the byte at `offset`; `bytes` begin at `base`.
+    /// Returns the bytes of the window, if the window contains the byte at `offset`. `bytes` begin
+    /// at offset `base` of the input.
     #[inline(always)]
     fn bytes<'b>(&self, bytes: &'b [u8], base: u64, offset: u64) -> Option<&'b [u8]> {
         if offset.wrapping_sub(self.start) >= self.len as u64 {
@@ -277,8 +282,8 @@ impl Marked {
     }
 }
 
-/// Returns the number of the first node after `number`, at the same place, whose literal `text` begins with. A node that was met more often
-/// than the one before it changes places with it.
+/// Returns the number of the first sibling after the node `before` whose literal is at the start of
+/// `text`. If that sibling has more hits than the node before it, swaps the two nodes.
 #[inline(always)]
 fn sibling(nodes: &mut [Node], mut before: u32, text: &[u8; LITERAL]) -> Option<u32> {
     loop {
@@ -295,7 +300,7 @@ fn sibling(nodes: &mut [Node], mut before: u32, text: &[u8; LITERAL]) -> Option<
     }
 }
 
-/// Exchanges two nodes at the same place. The numbers of their siblings stay.
+/// Swaps the contents of two sibling nodes. The order of their numbers in the list stays.
 #[cold]
 fn swap_siblings(nodes: &mut [Node], first: usize, second: usize) {
     nodes.swap(first, second);
@@ -304,15 +309,16 @@ fn swap_siblings(nodes: &mut [Node], first: usize, second: usize) {
     nodes[second].sibling = sibling;
 }
 
-/// Returns the end of an integer without a sign; `None` if there is none, or if it begins with a 0 before
-/// another digit.
+/// Returns the end of the integer without a sign at `at`. Returns `None` if there is no digit, or
+/// if a leading 0 precedes another digit.
 #[inline(always)]
 fn integer_end(marks: &Marks, text: &[u8], at: usize) -> Option<usize> {
     let end = marks.digits_end(at)?;
     (end == at + 1 || text.get(at) != Some(&b'0')).then_some(end)
 }
 
-/// Returns the end of integers without signs, with commas between them; `None` if they are not.
+/// Returns the end of the integers without signs at `at`, separated by commas. Returns `None` for
+/// other text.
 #[inline]
 fn integers_end(marks: &Marks, text: &[u8], mut at: usize) -> Option<usize> {
     loop {
@@ -325,7 +331,7 @@ fn integers_end(marks: &Marks, text: &[u8], mut at: usize) -> Option<usize> {
 }
 
 impl Match {
-    /// Returns the same event by indices that begin `before` bytes earlier.
+    /// Returns the same match, with indices that count from `before` bytes earlier.
     #[inline(always)]
     fn moved(self, before: u64) -> Self {
         let before = before as usize;

@@ -4,26 +4,26 @@ use crate::text::field::Field;
 
 /// Maximum length of a literal, in bytes.
 pub(super) const LITERAL: usize = 32;
-/// In place of the number of a node: none.
+/// Node number that means "no node".
 pub(super) const NONE: u32 = u32::MAX;
-/// In place of the number of a field: none. Its value offset is written and never read.
+/// Field number that means "no field". The offset of its value is written and never read.
 const NO_FIELD: u8 = Field::COUNT as u8;
 
 /// The token after a literal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Token {
-    /// A string without escapes: the literal ends with its opening quote, the next one begins with
-    /// its closing quote.
+    /// A string without escapes. The literal ends with the opening quote, and the next literal
+    /// begins with the closing quote.
     String,
-    /// Digits that begin a number: `0`, or a digit other than 0 and more.
+    /// The digits at the start of a number: `0`, or digits without a leading zero.
     Integer,
     /// Digits after the point of a number.
     Decimals,
-    /// Integers without signs, with commas between them: the literal ends with the opening bracket.
+    /// Integers without signs, separated by commas. The literal ends with the opening bracket.
     Integers,
-    /// None: the next literal follows.
+    /// No token: the next literal follows.
     Nothing,
-    /// None: the literal ends with the brace of the next event.
+    /// No token: the literal ends with the opening brace of the next event.
     NextEvent,
 }
 
@@ -32,26 +32,26 @@ pub(super) enum Token {
 pub(super) struct FieldMark {
     /// Number of the field, or [`NO_FIELD`].
     pub(super) field: u8,
-    /// One past the colon, in the literal.
+    /// Offset in the literal after the colon.
     pub(super) at: u8,
 }
 
-/// A literal and the token after it. A cache line.
+/// A literal and the token after it, in one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub(super) struct Node {
     literal: [u8; LITERAL],
-    /// The first node after this one.
+    /// Number of the first node that may follow this node.
     pub(super) next: u32,
-    /// The node to try where this one does not match.
+    /// Number of the node to try if this node does not match.
     pub(super) sibling: u32,
-    /// How many events came through, to try frequent nodes first.
+    /// Number of events that matched this node; frequent nodes are tried first.
     pub(super) hits: u32,
-    /// Fields of the event, a bit each, where the next event follows.
+    /// Fields of the event, one bit each; valid only if the token is [`Token::NextEvent`].
     pub(super) seen: u16,
     pub(super) len: u8,
     pub(super) token: Token,
-    /// Bytes of the literal after the event, where the next event follows.
+    /// Number of bytes of the literal after the event; valid only with [`Token::NextEvent`].
     pub(super) gap: u8,
     pub(super) fields: [FieldMark; 2],
 }
@@ -76,12 +76,12 @@ impl Node {
         }
     }
 
-    /// Whether both stand for the same text. The marks of fields follow from the text before them.
+    /// Returns whether two nodes match the same text. The field marks follow from that text.
     pub(super) fn is_same(&self, other: &Node) -> bool {
         (self.literal, self.len, self.token) == (other.literal, other.len, other.token)
     }
 
-    /// Whether `text` begins with the literal.
+    /// Returns whether `text` begins with the literal.
     #[inline(always)]
     pub(super) fn begins(&self, text: &[u8; LITERAL]) -> bool {
         let (text, literal) = (words(text), words(&self.literal));
@@ -91,10 +91,10 @@ impl Node {
     }
 }
 
-/// Lengths of literals, and more, so that the number is a power of two.
+/// Number of entries of [`MASKS`]: a power of two above the length of any literal.
 const LENGTHS: usize = 2 * LITERAL;
 
-/// For each length of a literal the bits of its bytes.
+/// Masks by length of a literal: the bits of the bytes of that literal.
 static MASKS: [[u64; LITERAL / 8]; LENGTHS] = {
     let mut masks = [[0; LITERAL / 8]; LENGTHS];
     let mut len = 0;

@@ -11,8 +11,8 @@
 //!   in an item (depth > level)    : at level + 1 ──> a key       { [ ──> deeper      } ] ──> back
 //! ```
 //!
-//! Invariants: `nesting.depth` is at least `level`. Both are equal exactly between items, and all
-//! bytes before `gap` are then processed. `seen` and `values` describe the current item only.
+//! Invariants: `nesting.depth` is at least `level`. The two are equal only between items; then all
+//! bytes before `gap` are processed. `seen` and `values` describe the current item only.
 //!
 //! Cost: one step per bracket and colon. Memory is allocated only at every 64th level of nesting,
 //! and for the keys of documents at level 0.
@@ -128,8 +128,8 @@ impl State {
         }
     }
 
-    /// Processes the structural bytes at `start + positions`; if it `pauses`, up to the end of an
-    /// item in an array.
+    /// Processes the structural bytes at the offsets `start + positions`. If `pauses`, stops at the
+    /// end of an item in an array.
     pub(super) fn walk<S: Sink>(
         &mut self,
         window: Window<'_>,
@@ -199,7 +199,7 @@ impl State {
                         seen |= field.bit();
                         self.values[field as usize] = window.base + at as u64 + 1;
                     }
-                    // the start of another document: the one before it has no end
+                    // the start of another document: the document before it has no end
                     Key::Other { may_be_events: true } if level > 0 && is_events_key(bytes, at) => {
                         outcome = Inside::Lost(DamageKind::Garbage, at);
                         break;
@@ -285,8 +285,8 @@ impl State {
         self.check_odd_gap(gap, sink);
     }
 
-    /// Reports text between two items as lost, without the separators around it, or a wrong number
-    /// of commas as a note.
+    /// Reports text between two items as lost, without the separators around it. If there is no
+    /// text, reports a wrong number of commas as a note.
     fn check_odd_gap<S: Sink>(&mut self, gap: &[u8], sink: &mut S) {
         let commas = gap.iter().filter(|&&b| b == b',').count();
         if let Some(first) = gap.iter().position(|&b| !is_space(b) && b != b',') {

@@ -94,7 +94,7 @@ impl State {
         self.gap_checked = true;
     }
 
-    /// Continues between items.
+    /// Continues between two items, at `offset`.
     pub(in crate::scan) fn resume_at_gap(&mut self, offset: u64) {
         self.nesting = Nesting::around(self.level);
         self.gap = offset;

@@ -96,8 +96,8 @@ pub(crate) trait Colons {
     fn colons(&mut self, base: usize, colons: u64) -> bool;
 }
 
-/// The claim that the object at `start` is JSON. Unproved if its end is within the last block of
-/// the bytes.
+/// The claim that the object at `start` is JSON. The proof may fail if the object ends in the last
+/// 63 bytes.
 pub(super) struct Object<'b, 'c, C> {
     pub(super) bytes: &'b [u8],
     pub(super) start: usize,

@@ -4,8 +4,8 @@
 //! key. Only quotes after the last letter of such a key are examined, and their depth is counted
 //! from masks.
 //!
-//! For changing ids in proved events that need no other field. Cost: the masks of each block, and a
-//! check of the keys with those letters.
+//! This search is for changing ids in proved events, which needs no other field. Cost: the masks of
+//! each block, and a check of the keys with those letters.
 
 use super::claims::Claim;
 use super::masks::Classes;
@@ -16,9 +16,9 @@ use crate::text::field::{Field, Key, key_before};
 const FIELDS: u16 =
     Field::Ph.bit() | Field::Pid.bit() | Field::Id.bit() | Field::Id2.bit() | Field::BindId.bit();
 
-/// The claim that the positions of `ph` and of the envelope's ids are known. Unproved if the event
-/// has an escape, white space outside strings, or a key that ends in `unless`, which includes its
-/// closing quote.
+/// The claim that the positions of `ph` and of the envelope's ids are known. The proof fails if the
+/// event has an escape, white space outside strings, or a key that ends in `unless`. `unless`
+/// includes the closing quote.
 pub(super) struct Ids<'b> {
     pub(super) event: &'b [u8],
     pub(super) unless: &'b [u8],

@@ -79,8 +79,8 @@ pub(super) struct Text<'a> {
     pub(super) live: u64,
 }
 
-/// State carried from one block to the next, in a few words. All ones or zero answers for every
-/// byte of a mask, 1 or 0 for the first byte of the next block.
+/// State carried from one block to the next, in a few words. A word of all ones or zero applies to
+/// every byte of a mask; a word of 1 or 0 applies to the first byte of the next block.
 pub(super) struct State {
     /// All ones inside a string.
     pub(super) in_string: u64,
@@ -88,18 +88,18 @@ pub(super) struct State {
     pub(super) escaped: u64,
     /// 1 inside a key.
     pub(super) in_key: u64,
-    /// 1 inside a number or word; `zero` is 1 if it is `0` so far.
+    /// 1 inside a number or word; `zero` is 1 if that number is `0` so far.
     pub(super) in_scalar: u64,
     pub(super) zero: u64,
-    /// Start of the last number or word. `checked` is the offset up to which all are known to be
-    /// valid.
+    /// Start of the last number or word. `checked` is the offset up to which all numbers and words
+    /// are known to be valid.
     pub(super) scalar_start: usize,
     pub(super) checked: usize,
     /// 1 for each kind of token that must follow.
     pub(super) after: After,
     /// 1 if a colon must follow.
     pub(super) colon: u64,
-    /// Open brackets, innermost lowest, 1 for `[`; a 1 above all of them.
+    /// Open brackets, one bit each, innermost lowest, 1 for `[`; a 1 above the outermost bracket.
     pub(super) open: u64,
     pub(super) non_ascii: u64,
 }
@@ -126,7 +126,8 @@ impl State {
     /// Value of `open` without open brackets.
     pub(super) const OUTSIDE: u64 = 1;
 
-    /// Processes the next block; `None` if it is not proved. For a single object, stops at its end.
+    /// Processes the next block. Returns `None` if the block is not proved. For a single object,
+    /// stops at the end of the object.
     #[inline(always)]
     pub(super) fn block<const OBJECT: bool>(
         &mut self,
@@ -169,7 +170,8 @@ impl State {
         (wrong & inner.live == 0).then_some(Block { colons, live: inner.live })
     }
 
-    /// Returns where numbers and words begin; `None` if one is not proved.
+    /// Returns the mask of the bytes at which numbers and words begin. Returns `None` if a number
+    /// or word is not proved.
     #[inline(always)]
     pub(super) fn scalars(&mut self, class: Classes, scalar: u64, text: Text<'_>) -> Option<u64> {
         let starts = scalar & !((scalar << 1) | self.in_scalar);
@@ -200,8 +202,8 @@ impl State {
         Some(starts)
     }
 
-    /// Matches brackets; `None` if they do not match or are too many. For a single object, stops at
-    /// its end.
+    /// Matches the brackets of a block. Returns `None` if they do not match or are nested too deep.
+    /// For a single object, stops at the end of the object.
     #[inline(always)]
     pub(super) fn brackets<const OBJECT: bool>(
         &mut self,
@@ -272,27 +274,28 @@ pub(super) struct Innermost {
     pub(super) live: u64,
 }
 
-/// Returns the mask of the bytes, in the block at `base`, that are not before `place`.
+/// Returns the mask of the bytes at or after `place` in the block at `base`.
 #[inline(always)]
 pub(super) fn from(place: usize, base: usize) -> u64 {
     let before = place.saturating_sub(base).min(BLOCK) as u32;
     u64::MAX.checked_shl(before).unwrap_or(0)
 }
 
-/// Masks of the bytes after those that require a certain token; between blocks, 1 for the first
-/// byte of the next.
+/// Masks of the bytes at which a certain token must begin. Between blocks, bit 0 stands for the
+/// first byte of the next block.
 #[derive(Clone, Copy)]
 pub(super) struct After {
-    /// Bytes at which a key must begin, or an empty object end.
+    /// Bytes at which a key must begin or an empty object must end.
     pub(super) key: u64,
-    /// Bytes at which a value or key must begin, or the open container end.
+    /// Bytes at which a value or key must begin or the open container must end.
     pub(super) open: u64,
-    /// Bytes at which a value or key must begin; where `open` is set, a closing bracket may stand.
+    /// Bytes at which a value or key must begin; where `open` is set, a closing bracket is allowed.
     pub(super) value: u64,
 }
 
 impl After {
-    /// Returns the masks after the bytes of a block.
+    /// Returns the masks of a block, given the bytes after which a token is required. Keeps the
+    /// state for the next block.
     #[inline(always)]
     fn next(&mut self, key: u64, open: u64, value: u64, space: u64) -> After {
         if space == 0 {
@@ -312,8 +315,8 @@ impl After {
     }
 }
 
-/// Moves each of `bytes` to the next byte that is not white space; `carry` continues in the next
-/// block.
+/// Moves each bit of `bytes` to the next byte that is not white space. `carry` is the bit that
+/// moves into the next block.
 #[inline(always)]
 pub(super) fn next(bytes: u64, space: u64, carry: &mut u64) -> u64 {
     let next = (bytes << 1) | *carry;

@@ -1,6 +1,6 @@
 //! Proves the full JSON grammar, 64 bytes at a time, without locating errors.
 //!
-//! [`Prove::run`] answers "JSON" only for JSON. For a little JSON and for everything else it
+//! [`Prove::run`] answers "JSON" only for JSON. For some unusual JSON and for all invalid text it
 //! answers "unknown", and the caller reads byte by byte ([`crate::grammar`]), which finds the first
 //! error. So the proof must be correct in one direction only, and fast in the usual case.
 //!
@@ -16,8 +16,8 @@
 //! ```
 //!
 //! `next` moves a mask to the next byte that is not white space. An addition carries it over runs
-//! of white space, and from the opening to the closing quote of a key. Only brackets are handled
-//! one by one, and the few numbers with other bytes than digits, words and escapes.
+//! of white space, and from the opening to the closing quote of a key. Only brackets, words,
+//! escapes and the few numbers with bytes other than digits are handled one by one.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -73,8 +73,9 @@ impl Prove {
         }
     }
 
-    /// Returns the object at `start` if it is proved to be JSON; never one that ends in the last 63
-    /// bytes. `colons` receives the colons after the object's own keys.
+    /// Returns the end of the object at `start` if the object is proved to be JSON. An object that
+    /// ends in the last 63 bytes may remain unproved. `colons` receives the colons after the
+    /// object's own keys.
     #[inline]
     pub(crate) fn object(
         self,
