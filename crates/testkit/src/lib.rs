@@ -1,5 +1,5 @@
 //! Tools for tests and benchmarks of the other crates: naive reference implementations of the
-//! verbs, a seeded trace generator, stream cutting, damage injection and mutation.
+//! commands, a seeded trace generator, stream cutting, damage injection and mutation.
 //!
 //! It depends on none of those crates. The reference implements the documentation with `serde_json`
 //! and no shared code, so that agreement is meaningful. It reads whole traces into memory and is
@@ -11,7 +11,7 @@
 //! | [`cut`] | readers that return a text in pieces, stop, or fail |
 //! | [`damage`], [`mutate`] | texts with one known defect, and with random changes |
 //! | [`vary`] | real traces with realistic variations |
-//! | [`mod@reference`] | the expected output of each verb |
+//! | [`mod@reference`] | the expected output of each command |
 //! | [`devtools`] | the engine of DevTools, built for comparison |
 //! | [`world`], [`heap`] | folders for running the built command, its results, memory |
 //! | [`packing`] | gzip and zstd without the code under test |

@@ -1,5 +1,5 @@
 //! Opens traces: reads inputs of any size and indexes their events. Provides the building blocks of
-//! verbs.
+//! tracemill's commands.
 //!
 //! ```
 //! use tracemill_trace::{EventOrder, Limits, Source, Trace};
@@ -31,7 +31,7 @@
 //! | [`input`] | opens sources: files, pipes, gzip, zstd |
 //! | [`read`] | scans inputs in chunks on all cores |
 //! | [`event`] | phases, pairs, names, metadata; top-level keys; JSON checks |
-//! | [`observe`] | how verbs read: one scan, an index, observers; [`Trace`] |
+//! | [`observe`] | how commands read: one scan, an index, observers; [`Trace`] |
 //! | [`store`] | positions of events, and the bytes of all inputs |
 //! | [`spill`], [`order`] | records and events, sorted in memory or on disk |
 //! | [`time`] | exact times, factors, offsets, windows, bounds |

@@ -1,5 +1,5 @@
 //! Resolves DevTools annotations to events identified by `uid` ([`crate::generate::annotated`]),
-//! for comparison before and after a verb.
+//! for comparison before and after a command.
 
 use super::read::{self, Fields, elements, unescape};
 

@@ -36,13 +36,13 @@ pub struct Document {
     pub form: Form,
     /// Top-level keys of the document.
     pub keys: Vec<KeyValue>,
-    /// Event number of its first event: across all inputs once its chunk is merged, before that
-    /// within the chunk.
+    /// Number of the first event of the document: within its chunk until the chunk is merged, then
+    /// across all inputs.
     pub first: u64,
     /// Number of events; known when the input is read.
     pub events: u64,
-    /// Number of alike documents directly after this one: same form, same keys, none of them
-    /// special. Their events are counted here. This bounds the memory for inputs with many
+    /// Number of alike documents directly after this document: same form, same keys and values, no
+    /// special keys. Their events are counted here. This bounds the memory for inputs with many
     /// documents.
     pub alike: u64,
 }
@@ -75,7 +75,7 @@ pub fn values_of<'a>(
 #[derive(Default)]
 struct PlainKeys {
     text: Vec<u8>,
-    /// Whether the document has other keys, which makes it unlike all others.
+    /// Whether the document has other keys; then no document is alike.
     others: bool,
 }
 
@@ -135,7 +135,7 @@ pub struct ChunkStats {
     pub odd_separators: u64,
     /// First and last time in nanoseconds, if known.
     pub span: Option<(i64, i64)>,
-    /// Where some of the events stand, for verbs that ask by [`crate::read::EventNumbers`].
+    /// Offsets of some events, for commands that number events ([`crate::read::EventNumbers`]).
     pub marks: EventMarks,
 }
 
@@ -185,7 +185,8 @@ impl EventMarks {
         self.next = number + STEP;
     }
 
-    /// Marks the next event, the first of a document, because walks do not cross documents.
+    /// Requests a mark for the event `number`, the first of a document. Walks do not cross
+    /// documents.
     pub fn begin(&mut self, number: u64) {
         self.next = number;
     }
@@ -213,8 +214,8 @@ pub struct Envelope {
     pub documents: Vec<Document>,
     /// Offsets and lengths of events of 16 KiB and more.
     pub long: Vec<Long>,
-    /// Maximum bytes of keys, and of the texts of one event. Keys beyond it are counted but not
-    /// stored.
+    /// Maximum bytes of keys, and of the texts of one event. Keys beyond this limit are counted but
+    /// not stored.
     most: Option<u64>,
     taken: u64,
     /// Bytes of name, category and ids of the event with the longest such texts.
@@ -329,15 +330,15 @@ fn of_key(key: &[u8]) -> u64 {
     (size_of::<KeyValue>() + key.len() + ALLOCATION) as u64
 }
 
-/// Collects the findings of a verb in one chunk.
+/// Collects the findings of a command in one chunk.
 ///
-/// One thread calls it, in input order; [`Collect::seal`] comes last. The findings of a wrongly
-/// guessed chunk are discarded, so implementations must change nothing else.
+/// One thread calls the methods, in input order; [`Collect::seal`] comes last. The findings of a
+/// wrongly guessed chunk are discarded, so the methods must change nothing outside `self`.
 pub trait Collect: Send {
     /// Returns the documents, keys and damage of the chunk.
     fn envelope(&mut self) -> &mut Envelope;
 
-    /// Handles an event. This is the inner loop of every verb.
+    /// Handles an event. This is the inner loop of every command.
     fn event(&mut self, event: &Event<'_>);
 
     /// Handles the start of a document.

@@ -1,8 +1,8 @@
-//! Hashes ids, names, threads and groups so that equal values have equal hashes in every verb.
+//! Hashes ids, names, threads and groups. Equal values have equal hashes in every command.
 //!
-//! Values are compared as JSON: types are strict (`5` is not `"5"`), as in DevTools; escapes and
-//! number formats are resolved (`1e2` is `100`). A missing value is a value too. Hashes have no
-//! seed, so results are reproducible.
+//! Values are compared as JSON. A number never equals a string (`5` and `"5"` differ), as in
+//! DevTools. Escapes and number formats do not matter (`1e2` equals `100`). All missing values have
+//! the same hash. Hashes have no seed, so results are reproducible.
 //!
 //! Among a million values, 64-bit hashes collide with a probability of 10⁻⁷, 128-bit hashes
 //! practically never.
@@ -33,7 +33,8 @@ pub struct KeyHash<const WORDS: usize>([u64; WORDS]);
 pub type ValueHash = KeyHash<1>;
 
 impl<const WORDS: usize> KeyHash<WORDS> {
-    /// Creates the hash of an empty sequence. Keys of different classes have different hashes.
+    /// Creates the hash of an empty sequence. Equal sequences of different classes have different
+    /// hashes.
     pub fn new(class: u8) -> Self {
         KeyHash(std::array::from_fn(|half| u64::from(class) << (32 * half)))
     }
@@ -104,8 +105,8 @@ impl<const WORDS: usize> KeyHash<WORDS> {
         None
     }
 
-    /// Adds the integer that `text` begins with, like [`KeyHash::bytes`]. Returns `None` beyond
-    /// seven digits.
+    /// Adds the integer at the start of `text`, like [`KeyHash::bytes`]. Returns `None` unless the
+    /// integer has one to seven digits.
     #[inline]
     fn short_integer(mut self, text: &[u8]) -> Option<Self> {
         let word = u64::from_le_bytes(*text.first_chunk::<8>()?);
@@ -211,8 +212,8 @@ pub fn hash_field(event: &Event<'_>, field: Field) -> u64 {
     hash.0[0]
 }
 
-/// Returns the hash of the integer that `text` begins with, equal to its [`hash_value`]; `None`
-/// beyond seven digits.
+/// Returns the hash of the integer at the start of `text`, equal to its [`hash_value`]. Returns
+/// `None` unless the integer has one to seven digits.
 #[inline]
 pub fn hash_short_integer(text: &[u8]) -> Option<u64> {
     ValueHash::new(0).short_integer(text).map(|hash| hash.0[0])

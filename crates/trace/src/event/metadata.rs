@@ -1,4 +1,4 @@
-//! What metadata events say of processes and threads: what they are called, and where they stand among others.
+//! Reads metadata events: names, labels and sort positions of processes and threads.
 //!
 //! ```
 //! use tracemill_trace::event::metadata::{MetadataNames, MetadataEvent, MetadataKind};
@@ -49,7 +49,7 @@ impl MetadataKind {
         !matches!(self, MetadataKind::ThreadName | MetadataKind::ThreadSortIndex)
     }
 
-    /// Returns the member of `args` that has the value.
+    /// Returns the name of the member of `args` that has the value.
     fn key(self) -> &'static [u8] {
         match self {
             MetadataKind::ProcessName | MetadataKind::ThreadName => b"name",
@@ -118,9 +118,11 @@ impl IdBytes for (Written, Written) {
     }
 }
 
-/// What processes and threads are called, by their ids; of two names the later one counts, but [`NODE_MAIN`] stays.
+/// Names of processes and threads by their ids. The later of two names counts, but [`NODE_MAIN`]
+/// stays.
 ///
-/// Ids are compared as bytes: `1` and `"1"` are two processes. Names are kept as written, and decoded when they are asked for. Heap: see [`MetadataNames::heap`].
+/// Ids are compared as bytes: `1` and `"1"` are two processes. Names are kept as written, and
+/// decoded on request. Heap: see [`MetadataNames::heap`].
 #[derive(Clone, Debug, Default)]
 pub struct MetadataNames {
     processes: HashMap<Written, Written>,
@@ -136,7 +138,7 @@ impl MetadataNames {
         self.note_by(event, |id| id.into());
     }
 
-    /// As [`MetadataNames::note`], with ids as `id` makes them of those that are written.
+    /// Records the fact that a metadata event states. `id` converts the written pid and tid.
     pub fn note_by(&mut self, event: &Event<'_>, id: impl Fn(&[u8]) -> Box<[u8]>) {
         let Some(MetadataEvent { kind, value: Some(value) }) = MetadataEvent::of(event) else {
             return;
@@ -157,7 +159,7 @@ impl MetadataNames {
         }
     }
 
-    /// Returns the names with pids replaced by `new`.
+    /// Returns the names with each pid replaced by the result of `new`.
     pub fn with_pids(self, new: impl Fn(&[u8]) -> Box<[u8]>) -> Self {
         let by_pid = |names: HashMap<Written, Written>| {
             names.into_iter().map(|(pid, name)| (new(&pid), name)).collect()
@@ -182,7 +184,7 @@ impl MetadataNames {
         self.processes.get(pid).map(|name| printable(name))
     }
 
-    /// Returns the `process_labels` of a process; `None` if empty.
+    /// Returns the `process_labels` of a process. Returns `None` if they are empty or missing.
     pub fn labels(&self, pid: &[u8]) -> Option<String> {
         self.labels.get(pid).map(|labels| printable(labels)).filter(|labels| !labels.is_empty())
     }

@@ -1,4 +1,4 @@
-//! Event semantics shared by verbs and indexes: phases, pairs, and equality of values.
+//! Event semantics shared by commands and indexes: phases, pairs, and equality of values.
 
 pub mod envelope;
 mod key_hash;

@@ -1,5 +1,5 @@
-//! Events of pairs, and the key that the events of one pair share: one per thread, async operation,
-//! flow and counter.
+//! Events of pairs, and the key that the events of one pair share. Each thread, async operation,
+//! flow and counter has one key.
 //!
 //! | phases | equal fields |
 //! |---|---|
@@ -27,7 +27,7 @@ record! {
         pub entry: Entry,
         /// Hash of the shared key; 0 if a required id is missing.
         key: [u64; 2],
-        /// Hash of the name; 0 if the name is missing or empty, or the key includes it. With
+        /// Hash of the name; 0 if the name is missing or empty, or if the key includes the name. If
         /// `is_apart`, the number of the pair.
         pub name: u64,
         /// Kind of the pair.

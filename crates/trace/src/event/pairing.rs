@@ -1,4 +1,4 @@
-//! Matches end events to begin events, with one rule for every verb.
+//! Matches end events to begin events, with one rule for every command.
 //!
 //! | `E` event with | closes, among the open `B` events of its thread |
 //! |---|---|

@@ -15,7 +15,7 @@ pub enum PairKind {
     Legacy,
     /// Flow: `s`, `t`, `f`.
     Flow,
-    /// Counter: `C`. Its value lasts until the next one.
+    /// Counter: `C`. Each value lasts until the next value.
     Counter,
 }
 
@@ -88,7 +88,7 @@ impl Phase {
     }
 }
 
-/// Returns the last nanosecond of an event, rounded up.
+/// Returns the end of a complete event in nanoseconds, rounded up, or the `ts` of any other event.
 #[inline]
 pub fn end_of(phase: Phase, ts: Nanos, dur: Option<Nanos>) -> i64 {
     match dur.filter(|dur| phase == Phase::Complete && dur.floor >= 0) {

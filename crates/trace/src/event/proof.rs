@@ -2,7 +2,7 @@
 //!
 //! The scanner knows only brackets and strings, so `"pid" 1` and `tru` pass it. Events that are not
 //! JSON are lost, because outputs must be JSON. But if the meaning is clear and some readers accept
-//! it ([`Lapse`]), the event is kept and counted, or repaired on request.
+//! the event ([`Lapse`]), it is kept and counted, or repaired on request.
 //!
 //! Cost: valid events are scanned and checked in one pass.
 //!
@@ -37,17 +37,17 @@ use tracemill_tokenizer::{
     Damage, DamageKind, Event, Form, Lapse, Member, Note, Scanner, Sink, Tier, Validator, lapses,
 };
 
-/// How events that are not JSON are handled.
+/// The treatment of events that are not JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proof {
-    /// The scanner flags the events that it proves ([`Event::is_proved`]); readers that need to know
-    /// check the others. For verbs that write no events, and for bytes that are already checked.
+    /// The scanner flags the events that it proves ([`Event::is_proved`]); readers may check all
+    /// other events. Suits commands that write no events, and bytes that are already checked.
     Partial,
     /// Every event is checked.
     Full {
         /// Instruction set of the scanner.
         tier: Tier,
-        /// Whether lapses are repaired when events are written, so that none is a loss.
+        /// Whether lapses are repaired when events are written, so that no lapse is a loss.
         mends: bool,
     },
 }
@@ -60,7 +60,8 @@ pub fn proving_scanner(tier: Tier, offset: u64) -> Scanner {
     scanner
 }
 
-/// Passes the results of a scanner to a chunk, without values that are not JSON, and counts these.
+/// Passes the results of a scanner to a chunk. Counts the values that are not JSON, and drops those
+/// without a clear meaning.
 pub struct Feed<'p, C> {
     part: &'p mut C,
     proof: Option<Prover>,
@@ -70,8 +71,8 @@ pub struct Feed<'p, C> {
 struct Prover {
     validator: Validator,
     mends: bool,
-    /// Whether the document has no events. Keys of such documents are checked later, because it may
-    /// be a CPU profile.
+    /// Whether the document has no events. The keys of such a document are checked later, because
+    /// the document may be a CPU profile.
     plain: bool,
 }
 
@@ -133,8 +134,8 @@ pub(crate) fn prove_keys<'p>(
     });
 }
 
-/// Returns the first lapse of a text that is not JSON, or the offset of the defect that makes it a
-/// loss.
+/// Returns the first lapse of a text that is not JSON, or the offset of the defect that makes the
+/// text a loss.
 ///
 /// An invalid escape is a loss unless it is repaired, because no reader accepts it.
 fn lapse(bytes: &[u8], mends: bool) -> Result<Lapse, u64> {

@@ -14,7 +14,7 @@
 use crate::event::names::Names;
 use crate::store::direct_mapped::{DirectMappedCache, SmallKey};
 
-/// Writes a key for a thread that is unique among all pairs of pid and tid.
+/// Writes the key of a thread to `key`. Different pairs of pid and tid have different keys.
 #[inline]
 pub fn write_key(pid: &[u8], tid: &[u8], key: &mut Vec<u8>) {
     key.clear();

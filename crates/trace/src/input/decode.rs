@@ -6,7 +6,7 @@
 //!   UTF-16    FF FE │ 7B 00 …                                to UTF-8; lone surrogates escaped
 //! ```
 //!
-//! Data that breaks off is an error at that point; the caller decides what to keep of the earlier
+//! Data that breaks off is an error at that point; the caller decides whether to keep the earlier
 //! bytes (see [`super::spool`]). Cost: that of zlib-rs or zstd, and a buffer of 256 KiB.
 
 use super::sniff::{MEMBERS, Packing};
@@ -17,13 +17,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 const BUFFER: usize = 256 * 1024;
 
-/// Whether a gzip file has data after its first member, which few programs except gzip read. Known
-/// once that member is read.
+/// Whether a gzip file has data after its first member. Few programs except gzip read such data.
+/// The value is known after the first member is read.
 #[derive(Clone, Debug, Default)]
 pub struct Beyond(Arc<AtomicBool>);
 
 impl Beyond {
-    /// Returns the name of the encoding in reports. It mentions several gzip members.
+    /// Returns the name of the encoding in reports: [`MEMBERS`] if there is data after the first
+    /// gzip member, else `encoding`.
     pub(crate) fn named(&self, encoding: Option<&'static str>) -> Option<&'static str> {
         if self.0.load(Ordering::Relaxed) { Some(MEMBERS) } else { encoding }
     }
@@ -138,7 +139,7 @@ impl Read for GzipMembers {
 struct Utf16 {
     packed: PackedReader,
     big_endian: bool,
-    /// High surrogate without its low one yet.
+    /// A high surrogate whose low surrogate is not read yet.
     high: Option<u16>,
     ready: Vec<u8>,
     handed: usize,

@@ -1,4 +1,4 @@
-//! Inputs: names to files, files to bytes, whatever they are packed in.
+//! Opens inputs: finds the files of the sources, and unpacks their bytes.
 //!
 //! A plain file is mapped. Everything else (pipes, packed files, UTF-16) is a stream, read once by [`spool`].
 //!
@@ -8,8 +8,9 @@
 //!                                    └─ Empty    an input without bytes
 //! ```
 //!
-//! What an input is shows its first 512 bytes (`sniff`), never its name. What it was when it was opened is remembered ([`Original`]): whoever is done
-//! with it asks whether it is that still, since a map shows what others write to the file.
+//! The first 512 bytes of an input decide its format (`sniff`), never its name. [`Original`]
+//! records the state of a file when it is opened. Commands compare that state at the end, because a
+//! map shows bytes that other processes write to the file.
 //!
 //! ```
 //! use tracemill_trace::input::{OpenedInput, expand, open};
@@ -49,7 +50,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tracemill_tokenizer::Mapped;
 
-/// An input to read: a source, or a file found in one.
+/// An input to read: a source, or a file found in a folder.
 #[derive(Clone, Debug)]
 pub struct Input {
     /// Source of the input.
@@ -57,8 +58,8 @@ pub struct Input {
 }
 
 impl Input {
-    /// Returns whether the input was found in a folder or list. It is then left out if it is not a
-    /// trace.
+    /// Returns whether the input was found in a folder or list. Such an input is left out if it is
+    /// not a trace.
     pub fn is_found(&self) -> bool {
         matches!(self.source, Source::Listed(_))
     }
@@ -145,7 +146,7 @@ pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// Opens an input and inspects its first bytes; waits until a pipe has some.
+/// Opens an input and inspects its first bytes. Waits until a pipe has bytes.
 ///
 /// Cost: maps a file and reads its first page; reads up to 512 bytes of a pipe.
 ///
@@ -279,18 +280,18 @@ pub(crate) fn is_gzip(file: &[u8]) -> bool {
     sniff::packing(file) == Packing::Gzip
 }
 
-/// Returns a reader of the text packed from offset `from` of a file on, where a frame or member
-/// begins.
+/// Returns a reader of the text that is packed in `file` from the offset `from` on. A frame or
+/// member must begin there.
 ///
 /// # Errors
-/// An error if this build cannot unpack the file.
+/// Returns an error if this build cannot unpack the file.
 pub(crate) fn unpacked(file: &Arc<Mapped>, from: u64) -> io::Result<Box<dyn Read + Send>> {
     let mut bytes = Cursor::new(MappedBytes(Arc::clone(file)));
     bytes.set_position(from);
     decode::reader(sniff::packing(file), Box::new(bytes), &Beyond::default())
 }
 
-/// Refuses an input that begins like another format, which the error names.
+/// Returns an error if an input begins like another format. The error names that format.
 fn refuse_foreign(input: &Input, bytes: &[u8]) -> Result<(), Error> {
     match sniff::foreign(bytes) {
         None => Ok(()),
@@ -302,8 +303,8 @@ fn refuse_foreign(input: &Input, bytes: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Refuses a file in a folder without any event key, such as `compile_commands.json`. A file named
-/// by the user is always read.
+/// Returns an error for a file found in a folder if the file has no event key, such as
+/// `compile_commands.json`. A file named by the user is always read.
 fn refuse_eventless(input: &Input, text: &[u8]) -> Result<(), Error> {
     match input.is_found() && !sniff::may_be_trace(text) {
         true => Err(not_a_trace(input, "nothing in it has the keys of an event".to_owned())),

@@ -63,17 +63,17 @@ pub fn is_packed(file: &[u8]) -> bool {
     input::is_packed(file)
 }
 
-/// Approximate maximum number of recorded restarts, except those [`STEP`] of text apart.
+/// Approximate maximum number of recorded restarts. There may be more if they are [`STEP`] apart.
 const MOST: usize = 8192;
-/// Minimum text between recorded restarts in bytes. At most this much is unpacked for one event,
-/// unless frames are longer.
+/// Greatest minimum of text between recorded restarts, in bytes. At most this much is unpacked to
+/// reach one event, unless frames are longer.
 const STEP: u64 = 1 << 20;
 
 /// Restarts recorded so far; some are dropped if there are many.
 #[derive(Default)]
 struct Restarts {
     all: Vec<Restart>,
-    /// Minimum text between two of them.
+    /// Minimum text between two recorded restarts, in bytes.
     step: u64,
     at: Restart,
 }
@@ -94,7 +94,7 @@ impl Restarts {
         Some(())
     }
 
-    /// Drops restarts that are too close to the previous one.
+    /// Drops restarts that are too close to the previous restart.
     fn thin(&mut self) {
         let mut next = 0;
         let step = self.step;
@@ -106,8 +106,9 @@ impl Restarts {
     }
 }
 
-/// Returns the frame starts of a zstd file and the length of its text; `None` if frames do not
-/// state their length. Of many small frames only some 8192, or one per MiB of text, are returned.
+/// Returns the frame starts of a zstd file and the length of its text. Returns `None` if frames do
+/// not state their length. If there are many small frames, returns only about 8192 of them, or one
+/// per MiB of text.
 ///
 /// Cost: reads the seek table, or without one the header of each block of 128 KiB.
 pub fn frames(file: &[u8]) -> Option<(Vec<Restart>, u64)> {
@@ -169,8 +170,8 @@ pub struct Stretch {
     pub from: Restart,
     /// End of the range in the text.
     pub end: u64,
-    /// Offset of the last event, if its length is unknown. It is unpacked to its end, past `end` if
-    /// needed.
+    /// Offset of the last event, if its length is unknown. That event is unpacked completely, past
+    /// `end` if needed.
     pub open: Option<u64>,
 }
 
@@ -259,8 +260,8 @@ impl StretchText<'_> {
     }
 }
 
-/// Returns the spans that cover the `wanted` ranges of text. Their starts ascend; an empty
-/// range is an event of unknown length.
+/// Returns the spans that cover the `wanted` ranges of text. The starts of `wanted` ascend; an
+/// empty range is an event of unknown length.
 ///
 /// `restarts` ascend from the start of the text, which has `len` bytes. A span extends from its
 /// restart to the last wanted byte before the next restart.

@@ -14,11 +14,11 @@ use std::io::{self, Read};
 /// Number of buffers: one being filled, one being scanned, two for uneven progress.
 const BUFFERS: usize = 4;
 
-/// A buffer and the length of its filled start, which avoids clearing it again. Length 0 ends the
-/// stream.
+/// A buffer and the number of filled bytes at its start. So the buffer needs no clearing. Length 0
+/// ends the stream.
 type Filled = (Vec<u8>, usize);
 
-/// The receiving end, a reader.
+/// A reader of the buffers that the separate thread fills.
 pub(super) struct Pump {
     full: Receiver<io::Result<Filled>>,
     empty: Sender<Vec<u8>>,

@@ -26,7 +26,7 @@ const RESERVED: u8 = 0x7C;
 /// Creates the table for frames with these packed and unpacked lengths.
 ///
 /// # Errors
-/// An error beyond the maximum of 2^29 frames.
+/// Returns an error if there are more than 2^29 frames.
 #[cfg(any(test, feature = "zstd"))]
 pub(crate) fn write(frames: &[[u32; 2]]) -> io::Result<Vec<u8>> {
     let bytes = u32::try_from(frames.len() * 8 + FOOT).map_err(io::Error::other)?;

@@ -58,8 +58,9 @@ impl Source {
         })
     }
 
-    /// Adds the entries of all events of a temporary file, in file order. All must be *plain* JSON,
-    /// see [`Observer::ignores_plain_events`](crate::observe::Observer::ignores_plain_events).
+    /// Adds the entries of all events of a temporary file, in file order. All events must be
+    /// *plain* JSON, see
+    /// [`Observer::ignores_plain_events`](crate::observe::Observer::ignores_plain_events).
     pub(crate) fn with_entries(mut self, all: SpilledVec<Entry>) -> Self {
         if let Source::Reader(NamedReader { bytes: Bytes::Mapped { entries, .. }, .. }) = &mut self
         {

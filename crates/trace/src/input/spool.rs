@@ -73,7 +73,8 @@ pub struct Spool<'c> {
     scanner: Option<Scanner>,
     tier: Tier,
     proof: Proof,
-    /// Kept segments, or those that the scanner still needs; empty once there is a file.
+    /// All segments if they are kept, else the segments that the scanner still needs. Empty once
+    /// there is a file.
     segments: Vec<Segment>,
     file: Option<Temporary>,
     /// Stream offset of the first byte in the file; nonzero only if bytes are not kept.
@@ -192,7 +193,7 @@ impl<'c> Spool<'c> {
         Ok(count)
     }
 
-    /// Classifies an error. Only damage of packed data keeps the bytes before it.
+    /// Classifies an error. Only after damage of packed data, the earlier bytes are kept.
     fn stopped(&self, error: io::Error) -> Stopped {
         if !self.limits.packed || error.raw_os_error().is_some() {
             return Stopped::Failed(Error::read(&self.name, error));
@@ -264,7 +265,7 @@ impl<'c> Spool<'c> {
         file.map().map_err(|e| Error::scratch(&self.config.tmp_dir, e))
     }
 
-    /// Scans the new bytes. Returns whether it did.
+    /// Scans the new bytes. Returns whether any bytes were scanned.
     fn scan<C: Collect>(&mut self, part: &mut C, pauses: bool, last: bool) -> Result<bool, Error> {
         if self.scanner.is_none() {
             // a byte order mark has three bytes

@@ -21,8 +21,8 @@ use tracemill_tokenizer::{
     Cursor, members, number_text, string_is, to_text, unescape, validate_value,
 };
 
-/// Returns the value of the last member named `name`, as written; `None` if `object` is not an
-/// object or lacks it.
+/// Returns the value of the last member named `name`, as written. Returns `None` if `object` is not
+/// an object or lacks the member.
 ///
 /// Compares keys after resolving escapes. The last of equal keys counts, as in `JSON.parse`. Cost:
 /// one pass over the object.
@@ -33,7 +33,8 @@ pub fn member<'o>(object: &'o [u8], name: &[u8]) -> Option<&'o [u8]> {
     members(object).filter(|(key, _)| string_is(key, name)).last().map(|(_, value)| value)
 }
 
-/// Returns the content of a string, unescaped into `scratch` if necessary; other values as written.
+/// Returns the content of a string, unescaped into `scratch` if necessary. Returns any other value
+/// as written.
 ///
 /// ```
 /// use tracemill_trace::json::content;
@@ -65,7 +66,7 @@ pub fn printable(value: &[u8]) -> String {
     to_text(content(value, &mut Vec::new()))
 }
 
-/// Returns the elements of an array as written; none if it is not an array.
+/// Returns the elements of an array as written. Returns no elements of any other value.
 pub fn elements(array: &[u8]) -> impl Iterator<Item = &[u8]> {
     array_elements(array).into_iter().flatten()
 }

@@ -5,9 +5,9 @@
 //!
 //! let event = br#"{"ph":"X", "pid":7}"#;
 //! let mut patches = Patches::default();
-//! patches.number(event, &event[17..18], b"8"); // a value is named by the part of the event that it is
-//! patches.insert_at(event.len() - 1, br#","tid":1"#);
-//! assert_eq!(patches.apply(event), br#"{"ph":"X", "pid":8,"tid":1}"#);
+//! patches.number(event, &event[17..18], b"8"); // the slice of the event identifies the value
+//! patches.insert_at(event.len() - 1, br#","tid":1"#); assert_eq!(patches.apply(event),
+//! br#"{"ph":"X", "pid":8,"tid":1}"#);
 //! ```
 //!
 //! Values are identified by their slice of the event, so callers count no offsets. Slices outside
@@ -18,7 +18,7 @@
 use std::ops::Range;
 use tracemill_tokenizer::{Event, Field};
 
-/// Returns the range of `value` in `whole`; `None` if it is not a part of it.
+/// Returns the range of `value` in `whole`, or `None` if `value` is not a slice of `whole`.
 fn range_in(whole: &[u8], value: &[u8]) -> Option<Range<usize>> {
     let start = (value.as_ptr() as usize).checked_sub(whole.as_ptr() as usize)?;
     (start <= whole.len()).then(|| start..start + value.len())
@@ -54,7 +54,7 @@ impl Patches {
         self.list.is_empty()
     }
 
-    /// Replaces `value` of `whole` by the text that `write` appends, if it returns `true`. The
+    /// Replaces `value` of `whole` by the text that `write` appends, if `write` returns `true`. The
     /// value must not have a patch yet.
     #[inline]
     pub fn write(&mut self, whole: &[u8], value: &[u8], write: impl FnOnce(&mut Vec<u8>) -> bool) {
@@ -107,14 +107,15 @@ impl Patches {
         self.list.push(Patch { old: at..at, new: start..self.texts.len() });
     }
 
-    /// Returns the current text of `value` of `whole`: its patch, or itself.
+    /// Returns the text that replaces `value` of `whole`, or `value` if it has no patch.
     pub fn current<'x>(&'x self, whole: &[u8], value: &'x [u8]) -> &'x [u8] {
         let patch =
             range_in(whole, value).and_then(|old| self.list.iter().find(|patch| patch.old == old));
         patch.map_or(value, |patch| &self.texts[patch.new.clone()])
     }
 
-    /// Sorts the patches, and separates words that would touch. Call this before reading them.
+    /// Sorts the patches, and separates words that would touch. Call this before reading the
+    /// patches.
     #[inline]
     pub fn put_in_order(&mut self, whole: &[u8]) {
         if self.list.len() > 1 {
@@ -140,7 +141,7 @@ impl Patches {
         self.list.iter().map(|patch| (patch.old.clone(), &self.texts[patch.new.clone()]))
     }
 
-    /// Returns the change of the length in bytes. Requires [`Patches::put_in_order`].
+    /// Returns the number of bytes that the patches add. Requires [`Patches::put_in_order`].
     #[inline]
     pub fn longer(&self) -> i64 {
         self.list.iter().map(|patch| patch.new.len() as i64 - patch.old.len() as i64).sum()
@@ -166,8 +167,8 @@ impl Patches {
     }
 }
 
-/// Returns whether a word at the end of `text` would touch one at the start of `rest`. Only damaged
-/// text has a word directly after a bracket, which a patch may replace.
+/// Returns whether a word at the end of `text` would touch a word at the start of `rest`. Words
+/// touch only if a patch replaces a bracket of damaged text that is directly before a word.
 #[inline]
 fn touches(text: &[u8], rest: &[u8]) -> bool {
     let is_word = |byte: &u8| {

@@ -1,4 +1,4 @@
-//! Composes observers: optional ones, and tuples whose members see the same events.
+//! Composes observers: an `Option` of an observer, and a tuple of observers, are observers too.
 
 use super::chunk::SealedChunk;
 use super::look::{EventRef, Look};
@@ -8,7 +8,7 @@ use crate::read::{InputStart, Needs, Starter};
 use crate::run::error::Error;
 use tracemill_tokenizer::{Damage, Event, Form, Member, Note};
 
-/// An optional look. `None` keeps every event.
+/// An optional [`Look`]. A look decides whether the index keeps an event; `None` keeps every event.
 impl<L: Look> Look for Option<L> {
     #[inline(always)]
     fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
@@ -36,7 +36,7 @@ impl<L: Look> Look for Option<L> {
     }
 }
 
-/// A boxed look, so that a large look is not moved with its chunk.
+/// A boxed [`Look`], so that a large look is not moved with its chunk.
 impl<L: Look> Look for Box<L> {
     #[inline(always)]
     fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {

@@ -118,7 +118,8 @@ impl<K: KeepChunk, L: Look> Collect for IndexedChunk<K, L> {
         self.envelope.note(note);
     }
 
-    /// Seals `kept` before the look: it sets the span of the chunk, which the look may change.
+    /// Seals `kept` before the look: `kept` sets the span of the chunk, and the look may change
+    /// that span.
     fn seal(&mut self) {
         self.kept.seal(&mut self.envelope);
         self.look.seal(&mut self.envelope.stats);
@@ -163,8 +164,8 @@ impl<K: Keep, O: Observer> Reader for Indexed<K, O> {
         chunk
     }
 
-    /// Merges long events and documents, then the observers, which may read both, then the entries,
-    /// whose spill reads events.
+    /// Merges long events and documents first, because observers may read both. Merges the entries
+    /// last, because spilling entries reads events.
     fn merge(&mut self, chunk: Self::Chunk, base: u64, current: Current<'_>) -> Result<(), Error> {
         let IndexedChunk { mut envelope, kept, events, bytes, look } = chunk;
         let index = &mut self.index;

@@ -21,8 +21,8 @@ pub struct InputOrder {
 impl InputOrder {
     /// Creates an empty list that spills to disk beyond its lease.
     ///
-    /// `event_len_hint` is the expected bytes per event if nearly all are kept; chunks then reserve
-    /// memory. Otherwise it is 0.
+    /// `event_len_hint` is the expected number of bytes per event if nearly all events are kept;
+    /// chunks then reserve memory. Otherwise it is 0.
     pub fn new(lease: Lease, event_len_hint: usize) -> Self {
         InputOrder { places: SpillVec::new(lease), event_len_hint }
     }

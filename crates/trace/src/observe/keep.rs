@@ -9,13 +9,13 @@ use crate::store::entry::Entry;
 use crate::store::place::Place;
 use tracemill_tokenizer::Event;
 
-/// Stores something for each event that all looks keep.
+/// Stores data of each event that all looks ([`Look`](super::Look)) keep.
 ///
 /// | | per event | reads |
 /// |---|--:|---|
 /// | [`Sorted`](super::Sorted) | 16 bytes, sorted by time | ts, dur, phase |
 /// | [`InputOrder`](super::InputOrder) | 8 bytes, in input order | – |
-/// | a pair of these | both | as the first one |
+/// | a pair of these | both | as the first member |
 /// | [`TimesOnly`](super::TimesOnly) | – | ts, dur, phase |
 /// | [`Elsewhere`] | – ; observers store places | – |
 /// | [`Nothing`] | – ; events have no places | – |
@@ -28,7 +28,7 @@ pub trait Keep {
         Needs::NONE
     }
 
-    /// Starts an input, or the synthetic events of the current one.
+    /// Starts an input, or the synthetic events of the current input.
     fn begin(&mut self, _input: &InputStart<'_>) {}
 
     /// Returns a function with which workers create chunks of the current input.
@@ -46,7 +46,7 @@ pub trait Keep {
     fn merge(&mut self, kept: Self::Chunk, chunk: &SealedChunk<'_>) -> Result<(), Error>;
 }
 
-/// Stores something for each kept event of one chunk, on the worker that scans it.
+/// Stores data of each kept event of one chunk, on the worker that scans the chunk.
 pub trait KeepChunk: Send {
     /// Counts an event and returns its position.
     fn locate(&mut self, event: &Event<'_>, envelope: &mut Envelope) -> EventRef;
@@ -54,7 +54,8 @@ pub trait KeepChunk: Send {
     /// Stores the event that was located last.
     fn keep(&mut self, at: &EventRef);
 
-    /// Stores an event from its entry. Called only if [`Keep::takes_entries`] returns `true`.
+    /// Stores an event from its entry. The scan calls this only if [`Keep::takes_entries`] returns
+    /// `true`.
     fn keep_entry(&mut self, _entry: Entry) {}
 
     /// Finishes the chunk on the worker: sorts and shrinks its lists.
@@ -226,7 +227,7 @@ impl<A: KeepChunk, B: KeepChunk> KeepChunk for (A, B) {
         self.0.seal(envelope);
     }
 
-    /// Returns the places of the second member, because the first may sort its entries.
+    /// Returns the places of the second member, because the first member may sort its entries.
     fn places(&self) -> &[Place] {
         self.1.places()
     }

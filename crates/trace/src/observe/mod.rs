@@ -1,4 +1,4 @@
-//! How every verb reads: one scan of the inputs, an index of their events, and observers.
+//! Reads inputs for every command: one scan, an index of the events, and observers.
 //!
 //! ```text
 //!   sources ─ session ─ scan workers ─ event ─┬─ Look::event ────────── found in a chunk ─┐
@@ -10,14 +10,16 @@
 //! * An [`Observer`] collects one kind of fact from the events: clocks, threads, profile streams.
 //!   Its [`Look`] runs on the worker that scans a chunk, while the event is in cache. Its
 //!   [`merge`](Observer::merge) runs on the calling thread, chunk after chunk, in input order.
-//!   Tuples of observers are observers; `Option` makes one optional and `()` is the empty observer.
+//!   Tuples of observers are observers; `Option` makes an observer optional, and `()` observes
+//!   nothing.
 //! * A [`Keep`] decides what the [`EventIndex`] stores per event: [`Sorted`] (16 bytes, by time),
 //!   [`InputOrder`] (8 bytes), both, nothing ([`Nothing`], [`TimesOnly`]), or [`Elsewhere`] if an
 //!   observer stores the events.
-//! * A [`Scan`] runs them. Its result does not depend on threads, chunk sizes, read sizes or
-//!   memory, as long as merging chunks in order is associative.
+//! * A [`Scan`] runs the observers and fills the index. Its result does not depend on threads,
+//!   chunk
+//!   sizes, read sizes or memory, as long as merging chunks in order is associative.
 //!
-//! # A verb that counts
+//! # A command that counts
 //!
 //! ```
 //! use tracemill_trace::observe::{ChunkStart, EventRef, Look, Observer, Scan, SealedChunk, Starter};
@@ -58,7 +60,7 @@
 //! # Ok::<(), Error>(())
 //! ```
 //!
-//! # A verb that selects and writes
+//! # A command that selects and writes
 //!
 //! The look returns whether the index keeps an event. [`InputOrder`] stores the places of kept
 //! events.

@@ -26,13 +26,13 @@ pub trait Observer {
     /// Starts an input, or the synthetic events derived from the current input.
     fn begin(&mut self, _input: &InputStart<'_>) {}
 
-    /// Returns a function that creates the looks of the current input. Called after
+    /// Returns a function that creates the looks of the current input. The scan calls this after
     /// [`begin`](Observer::begin).
     fn starter(&self) -> Starter<Self::Chunk>;
 
     /// Returns whether looks ignore *plain* events: complete events (`X`) with a `ts` and a name
-    /// without meaning for viewers. If all observers do, a list of plain events that a verb wrote
-    /// is indexed from its entries, without a scan.
+    /// without meaning for viewers. If all observers do, a list of plain events that a command
+    /// wrote is indexed from its entries, without a scan.
     fn ignores_plain_events(&self) -> bool {
         false
     }
@@ -43,7 +43,7 @@ pub trait Observer {
     /// already. The next input gets the same number and base.
     ///
     /// # Errors
-    /// Any error of the observer; it ends the scan, which returns it.
+    /// Returns any error of the observer. The error ends the scan.
     fn merge(&mut self, found: Self::Chunk, chunk: &SealedChunk<'_>) -> Result<(), Error>;
 }
 
@@ -59,8 +59,8 @@ impl<T> Default for PerInput<T> {
 }
 
 impl<T: Default> PerInput<T> {
-    /// Returns the value of the input at `base`, which is the last or a new one. Passes the
-    /// previous value to `end` before adding one.
+    /// Returns the value of the input at `base`, which is the last input or a new input. Passes the
+    /// value of the previous input to `end` before adding a value.
     pub fn at(&mut self, base: u64, end: impl FnOnce(&mut T)) -> &mut T {
         if self.0.last().is_none_or(|last| last.0 != base) {
             if let Some((_, last)) = self.0.last_mut() {

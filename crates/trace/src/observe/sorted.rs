@@ -18,8 +18,8 @@ use tracemill_tokenizer::Event;
 /// A function from the name of an input to the factor for its times.
 pub type Factors = Box<dyn Fn(&str) -> Option<Arc<Shift>> + Send + Sync>;
 
-/// The factors of all inputs, and the current one. The index applies them, because it sorts by the
-/// products.
+/// The factors of all inputs, and the factor of the current input. The index multiplies the times,
+/// because it sorts by the products.
 #[derive(Default)]
 struct Scale {
     factors: Option<Factors>,
@@ -171,7 +171,7 @@ impl TimesOnly {
         self
     }
 
-    /// Sets the needs of a planned verb, so that its plan counts the same losses.
+    /// Sets the needs of the command that this scan plans, so that the plan counts the same losses.
     #[must_use]
     pub fn with_needs(self, needs: Needs) -> Self {
         TimesOnly { needs, ..self }

@@ -38,8 +38,9 @@ impl Order<'_, '_> {
         a.time.cmp(&b.time).then_with(|| self.compare_at_one_time(a.place, b.place))
     }
 
-    /// Returns the entry of the event at an offset. For verbs without lists, the time of metadata
-    /// events is [`i64::MIN`], and that of other events without a time `i64::MIN + 1`.
+    /// Returns the entry of the event at an offset. The time is [`i64::MIN`] for metadata events,
+    /// and `i64::MIN + 1` for other events without a time, for commands without
+    /// [`Lists`](super::Lists).
     pub fn entry_at(self, offset: u64) -> Entry {
         let event = Cursor::new(self.0.from(offset)).value();
         let spans = fields_of(event);
@@ -56,7 +57,7 @@ impl Order<'_, '_> {
         }
     }
 
-    /// Compares events at the same nanosecond by rank, or by reading both if ranks do not suffice.
+    /// Compares events at the same nanosecond by rank. Reads both events if ranks do not suffice.
     fn compare_at_one_time(self, a: Place, b: Place) -> Ordering {
         let by_offset = a.offset().cmp(&b.offset());
         match (a.rank(), b.rank()) {
@@ -76,8 +77,8 @@ impl Order<'_, '_> {
     /// Puts entries into exact order. They must be sorted by their 16 bytes or already in exact
     /// order.
     ///
-    /// Cost: one comparison per pair of neighbours. Ties that 16 bytes do not settle read their
-    /// events: once up to 32,768 events, beyond that once per comparison.
+    /// Cost: one comparison per pair of neighbours. If 16 bytes do not settle a tie, reads its
+    /// events: each event once, or both events per comparison if more than 32,768 events tie.
     pub fn resolve_ties(self, entries: &mut [Entry]) {
         for same_time in entries.chunk_by_mut(|a, b| a.time == b.time) {
             if same_time.len() == 1 {

@@ -15,7 +15,8 @@ use crate::store::place::Place;
 
 /// Number of intervals of time, about the number of entries sorted at once.
 const INTERVALS: usize = 16 * 1024;
-/// Maximum number of pieces that are merged instead. A merge of few pieces is faster.
+/// Maximum number of pieces that are merged instead of distributed. A merge of few pieces is
+/// faster.
 const MERGED: usize = 4;
 /// Maximum number of entries of an interval that the insertion sort handles.
 const FEW: u32 = 24;

@@ -42,7 +42,7 @@ impl Keyed for Long {
     }
 }
 
-/// Collects records and sorts them; beyond its lease they go to disk as sorted runs.
+/// Collects and sorts records. Records beyond the lease go to disk as sorted runs.
 ///
 /// Callers pass the [`Order`] of the events, for [`Keyed::tie`]. [`KeySorter`] is the variant for
 /// records whose keys suffice.

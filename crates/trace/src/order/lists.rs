@@ -33,7 +33,8 @@ impl Lists {
         self.0[list].iter()
     }
 
-    /// Replaces a list by `places`. Beyond the previous bytes in memory they go to `tmp_dir`.
+    /// Replaces a list by `places`. Places beyond the heap of the old list go to a file in
+    /// `tmp_dir`.
     ///
     /// # Errors
     /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
@@ -49,7 +50,8 @@ impl Lists {
         Ok(self)
     }
 
-    /// Keeps only the places of a list that `stays` accepts, which sees them in order.
+    /// Keeps only the places of a list that `stays` accepts. Calls `stays` with the places in
+    /// order.
     ///
     /// # Errors
     /// See [`Lists::replace`].
@@ -67,7 +69,7 @@ impl Lists {
         Ok(self)
     }
 
-    /// Returns the maximum heap of a replacement for a list: its own.
+    /// Returns the maximum heap of a replacement for a list: the heap of that list.
     fn room(&self, list: usize) -> u64 {
         self.0[list].heap()
     }

@@ -37,7 +37,7 @@ pub struct LoserTree<T> {
 }
 
 impl<T: Copy> LoserTree<T> {
-    /// Plays all matches. Cost: one comparison per stream.
+    /// Creates a tree and compares all heads. Cost: one comparison per stream.
     pub fn new(heads: Vec<Option<T>>, compare: &impl Fn(&T, &T) -> Ordering) -> Self {
         let leaves = heads.len();
         let mut tree = LoserTree { nodes: vec![0; leaves.max(1)], heads };

@@ -1,4 +1,4 @@
-//! Complete events that overlap without nesting, as viewers cannot draw them.
+//! Finds complete events that overlap without nesting. Viewers cannot draw such events.
 //!
 //! ```text
 //!   a  ├──────────┤
@@ -23,7 +23,7 @@
 //! assert_eq!(open.end(pair, 25, true), 1, "the pair begins inside the event from 10 to 20 and ends after it");
 //! ```
 //!
-//! Where the ends of pairs are known, a [`OverlapTrack`] takes both:
+//! If the ends of pairs are known, an [`OverlapTrack`] takes pairs and complete events:
 //!
 //! ```
 //! use tracemill_trace::order::overlap::{Interval, SliceKind::{Complete, Pair}, OverlapTrack};
@@ -37,17 +37,17 @@
 //! assert_eq!(track.enter(Complete, interval(11, 15)), Some(12), "it begins in the pair");
 //! ```
 //!
-//! Cost: constant time an event, over all, and a binary search for each pair and in a track; 24 bytes for each that is open at one
-//! time.
+//! Cost: amortized constant time per event, and a binary search for each pair and for each slice of
+//! a track. Heap: 24 bytes per open event.
 
-/// When an event begins and ends, in nanoseconds.
+/// The start and end of a slice, in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct Interval {
     /// Start of the slice.
     pub start: i64,
     /// End of the slice.
     pub end: i64,
-    /// Whether both are whole nanoseconds.
+    /// Whether start and end are exact: whole nanoseconds.
     pub exact: bool,
 }
 
@@ -58,8 +58,8 @@ impl Interval {
     }
 }
 
-/// The open complete events of one thread, innermost last. An event overlaps if it begins inside
-/// another and ends after it.
+/// The open complete events of one thread, innermost last. An event overlaps another event if it
+/// begins inside the other event and ends after its end.
 ///
 /// Times are nanoseconds, rounded down. `ts` and `dur` may both be cut, so an end may be two
 /// nanoseconds early. Cut times are therefore compared with a tolerance of one nanosecond.
@@ -87,7 +87,7 @@ impl Ends {
         crossed
     }
 
-    /// Returns the end of the event in which `start..end` begins, if `start..end` ends after it.
+    /// Returns the end of the event in which `start..end` begins, if `end` is after that end.
     #[inline]
     fn crossed(&mut self, start: i64, end: i64, exact: bool) -> Option<i64> {
         self.close(start);
@@ -99,7 +99,7 @@ impl Ends {
         PairBegin { start, exact, around: self.around(start) }
     }
 
-    /// Returns the innermost event that is open at `start` and began before.
+    /// Returns the innermost event that is open at `start` and began before `start`.
     #[inline]
     fn around(&mut self, start: i64) -> Option<Interval> {
         self.close(start);
@@ -107,9 +107,9 @@ impl Ends {
         self.0[..before].last().copied()
     }
 
-    /// Ends a pair at `end` and returns the number of its overlaps: 1 if the pair begins inside a
-    /// complete event and ends after it; otherwise the number of complete events that begin inside
-    /// the pair and end after it, which are closed.
+    /// Ends a pair at `end` and returns the number of its overlaps. The number is 1 if the pair
+    /// begins inside a complete event and ends after that event. Otherwise the number counts the
+    /// complete events that begin inside the pair and end after the pair; these events are closed.
     pub fn end(&mut self, pair: PairBegin, end: i64, exact: bool) -> usize {
         self.close(end);
         let exact = exact && pair.exact;
@@ -159,8 +159,8 @@ pub struct OverlapTrack {
 }
 
 impl OverlapTrack {
-    /// Opens a slice if it nests in the open slices. Otherwise returns the earliest end of a slice
-    /// that it overlaps. Times of pairs are compared as whole nanoseconds.
+    /// Opens a slice if it nests in the open slices. Otherwise returns the earliest end of the open
+    /// slices that the new slice overlaps. Times of pairs are compared as whole nanoseconds.
     pub fn enter(&mut self, kind: SliceKind, slice: Interval) -> Option<i64> {
         let (ends, other, exact) = match kind {
             SliceKind::Complete => (&mut self.complete, &mut self.pairs, slice.exact),

@@ -1,4 +1,4 @@
-//! Sorted runs of many partitions at once, for `split`.
+//! Keeps sorted runs of entries for many partitions at once, for the output files of `split`.
 //!
 //! ```text
 //!   chunk of the input ─> PartitionRun [ 0 … | 1 … | 7 … ]   one allocation, sorted by partition
@@ -70,7 +70,7 @@ struct PartitionRange {
     range: Range<usize>,
 }
 
-/// Returns the pieces of all partitions, by partition and then in input order.
+/// Returns the ranges of all partitions, by partition and then in input order.
 fn pieces(runs: &[PartitionRun]) -> Vec<PartitionRange> {
     let all = runs.iter().enumerate().flat_map(|(run, partitioned)| {
         partitioned.ranges().map(move |(partition, range)| PartitionRange {
@@ -152,8 +152,8 @@ impl PartitionRuns {
         PartitionRuns { pieces: pieces(&runs), storage: Storage::Memory(runs), spills: 0 }
     }
 
-    /// Puts runs in memory in exact order, as runs on disk are, so that they can be cut at any
-    /// entry.
+    /// Puts the entries of runs in memory in exact order, like runs on disk. Runs in exact order
+    /// can be cut at any entry.
     pub fn resolve_ties(&mut self, order: Order<'_, '_>, threads: usize) {
         let Storage::Memory(runs) = &mut self.storage else { return };
         let resolve = |run: &mut PartitionRun| {
@@ -180,7 +180,7 @@ impl PartitionRuns {
     }
 }
 
-/// Runs to read as one, in exact order.
+/// Runs that are read as one sequence, in exact order.
 #[derive(Clone, Default)]
 pub struct Sequence<'r>(pub Vec<SortedRun<'r>>);
 

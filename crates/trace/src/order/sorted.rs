@@ -1,5 +1,5 @@
-//! Entries in one row of exact order, to be searched: for who asks for events at some times, again and again, and not for all in turn. It costs one
-//! more pass than [`EntryRuns::each_in_order`], 16 bytes an entry.
+//! Collects entries in one list in exact order, for callers that often search events by time. Cost:
+//! one more pass than [`EntryRuns::each_in_order`], and 16 bytes per entry.
 
 use super::{EntryRuns, Order, Sorter};
 use crate::run::error::Error;

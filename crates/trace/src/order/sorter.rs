@@ -27,11 +27,11 @@ const BATCH: usize = 8 * 1024;
 const SMALL: usize = 4 * 1024;
 const GATHERED: usize = 64 * 1024;
 
-/// Collects entries; beyond its lease they go to disk as sorted runs.
+/// Collects entries. Entries beyond the lease go to disk as sorted runs.
 ///
-/// Parts arrive sorted, in any order. Heap: 16 bytes per entry and 8 per place, up to the lease
-/// plus one part. Callers check [`Sorter::is_full`] and spill, because they hold the store for
-/// ties.
+/// Each part is sorted; parts arrive in any order. Heap: 16 bytes per entry and 8 per place, up to
+/// the lease plus one part. Callers check [`Sorter::is_full`] and spill, because only callers have
+/// the store with the events of ties.
 pub struct Sorter {
     parts: Vec<Vec<Entry>>,
     /// Entries of small parts, concatenated.
@@ -211,7 +211,7 @@ impl EntryRuns {
         }
     }
 
-    /// The runs, each sorted by time.
+    /// Returns the runs, each sorted by time.
     fn runs(&self) -> Box<dyn Iterator<Item = SortedRun<'_>> + '_> {
         match self {
             EntryRuns::Memory(parts) => Box::new(parts.iter().map(|part| SortedRun::Memory(part))),
@@ -276,7 +276,8 @@ impl EntryRuns {
         }
     }
 
-    /// As [`EntryRuns::timed`], of the times in `window`. Cost: two binary searches a run.
+    /// Returns the entries whose times are in `window`, like [`EntryRuns::timed`]. Cost: two binary
+    /// searches per run.
     pub fn timed_in(&self, window: Range<i64>, order: Order<'_, '_>) -> TimedEntries<'_> {
         let within = |run: SortedRun<'_>| {
             let start = run.before(window.start);
@@ -338,7 +339,7 @@ pub enum TimedEntries<'r> {
 }
 
 impl<'r> TimedEntries<'r> {
-    /// The runs, each sorted by time.
+    /// Returns the runs, each sorted by time.
     pub fn runs(&self) -> Vec<SortedRun<'r>> {
         match self {
             TimedEntries::Buckets(buckets) => buckets.runs().map(SortedRun::Memory).collect(),

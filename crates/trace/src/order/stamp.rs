@@ -1,4 +1,5 @@
-//! Sort keys of timed events without their bytes, for verbs that check the order of a trace.
+//! Sort keys of timed events that need no bytes of the events, for commands that check the order of
+//! a trace.
 
 use crate::time::attos::Attos;
 use crate::time::shift::Shift;

@@ -31,7 +31,7 @@ pub fn keep_group(_file: &File, _of: &Metadata) {}
 /// Creates a folder and its parents with default permissions, unless it exists.
 ///
 /// # Errors
-/// An error if a folder cannot be created.
+/// Returns an error if a folder cannot be created.
 pub fn private_folder(path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(path)
 }
@@ -54,12 +54,12 @@ pub fn read_exact_at(mut file: &File, bytes: &mut [u8], offset: u64) -> io::Resu
     file.read_exact(bytes)
 }
 
-/// Returns `None`: the file behind the stream is unknown.
+/// Returns `None`: the file of the stream is unknown.
 pub fn stdin_metadata() -> Option<Metadata> {
     None
 }
 
-/// Returns `None`: the file behind the stream is unknown.
+/// Returns `None`: the file of the stream is unknown.
 pub fn stdout_metadata() -> Option<Metadata> {
     None
 }

@@ -33,7 +33,7 @@ fn handle(file: &File) -> String {
 /// Allocates `len` bytes for a file. Does nothing if the file system does not support it.
 ///
 /// # Errors
-/// An error if the disk is full or `len` exceeds a limit.
+/// Returns an error if the disk is full or `len` exceeds a limit.
 pub fn reserve(file: &File, len: u64) -> io::Result<()> {
     if len == 0 {
         return Ok(());

@@ -1,22 +1,24 @@
-//! What systems have beyond Rust's library, and what stands in for it where they have not: the only place of this crate that
-//! asks for the system, and the only one with `unsafe`.
+//! System functions that Rust's standard library lacks, each with a substitute for other systems.
+//! Only this module of the crate depends on the system, and only this module contains `unsafe`.
 //!
 //! | here | on | else |
 //! |---|---|---|
-//! | [`nameless`], [`give_name`] | Linux: `O_TMPFILE`, a link by way of /proc | a hidden name beside the target |
+//! | [`nameless`], [`give_name`] | Linux: `O_TMPFILE`, a link via /proc | a hidden name next to the target |
 //! | [`reserve`] | Linux: `fallocate` | the file grows as it is written |
 //! | [`enlarge_pipe`], [`huge_pages`] | Linux | nothing |
 //! | [`write_all_at`], [`read_exact_at`] | Unix: one call | a lock around seek and write |
 //! | [`FileId`] | Unix: device and inode | the path without links |
 //! | [`Temporary`], [`Sparse`], [`ScratchMap`] | every system: a file without a name, mapped | the same |
 //! | [`keep_group`] | Unix: `fchown` | nothing |
-//! | [`stdin_metadata`], [`stdout_metadata`] | Unix: the file behind the stream | unknown |
-//! | [`stdin`], [`stdout`] | Unix: the file, and `poll` where it does not wait | Rust's buffered stream |
+//! | [`stdin_metadata`], [`stdout_metadata`] | Unix: the file of the stream | unknown |
+//! | [`stdin`], [`stdout`] | Unix: the file, and `poll` if it is nonblocking | Rust's buffered stream |
 //!
-//! The feature `portable` takes the right column on every system, so that the tests run it on Linux.
+//! The feature `portable` selects the right column on every system, so that tests on Linux cover
+//! it.
 //!
-//! Three files without a name, by what may be done with them: [`Temporary`] grows at its end and is mapped as it grows; [`Sparse`] has a length and
-//! is written anywhere, then mapped; [`ScratchMap`] is changed through its map. None leaves anything behind, however the process ends.
+//! There are three kinds of unnamed files. [`Temporary`] grows at its end and is mapped while it
+//! grows. [`Sparse`] has a fixed length, is written at any offset, and is then mapped.
+//! [`ScratchMap`] is changed through its map. Unnamed files vanish however the process ends.
 //!
 //! ```
 //! use std::io::Write;
@@ -25,8 +27,8 @@
 //! let mut growing = Temporary::new(&std::env::temp_dir())?;
 //! growing.write_all(b"abc")?;
 //! let map = growing.map()?.expect("there are bytes");
-//! growing.write_all(b"def")?; // behind what is mapped, which never changes
-//! assert_eq!(&map[..], b"abc");
+//! growing.write_all(b"def")?; // after the mapped bytes, which never change assert_eq!(&map[..],
+//! b"abc");
 //!
 //! let sparse = Sparse::new(&std::env::temp_dir(), 1 << 20)?;
 //! sparse.write_all_at(b"x", 1 << 19)?;

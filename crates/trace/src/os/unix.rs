@@ -42,7 +42,7 @@ pub fn keep_group(file: &File, of: &Metadata) {
 /// Creates a folder and its parents, accessible only to this user, unless it exists.
 ///
 /// # Errors
-/// An error if a folder cannot be created.
+/// Returns an error if a folder cannot be created.
 pub fn private_folder(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
@@ -69,8 +69,8 @@ pub fn stdin() -> Box<dyn Read + Send> {
     }
 }
 
-/// Returns standard output as an unbuffered writer that always blocks. The standard library's would
-/// search every slice for line ends.
+/// Returns standard output as an unbuffered writer that always blocks. The writer of the standard
+/// library would search every slice for line ends.
 pub fn stdout() -> Box<dyn Write + Send> {
     match io::stdout().as_fd().try_clone_to_owned() {
         Ok(handle) => Box::new(Waiting(File::from(handle))),

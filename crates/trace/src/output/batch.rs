@@ -54,7 +54,8 @@ impl Output {
         Batch { output: self, number, offset, buffer, has_turn: false, turns: None, full }
     }
 
-    /// Starts a batch like [`Output::batch`], if lengths are known only at the end of batches.
+    /// Starts a batch like [`Output::batch`], for an output whose batches learn their lengths only
+    /// at their ends.
     pub fn batch_in_turn<'o>(
         &'o self,
         number: usize,

@@ -1,4 +1,4 @@
-//! Packing on many cores: blocks side by side, written in order.
+//! Compresses an output on many cores: blocks are compressed in parallel and written in order.
 //!
 //! ```text
 //!   bytes ─> block ─┬─> pack ─┐
@@ -6,11 +6,13 @@
 //!                   └─> pack ─┘
 //! ```
 //!
-//! Where blocks begin depends on nothing but the bytes, so the output does not depend on threads. A format ([`BlockFormat`]) says how long they are, and
-//! how far a block may refer back: that much of the text before it comes with it.
+//! The starts of blocks depend only on the bytes, so the output does not depend on threads. A
+//! format ([`BlockFormat`]) sets the length of a block and of its *window*: the preceding text that
+//! a block may refer to.
 //!
-//! Heap: a block and its window for each thread and one more, in buffers that go round, and as many packed blocks while one before them is not
-//! ([`AHEAD`]). Whoever writes waits when all threads are busy, or that far ahead.
+//! Heap: a block and its window per thread and one more, in reused buffers; and compressed blocks
+//! that wait for an earlier block ([`AHEAD`]). Writing waits while all threads are busy, or too
+//! many blocks wait.
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::collections::BTreeMap;
@@ -25,7 +27,7 @@ pub(super) trait BlockFormat: Sized + Send + 'static {
     const WINDOW: usize;
     /// Compressor state of one thread.
     type Packer: Send + 'static;
-    /// Data about a block for the tail.
+    /// Data about a block that [`BlockFormat::tail`] needs.
     type Sum: Send + 'static;
 
     /// Creates a compressor.
@@ -69,7 +71,7 @@ pub(super) struct Blocks<F: BlockFormat> {
     bytes: Vec<u8>,
     window: usize,
     number: usize,
-    /// Channel to the workers; dropped to end them.
+    /// Channel to the workers; dropping the channel ends the workers.
     blocks: Option<Sender<Block>>,
     /// One token per block that may be sent.
     room: Receiver<()>,
@@ -84,7 +86,7 @@ impl<F: BlockFormat> Blocks<F> {
     /// refuses.
     ///
     /// # Errors
-    /// An error of `inner`, or if there is no thread to compress or write.
+    /// Returns an error of `inner`, or an error if no thread can be started to compress or write.
     pub(super) fn new(format: F, mut inner: Inner, threads: usize) -> io::Result<Self> {
         inner.write_all(format.head())?;
         // no capacity: the next block is filled while others are compressed
@@ -133,8 +135,8 @@ impl<F: BlockFormat> Blocks<F> {
         Ok(())
     }
 
-    /// Sends a full block to the workers and starts the next one with its window. Waits while all
-    /// are busy.
+    /// Sends a full block to the workers and starts the next block with its window. Waits while all
+    /// workers are busy.
     fn hand_over(&mut self, is_last: bool) -> io::Result<()> {
         let tail = self.bytes[self.bytes.len().saturating_sub(F::WINDOW)..].to_vec();
         let window = std::mem::replace(&mut self.window, tail.len());

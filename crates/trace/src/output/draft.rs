@@ -1,4 +1,4 @@
-//! A temporary file that is the output of one run and the input of others.
+//! A temporary file that is the output of one run and the input of other runs.
 //!
 //! ```text
 //!   first run ─ Draft::output ─> unlinked file ─ Draft::source ─> second and later runs
@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tracemill_tokenizer::Mapped;
 
-/// An unnamed temporary file that one run writes and others read. Uses disk, not heap.
+/// An unnamed temporary file that one run writes and other runs read. Uses disk, not heap.
 pub struct Draft {
     file: Arc<Mutex<Temporary>>,
     folder: PathBuf,
@@ -85,8 +85,8 @@ impl Draft {
         Ok(Source::temporary(name, self.map()?, true))
     }
 
-    /// Returns an input of plain JSON events with their entries, which a merge need not scan.
-    /// Places are offsets in the draft.
+    /// Returns an input of plain JSON events, with the entries of the events. A merge need not scan
+    /// such an input. Places are offsets in the draft.
     ///
     /// # Errors
     /// [`ErrorKind::Scratch`] if the file cannot be mapped.

@@ -1,12 +1,12 @@
 //! Creates files that appear complete or not at all.
 //!
-//! Bytes go to an unnamed file (`O_TMPFILE`) in the target's folder, which gets the target's name
-//! when complete. File systems without them use a named temporary file, which [`remove_scratch`]
-//! removes on a signal.
+//! Bytes go to an unnamed file (`O_TMPFILE`) in the target's folder. The file gets the target's
+//! name when it is complete. On a file system without unnamed files, the bytes go to a named
+//! temporary file, which [`remove_scratch`] removes on a signal.
 //!
 //! One lock guards all names, so a signal finds each file either listed or unnamed. Linux cannot
-//! name an unnamed file over an existing one, so replacing takes a second name and a rename. A
-//! SIGKILL in between leaves the old file and, under the second name, the new one.
+//! give an unnamed file the name of an existing file, so replacing takes a second name and a
+//! rename. A SIGKILL in between leaves the old file and, under the second name, the new file.
 //!
 //! To survive a power cut too, the file must be on disk before it gets its name
 //! ([`crate::run::limits::Limits::sync`]).
@@ -29,8 +29,9 @@ fn named() -> MutexGuard<'static, Vec<PathBuf>> {
 /// Removes the named temporary files of current runs. Call this before ending the process, for
 /// example on a signal.
 ///
-/// While the result lives, files of this process neither get nor lose names; keep it until the
-/// process ends. After a drop other runs continue, but runs whose files were removed fail.
+/// While the result lives, files of this process neither get nor lose names. Keep the result until
+/// the process ends. If the result is dropped, other runs continue, but runs whose files were
+/// removed fail.
 #[must_use = "files get names again as soon as it is dropped"]
 pub fn remove_scratch() -> ScratchRemoved {
     let mut named = named();
@@ -46,8 +47,8 @@ pub struct ScratchRemoved {
     _named: MutexGuard<'static, Vec<PathBuf>>,
 }
 
-/// Writes a small file atomically: it appears complete, on disk, and replaces an existing file, or
-/// not at all. Devices and pipes are written directly.
+/// Writes a small file atomically: the file appears complete and flushed to disk, or not at all.
+/// Replaces an existing file. Writes directly to devices and pipes.
 ///
 /// # Errors
 /// [`ErrorKind::Write`] if the file cannot be written, [`ErrorKind::BrokenPipe`] if a pipe is
@@ -86,7 +87,7 @@ pub(super) struct AtomicFile {
     named: Option<PathBuf>,
 }
 
-/// How the target gets its name.
+/// Options for giving the target its name.
 #[derive(Clone, Copy)]
 pub(super) struct Naming {
     /// Whether an existing file is replaced; otherwise it is an error.

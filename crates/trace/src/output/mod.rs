@@ -3,7 +3,7 @@
 //! A new regular file of known length is allocated at once, and threads write at their offsets in
 //! any order. All other outputs (pipes, devices, compressed data, unknown lengths) take one batch
 //! after the other: a thread with a full batch waits for its turn. If lengths change during
-//! gathering (renamed ids), a batch gets its offset when the previous one ends ([`Turns`]).
+//! gathering (renamed ids), a batch gets its offset when the previous batch ends ([`Turns`]).
 //!
 //! ```text
 //!   worker ─ gather ─┬─ slice of 256 KiB ─> write at its offset           (new file, aligned)
@@ -121,8 +121,8 @@ struct InTurn {
 /// Checks the target before anything is read.
 ///
 /// # Errors
-/// [`ErrorKind::OutputExists`] if it exists and may not be replaced; [`ErrorKind::OutputIsInput`]
-/// or [`ErrorKind::OutputInFolder`] if it is an input.
+/// [`ErrorKind::OutputExists`] if the target exists and may not be replaced;
+/// [`ErrorKind::OutputIsInput`] or [`ErrorKind::OutputInFolder`] if the target is an input.
 pub fn check(config: &OutputConfig, inputs: &[&Source]) -> Result<(), Error> {
     let (file, existing, path) = match &config.target {
         Target::Stdout => (None, os::stdout_metadata(), "standard output".to_owned()),
@@ -139,9 +139,10 @@ pub fn check(config: &OutputConfig, inputs: &[&Source]) -> Result<(), Error> {
     }
 }
 
-/// Refuses `path` if it is one of `inputs`, or in a folder among them, under any name.
+/// Returns an error if `path` is one of `inputs`, or a file in a folder of `inputs`, under any
+/// name.
 ///
-/// Cost: one file lookup per input, and per file in folders among them.
+/// Cost: one file lookup per input, and per file in the folders.
 ///
 /// # Errors
 /// [`ErrorKind::OutputIsInput`], [`ErrorKind::OutputInFolder`].
@@ -155,8 +156,8 @@ pub fn check_not_input(path: &Path, inputs: &[Source]) -> Result<(), Error> {
     }
 }
 
-/// Refuses an output that is one of the inputs. Compares file ids, so links are detected if the
-/// system supports it.
+/// Returns an error if an output is one of the inputs. Compares file ids, so links are detected if
+/// the system supports that.
 fn refuse_input(output: Option<FileId>, path: &str, inputs: &[&Source]) -> Result<(), Error> {
     let is_output = |path: Option<&Path>, input: &Metadata| {
         output.is_some() && input.is_file() && FileId::of(path, input) == output
@@ -266,7 +267,7 @@ impl Output {
     /// caller.
     ///
     /// # Errors
-    /// The first error other than that of a thread that waited for another.
+    /// Returns the first error that is not the consequence of an error on another thread.
     pub fn fill<T: Send>(
         &self,
         limits: &Limits,
@@ -316,7 +317,7 @@ impl Output {
         }
     }
 
-    /// Sets the final length, if it was an estimate.
+    /// Sets the final length of the file, if the expected length was an estimate.
     ///
     /// # Errors
     /// [`ErrorKind::Write`] if the file cannot be changed.

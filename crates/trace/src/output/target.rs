@@ -152,7 +152,7 @@ pub fn is_json(path: &Path) -> bool {
 pub struct OutputConfig {
     /// Target of the output.
     pub target: Target,
-    /// Format; `None` for that of the first input.
+    /// Format; `None` selects the format of the first input.
     pub format: Option<Format>,
     /// Compression of the output.
     pub compression: Compression,
@@ -176,7 +176,7 @@ impl OutputConfig {
         }
     }
 
-    /// Makes the format of a draft default to that of `other`, the final output.
+    /// Makes a draft choose its default format by the name of `other`, the final output.
     pub fn called_like(mut self, other: &OutputConfig) -> Self {
         if let Target::Writer(writer) = &mut self.target {
             writer.is_json = other.is_json();

@@ -94,8 +94,8 @@ impl Turns {
         Turns(Sequencer::new(number, offset))
     }
 
-    /// Returns the start offset of a batch. If it is unknown, waits for it, or returns `None`
-    /// without `waits`.
+    /// Returns the start offset of a batch. If the offset is unknown, waits for it if `waits`, else
+    /// returns `None`.
     pub(super) fn begin(&self, number: usize, waits: bool) -> Result<Option<u64>, Error> {
         if waits {
             return Ok(Some(self.0.wait(number)?.state));

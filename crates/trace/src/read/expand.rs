@@ -11,24 +11,25 @@ use std::sync::{Arc, Mutex};
 
 /// Derives events from documents without events, such as `.cpuprofile` inputs.
 ///
-/// The session calls it in input order. Events are read while they are produced, like those of a
-/// pipe.
+/// The session calls the methods in input order. It reads events while they are produced, like the
+/// events of a pipe.
 pub trait Expand {
     /// Receives the paths of all inputs before the first is read.
     fn begin(&mut self, paths: &mut dyn Iterator<Item = &Path>);
 
-    /// Returns whether a stream that begins with `first` may be accepted. The session then keeps
-    /// its bytes.
+    /// Returns whether a stream that begins with `first` may be accepted. If so, the session keeps
+    /// the bytes of the stream.
     fn may_take(&self, first: &[u8]) -> bool;
 
     /// Returns whether the document is accepted.
     fn takes(&self, document: &Document) -> bool;
 
-    /// Derives the events of a document of the input `path`. Its offsets are relative to `payload`.
+    /// Derives the events of a document of the input `path`. Offsets in the document are relative
+    /// to `payload`.
     fn expand(&mut self, path: &Path, payload: &Arc<Payload>, document: &Document) -> Expanded;
 
-    /// Returns a trace to read after all inputs, with its name. `first` is the earliest time of all
-    /// inputs, in nanoseconds.
+    /// Returns the name and the bytes of a trace to read after all inputs. `first` is the earliest
+    /// time of all inputs, in nanoseconds.
     fn last(&mut self, first: Option<i64>) -> Option<(&'static str, Vec<u8>)>;
 }
 

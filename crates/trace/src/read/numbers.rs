@@ -1,13 +1,14 @@
-//! Which event of a document is the n-th: for what names events by their index (DevTools' annotations).
+//! Finds the n-th event of a document, for data that refers to events by index (DevTools'
+//! annotations).
 //!
 //! ```text
 //!   events   0 1 2 … 1023 1024 …          of a chunk; each document begins at 0
 //!   marks    ▲            ▲               16 bytes each: number and offset
 //! ```
 //!
-//! The scan leaves a mark at every 1024th event, which costs it a comparison an event; from there the events up to the one
-//! that is looked for are walked over. That is exact where nothing was lost: behind the first damage of an input no
-//! number is trusted ([`EventNumbers::end_input`]).
+//! The scan records a mark at every 1024th event, which costs a comparison per event. A search
+//! walks from a mark to the requested event. The result is exact only if nothing was lost: after
+//! the first damage of an input, numbers are uncertain ([`EventNumbers::end_input`]).
 
 use crate::event::envelope::{ChunkStats, Document};
 use crate::run::error::Error;
@@ -99,7 +100,7 @@ impl EventNumbers {
         self.doubtful.get(before).map_or(u64::MAX, |&(from, _)| from)
     }
 
-    /// Passes every event of a document to `show`. Returns `false` if some cannot be found.
+    /// Passes every event of a document to `show`. Returns `false` if an event cannot be found.
     ///
     /// Cost: one pass over the document on one core.
     pub fn each(
@@ -133,7 +134,7 @@ impl EventNumbers {
     }
 }
 
-/// The number of an event is unreliable because of damage before it.
+/// The error for an event whose number is unreliable, because there is damage before the event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Uncertain;
 

@@ -5,9 +5,9 @@
 //!   head ─ to the first event │ event │ range │ range │ event … │ range to the end
 //! ```
 //!
-//! Top-level keys are found too: the bytes before the first event are always scanned, and those
-//! after the last if a piece reaches the end. Pieces must begin at events, in an input with one
-//! document and no damage; otherwise the findings are wrong without an error.
+//! Top-level keys are found too. The bytes before the first event are always scanned, and the bytes
+//! after the last event are scanned if a piece reaches the end. Pieces must begin at events, in an
+//! input with one document and no damage; otherwise the findings are wrong without an error.
 //!
 //! ```
 //! use tracemill_trace::event::envelope::{Collect, Envelope};
@@ -38,7 +38,8 @@
 //!     keys += part.0.keys.len();
 //!     Ok(())
 //! })?;
-//! assert_eq!((times, keys), (vec![2_000, 4_000], 1)); // the key behind the events, since a piece reaches to the end
+//! assert_eq!((times, keys), (vec![2_000, 4_000], 1)); // the key after the events, since a piece
+//! reaches to the end
 //! # Ok::<(), tracemill_trace::Error>(())
 //! ```
 
@@ -59,8 +60,8 @@ use tracemill_tokenizer::{
 pub enum Piece {
     /// One event: its offset, and its length in bytes, or 0 if the length is unknown and small.
     Event(u64, u64),
-    /// All events of a range, which begins at an event and ends after one. A range that ends past
-    /// the input includes the top-level keys after the last event.
+    /// All events of a range. The range begins at an event and ends after an event. A range that
+    /// ends past the input includes the top-level keys after the last event.
     Stretch(Range<u64>),
 }
 

@@ -38,7 +38,7 @@ impl Needs {
         reserved: 0,
     };
 
-    /// The needs of a verb that writes events: checked events, and their bytes after the scan.
+    /// The needs of a command that writes events: checked events, and their bytes after the scan.
     pub const WRITES: Needs =
         Needs { proof: true, input_bytes: true, synthetic_bytes: true, ..Needs::NONE };
 
@@ -92,10 +92,11 @@ pub(crate) trait Reader {
     /// Returns the work that the session must do.
     fn needs(&self) -> Needs;
 
-    /// Starts an input, or the synthetic events of the current one.
+    /// Starts an input, or the synthetic events of the current input.
     fn begin(&mut self, input: &InputStart<'_>);
 
-    /// Returns a function that creates chunks of the current input. Called once per input.
+    /// Returns a function that creates chunks of the current input. The session calls this once per
+    /// input.
     fn starter(&self) -> Starter<Self::Chunk>;
 
     /// Returns whether the current input can be indexed from entries of plain events, without a

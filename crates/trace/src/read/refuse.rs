@@ -1,4 +1,4 @@
-//! Refuses inputs that are not traces, and defects in a strict run.
+//! Returns errors for inputs that are not traces, and for defects in a strict run.
 
 use super::session::Session;
 use crate::event::envelope::{Document, KeyValue};
@@ -93,7 +93,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Refuses an input without any part of a trace.
+    /// Returns an error for an input without any part of a trace.
     pub(super) fn check_found(
         &self,
         input: &Input,
@@ -141,7 +141,7 @@ impl Session<'_> {
     }
 }
 
-/// Names the foreign format of a JSON object, recognized by its keys.
+/// Returns the name of the foreign format that a JSON object has, judging by its keys.
 fn foreign_object(document: &Document, store: &Store<'_>) -> Option<&'static str> {
     /// Maximum bytes of a call tree root that are searched.
     const ROOT: u64 = 4096;

@@ -16,7 +16,7 @@
 //! use tracemill_trace::read::scan::{Plan, scan};
 //! use tracemill_tokenizer::{Event, Tier};
 //!
-//! /// Sums up durations; what stands around the events it leaves to the envelope.
+//! /// Sums up durations; the envelope collects everything except the events.
 //! #[derive(Default)]
 //! struct Durations {
 //!     envelope: Envelope,
@@ -166,8 +166,8 @@ struct Guessed<C> {
 /// The result of a worker for a chunk; `None` if no event start was found.
 type Guess<C> = Option<Guessed<C>>;
 
-/// Scans all chunks after the head. Workers scan ahead; this thread verifies guesses in order and
-/// scans wrong ones again. An error of `take` ends the workers.
+/// Scans all chunks after the head. Workers scan ahead; this thread verifies guesses in order, and
+/// scans a chunk again if its guess is wrong. An error of `take` ends the workers.
 fn scan_chunks<C: Collect>(
     plan: Plan<'_>,
     mut scanner: Scanner,

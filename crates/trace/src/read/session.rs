@@ -178,7 +178,8 @@ impl Session<'_> {
         }
     }
 
-    /// Checks that the top-level keys of documents without events that are not profiles are JSON.
+    /// Checks that the values of top-level keys are JSON, in documents without events. Skips CPU
+    /// profiles, whose keys are read later.
     fn prove_plain(
         &self,
         proof: Proof,
@@ -299,7 +300,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Returns how events that are not JSON are handled.
+    /// Returns the treatment of events that are not JSON.
     fn proof<R: Reader>(&self, reader: &R) -> Proof {
         match reader.needs().proof && !self.limits.strict {
             true if !self.is_json => Proof::Full { tier: self.tier, mends: self.limits.repair },
@@ -353,7 +354,8 @@ impl Session<'_> {
         result
     }
 
-    /// Indexes a mapped list of events from its entries, without a scan.
+    /// Builds the chunks of a memory-mapped input from the known entries of its events, without a
+    /// scan.
     fn read_entries<R: Reader>(
         &mut self,
         entries: &SpilledVec<Entry>,

@@ -17,9 +17,9 @@ pub struct Around {
     pub bytes: Vec<u8>,
     /// Index of the offset in `bytes`; `bytes.len()` at the end of the input.
     pub at: usize,
-    /// Whether the input has bytes before the copied ones.
+    /// Whether the input has bytes before the copied bytes.
     pub more_before: bool,
-    /// Whether the input has bytes after the copied ones.
+    /// Whether the input has bytes after the copied bytes.
     pub more_behind: bool,
 }
 

@@ -32,11 +32,11 @@ pub enum FlawKind {
     Node,
     /// A node with the id of an earlier node: later references mean the later node.
     Repeated,
-    /// A node whose parent does not exist: moved below the root.
+    /// A node whose parent does not exist. The node is moved below the root.
     Orphan,
     /// A child that does not exist or has two parents: one parent was kept.
     Child,
-    /// A node that is its own ancestor: moved below the root.
+    /// A node that is its own ancestor. The node is moved below the root.
     Cycle,
     /// A sample of a node that does not exist: its time was added to the next sample.
     Sample,
@@ -44,15 +44,16 @@ pub enum FlawKind {
     Unpaired,
     /// A profile without times: samples were spread evenly between start and end.
     Untimed,
-    /// A time step that is not a number or longer than 292 years: counted as 0.
+    /// A time step that is not a number or is longer than 292 years. The step counts as 0.
     Delta,
-    /// A time finer than a nanosecond: rounded down.
+    /// A time finer than a nanosecond. The time is rounded down.
     Rounded,
-    /// `lines` or `columns` whose length differs from the samples: cut, or filled with 0.
+    /// `lines` or `columns` with fewer or more elements than samples. The list is cut, or filled
+    /// with 0.
     Lines,
     /// An entry of `trace_ids` for a node that does not exist.
     TraceId,
-    /// A key with different values in several chunks: the first was kept.
+    /// A key with different values in several chunks: the first value was kept.
     Key,
     /// Text that is not JSON: bad bytes were escaped, bad words replaced by null.
     Text,
@@ -209,7 +210,7 @@ impl Flaws {
         }
     }
 
-    /// Returns the kinds that occur.
+    /// Returns the kinds that occur, with their flaws.
     pub fn iter(&self) -> impl Iterator<Item = (FlawKind, &Flaw)> {
         let flaws = self.0.iter().flat_map(|flaws| flaws.iter());
         FlawKind::ALL.into_iter().zip(flaws).filter(|(_, flaw)| flaw.count > 0)

@@ -93,7 +93,7 @@ impl Shares {
 }
 
 impl Limits {
-    /// The smallest budget within which every verb works.
+    /// The smallest budget within which every command works.
     pub const MEMORY_MIN: u64 = 32 << 20;
 
     /// Creates limits with `threads` workers, `memory` bytes of heap, and temporary files in
@@ -289,10 +289,10 @@ impl Holding {
     }
 }
 
-/// A flag that cancels all runs with a copy of it. They fail with [`ErrorKind::Cancelled`] and
-/// leave outputs unchanged.
+/// A flag that cancels all runs that hold a copy of the flag. Cancelled runs fail with
+/// [`ErrorKind::Cancelled`] and leave outputs unchanged.
 ///
-/// Runs check it between units of work: some MiB of input, or some 16,000 events of output.
+/// Runs check the flag between units of work: some MiB of input, or some 16,000 events of output.
 #[derive(Clone, Debug, Default)]
 pub struct Cancel(Arc<AtomicBool>);
 
@@ -313,7 +313,8 @@ impl Cancel {
 
 /// Progress of a run. Relaxed ordering: for display, not for decisions.
 ///
-/// Another thread reads a copy of [`Limits::progress`]. Runs that share a copy are added up.
+/// Another thread reads a copy of [`Limits::progress`]. Runs that share the counters add to the
+/// same sums.
 #[derive(Debug, Default)]
 pub struct Progress {
     /// Expected bytes of input, without pipes.

@@ -40,7 +40,7 @@ pub struct Example {
 pub struct LossTally {
     /// Number of lost byte ranges, most often one event each.
     pub count: u64,
-    /// Total bytes.
+    /// Total bytes of these ranges.
     pub bytes: u64,
     /// The first few examples.
     pub examples: Vec<Example>,
@@ -122,7 +122,7 @@ impl Losses {
         self.0.append(later.0);
     }
 
-    /// Kinds of which there is any, with their tallies.
+    /// Returns the kinds that occur, with their tallies.
     pub fn iter(&self) -> impl Iterator<Item = (DamageKind, &LossTally)> {
         self.0.iter(DamageKind::ALL)
     }
@@ -186,7 +186,7 @@ impl Lapses {
         self.tallies.append(later.tallies);
     }
 
-    /// Kinds of which there is any, with their tallies.
+    /// Returns the kinds that occur, with their tallies.
     pub fn iter(&self) -> impl Iterator<Item = (Lapse, &LossTally)> {
         self.tallies.iter(Lapse::ALL)
     }
@@ -237,7 +237,7 @@ pub struct InputReport {
     pub encoding: Option<&'static str>,
     /// Bytes lost to damage.
     pub losses: Losses,
-    /// Events and values that are not JSON and were kept. Only verbs that write a trace look for
+    /// Events and values that are not JSON and were kept. Only commands that write a trace count
     /// them.
     pub lapses: Lapses,
     /// Number of documents without closing brackets, which the format allows.
@@ -248,7 +248,7 @@ pub struct InputReport {
     pub profiles: u64,
     /// Flaws of these CPU profiles.
     pub flaws: Flaws,
-    /// First and last time in nanoseconds, before clock offsets, if the verb reads times.
+    /// First and last time in nanoseconds, before clock offsets, if the command reads times.
     #[serde(skip)]
     pub span: Option<(i64, i64)>,
 }

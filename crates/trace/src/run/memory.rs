@@ -17,7 +17,7 @@
 //! A lease is an upper bound: its holder spills to disk beyond it. All clones of a run's
 //! [`Limits`](super::limits::Limits) share one budget. Creating a lease never fails. If memory is
 //! short, the lease gets the rest, but at least a sixteenth of the request; [`Leased::short`]
-//! reports the shortfall. A test checks that no verb falls short.
+//! reports the shortfall. A test checks that no command falls short.
 //!
 //! Data that cannot spill has a [`Quota`](super::limits::Quota). Tests that set
 //! [`Limits::shares`](super::limits::Limits) get leases outside the budget.
@@ -213,7 +213,7 @@ impl Lease {
         &self.tmp_dir
     }
 
-    /// Returns a part of the lease. The caller must not lend more than the whole.
+    /// Returns a part of the lease. All parts together must not exceed the lease.
     #[must_use]
     pub fn part(&self, share: Share) -> Self {
         Lease { bytes: share.bytes(self.bytes), ..self.clone() }

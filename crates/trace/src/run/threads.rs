@@ -12,7 +12,7 @@
 //! Threads come from a pool per thread count, created on first use. Tasks in a pool never wait for
 //! each other; work that waits has its own threads ([`on_dedicated_threads`], or a scope).
 //!
-//! If the system refuses more threads, work continues on the existing ones.
+//! If the system refuses more threads, work continues on the existing threads.
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::collections::BTreeMap;
@@ -79,8 +79,8 @@ fn at_most<T: Send>(threads: usize, count: usize, work: impl Fn() -> T + Sync) -
     all
 }
 
-/// Runs `work` like [`on_threads`], on new threads that end with it, for work that waits for other
-/// threads.
+/// Runs `work` like [`on_threads`], but on new threads, for work that waits for other threads. The
+/// new threads end with the work.
 pub fn on_dedicated_threads<T: Send>(count: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {
         let start = |_| Builder::new().spawn_scoped(scope, &work).ok();

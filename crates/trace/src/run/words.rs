@@ -30,7 +30,8 @@ pub fn plural(number: u64, noun: &str) -> String {
     format!("{} {noun}{ending}", grouped(number))
 }
 
-/// Quotes a word for a shell if necessary; control characters in the notation of bash and zsh.
+/// Quotes a word for a shell if necessary. Writes control characters in the notation of bash and
+/// zsh.
 pub fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_./:=@%+,-".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

@@ -1,5 +1,5 @@
-//! Many growing lists of records of one size, read from front to back. Beyond their lease they
-//! share one unlinked file.
+//! Many growing lists of records of one size, read from front to back. Records beyond the lease go
+//! to one unlinked file that the lists share.
 //!
 //! ```text
 //!   lease is full         1st time     2nd time     │ since then
@@ -97,7 +97,7 @@ impl<R: Record> SpillList<R> {
 
 /// The shared memory lease and file of several lists.
 pub struct SpillLists {
-    /// Bytes of all lists in memory. Code that fills lists directly must update it.
+    /// Bytes of all lists in memory. Code that fills lists directly must update this number.
     pub heap: u64,
     lease: Lease,
     file: Scratch,

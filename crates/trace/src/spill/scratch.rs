@@ -17,7 +17,8 @@ use tracemill_tokenizer::Mapped;
 const BUFFER: usize = 256 * 1024;
 const BLOCK: usize = 1024;
 
-/// An unlinked temporary file that grows and is then mapped. Created on the first write.
+/// An unlinked temporary file that grows and is then mapped. The file is created when the buffer is
+/// full, or for the map.
 pub struct Scratch {
     file: Option<Temporary>,
     /// Bytes after those in the file.

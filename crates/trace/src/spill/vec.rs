@@ -9,7 +9,7 @@ use tracemill_tokenizer::Mapped;
 
 const BLOCK: usize = 8 * 1024;
 
-/// Collects records in a `Vec` whose first part goes to disk.
+/// Collects records in memory; if they exceed the lease, moves the present records to disk.
 ///
 /// ```text
 ///   ███████████████████████████│██████

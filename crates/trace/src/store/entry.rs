@@ -14,8 +14,8 @@
 //! let [time, dur] = [b"5", b"7"].map(|text| nanos(text).expect("microseconds"));
 //! let entry = |offset, dur| Entry { time: time.floor, place: Place::new(offset, 100, rank(time, dur)) };
 //! assert!(entry(900, Some(dur)) < entry(0, None)); // at one time the longer first
-//! assert!(entry(0, None) < entry(100, None)); // then as they stand
-//! assert!(says_all(rank(time, Some(dur))) && longest(rank(time, Some(dur))) == Some(7_000));
+//! assert!(entry(0, None) < entry(100, None)); // then by offset assert!(says_all(rank(time,
+//! Some(dur))) && longest(rank(time, Some(dur))) == Some(7_000));
 //! assert_eq!(rank(nanos(b"5.00001").expect("finer than 16 bytes say"), None), EXACT);
 //! ```
 
@@ -74,8 +74,8 @@ pub const EXACT: u16 = Place::RANK_MAX;
 /// so few ties need the file.
 const LINEAR: u64 = 384;
 
-/// Returns the rank of a duration: 0 for none, never lower for longer durations, [`EXACT`] if the
-/// times must be compared.
+/// Returns the rank of a duration: 0 for no duration, and never lower for a longer duration. The
+/// rank is [`EXACT`] if the times themselves must be compared.
 ///
 /// | duration | rank |
 /// |---|---|

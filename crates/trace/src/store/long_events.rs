@@ -8,7 +8,7 @@
 //! use tracemill_trace::store::{Payload, Store};
 //!
 //! let mut long = LongEvents::new(&Limits::new(1, 64 << 20, std::env::temp_dir()));
-//! long.append(&[(5, 20_000), (90_000, 100_000)])?; // offsets and lengths, as a scan comes upon them
+//! long.append(&[(5, 20_000), (90_000, 100_000)])?; // offsets and lengths, in the order of a scan
 //! let store = Store::new(std::iter::empty()).with_long(&long);
 //! assert_eq!(store.len(Place::new(90_000, 100_000, 0)), 100_000);
 //! # Ok::<(), tracemill_trace::Error>(())
@@ -22,8 +22,8 @@ use crate::store::place::Long;
 
 /// Offsets and lengths of events of 16 KiB and more, by offset.
 ///
-/// Each takes 16 bytes, so the list has at most a 1024th of the text. It can be searched while it
-/// grows.
+/// An entry takes 16 bytes, so the list takes at most 1/1024 of the text. The list can be searched
+/// while it grows.
 #[derive(Default)]
 pub struct LongEvents(SpillArray<Long>);
 
@@ -80,7 +80,7 @@ impl LongEvents {
     }
 }
 
-/// Creates the list of a chunk, or of synthetic events, in any order and without a memory limit.
+/// Creates a list without a memory limit from events in any order, such as those of a chunk.
 impl From<Vec<Long>> for LongEvents {
     fn from(mut all: Vec<Long>) -> Self {
         all.sort_unstable();

@@ -3,7 +3,7 @@
 //! Inputs follow each other in command-line order, so comparing places compares (file, position).
 //! Only this module knows where bytes are stored: in a map, in memory segments or in a spooled
 //! file. Segments of a pipe overlap: an item cut at the end of a segment is repeated at the start
-//! of the next, so every item is contiguous. Bytes between items may not be.
+//! of the next segment. So every item is contiguous; bytes between items may be split.
 
 pub mod direct_mapped;
 pub mod entry;
@@ -93,7 +93,7 @@ struct StorePiece<'p> {
     bytes: &'p [u8],
 }
 
-/// The address space over all inputs. Creating one costs a reference per file or pipe segment.
+/// The address space over all inputs. Creating a store costs a reference per file or pipe segment.
 ///
 /// Offsets have 40 bits: 1 TiB of input. Cost of an access: a binary search over the pieces.
 ///
@@ -104,13 +104,12 @@ struct StorePiece<'p> {
 /// let trace = Trace::open(&sources, &Limits::new(1, 64 << 20, std::env::temp_dir()))?;
 /// let store = trace.store();
 /// let offsets: Vec<u64> = trace.events(EventOrder::Input).map(|event| event.offset).collect();
-/// assert_eq!(offsets, [1, 11]); // the second input stands behind the first
-/// assert_eq!(store.slice(11, 8), br#"{"ts":2}"#);
-/// assert_eq!(store.copy(8..13), br#"}][{""#); // across the border
+/// assert_eq!(offsets, [1, 11]); // the second input follows the first assert_eq!(store.slice(11,
+/// 8), br#"{"ts":2}"#); assert_eq!(store.copy(8..13), br#"}][{""#); // across the border
 /// # Ok::<(), tracemill_trace::Error>(())
 /// ```
 pub struct Store<'p> {
-    /// Pieces by ascending start: files, or segments, which may overlap the previous one.
+    /// Pieces by ascending start: files, or segments. A segment may overlap the previous segment.
     pieces: Vec<StorePiece<'p>>,
     /// Lists of long events, for inputs and for synthetic events.
     long: Vec<&'p LongEvents>,
@@ -208,7 +207,7 @@ impl<'p> Store<'p> {
         &piece.bytes[(offset - piece.start) as usize..]
     }
 
-    /// Copies a range, across pieces; shorter if the bytes end earlier.
+    /// Copies a range, across pieces. Returns fewer bytes if the store ends earlier.
     pub fn copy(&self, range: Range<u64>) -> Vec<u8> {
         let (mut bytes, mut at) = (Vec::new(), range.start);
         while at < range.end {
@@ -238,7 +237,8 @@ impl<'p> Store<'p> {
         &self.from(offset)[..len as usize]
     }
 
-    /// Prefetches the first 256 bytes of an event, beyond which the processor prefetches by itself.
+    /// Prefetches the first 256 bytes of an event. The processor prefetches later bytes
+    /// automatically.
     #[inline]
     pub fn prefetch(&self, place: Place) {
         let bytes = self.from(place.offset());

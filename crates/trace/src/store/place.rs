@@ -76,13 +76,14 @@ impl Place {
         Place(turned.rotate_right(64 - OFFSET_BITS - LEN_BITS))
     }
 
-    /// Returns the length; `None` if it must be looked up.
+    /// Returns the length of the event. Returns `None` for a long event, whose length must be
+    /// looked up in [`LongEvents`](crate::store::long_events::LongEvents).
     #[inline]
     pub fn short_len(self) -> Option<u64> {
         Some(self.0 & LONG).filter(|&len| len != LONG)
     }
 
-    /// Returns whether an event of this length needs an entry in [`Long`].
+    /// Returns whether an event of this length is long: its place cannot hold the length.
     #[inline]
     pub fn is_long(len: usize) -> bool {
         len as u64 >= LONG

@@ -15,7 +15,7 @@
 //! such as `0.30000000000000004`.
 //!
 //! Text is in microseconds; edges of windows are in nanoseconds. Digits below an attosecond are
-//! truncated towards minus infinity. Unchanged events keep them.
+//! truncated towards minus infinity. Unchanged events keep these digits.
 
 use crate::json::{push_integer, push_micros};
 use std::ops::{Add, Sub};
@@ -39,7 +39,7 @@ impl Attos {
     /// overflow.
     pub const MAX: i128 = 1 << 123;
 
-    /// Converts whole nanoseconds.
+    /// Converts whole nanoseconds to attoseconds.
     pub const fn from_nanos(ns: i64) -> Attos {
         Attos(ns as i128 * NANO)
     }
@@ -69,12 +69,12 @@ impl Attos {
         Self::of_text(text).unwrap_or(Attos(beyond))
     }
 
-    /// Converts attoseconds; `None` beyond ±[`Attos::MAX`].
+    /// Creates a time from attoseconds. Returns `None` beyond ±[`Attos::MAX`].
     pub(crate) fn from_units(units: i128) -> Option<Attos> {
         (units.abs() <= Self::MAX).then_some(Attos(units))
     }
 
-    /// Returns the attoseconds.
+    /// Returns the number of attoseconds.
     pub(crate) const fn units(self) -> i128 {
         self.0
     }

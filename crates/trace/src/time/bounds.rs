@@ -25,7 +25,8 @@ pub struct Bounds {
     pub end: i64,
 }
 
-/// Makes a stretch of time, if there is one already, reach as far as another: the least and the greatest time, both in it.
+/// Extends the time range `times` so that it contains `least..=greatest`. `None` becomes exactly
+/// that range.
 ///
 /// ```
 /// use tracemill_trace::time::bounds::widen;
@@ -68,8 +69,8 @@ enum AtZero {
 /// let bounds = trace.bounds().expect("there are events");
 /// assert_eq!((bounds.start, bounds.last, bounds.end), (5_000_000_000, 5_000_007_000, 5_000_020_000)); // nanoseconds
 ///
-/// // a moment without a time of its own is no start; a slice at 0 is one
-/// assert_eq!(note(trace, r#"{"ph":"i","ts":0}"#).bounds().map(|all| (all.start, all.first)), Some((5_000_000_000, 0)));
+/// // an instant at 0 does not set the start; a slice at 0 does assert_eq!(note(trace,
+/// r#"{"ph":"i","ts":0}"#).bounds().map(|all| (all.start, all.first)), Some((5_000_000_000, 0)));
 /// assert_eq!(note(trace, r#"{"ph":"X","ts":0,"dur":1}"#).bounds().map(|all| all.start), Some(0));
 /// ```
 #[derive(Clone, Copy, Debug)]
@@ -89,15 +90,15 @@ impl Default for Times {
 }
 
 impl Times {
-    /// No times: the start of a sum.
+    /// The times of no events, to which events are added.
     pub const NONE: Times =
         Times { first: i64::MAX, last: i64::MIN, end: i64::MIN, at_zero: AtZero::Nothing };
 
     /// Minimum time, in nanoseconds, that indicates a clock started long before the trace.
     const FAR: i64 = 1_000_000_000;
 
-    /// Adds an event other than metadata, with its time and end in nanoseconds. Without a duration
-    /// both are equal.
+    /// Adds an event other than metadata, with its time and end in nanoseconds. Without a duration,
+    /// time and end are equal.
     #[inline(always)]
     pub fn note(&mut self, event: &Event<'_>, ts: Nanos, end: i64) {
         self.last = self.last.max(ts.floor);

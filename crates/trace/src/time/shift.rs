@@ -1,4 +1,4 @@
-//! What is done to the times of one input: time × factor + offset.
+//! Changes the times of one input: time × factor + offset.
 //!
 //! ```
 //! use tracemill_trace::time::shift::{TimeKind, Shift};
@@ -15,9 +15,13 @@
 //! assert!(Shift::new(0, None).is_none());
 //! ```
 //!
-//! Times are calculated with as whole units of 10⁻¹⁸ s ([`Attos`]), and written with as many decimals as they had, more only where a digit that is not
-//! zero needs them: 5.10 and 0.9 make 6.00, 5 and 1.5 make 6.5. A number with an exponent is written without. Digits below such a unit stay where only an
-//! offset is added to a time above zero, and are cut off elsewhere; times beyond the range stay. Both are warned of ([`Shift::is_inexact`]).
+//! Times are calculated as whole attoseconds (10⁻¹⁸ s, [`Attos`]). A new time has as many decimals
+//! as the old time, or more if a nonzero digit needs more: 5.10 + 0.9 gives 6.00, and 5 + 1.5 gives
+//! 6.5. It has no exponent.
+//!
+//! Digits below an attosecond stay if only an offset is added to a time above zero. Otherwise they
+//! are cut off. Times beyond the range stay unchanged. [`Shift::is_inexact`] reports cut digits and
+//! unchanged times, so that callers can warn.
 
 use crate::time::attos::{Attos, NANO, OF_MICROS, push_units};
 use crate::time::factor::Factor;
@@ -53,7 +57,7 @@ pub struct Shift {
 }
 
 impl Shift {
-    /// Creates a shift; `None` if it changes nothing.
+    /// Creates a shift. Returns `None` if the shift would change nothing.
     pub fn new(offset: i64, factor: Option<&Factor>) -> Option<Self> {
         let factor = factor.filter(|factor| !factor.is_one()).copied();
         let changes = offset != 0 || factor.is_some();
@@ -111,7 +115,7 @@ impl Shift {
     }
 
     /// Appends the changed value if it is a plain number with at most 3 decimals; the common case.
-    /// Only an offset is added. Returns whether it did.
+    /// Only an offset is added. Returns whether a value was appended.
     fn write_nanos(&self, value: &[u8], out: &mut Vec<u8>) -> bool {
         let Some(Nanos { floor, exact: true }) = nanos(value) else { return false };
         let digits = value.strip_prefix(b"-").unwrap_or(value);
@@ -155,7 +159,7 @@ impl Shift {
         Some((ts, event.field(Field::Dur).and_then(|dur| self.nanos(dur, TimeKind::Length))))
     }
 
-    /// Returns a changed value in nanoseconds, or the original value if it stays.
+    /// Returns a changed value in nanoseconds, or the original value if it does not change.
     fn nanos(&self, value: &[u8], kind: TimeKind) -> Option<Nanos> {
         let mut new = Vec::new();
         let value = if self.write(value, kind, &mut new) { &new } else { value };
@@ -181,7 +185,8 @@ impl Shifts {
         Shifts { by_place }
     }
 
-    /// Returns the shift at an offset of the address space; `None` if times stay.
+    /// Returns the shift at an offset of the address space. Returns `None` if times there do not
+    /// change.
     pub fn at(&self, offset: u64) -> Option<&Arc<Shift>> {
         let after = self.by_place.partition_point(|(base, _)| *base <= offset);
         self.by_place[after.checked_sub(1)?].1.as_ref()

@@ -1,4 +1,4 @@
-//! Windows of time: as they are asked for, and as stretches of nanoseconds.
+//! Time windows: as requested, and as ranges of nanoseconds of a trace.
 //!
 //! ```text
 //!   requested   2 s … 5 s, 4 s … 6 s, the last second     `TimeWindow`: relative to start or end
@@ -106,7 +106,7 @@ impl TimeWindow {
 /// Checks windows as far as possible without a trace.
 ///
 /// # Errors
-/// [`ErrorKind::Window`] if there is no window, or one ends before it begins.
+/// [`ErrorKind::Window`] if there is no window, or a window ends before it begins.
 pub fn check(windows: &[TimeWindow]) -> Result<(), Error> {
     let found = match windows.iter().position(TimeWindow::is_empty) {
         None if windows.is_empty() => "no window was given".to_owned(),
@@ -121,9 +121,9 @@ pub fn check(windows: &[TimeWindow]) -> Result<(), Error> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(into = "(i64, i64)")]
 pub struct TimeSpan {
-    /// The first nanosecond in it.
+    /// First nanosecond of the range.
     pub from: i64,
-    /// The nanosecond after it.
+    /// First nanosecond after the range.
     pub to: i64,
 }
 
@@ -133,7 +133,8 @@ impl TimeSpan {
         TimeSpan { from, to }
     }
 
-    /// Returns whether an interval, or a moment, lies in the span at least in part.
+    /// Returns whether the interval `start..end` lies in the span, at least in part. If `start`
+    /// equals `end`, the interval is an instant.
     #[inline]
     pub fn touches(self, start: i64, end: i64) -> bool {
         start < self.to && (end > self.from || start >= self.from)
