@@ -34,13 +34,13 @@
 //!
 //! Events belong to the same profile if their pid and id are equal: see [`stream_key`]. Times are
 //! nanoseconds, rounded down from the microseconds of the text
-//! ([`FlawKind::Rounded`](tracemill_trace::run::flaws::FlawKind::Rounded) counts inexact ones).
+//! ([`FlawKind::Rounded`](tracemill_trace::run::flaws::FlawKind::Rounded) counts inexact times).
 //! Offsets are byte offsets in the concatenated inputs.
 //!
 //! Sources: V8 (`CpuProfile::StreamPendingTraceEvents`) for events, the Chrome DevTools Protocol
 //! (`Profiler.Profile`) for `.cpuprofile`, and DevTools (`CPUProfileDataModel`, samples handler)
-//! for which event counts, which tree, and which order. Data that DevTools would lose is kept, and
-//! the difference is counted.
+//! for the choice of events, tree and order. Data that DevTools would lose is kept, and the
+//! difference is counted.
 //!
 //! # Damage and memory
 //!

@@ -5,7 +5,7 @@
 //!           events, threads, keys       decodes chunks     assembles one        sums by function
 //! ```
 //!
-//! Only one profile is in memory at a time, unless the caller keeps several.
+//! Only one profile is in memory at a time, unless the caller keeps several profiles.
 
 use super::write::CallFrame;
 use crate::chunk::source::ProfileSource;
@@ -40,7 +40,7 @@ const AT_ONCE: usize = 1024;
 /// Process and thread come from the file name if Node chose it; see
 /// [`Identities`](crate::Identities).
 ///
-/// Cost: as [`Trace::open`], and 8 bytes for each profile event.
+/// Cost: that of [`Trace::open`], and 8 bytes for each profile event.
 ///
 /// # Errors
 /// Returns the errors of [`Trace::open`].
@@ -132,10 +132,11 @@ impl ProfiledTrace {
     }
 }
 
-/// The CPU profiles of a trace; the iterator assembles each one when it reaches it.
+/// The CPU profiles of a trace. The iterator assembles each profile only when it returns the
+/// profile.
 ///
-/// Decoded chunks are kept in up to about an eighth of [`Limits::memory`]. Others are decoded again
-/// when their profile is assembled.
+/// Decoded chunks are kept in up to about an eighth of [`Limits::memory`]. Other chunks are decoded
+/// again when their profile is assembled.
 pub struct Profiles<'t> {
     store: Store<'t>,
     collector: Collector,
@@ -145,8 +146,8 @@ pub struct Profiles<'t> {
 impl<'t> Profiles<'t> {
     /// Returns the number of profiles.
     ///
-    /// There is one per process and stream id. A later input that has a `Profile` event for the
-    /// same ids adds another one.
+    /// There is one profile per process and stream id. A later input that has a `Profile` event for
+    /// the same ids adds another profile.
     pub fn count(&self) -> usize {
         self.collector.streams.groups().len()
     }
@@ -205,14 +206,14 @@ impl CpuProfile<'_, '_> {
 
     /// Returns the start and end of the profile, in nanoseconds of the trace's clock.
     ///
-    /// The start is the time of the `Profile` event, or a guess without one. The end is the time of
-    /// the latest sample, or the profile's `endTime` if that is later.
+    /// The start is the time of the `Profile` event, or a guess without that event. The end is the
+    /// time of the latest sample, or the profile's `endTime` if that is later.
     pub fn span(&self) -> (i64, i64) {
         (self.whole.start, self.whole.bounds.end)
     }
 
-    /// Returns the number of samples that refer to an existing node; [`CpuProfile::flaws`] counts
-    /// the others.
+    /// Returns the number of samples that refer to an existing node. [`CpuProfile::flaws`] counts
+    /// all other samples.
     pub fn samples(&self) -> u64 {
         self.whole.profile.extent.samples
     }
@@ -224,16 +225,16 @@ impl CpuProfile<'_, '_> {
 
     /// Returns the defects of the profile, by kind.
     ///
-    /// Offsets are in the concatenated inputs; [`Trace::locate`] finds the input of one.
+    /// Offsets are in the concatenated inputs; [`Trace::locate`] finds the input of an offset.
     pub fn flaws(&self) -> &Flaws {
         &self.whole.profile.flaws
     }
 
     /// Returns the functions by self time in nanoseconds, longest first; ties are sorted by name.
     ///
-    /// A sample counts until the next one, the last one until the end of the profile. Functions
-    /// with the same name, script and line are one entry. `(program)` and `(idle)` are included, so
-    /// the times add up to that from the first sample to the end.
+    /// A sample counts until the next sample, the last sample until the end of the profile.
+    /// Functions with the same name, script and line are one entry. `(program)` and `(idle)` are
+    /// included, so the times add up to the time from the first sample to the end.
     ///
     /// Cost: one pass over the samples, and 8 bytes of heap per node.
     pub fn hot(&self) -> Vec<HotFunction> {

@@ -11,12 +11,12 @@
 //!
 //! `"nodes":[` comes first because older DevTools recognize a profile by that. Missing parts of a
 //! call frame are filled in for VS Code and speedscope: url `""`, line and column −1, name `""`,
-//! `scriptId` `"0"`. Other keys are kept after them: `codeType`, `positionTicks`, `lines`,
-//! `trace_ids` …
+//! `scriptId` `"0"`. Other keys follow unchanged: `codeType`, `positionTicks`, `lines`, `trace_ids`
+//! …
 //!
-//! Numbers keep their value and digits; ids change only if two nodes share one. The output is
-//! always JSON: invalid text is repaired and counted ([`FlawKind::Text`]), and so are values of an
-//! unexpected type ([`FlawKind::Shape`]).
+//! Numbers keep their value and digits. Ids change only if two nodes share an id, or JavaScript
+//! cannot represent an id. The output is always JSON: invalid text is repaired and counted
+//! ([`FlawKind::Text`]), and so are values of an unexpected type ([`FlawKind::Shape`]).
 //!
 //! Cost: one pass per column, 8 bytes of heap per node, and 128 KiB.
 
@@ -53,7 +53,8 @@ impl FileWriter<'_, '_> {
         if self.buffer.len() >= GATHER { self.flush() } else { Ok(()) }
     }
 
-    /// As [`FileWriter::flush_if_full`], but keeps the last byte, which may have to go.
+    /// Flushes like [`FileWriter::flush_if_full`], but keeps the last byte, because the caller may
+    /// remove that byte.
     fn flush_but_last(&mut self) -> Result<(), Error> {
         if self.buffer.len() < GATHER {
             return Ok(());
@@ -151,7 +152,7 @@ fn write_nodes(profile: &Profile<'_, '_>, writer: &mut FileWriter<'_, '_>) -> Re
     writer.push("{\"nodes\":[");
     let children = profile.tree.children();
     let root = profile.tree.root;
-    // readers take the first node for the root
+    // readers treat the first node as the root
     let others = (0..profile.tree.len() as u32).filter(|&node| node != root);
     for node in (!profile.tree.ids.is_empty()).then_some(root).into_iter().chain(others) {
         if node != root {
@@ -165,7 +166,7 @@ fn write_nodes(profile: &Profile<'_, '_>, writer: &mut FileWriter<'_, '_>) -> Re
 
 /// Writes a node in V8's order: id, call frame, hit count, ids of its children, other keys.
 ///
-/// The hit count is the node's own number, or the number of its samples without one.
+/// The hit count is the written count, or the number of the node's samples if no count is written.
 fn write_node(
     profile: &Profile<'_, '_>,
     children: &Children,

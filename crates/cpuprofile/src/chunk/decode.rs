@@ -60,16 +60,17 @@ pub struct Chunk {
     pub nodes: Vec<Node>,
     /// Ids of the children of all nodes that list them; `Node::children` are ranges of this list.
     pub children: Vec<u64>,
-    /// Ids of the samples' nodes; [`NO_ID`] for samples without one.
+    /// Ids of the samples' nodes; [`NO_ID`] for samples without a node.
     pub samples: Vec<u64>,
-    /// Nanoseconds from the previous sample to each; negative where the clock ran backwards.
+    /// Time steps: nanoseconds from the previous sample to each sample; negative if the clock ran
+    /// backwards.
     ///
     /// The first step counts from the last sample of the previous chunk.
     pub deltas: Vec<i64>,
     /// Steps finer than a nanosecond: index in `deltas` (ascending) and the nearest double, in
     /// microseconds.
     pub finer: Vec<(u32, f64)>,
-    /// Lines of samples, 0 for invalid ones; `None` without the key. The length may differ from
+    /// Lines of samples, 0 for invalid lines; `None` without the key. The length may differ from
     /// `samples`.
     pub lines: Option<Vec<i64>>,
     /// Columns of samples, like `lines`.
@@ -84,7 +85,8 @@ pub struct Chunk {
     pub end: Option<i64>,
     /// API that recorded the profile, if known.
     pub source: Option<ProfileSource>,
-    /// Text that is not in the input as it is meant: [`TextSpan::decoded_at`] are ranges of it.
+    /// Text that decoding built, because the input does not contain it in the required form.
+    /// [`TextSpan::decoded_at`] returns ranges of this text.
     pub decoded_text: Vec<u8>,
     /// Absolute times of the old format, to be converted to `deltas`, and the offset of their list.
     timestamps: Option<(Vec<i64>, u64)>,
@@ -110,7 +112,7 @@ impl Chunk {
         self.deltas.iter().fold(0, |sum: i64, &delta| sum.saturating_add(delta))
     }
 
-    /// Clears the chunk, but keeps its memory for the next one.
+    /// Clears the chunk, but keeps its memory for the next chunk.
     pub fn clear(&mut self) {
         let chunk = std::mem::take(self);
         *self = Chunk {
@@ -275,7 +277,8 @@ impl<'b, 'c> Decoder<'b, 'c> {
         }
     }
 
-    /// Reads a key of a profile or of the data around it: producers put some keys in either.
+    /// Reads a key of a profile or of the `data` around the profile: producers put some keys in
+    /// either object.
     fn profile_member(&mut self, key: &[u8]) {
         match key {
             b"nodes" => self.nodes(),
@@ -426,7 +429,8 @@ impl<'b, 'c> Decoder<'b, 'c> {
         (self.chunk.deltas, self.chunk.finer) = (deltas, finer);
     }
 
-    /// Reads times as nanoseconds; calls `finer` with the index and microseconds of inexact ones.
+    /// Reads times as nanoseconds. Calls `finer` with the index and microseconds of each inexact
+    /// time.
     fn times(&mut self, out: &mut Vec<i64>, most: usize, mut finer: impl FnMut(usize, f64)) {
         while out.len() < most {
             self.cursor.integers(|micros| {

@@ -74,9 +74,10 @@ impl Chunk {
 /// Marks a missing id in four bytes, like [`NO_ID`].
 const NO_SAMPLE: u32 = u32::MAX;
 
-/// Appends numbers in four bytes each; returns false and appends none if one does not fit.
+/// Converts numbers to four bytes each and appends them. Returns false and appends nothing if a
+/// number does not fit.
 ///
-/// Two passes, so that the compiler can vectorize both.
+/// Makes two passes, so that the compiler can vectorize each pass.
 fn narrow<W: Copy, N>(
     from: &[W],
     to: &mut Vec<N>,
@@ -126,7 +127,7 @@ struct ChunkEnd {
 pub struct DecodedChunks {
     nodes: Vec<Node>,
     children: Vec<u64>,
-    /// Node ids; [`NO_SAMPLE`] where a sample has none.
+    /// Node ids; [`NO_SAMPLE`] for a sample without a node.
     samples: Vec<u32>,
     deltas: Vec<i32>,
     positions: [Vec<i32>; 2],
@@ -151,7 +152,7 @@ impl DecodedChunks {
 
     /// Copies a chunk, unless the chunk has flaws or numbers of more than four bytes.
     ///
-    /// `offset` is the offset of the event, greater than all earlier ones.
+    /// `offset` is the offset of the event, greater than all earlier offsets.
     pub fn push(&mut self, chunk: &Chunk, offset: u64) {
         if !chunk.flaws.is_empty() {
             return;
@@ -190,7 +191,7 @@ impl DecodedChunks {
 
     /// Appends the columns of numbers; returns false if a number needs more than four bytes.
     ///
-    /// Some columns may have been appended then.
+    /// In that case, some columns may already be appended.
     fn push_numbers(&mut self, chunk: &Chunk) -> bool {
         // `NO_ID` becomes `NO_SAMPLE`
         let is_id = |id: u64| id < u64::from(NO_SAMPLE) || id == NO_ID;
@@ -208,7 +209,8 @@ impl DecodedChunks {
         self.offsets.first().is_some_and(|&first| first <= offset)
     }
 
-    /// Returns the index of the chunk whose event is at `offset`; `None` if it was not stored.
+    /// Returns the index of the chunk whose event is at `offset`, or `None` if that chunk was not
+    /// stored.
     ///
     /// `likely` is a guess, at or a little before the result. Cost: an exponential search from the
     /// guess, or from the start if the guess is too great.

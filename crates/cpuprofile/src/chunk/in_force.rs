@@ -1,13 +1,13 @@
-//! Finds the sample in force at the start of a window: the last one before it.
+//! Finds the sample *in force* at the start of a window: the last sample before the window.
 //!
 //! ```text
 //!   samples   f         f         g         g          f is in force at the start of the window
 //!                        │window│
 //! ```
 //!
-//! A sample is in force if no sample is exactly at the window's start and the profile goes on after
-//! that. Of samples at the same time the last one in the stream counts, as in DevTools, which sorts
-//! them by time. Cost: two binary searches over the windows per sample.
+//! No sample is in force if a sample is exactly at the window's start, or if the profile ends
+//! before the window. Of samples at the same time, the last sample in the stream counts, as in
+//! DevTools, which sorts samples by time. Cost: two binary searches over the windows per sample.
 
 use tracemill_trace::time::windows::Windows;
 
@@ -16,8 +16,8 @@ use tracemill_trace::time::windows::Windows;
 /// Heap: about 16 bytes and a `T` per window.
 pub(crate) struct InForce<'w, T> {
     windows: &'w Windows,
-    /// For each window, the latest sample before it that is not before the start of the previous
-    /// window.
+    /// For each window, the latest sample between the start of the previous window and the start of
+    /// this window.
     before: Vec<Option<(i64, T)>>,
     /// For each window, whether a sample is exactly at its start.
     exact: Vec<bool>,

@@ -1,4 +1,5 @@
-//! Keys of streams: (pid, id) with strict types, as in DevTools.
+//! Keys of streams. A stream is the profile events of one (pid, id), compared with strict types, as
+//! in DevTools.
 //!
 //! Without an `id`, the key uses `id2`; DevTools would merge all such streams of a process. A key
 //! is the concatenation of its values, each closed by a zero byte:
@@ -9,7 +10,7 @@
 //!   pid 7, no id            # 7 ␀  - ␀
 //! ```
 //!
-//! So keys are equal exactly if their bytes are.
+//! So keys are equal exactly if their bytes are equal.
 
 use tracemill_tokenizer::{Event, Field, canonical, unescape};
 use tracemill_trace::spill::hash::HashMap;
@@ -75,7 +76,8 @@ pub struct StreamNumbers {
 /// Values of pid, id and id2, as written.
 type WrittenIds = [Option<Written>; 3];
 
-/// Number of recent streams that are compared by their ids as written; few are recorded at a time.
+/// Number of recent streams that are compared by their ids as written. Few streams are recorded at
+/// the same time.
 const RECENT: usize = 16;
 
 impl StreamNumbers {

@@ -5,7 +5,8 @@ use tracemill_tokenizer::{Nanos, nanos, number_text, parse};
 /// Marks a missing id; real ids are smaller.
 pub const NO_ID: u64 = u64::MAX;
 
-/// Parses a time as nanoseconds, and whether that is exact; `None` if invalid or centuries away.
+/// Returns a time in nanoseconds, and whether the nanoseconds are exact. Returns `None` for an
+/// invalid value, or a time beyond 292 years.
 pub(crate) fn whole_nanos(value: &[u8]) -> Option<(i64, bool)> {
     let Nanos { floor, exact } = nanos(number_text(value, &mut Vec::new())?)?;
     (floor.abs() < Nanos::MAX).then_some((floor, exact))

@@ -1,23 +1,23 @@
 //! The API that recorded a profile.
 /// The API that recorded a profile, according to the profile's events.
 ///
-/// DevTools shows one profile per thread and selects it by this. Source of the names: V8's
-/// enumeration `CpuProfileSource`. Older V8 does not write it.
+/// DevTools shows one profile per thread and selects that profile by this API. Source of the names:
+/// V8's enumeration `CpuProfileSource`. Older versions of V8 do not write the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ProfileSource {
-    /// Recorded by Chrome's tracing.
+    /// Chrome's tracing.
     Internal,
-    /// Recorded through the inspector protocol.
+    /// The inspector protocol.
     Inspector,
-    /// Recorded through the JS self-profiling API.
+    /// The JS self-profiling API.
     SelfProfiling,
 }
 
 tracemill_trace::serialize_by_name!(ProfileSource);
 
 impl ProfileSource {
-    /// Parses the name of a source, in quotes; `None` for other values, which are counted as a
-    /// flaw.
+    /// Parses the name of a source, in quotes. Returns `None` for other values, which the decoder
+    /// counts as a flaw.
     pub(super) fn of(value: &[u8]) -> Option<Self> {
         match value {
             b"\"Internal\"" => Some(ProfileSource::Internal),

@@ -1,7 +1,7 @@
 //! Text of a profile, stored as a range of the input.
 //!
-//! Only writing a profile needs its call frames and unknown keys, most of its bytes, so they stay
-//! in the input. For nested nodes of the old format, text is built while decoding:
+//! Call frames and unknown keys are most of a profile's bytes, but only writing a profile needs
+//! them. So they stay in the input. For nested nodes of the old format, decoding builds the text:
 //!
 //! ```text
 //!   offset   0 ───────────────────── 2⁶³ ─────────────────────
@@ -10,8 +10,9 @@
 
 use std::ops::Range;
 
-/// A stretch of text: in the inputs, or (with the top bit) in text that decoding made: keys and frames whose input does not say them as they are
-/// meant. [`text_of`](crate::text_of) gets its bytes.
+/// A range of text: in the inputs or, with the top bit of `offset`, in text that decoding built.
+/// Decoding builds keys and frames that the input does not contain in the required form.
+/// [`text_of`](crate::text_of) returns the bytes.
 ///
 /// ```
 /// use tracemill_cpuprofile::TextSpan;
@@ -21,7 +22,7 @@ use std::ops::Range;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TextSpan {
-    /// Where it stands among all inputs; with [`TextSpan::DECODED`], in decoded text.
+    /// Offset in the concatenated inputs; with [`TextSpan::DECODED`], in decoded text.
     pub offset: u64,
     /// Length in bytes.
     pub len: u64,

@@ -1,8 +1,9 @@
 //! Adds events that make DevTools treat profiles as a browser trace, with the main thread first and
 //! open.
 //!
-//! With a `TracingStartedInBrowser` event DevTools hides processes without a page, so each gets a
-//! `CommitLoad`. The displayed range begins at that event, so it is the earliest.
+//! With a `TracingStartedInBrowser` event, DevTools hides processes without a page, so each process
+//! gets a `CommitLoad`. The displayed range begins at `TracingStartedInBrowser`, so that event is
+//! the earliest.
 //!
 //! ```text
 //!   M thread_name CrRendererMain      by this name DevTools finds the main thread
@@ -23,7 +24,8 @@ pub const FOR_DEVTOOLS: &str = "--for devtools";
 pub(crate) struct StartedProfile {
     pub pid: u64,
     pub tid: u64,
-    /// Whether DevTools shows the thread as main thread; by default that of the first profile.
+    /// Whether DevTools shows the thread as main thread; by default the thread of the first
+    /// profile.
     pub is_main: bool,
     /// Start in nanoseconds.
     pub start: i64,

@@ -91,7 +91,8 @@ pub struct Identity {
     pub place: Option<ProfilePlace>,
 }
 
-/// Assigns identities to profiles; knows all input names, so that no assigned id collides.
+/// Assigns processes, threads and stream ids to profiles. It reads the names of all inputs first,
+/// so that no assigned id equals an id in a name.
 ///
 /// ```
 /// use std::path::Path;
@@ -99,10 +100,10 @@ pub struct Identity {
 ///
 /// let paths = ["CPU.20250510.134625.10.1.002.cpuprofile", "mine.cpuprofile"].map(Path::new);
 /// let mut identities = Identities::new(paths.into_iter(), &ProfileInputs::default(), false);
-/// let [node, mine] = paths.map(|path| identities.next(path, b"what tells it from others"));
+/// let [node, mine] = paths.map(|path| identities.next(path, b"the content of the profile"));
 /// assert_eq!((node.pid, node.tid, &*node.thread_name), (10, 1, "worker 1"));
 /// assert_eq!((mine.pid, mine.tid, &*mine.process_name), (10_000_000, 0, "mine"));
-/// assert!(node.place.is_none() && mine.place.is_some(), "what was assigned is told");
+/// assert!(node.place.is_none() && mine.place.is_some(), "only assigned ids are reported");
 /// assert_ne!(node.id, mine.id);
 /// ```
 pub struct Identities {
@@ -120,8 +121,8 @@ pub struct Identities {
 }
 
 impl Identities {
-    /// Reads the names of all inputs; with `one_process`, profiles become threads of the earliest
-    /// one.
+    /// Reads the names of all inputs. If `one_process`, all profiles become threads of the process
+    /// with the earliest name.
     pub fn new<'i>(
         inputs: impl Iterator<Item = &'i Path>,
         options: &ProfileInputs,
@@ -207,7 +208,7 @@ impl Identities {
         }
     }
 
-    /// Returns 48 bits of FNV-1a, unique within the run.
+    /// Returns a stream id that is unique within the run: 48 bits of an FNV-1a hash.
     fn stream_id(&mut self, content: &[u8], pid: u64, tid: u64) -> String {
         let numbers = [pid.to_le_bytes(), tid.to_le_bytes()].concat();
         let hash = numbers.iter().chain(content).fold(0xCBF2_9CE4_8422_2325_u64, |hash, &byte| {

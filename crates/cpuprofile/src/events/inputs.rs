@@ -6,8 +6,8 @@
 //!   after all inputs: events for DevTools, on request (`browser`) ─ scan ─> like a trace
 //! ```
 //!
-//! The session of [`tracemill_trace::read`] calls this through [`Expand`] and knows nothing of
-//! profiles.
+//! The session of [`tracemill_trace::read`] calls this module through [`Expand`] and knows nothing
+//! of profiles.
 
 use crate::events::browser::{FOR_DEVTOOLS, StartedProfile, browser_events};
 use crate::events::identity::{Identities, ProfileInputs};
@@ -35,9 +35,9 @@ const KEYS: [&[u8]; 10] = [
 
 /// Reads CPU profiles as the events that V8 would have streamed.
 ///
-/// Pass it to [`Trace::observe`](tracemill_trace::Trace::observe) or
-/// [`Scan`](tracemill_trace::observe::Scan), one per run. Heap: 60 bytes per node of the current
-/// profile, and a few dozen per profile.
+/// Pass a new reader to each [`Trace::observe`](tracemill_trace::Trace::observe) or
+/// [`Scan`](tracemill_trace::observe::Scan). Heap: 60 bytes per node of the current profile, and a
+/// few dozen bytes per profile.
 ///
 /// ```
 /// use tracemill_trace::{EventOrder, Limits, Source, Trace};
@@ -63,8 +63,8 @@ pub struct ProfileReader {
 impl ProfileReader {
     /// Creates a reader for the `.cpuprofile` inputs of a run.
     ///
-    /// With `one_process`, profiles become threads of the earliest one. `for_devtools` adds events
-    /// that make DevTools show their main thread.
+    /// If `one_process`, all profiles become threads of the process with the earliest name. If
+    /// `for_devtools`, the reader adds events that make DevTools show the main thread.
     pub fn new(rules: &ProfileInputs, one_process: bool, for_devtools: bool) -> Self {
         let rules = rules.clone();
         ProfileReader { rules, one_process, for_devtools, identities: None, started: Vec::new() }

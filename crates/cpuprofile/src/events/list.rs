@@ -54,7 +54,7 @@ impl ArrayReader {
         self.rest = (offset + used, len - used);
     }
 
-    /// Counts the unread elements without reading past them; costs a pass over them.
+    /// Counts the unread elements, which stay unread. Cost: a pass over these elements.
     pub(super) fn count(&self, store: &Store<'_>) -> u64 {
         let mut count = 0;
         { *self }.read(store, |cursor, _| {
@@ -71,13 +71,14 @@ impl ArrayReader {
 pub(super) enum Steps {
     /// `timeDeltas`: steps from sample to sample.
     Deltas,
-    /// `timestamps` of the old format, with the last one read.
+    /// `timestamps` of the old format, with the last time that was read.
     Times(Option<i64>),
-    /// No times: `count` samples are spread evenly over the profile, and `taken` were read.
+    /// No times: `count` samples are spread evenly over the profile; `taken` of them were read.
     Even { taken: u64, count: u64 },
 }
 
-/// Reads microseconds as nanoseconds, and whether that is exact; skips any other value.
+/// Reads a time in microseconds. Returns nanoseconds, and whether they are exact. Skips any other
+/// value.
 pub(super) fn time(cursor: &mut Cursor<'_>) -> Option<(i64, bool)> {
     if let Some(micros) = cursor.integer() {
         return Some((micros.checked_mul(1000)?, true));

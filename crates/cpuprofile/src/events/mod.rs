@@ -9,9 +9,9 @@
 //! I CpuProfiler::StopProfiling
 //! ```
 //!
-//! DevTools fails on chunks of 125,000. It shows a thread only if its process has an event other
-//! than P, hence the instants. Nodes keep their order and ids, so extracting the profile again
-//! returns the input.
+//! DevTools fails on chunks of 125,000 samples. It shows a thread only if the process has an event
+//! other than P, so the conversion writes instants. Nodes keep their order and ids, so extracting
+//! the profile again returns the input.
 //!
 //! The events are generated on demand, and the scanner reads them like a pipe. Only the call tree
 //! is in memory (about 60 bytes per node):
@@ -52,7 +52,7 @@ use tracemill_trace::store::{Payload, Store};
 
 /// Maximum number of samples, and of nodes, in a chunk.
 const MOST: usize = 10_000;
-/// Start, in nanoseconds, of profiles without one; not 0, since DevTools ignores events at 0.
+/// Start, in nanoseconds, of profiles without a start; not 0, since DevTools ignores events at 0.
 const START: i64 = 1000;
 /// Category of `Profile` and `ProfileChunk` events.
 const PROFILER: &str = "disabled-by-default-v8.cpu_profiler";
@@ -85,10 +85,10 @@ pub(crate) struct ProfileEvents {
     start: Box<[u8]>,
     start_ns: i64,
     end: Option<(Box<[u8]>, i64)>,
-    /// Time of the previous sample in nanoseconds; `ts` is that of the last event, `last` that of
-    /// the latest sample.
+    /// Time of the previous sample in nanoseconds. `ts` is the time of the last event, `last` the
+    /// time of the latest sample.
     time: i64,
-    /// Time steps of samples without a node, to be added to the next one.
+    /// Sum of the time steps of samples without a node, to be added to the next sample.
     carried: i64,
     /// Number of samples without times.
     surplus: u64,
@@ -106,7 +106,8 @@ pub(crate) fn is_profile(document: &Document) -> bool {
         && document.keys.iter().any(|k| string_is(&k.key, b"nodes") || string_is(&k.key, b"head"))
 }
 
-/// Returns bytes that distinguish a profile from others: its short members, and all lengths.
+/// Returns bytes that distinguish a profile from other profiles: the short members, and the lengths
+/// of all members.
 ///
 /// Cost: a few hundred bytes; lists are not read.
 pub fn content(document: &Document, store: &Store<'_>) -> Vec<u8> {
@@ -305,7 +306,7 @@ impl Read for ProfileEvents {
     }
 }
 
-/// Builds the tree from the nodes in `chunk` and in the list, decoding 10,000 at a time.
+/// Builds the tree from the nodes in `chunk` and in the list. Decodes 10,000 nodes at a time.
 fn tree_of(
     chunk: &mut Chunk,
     mut nodes: ArrayReader,

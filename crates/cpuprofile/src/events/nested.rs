@@ -5,8 +5,8 @@
 //!                                ^ child of node 1, with the text {"id":2,"functionName":"f",…}
 //! ```
 //!
-//! A node has the fields of its call frame, and lines and columns count from 1. Its text is copied
-//! here without its children, since in the input it contains them.
+//! A node has the fields of its call frame, and lines and columns count from 1. In the input, the
+//! text of a node contains its children, so the text is copied without them.
 //!
 //! Nodes come in the order in which they begin, parents first. Depth is limited only by the heap, 8
 //! bytes per open node. Cost: one pass, and a second copy of the text of nodes with children.

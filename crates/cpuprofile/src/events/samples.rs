@@ -19,14 +19,14 @@ use tracemill_trace::store::Store;
 #[derive(Default)]
 pub(super) struct SampleBatch {
     pub(super) nodes: Vec<u32>,
-    /// Nanoseconds from the previous sample to each.
+    /// Nanoseconds from the previous sample to each sample.
     pub(super) deltas: Vec<i64>,
     pub(super) positions: [Vec<i64>; 2],
     pub(super) first: i64,
 }
 
 impl ProfileEvents {
-    /// Reads the next samples, except those of unknown nodes; returns false after the last ones.
+    /// Reads the next samples, except those of unknown nodes. Returns false after the last samples.
     pub(super) fn read_samples(&mut self, store: &Store<'_>, batch: &mut SampleBatch) -> bool {
         let mut flaws = Flaws::default();
         let mut ids = Vec::with_capacity(MOST);

@@ -1,4 +1,4 @@
-//! Checks CPU profiles for `check`: assembles each one and collects its defects.
+//! Checks CPU profiles for `check`: assembles each profile and collects its defects.
 //!
 //! ```text
 //!   Streams ─> Suspects ─ judge(0), judge(1), … ─> Judged, Judged, … ─ verdict ─> Verdict
@@ -52,10 +52,11 @@ pub struct Suspects<'c> {
 /// Result of checking one profile.
 pub struct Judged {
     flaws: Flaws,
-    /// Order of the chunks; only [`ChunkOrder::Time`] is reported, since readers in file order fail
-    /// on it.
+    /// Order of the chunks. Only [`ChunkOrder::Time`] is reported, because readers that keep file
+    /// order fail on such chunks.
     order: ChunkOrder,
-    /// Offset of the first node placed only by `parent`, though the first node has children.
+    /// Offset of the first node that only its `parent` places, although the first node of the
+    /// profile has `children`.
     by_parent: Option<u64>,
 }
 
@@ -91,8 +92,8 @@ impl<'c> Suspects<'c> {
 
     /// Combines the results of [`Suspects::judge`], one per profile in order.
     ///
-    /// A thread has more than one profile if two with nodes have the same pid and tid as written.
-    /// Profiles without a `Profile` event do not count, since their thread is unknown.
+    /// A thread has more than one profile if two profiles with nodes have the same pid and tid as
+    /// written. Profiles without a `Profile` event do not count, since their thread is unknown.
     pub fn verdict(&self, judged: &[Judged]) -> StreamVerdict {
         let OddChunks { large, uneven, unsigned } = self.odd;
         let mut verdict = StreamVerdict { large, uneven, unsigned, ..StreamVerdict::default() };
@@ -123,14 +124,14 @@ pub struct StreamVerdict {
     pub flaws: Flaws,
     /// Profiles whose chunks are not in the order in which they must be read.
     pub reordered: Tally,
-    /// Profiles with nodes placed only by their `parent`, though the first node has `children`.
+    /// Profiles with nodes that only their `parent` places, although the first node has `children`.
     ///
     /// DevTools drops such nodes with their subtrees.
     pub by_parent: Tally,
-    /// Profiles whose thread already has one, located by their first chunk; DevTools shows one per
-    /// thread.
+    /// Profiles whose thread already has a profile, located by their first chunk. DevTools shows
+    /// one profile per thread.
     pub further: Tally,
-    /// Chunks of more than 10,000 samples, nodes or steps; DevTools fails on much larger ones.
+    /// Chunks of more than 10,000 samples, nodes or steps; DevTools fails on much larger chunks.
     pub large: Tally,
     /// Chunks with different numbers of samples and steps.
     pub uneven: Tally,

@@ -1,4 +1,4 @@
-//! Collects the CPU profiles of all inputs in one pass, and assembles each one.
+//! Collects the CPU profiles of all inputs in one pass, and assembles each profile.
 //!
 //! ```text
 //!   ProfileLook ─> Collector ─ finish ─> Streams ─ groups ─> Group ─ assemble ─> PlacedProfile
@@ -142,7 +142,7 @@ impl Collector {
 
     /// Returns date and time of the recording as `yyyymmdd` and `hhmmss`.
     ///
-    /// They come from the `metadata` of DevTools or Chrome; `None` without a readable one.
+    /// They come from the `metadata` of DevTools or Chrome. Returns `None` without a readable date.
     pub fn recorded(documents: &[Document], store: &Store<'_>) -> Option<(String, String)> {
         let keys = documents.iter().flat_map(|document| &document.keys);
         let metadata = keys.filter(|key| string_is(&key.key, b"metadata"));
@@ -181,7 +181,8 @@ fn date_and_time(text: &str) -> Option<(String, String)> {
     Some((three(date, '-', 4)?, three(&time[..end], ':', 2)?))
 }
 
-/// A profile that was put together, with when it begins and ends, in nanoseconds of the clock of the events. See [`ProfileGroup::assemble`].
+/// An assembled profile, with its start and end in the clock of the events. See
+/// [`ProfileGroup::assemble`].
 pub struct PlacedProfile<'s, 'p> {
     /// Call tree and sample columns of the profile.
     pub profile: Profile<'s, 'p>,
@@ -189,8 +190,8 @@ pub struct PlacedProfile<'s, 'p> {
     pub bounds: ProfileBounds,
     /// Start in nanoseconds, from which the first step counts.
     pub start: i64,
-    /// Time of the latest sample in nanoseconds; steps may be negative, so it may not be the last
-    /// one.
+    /// Time of the latest sample in nanoseconds. Steps may be negative, so the latest sample may
+    /// not be the last sample.
     pub last: i64,
     /// Order in which the chunks were assembled.
     pub order: ChunkOrder,
@@ -201,8 +202,8 @@ type StreamStart = (i64, Vec<u8>);
 impl ProfileGroup<'_> {
     /// Assembles the profile.
     ///
-    /// Cost: a pass over its chunks, another over those not kept decoded, and more if they are not
-    /// in time order (see `order`).
+    /// Cost: a pass over the chunks, another pass over chunks that are not kept decoded, and more
+    /// passes if the chunks are not in time order (see `order`).
     ///
     /// # Errors
     /// Returns [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if a temporary file
@@ -226,10 +227,11 @@ impl ProfileGroup<'_> {
         self.finish(assembler, ordered.order, first, store)
     }
 
-    /// The profile whose chunks, the first of which is `first`, were all given to `assembler`.
+    /// Finishes the profile after all its chunks were added to `assembler`. `first` is the first
+    /// chunk.
     ///
     /// # Errors
-    /// As [`ProfileGroup::assemble`].
+    /// Returns the errors of [`ProfileGroup::assemble`].
     pub fn finish<'s, 'p>(
         self,
         mut assembler: Assembler<'s, 'p>,
@@ -308,7 +310,7 @@ pub(crate) fn start_at(entry: Entry, store: &Store<'_>) -> Option<StreamStart> {
 
 /// Returns thread, recording API and start of a stream from the last `Profile` event, as written.
 ///
-/// For a `CpuProfile` event they are those of the event. Cost: one event is read.
+/// For a `CpuProfile` event, returns the values of that event. Cost: one event is read.
 pub fn head_of(
     group: ProfileGroup<'_>,
     store: &Store<'_>,
@@ -325,7 +327,7 @@ pub fn head_of(
 
 /// Returns the API that recorded a profile.
 ///
-/// It is named by the last chunk that names one, else by the last `Profile` event.
+/// The last chunk that names an API decides, else the last `Profile` event.
 pub fn source_of(whole: &PlacedProfile<'_, '_>, group: ProfileGroup<'_>) -> Option<ProfileSource> {
     whole.profile.source.or(group.parts.heads.last().and_then(|head| head.origin.source))
 }

@@ -15,7 +15,7 @@ use tracemill_trace::store::entry::Entry;
 
 /// Looks up the contents of chunks, one at a time.
 ///
-/// Cost: constant in input order, otherwise a search over all batches and one within a batch.
+/// Cost: constant in input order; otherwise a search over all batches, and a search within a batch.
 pub struct Contents<'k, 's, 'p> {
     kept: &'k [DecodedChunks],
     store: &'s Store<'p>,
@@ -43,7 +43,7 @@ impl<'k, 's, 'p> Contents<'k, 's, 'p> {
         self.scratch.view()
     }
 
-    /// Returns the nodes of a chunk whose sample lists are plain, without decoding these.
+    /// Returns the nodes of a chunk without decoding its sample lists, which must be plain.
     pub(crate) fn nodes(&mut self, entry: Entry) -> &[Node] {
         if self.find(entry.place.offset()).is_some() {
             return self.get(entry).nodes;
@@ -78,7 +78,8 @@ pub(crate) fn decode(entry: Entry, store: &Store<'_>) -> Chunk {
     chunk
 }
 
-/// Like [`decode`] into `chunk`, which is cleared, but without samples, times, lines and columns.
+/// Decodes an event into `chunk`, which is cleared first, without samples, times, lines and
+/// columns.
 pub(crate) fn decode_nodes(entry: Entry, store: &Store<'_>, chunk: &mut Chunk) {
     chunk.clear();
     let event = store.event(entry.place);
@@ -114,8 +115,8 @@ pub fn decode_into(event: &Event<'_>, offset: u64, chunk: &mut Chunk) {
     }
 }
 
-/// Returns the args of an event at `offset` including the text after the args, and where they
-/// begin.
+/// Returns the args of an event at `offset`, including the text after the args, and the offset of
+/// the args.
 fn args_of<'e>(event: &Event<'e>, offset: u64) -> Option<(&'e [u8], u64)> {
     let args = event.field_and_rest(Field::Args)?;
     let within = args.as_ptr() as usize - event.bytes.as_ptr() as usize;

@@ -5,8 +5,8 @@
 //!   read         x                        x              chunks of a window and of its nodes
 //! ```
 //!
-//! What is read must match the checksum of the index. If it does not, all results are invalid, and
-//! the caller must discard them. Heap: 68 bytes per chunk; spills to disk.
+//! Each chunk that is read must match its checksum in the index. If a chunk does not match, all
+//! results are invalid, and the caller must discard them. Heap: 68 bytes per chunk; spills to disk.
 
 use crate::chunk::skim::Skim;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -45,9 +45,9 @@ struct KnownStream {
 
 /// Chunks of some streams of the only input.
 ///
-/// The index reader fills it ([`KnownChunks::push`], then [`KnownChunks::finish`]) and passes it to
-/// [`Streams::complete`](crate::Streams::complete). Several threads may then read chunks. At the
-/// end, results count only if [`KnownChunks::is_wrong`] is false.
+/// The index reader fills this list ([`KnownChunks::push`], then [`KnownChunks::finish`]) and
+/// passes the list to [`Streams::complete`](crate::Streams::complete). Several threads may then
+/// read chunks. At the end, results count only if [`KnownChunks::is_wrong`] is false.
 pub struct KnownChunks {
     /// Offset of the input in the concatenated inputs.
     base: u64,

@@ -1,4 +1,4 @@
-//! Stores the CPU profile streams of a run: the profiles of each, and the locations of their
+//! Stores the CPU profile streams of a run: the profiles of each stream, and the locations of their
 //! chunks.
 //!
 //! ```text
@@ -109,7 +109,7 @@ fn heap_of(key: &StreamKey, owner: &StreamOwner) -> u64 {
 /// let limits = Limits::new(1, 64 << 20, std::env::temp_dir());
 /// let trace = Trace::open(&[Source::bytes("a.json", text)], &limits)?;
 ///
-/// let mut router = Router::default(); // each stretch of an input has one
+/// let mut router = Router::default(); // one for each part of an input
 /// trace.events(EventOrder::Input).for_each(|event| router.note(&event.fields(), event.offset));
 /// let mut streams = Streams::new(limits.lease("profiles", Share::of(1, 32)), &limits);
 /// streams.append(router, 0)?; // of the input that begins at 0
@@ -219,10 +219,10 @@ impl Streams {
         Ok(())
     }
 
-    /// Keeps only the streams for which `keeps` returns true; it gets the offset of the first
-    /// event.
+    /// Keeps only the streams for which `keeps` returns true. `keeps` receives the offset of the
+    /// first event of a stream.
     ///
-    /// Call it after [`Streams::finish`].
+    /// Call this after [`Streams::finish`].
     pub fn retain(&mut self, keeps: impl Fn(u64) -> bool) {
         let file = self.file.as_deref().unwrap_or_default();
         self.all.retain(|(_, stream)| stream.first(file).is_some_and(&keeps));
@@ -230,7 +230,7 @@ impl Streams {
         self.numbers = keys.collect();
     }
 
-    /// Replaces the chunks of streams by chunks from an index; call it after [`Streams::finish`].
+    /// Replaces the chunks of streams by chunks from an index. Call this after [`Streams::finish`].
     pub fn complete(&mut self, known: &Arc<KnownChunks>) {
         self.known = Some(Arc::clone(known));
     }
@@ -282,8 +282,9 @@ impl Streams {
     }
 }
 
-/// The events of one profile: those of a stream, less those of inputs that have a profile of the same ids of their own. A handful of
-/// references: copies cost nothing. [`ProfileGroup::assemble`] puts the profile together.
+/// The events of one profile: the events of its stream, except in inputs that have another profile
+/// with the same ids. It consists of references, so copies are cheap. [`ProfileGroup::assemble`]
+/// builds the profile.
 #[derive(Clone, Copy)]
 pub struct ProfileGroup<'c> {
     /// Key of the stream.
@@ -315,7 +316,7 @@ impl<'c> ProfileGroup<'c> {
         self.known.map_or_else(|| self.parts.chunks.records(self.file), KnownGroup::chunks)
     }
 
-    /// Returns the skim of each chunk; none without [`Detail::Times`](crate::Detail).
+    /// Returns the skim of each chunk. Returns no skims without [`Detail::Times`](crate::Detail).
     pub fn skims(self) -> Records<'c, Skim> {
         self.known.map_or_else(|| self.parts.skims.records(self.file), KnownGroup::skims)
     }
@@ -334,21 +335,22 @@ impl<'c> ProfileGroup<'c> {
         self.parts.heads.iter().map(|head| head.entry).chain(self.chunks().iter())
     }
 
-    /// Returns the times of events in nanoseconds, [`i64::MIN`] for events without one.
+    /// Returns the times of events in nanoseconds, [`i64::MIN`] for events without a time.
     pub(crate) fn times(self) -> impl Iterator<Item = i64> + 'c {
         self.events().map(|event| event.time)
     }
 
     /// Returns the sampled thread, as written.
     ///
-    /// It is that of the last `Profile` event, as in DevTools; else that of the first event.
+    /// The last `Profile` event names that thread, as in DevTools. Without a `Profile` event, the
+    /// first event names it.
     pub fn tid(self) -> &'c [u8] {
         self.parts.heads.last().map_or(&self.owner.tid, |head| &head.tid)
     }
 
     /// Returns the time of the last `Profile` event, else of the first chunk, in nanoseconds.
     ///
-    /// It is [`i64::MIN`] if that event has no time, and 0 without any event.
+    /// The result is [`i64::MIN`] if that event has no time, and 0 without any event.
     pub fn first_time(self) -> i64 {
         let head = self.parts.heads.last().map(|head| head.entry);
         head.or_else(|| self.chunks().first()).map_or(0, |entry| entry.time)

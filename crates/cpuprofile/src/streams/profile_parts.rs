@@ -21,7 +21,7 @@ use tracemill_trace::store::entry::Entry;
 
 /// Start and recording API of a profile, from one event.
 pub struct Origin {
-    /// `startTime` in nanoseconds, in the clock of the data, which may differ from that of the
+    /// `startTime` in nanoseconds, in the clock of the data, which may differ from the clock of the
     /// events.
     pub start: Option<i64>,
     /// API that recorded the profile, if the event names one.
@@ -41,9 +41,9 @@ pub struct ProfileHead {
 /// Sizes of a profile's chunks; nodes of skimmed chunks are not counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ChunkSums {
-    /// Number of nodes, including repeated ones.
+    /// Number of nodes, including repeated nodes.
     pub nodes: u64,
-    /// Number of samples, including invalid ones.
+    /// Number of samples, including invalid samples.
     pub samples: u64,
     /// Number of time steps.
     pub deltas: u64,
@@ -119,7 +119,7 @@ impl ProfileParts {
 pub struct StreamOwner {
     /// Process id.
     pub pid: Written,
-    /// Id of the thread that wrote the event; for chunks not the sampled one.
+    /// Id of the thread that wrote the event; for a chunk, not the sampled thread.
     pub tid: Written,
     /// Stream id: `id`, else `id2`.
     pub id: Written,

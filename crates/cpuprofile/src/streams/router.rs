@@ -9,7 +9,7 @@
 //!
 //! Decoding is as parallel as the scan and needs no queue.
 //!
-//! Cost: a look at the start of the name for every event. A chunk is decoded ([`Detail::All`]) or
+//! Cost: for every event, a check of the start of its name. A chunk is decoded ([`Detail::All`]) or
 //! read at a fifth of that cost ([`Detail::Times`]). Heap: 16 bytes per chunk, and the decoded
 //! data.
 
@@ -159,8 +159,8 @@ impl Router {
         }
     }
 
-    /// Takes a `Profile` event; all are kept, since only the end of the input shows which is the
-    /// last.
+    /// Takes a `Profile` event. All `Profile` events are kept, since the last counts, and only the
+    /// end of the input shows which event is the last.
     fn head(&mut self, event: &Event<'_>, entry: Entry) -> usize {
         let origin = self.decode(event, entry);
         let tid = event.field(Field::Tid).unwrap_or_default().into();
@@ -169,7 +169,8 @@ impl Router {
         at
     }
 
-    /// Takes a `CpuProfile` event: each is a profile, so its key ends with its offset.
+    /// Takes a `CpuProfile` event. Each such event is a profile of its own, so the key ends with
+    /// the offset of the event.
     fn whole(&mut self, event: &Event<'_>, entry: Entry) -> usize {
         let origin = self.decode(event, entry);
         self.keep(entry);

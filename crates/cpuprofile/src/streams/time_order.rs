@@ -1,5 +1,5 @@
-//! Detects CPU profile streams that time order would break: a chunk must not precede its
-//! predecessor.
+//! Detects CPU profile streams that sorting by time would break: a chunk must not come before its
+//! predecessor in the input.
 //!
 //! ```text
 //!   input        A@10  B@30  C@20           C needs a node that B defines
@@ -33,8 +33,8 @@ struct StreamEnds {
 
 /// Records whether the chunks of each stream are in time order, and when each stream began.
 ///
-/// Each scan worker fills one for its batch; they are appended in input order. Heap: two entries
-/// and up to two keys per stream.
+/// Each scan worker records the orders of its batch; batches are appended in input order. Heap: two
+/// entries and up to two keys per stream.
 ///
 /// ```
 /// use tracemill_trace::store::entry::Entry;
@@ -109,7 +109,8 @@ impl StreamOrders {
         StreamOrders { ends, begins }
     }
 
-    /// Maps the times of chunks, which must keep their order; `Profile` events keep theirs.
+    /// Replaces each time of a chunk by `new` of that time. `new` must keep the order of times. The
+    /// times of `Profile` events stay.
     pub fn with_times(mut self, new: impl Fn(i64) -> i64) -> Self {
         let entries = self.ends.values_mut().flat_map(|seen| [&mut seen.first, &mut seen.last]);
         let timed = entries.filter(|entry| entry.time > i64::MIN);

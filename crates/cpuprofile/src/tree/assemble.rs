@@ -2,7 +2,7 @@
 //!
 //! Samples become node indices (4 bytes) and times become steps (8 bytes); both spill to disk. A
 //! sample of an undefined node gets a placeholder, resolved at the end. The first step of a chunk
-//! counts from the last sample of the previous one.
+//! counts from the last sample of the previous chunk.
 //!
 //! If a stream has as many steps as samples, they are paired over the whole stream, as in DevTools;
 //! otherwise per chunk, so that a bad chunk does not shift later ones.
@@ -16,8 +16,8 @@
 //!   deltas   5000 7000 7000 7000          nanoseconds
 //! ```
 //!
-//! Cost: a few ns and one lookup per sample. A repeated node is compared with the first by its
-//! bytes.
+//! Cost: a few ns and one lookup per sample. A repeated node is compared byte by byte with the
+//! first node of the same id.
 
 use crate::chunk::decoded_chunks::ChunkRef;
 use crate::chunk::source::ProfileSource;
@@ -95,7 +95,7 @@ pub struct Assembler<'s, 'p> {
     start: Option<i64>,
     /// End in nanoseconds according to the last chunk that has an end.
     end: Option<i64>,
-    /// Offset from the clock of the data to that of the events.
+    /// Offset from the clock of the data to the clock of the events.
     shift: i64,
     first: Option<u64>,
     source: Option<ProfileSource>,
@@ -107,8 +107,9 @@ pub struct Assembler<'s, 'p> {
 }
 
 impl<'s, 'p> Assembler<'s, 'p> {
-    /// An assembler for a stream that has `samples` samples and `deltas` steps in all. Columns get room for so many at once, as far as
-    /// their share goes; so these must be what [`Sums`](crate::streams::profile_parts::ChunkSums) found.
+    /// Creates an assembler for a stream with `samples` samples and `deltas` steps in total.
+    /// Reserves columns of these lengths, within their shares. So the numbers must be those of
+    /// [`Sums`](crate::streams::profile_parts::ChunkSums).
     pub fn new(
         store: &'s Store<'p>,
         samples: u64,
@@ -185,7 +186,7 @@ impl<'s, 'p> Assembler<'s, 'p> {
         Ok(())
     }
 
-    /// Adds an unknown key; the first value counts, and a different later one is a flaw.
+    /// Adds an unknown key. The first value counts, and a different later value is a flaw.
     fn add_extra(&mut self, extra: &Extra) {
         let bytes = |text| text_of(text, self.store, &self.decoded_text);
         let next = self.extras.len();
@@ -290,9 +291,10 @@ impl<'s, 'p> Assembler<'s, 'p> {
         LATER + at
     }
 
-    /// Sets the known start of the profile, which overrides that of chunks.
+    /// Sets the known start of the profile, which overrides the start from chunks.
     ///
-    /// `data_start` is the start in the clock of the data, which may differ from that of events.
+    /// `data_start` is the start in the clock of the data, which may differ from the clock of the
+    /// events.
     pub fn set_start(&mut self, start: Option<i64>, data_start: Option<i64>) {
         self.start = start.or(self.start);
         self.shift =

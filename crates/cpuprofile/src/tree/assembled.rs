@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Most profiles are *plain*: every sample has a node and a step, and [`Profile::columns`] returns
-//! the columns directly. In others, [`Profile::samples`] resolves placeholders for later nodes, and
-//! adds the time of samples without a node to the next sample.
+//! the columns directly. In all other profiles, [`Profile::samples`] resolves placeholders for
+//! later nodes, and adds the time of samples without a node to the next sample.
 //!
 //! Cost: 12 bytes per sample, and 8 per line or column, in memory or on disk; reading takes about 2
 //! ns per sample.
@@ -120,7 +120,8 @@ impl Profile<'_, '_> {
         }
     }
 
-    /// Spaces samples without times evenly, as DevTools does; drops them without start or end.
+    /// Spaces samples without times evenly, as DevTools does. Drops the samples if the start or the
+    /// end is unknown.
     pub(super) fn spread(&mut self, mut steps: SpillVec<i64>) -> Result<(), Error> {
         let count = self.samples.len() as i128;
         let (Some(start), Some(end)) = (self.start, self.end) else {
@@ -148,7 +149,7 @@ impl Profile<'_, '_> {
 pub struct Columns<'a> {
     /// Index of each sample's node in the call tree.
     pub nodes: &'a SpilledVec<u32>,
-    /// Nanoseconds to each sample from the previous one, or from the start of the profile.
+    /// Nanoseconds to each sample from the previous sample, or from the start of the profile.
     pub steps: &'a SpilledVec<i64>,
     /// Lines and columns of the samples.
     pub positions: [Option<&'a SpilledVec<i64>>; 2],
@@ -207,7 +208,7 @@ pub struct Samples<'a> {
 impl Iterator for Samples<'_> {
     type Item = Sample;
 
-    /// Returns the next sample with a node; the steps of skipped samples are added to its own.
+    /// Returns the next sample with a node. Adds the steps of skipped samples to its step.
     #[inline]
     fn next(&mut self) -> Option<Sample> {
         let mut delta = 0i64;

@@ -5,9 +5,10 @@
 //!
 //! * If the first node has `children`, these lists decide; the first list that names a node counts.
 //!   `parent` is used only for nodes in no list. Contradictions are counted.
-//! * Otherwise `parent` decides, and lists are used only for nodes without one.
-//! * The root is the first node without a parent. Other such nodes, and one node of each cycle, are
-//!   moved below it and counted; DevTools would drop their subtrees.
+//! * Otherwise `parent` decides, and lists are used only for nodes without a `parent`.
+//! * The root is the first node without a parent. Other nodes without a parent, and one node of
+//!   each
+//!   cycle, are moved below the root and counted; DevTools would drop their subtrees.
 //! * An identical repeated node is one node. A different node with a used id is counted, and gets
 //!   another id.
 //!
@@ -35,7 +36,7 @@ pub(crate) const NONE: u32 = u32::MAX;
 /// Largest integer that JavaScript represents exactly.
 const SAFE: u64 = (1 << 53) - 1;
 
-/// Maps ids to node indices: a table for small ids as in V8, a map for others.
+/// Maps ids to node indices: a table for small ids as in V8, a map for all other ids.
 ///
 /// The table is at most four times as long as the number of nodes, plus a few thousand, so huge ids
 /// cannot exhaust the memory.
@@ -100,7 +101,8 @@ pub struct Tree {
     pub root: u32,
     /// Whether nodes must be renumbered: ids are repeated, or JavaScript cannot represent them.
     pub renumber: bool,
-    /// First node placed only by `parent` though children lists decide; DevTools drops such nodes.
+    /// First node that only its `parent` places, although lists of children decide. DevTools drops
+    /// such nodes.
     pub by_parent: Option<u32>,
     index: NodeNumbers,
 }
@@ -118,8 +120,8 @@ impl Builder {
 
     /// Adds a node of a chunk; `children` has the chunk's lists, `text` is the node's object.
     ///
-    /// If the id is in use, `same` is called with the text of the earlier node; if it returns true,
-    /// nothing is added.
+    /// If the id is in use, calls `same` with the text of the earlier node. If `same` returns true,
+    /// adds nothing.
     pub(crate) fn add(
         &mut self,
         node: &Node,
@@ -248,7 +250,7 @@ impl Tree {
         self.ids.capacity() * node + ids
     }
 
-    /// Returns the index of the node with this id; the last one wins.
+    /// Returns the index of the node with this id; the last such node wins.
     #[inline]
     pub fn number(&self, id: u64) -> Option<u32> {
         self.index.get(id)
@@ -272,7 +274,7 @@ impl Tree {
     /// Cuts every cycle: follows each node's parents once, without recursion.
     ///
     /// A walk that reaches one of its own nodes has found a cycle. A walk that reaches a node of an
-    /// earlier one stops.
+    /// earlier walk stops.
     fn cut_cycles(&mut self, flaws: &mut Flaws) {
         const NEW: u32 = 0;
         const DONE: u32 = u32::MAX;
@@ -301,7 +303,8 @@ impl Tree {
     /// Returns node indices with parents before children; `None` if the nodes are already in such
     /// an order.
     ///
-    /// Cost: a pass; otherwise 12 bytes of heap per node and a stack, of which 4 per node remain.
+    /// Cost: one pass. For another order, also 12 bytes of heap per node and a stack; 4 bytes per
+    /// node remain.
     pub fn parents_first(&self) -> Option<Vec<u32>> {
         let in_order = self.root == 0
             && self.parents.iter().enumerate().all(|(i, &p)| p == NONE || (p as usize) < i);
@@ -331,7 +334,7 @@ impl Tree {
         lists
     }
 
-    /// Returns the id to write for a node: its own, or its index + 1 if nodes are renumbered.
+    /// Returns the id to write for a node: its given id, or its index + 1 if nodes are renumbered.
     pub fn id(&self, node: u32) -> u64 {
         if self.renumber { u64::from(node) + 1 } else { self.ids[node as usize] }
     }

@@ -39,7 +39,8 @@ use tracemill_trace::store::Store;
 use tracemill_trace::store::entry::Entry;
 use tracemill_trace::time::windows::Windows;
 
-/// Collects what windows need of a stream, then cuts it chunk by chunk (`cut`).
+/// Collects the samples and nodes of a stream that windows need, then cuts the stream chunk by
+/// chunk (`cut`).
 struct Excerpt<'c, 's, 'p> {
     group: ProfileGroup<'c>,
     contents: Contents<'c, 's, 'p>,
@@ -57,9 +58,9 @@ struct Excerpt<'c, 's, 'p> {
     parents: Parents,
     /// Number of samples in chunks that may reach into windows.
     samples: u64,
-    /// Greatest time of a sample in the stream.
+    /// Time of the latest sample of the stream, in nanoseconds.
     last: i64,
-    /// Time of the last sample in the stream.
+    /// Time of the sample at the end of the stream, in nanoseconds; may be earlier than `last`.
     end: i64,
     /// Whether the stream has lines of samples, and whether it has columns.
     positions: [bool; 2],
@@ -325,8 +326,8 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         self.note_nodes(piece.number, &nodes);
     }
 
-    /// Reads unread chunks, last to first, that may define needed nodes; returns whether there was
-    /// one.
+    /// Reads the unread chunks that may define needed nodes, from the last chunk to the first.
+    /// Returns whether new nodes were found.
     fn find_parents(&mut self) -> bool {
         let before = self.looked_at.len();
         for piece in self.backwards() {

@@ -1,17 +1,17 @@
-//! Cuts CPU profile streams to windows: each is kept, dropped, or re-based (see `rebase`).
+//! Cuts CPU profile streams to windows: each stream is kept, dropped, or re-based (see `rebase`).
 //!
 //! | profile | `Clip` | `Keep` | `Drop` |
 //! |---|---|---|---|
 //! | all events and samples in one window | kept | kept | kept |
-//! | all in windows, but several | kept | kept | dropped |
-//! | has samples in a window, or one in force at its start | re-based | kept | dropped |
+//! | all events and samples in several windows | kept | kept | dropped |
+//! | has samples in a window, or a sample in force at its start | re-based | kept | dropped |
 //! | only spans windows | dropped | kept | dropped |
 //! | overlaps windows, but is a `CpuProfile` event or has no `Profile` event | kept and reported | kept | dropped |
 //! | outside | dropped | dropped | dropped |
 //!
-//! Cost: [`Edges::Clip`] assembles what windows need of each profile (`excerpt`), other modes the
-//! whole. Profiles run in parallel, at most one per 64 MiB of memory, since call trees are outside
-//! all leases.
+//! Cost: [`Edges::Clip`] assembles only the part of each profile that windows need (`excerpt`);
+//! other modes assemble whole profiles. Profiles are assembled in parallel, at most one per 64 MiB
+//! of memory, since call trees are outside all leases.
 
 pub(crate) mod excerpt;
 pub(crate) mod rebase;
@@ -50,7 +50,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Returns the profiles whose events are kept, or with `stay` false the others.
+    /// Returns the profiles whose events are kept, or all other profiles if `stay` is false.
     pub fn groups<'c>(
         &'c self,
         streams: &'c Streams,
@@ -67,15 +67,16 @@ enum StreamOutcome {
     /// Keep the events and report that some are outside the windows.
     Whole,
     Dropped,
-    /// Replace the events by synthetic ones.
+    /// Replace the events by synthetic events.
     Rebased,
 }
 
-/// Decides on every profile of `streams`; events of those re-based go to `emit`, each as the text of one JSON object. Nothing of that
-/// counts if a chunk that was known proved to be another one (see [`KnownChunks`](crate::KnownChunks)).
+/// Decides on every profile of `streams`. Passes the events of re-based profiles to `emit`, each as
+/// the text of one JSON object. All results are invalid if a chunk does not match the index (see
+/// [`KnownChunks`](crate::KnownChunks)).
 ///
-/// With [`Edges::Clip`] profiles whose chunks were taken with [`Detail::Times`](crate::Detail), which says when their samples are, are put together as
-/// far as windows need them, all others as a whole.
+/// With [`Edges::Clip`], a profile whose chunks were taken with [`Detail::Times`](crate::Detail) is
+/// assembled only as far as windows need it. All other profiles are assembled as a whole.
 ///
 /// ```
 /// use tracemill_trace::time::windows::{Edges, TimeSpan, Windows};
@@ -110,7 +111,8 @@ enum StreamOutcome {
 /// ```
 ///
 /// # Errors
-/// Those of `emit`, and [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if the disk does not take a profile.
+/// Returns the errors of `emit`, and [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch)
+/// if a temporary file cannot be written.
 pub fn cut_streams(
     streams: &Streams,
     windows: &Windows,

@@ -1,4 +1,5 @@
-//! Re-bases a CPU profile stream: writes its part in windows as a stream that starts there.
+//! Re-bases a CPU profile stream: writes the part in windows as a new stream that starts at the
+//! first of these windows.
 //!
 //! ```text
 //!   stream      Profile @10   samples  12 15 18 │    21 24 27 │ 30 …    window │20 … 30│
@@ -7,8 +8,9 @@
 //!
 //! The stream has the samples inside with exact times, lines and columns; their nodes with all
 //! ancestors, as written; and their `trace_ids`. A window begins with the sample in force
-//! ([`InForce`]), unless a sample is exactly at its start. If the profile starts outside, `ts` of
-//! its `Profile` event moves to the window's start, and `startTime` by as much.
+//! ([`InForce`]), unless a sample is exactly at its start. If the profile starts outside the
+//! windows, `ts` of its `Profile` event moves to the window's start, and `startTime` moves by the
+//! same difference.
 //!
 //! Cost: assembling the profile, and reading its samples twice more. Heap: its call tree.
 
@@ -28,7 +30,7 @@ use tracemill_trace::time::windows::Windows;
 /// Maximum number of samples, and of nodes, in a chunk.
 const MOST: usize = 10_000;
 
-/// Line and column of a sample; 0 without one.
+/// Line and column of a sample; 0 if missing.
 type Positions = [i64; 2];
 
 /// Writes an assembled profile as a re-based stream, once.
@@ -82,7 +84,8 @@ impl Iterator for SampleWalk<'_> {
     }
 }
 
-/// Iterator over the samples to write: those in windows, and the one in force at each start.
+/// Iterator over the samples to write: the samples in windows, and the sample in force at the start
+/// of each window.
 struct Inside<'a> {
     walk: SampleWalk<'a>,
     windows: &'a Windows,
@@ -109,7 +112,8 @@ impl Iterator for Inside<'_> {
 }
 
 impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
-    /// Reads the samples once to find those in force at the start of windows.
+    /// Creates the writer. Reads the samples once to find the samples in force at the start of
+    /// windows.
     pub(crate) fn new(
         group: ProfileGroup<'g>,
         whole: &'g PlacedProfile<'s, 'p>,
@@ -193,7 +197,8 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         Ok(count)
     }
 
-    /// Returns the start: the profile's own, or that of the first sample's window.
+    /// Returns the new start: the start of the profile if a window contains it, else the start of
+    /// the window of the first sample.
     fn start(&self) -> i64 {
         let start = self.whole.start;
         if self.windows.at(start).is_some() {
@@ -205,9 +210,11 @@ impl<'g, 's, 'p> Rebase<'g, 's, 'p> {
         if from == i64::MIN { time } else { from }
     }
 
-    /// Writes the last `Profile` event with `ts` and `startTime` moved, other bytes unchanged.
+    /// Writes the last `Profile` event with a new `ts` and `startTime`, and all other bytes
+    /// unchanged.
     ///
-    /// Both move by the same difference, exactly, since `startTime` may use another clock.
+    /// `startTime` may use another clock than `ts`. So the same difference is added to `ts` and to
+    /// `startTime`, without rounding.
     fn write_head(
         &mut self,
         start: i64,

@@ -6,8 +6,8 @@
 //! let event = br#"{"ph":"X", "pid":7}"#;
 //! let mut patches = Patches::default();
 //! patches.number(event, &event[17..18], b"8"); // the slice of the event identifies the value
-//! patches.insert_at(event.len() - 1, br#","tid":1"#); assert_eq!(patches.apply(event),
-//! br#"{"ph":"X", "pid":8,"tid":1}"#);
+//! patches.insert_at(event.len() - 1, br#","tid":1"#);
+//! assert_eq!(patches.apply(event), br#"{"ph":"X", "pid":8,"tid":1}"#);
 //! ```
 //!
 //! Values are identified by their slice of the event, so callers count no offsets. Slices outside

@@ -27,8 +27,8 @@
 //! let mut growing = Temporary::new(&std::env::temp_dir())?;
 //! growing.write_all(b"abc")?;
 //! let map = growing.map()?.expect("there are bytes");
-//! growing.write_all(b"def")?; // after the mapped bytes, which never change assert_eq!(&map[..],
-//! b"abc");
+//! growing.write_all(b"def")?; // after the mapped bytes, which never change
+//! assert_eq!(&map[..], b"abc");
 //!
 //! let sparse = Sparse::new(&std::env::temp_dir(), 1 << 20)?;
 //! sparse.write_all_at(b"x", 1 << 19)?;

@@ -14,8 +14,8 @@
 //! let [time, dur] = [b"5", b"7"].map(|text| nanos(text).expect("microseconds"));
 //! let entry = |offset, dur| Entry { time: time.floor, place: Place::new(offset, 100, rank(time, dur)) };
 //! assert!(entry(900, Some(dur)) < entry(0, None)); // at one time the longer first
-//! assert!(entry(0, None) < entry(100, None)); // then by offset assert!(says_all(rank(time,
-//! Some(dur))) && longest(rank(time, Some(dur))) == Some(7_000));
+//! assert!(entry(0, None) < entry(100, None)); // then by offset
+//! assert!(says_all(rank(time, Some(dur))) && longest(rank(time, Some(dur))) == Some(7_000));
 //! assert_eq!(rank(nanos(b"5.00001").expect("finer than 16 bytes say"), None), EXACT);
 //! ```
 

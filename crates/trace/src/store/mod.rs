@@ -104,8 +104,9 @@ struct StorePiece<'p> {
 /// let trace = Trace::open(&sources, &Limits::new(1, 64 << 20, std::env::temp_dir()))?;
 /// let store = trace.store();
 /// let offsets: Vec<u64> = trace.events(EventOrder::Input).map(|event| event.offset).collect();
-/// assert_eq!(offsets, [1, 11]); // the second input follows the first assert_eq!(store.slice(11,
-/// 8), br#"{"ts":2}"#); assert_eq!(store.copy(8..13), br#"}][{""#); // across the border
+/// assert_eq!(offsets, [1, 11]); // the second input follows the first
+/// assert_eq!(store.slice(11, 8), br#"{"ts":2}"#);
+/// assert_eq!(store.copy(8..13), br#"}][{""#); // across the border
 /// # Ok::<(), tracemill_trace::Error>(())
 /// ```
 pub struct Store<'p> {

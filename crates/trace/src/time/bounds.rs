@@ -69,8 +69,8 @@ enum AtZero {
 /// let bounds = trace.bounds().expect("there are events");
 /// assert_eq!((bounds.start, bounds.last, bounds.end), (5_000_000_000, 5_000_007_000, 5_000_020_000)); // nanoseconds
 ///
-/// // an instant at 0 does not set the start; a slice at 0 does assert_eq!(note(trace,
-/// r#"{"ph":"i","ts":0}"#).bounds().map(|all| (all.start, all.first)), Some((5_000_000_000, 0)));
+/// // an instant at 0 does not set the start; a slice at 0 does
+/// assert_eq!(note(trace, r#"{"ph":"i","ts":0}"#).bounds().map(|all| (all.start, all.first)), Some((5_000_000_000, 0)));
 /// assert_eq!(note(trace, r#"{"ph":"X","ts":0,"dur":1}"#).bounds().map(|all| all.start), Some(0));
 /// ```
 #[derive(Clone, Copy, Debug)]
