@@ -7,7 +7,7 @@ use crate::Rng;
 /// Splits a length into random pieces of `1..=max_piece` bytes. Returns their lengths, which sum to
 /// `len`.
 ///
-/// Short pieces are as likely as long ones. A `max_piece` of 0 counts as 1.
+/// Short pieces are as likely as long pieces. A `max_piece` of 0 counts as 1.
 pub fn cuts(rng: &mut Rng, len: usize, max_piece: usize) -> Vec<usize> {
     let mut pieces = Vec::new();
     let mut rest = len;

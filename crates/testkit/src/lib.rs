@@ -1,9 +1,9 @@
 //! Tools for tests and benchmarks of the other crates: naive reference implementations of the
 //! commands, a seeded trace generator, stream cutting, damage injection and mutation.
 //!
-//! It depends on none of those crates. The reference implements the documentation with `serde_json`
-//! and no shared code, so that agreement is meaningful. It reads whole traces into memory and is
-//! slow.
+//! This crate depends on none of the other crates. The reference implements the documentation with
+//! `serde_json` and no shared code, so that agreement is meaningful. It reads whole traces into
+//! memory and is slow.
 //!
 //! | module | contents |
 //! |---|---|

@@ -68,8 +68,8 @@ fn length(rng: &mut Rng, most: usize) -> usize {
     rng.index(limit + 1)
 }
 
-/// Runs `target` on each file in `kept`, then on `changed` seeded mutations of them, multiplied as
-/// in [`seeds`].
+/// Runs `target` on each file in `kept`, then on `changed` seeded mutations of these files. As in
+/// [`seeds`], the number of mutations is multiplied.
 ///
 /// # Panics
 ///

@@ -33,7 +33,8 @@ pub fn digest(bytes: &[u8]) -> Digest {
     (bytes.len(), hasher.finish())
 }
 
-/// Returns the files in a folder, including hidden ones; none if the folder does not exist.
+/// Returns the files in a folder, including hidden files. Returns no files if the folder does not
+/// exist.
 ///
 /// # Panics
 ///
@@ -106,13 +107,14 @@ impl Folder {
         String::from_utf8(self.bytes(name)).expect("a file of text")
     }
 
-    /// Returns the files in a subfolder, including hidden ones; none if it does not exist.
+    /// Returns the files in a subfolder, including hidden files. Returns no files if the subfolder
+    /// does not exist.
     #[must_use]
     pub fn files(&self, name: &str) -> Files {
         files(&self.path(name))
     }
 
-    /// Returns the sorted names of all entries, including hidden ones.
+    /// Returns the sorted names of all entries, including hidden entries.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.0.path()).expect("a folder");
@@ -194,7 +196,7 @@ impl Run {
         self
     }
 
-    /// Asserts that standard error is one line of the command that contains all of `parts`.
+    /// Asserts that standard error is a single line from the command that contains all of `parts`.
     #[track_caller]
     pub fn says(self, parts: &[&str]) -> Self {
         assert_eq!(self.stderr.lines().count(), 1, "{}", self.stderr);

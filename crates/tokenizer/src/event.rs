@@ -317,8 +317,8 @@ mod tests {
         assert_eq!(ts("[1]"), None);
     }
 
-    /// Numbers of every length and number of decimals: at the end of an event, before its end, and
-    /// in a short event.
+    /// Covers numbers of every length and number of decimals: at the end of an event, before its
+    /// end, and in a short event.
     #[test]
     fn fast_times_equal_parsed_numbers() {
         let numbers = [

@@ -410,7 +410,8 @@ mod tests {
         }
     }
 
-    /// A name that cannot lack a field cannot lack it in any phase, with any category and args.
+    /// Checks that events of exempt names never lack a field, in any phase, with any category and
+    /// any args.
     #[test]
     fn names_that_may_not_lack_a_field_never_do() {
         let names = "RunTask Animation TracingStartedInBrowser thread_name process_name BeginMainThreadFrame ScriptCatchup \

@@ -380,8 +380,8 @@ mod tests {
         (0..40).map(event).collect()
     }
 
-    /// Computes the expected profiles: an input continues the previous one, unless both have a
-    /// `Profile` event.
+    /// Computes the expected profiles: an input continues the previous profile, unless the input
+    /// and the profile both have a `Profile` event.
     fn expected(events: &[(u64, u64, bool)]) -> Vec<Offsets> {
         let mut order: Vec<u64> = events.iter().map(|event| event.1).collect();
         let mut seen = HashSet::default();

@@ -7,8 +7,7 @@
 //!   `parent` is used only for nodes in no list. Contradictions are counted.
 //! * Otherwise `parent` decides, and lists are used only for nodes without a `parent`.
 //! * The root is the first node without a parent. Other nodes without a parent, and one node of
-//!   each
-//!   cycle, are moved below the root and counted; DevTools would drop their subtrees.
+//!   each cycle, are moved below the root and counted; DevTools would drop their subtrees.
 //! * An identical repeated node is one node. A different node with a used id is counted, and gets
 //!   another id.
 //!

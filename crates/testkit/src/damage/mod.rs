@@ -1,9 +1,9 @@
-//! Injects realistic damage into well-formed traces, and tells which events must survive.
+//! Injects realistic damage into well-formed traces, and lists the events that must survive.
 //!
 //! [`damage`] takes the bytes of a trace and the spans of its events (from
-//! [`crate::reference::events`]) and lists the events that may be lost. All others must be read
-//! with the bytes that they have in the damaged input, in the order of [`Damaged::survivors`]. A
-//! reader may find more: fragments of a broken event that are objects themselves.
+//! [`crate::reference::events`]) and lists the events that may be lost. A reader must return all
+//! other events with their bytes of the damaged input, in the order of [`Damaged::survivors`]. A
+//! reader may find more events: fragments of a broken event that are objects themselves.
 //!
 //! Spans must be ascending and disjoint. Strings that contain event text make recovery ambiguous;
 //! use [`crate::generate::TraceShape::plain`] to count events.
@@ -24,9 +24,9 @@ pub enum DamageKind {
     Unclosed,
     /// A raw `"` inside a string of an event.
     UnescapedQuote,
-    /// A raw control byte (including CR and LF) inside a string of an event, which survives.
+    /// A raw control byte (including CR and LF) inside a string of an event. The event survives.
     ControlByte,
-    /// `NaN`, `Infinity` or `-Infinity` in the args of an event, which survives.
+    /// `NaN`, `Infinity` or `-Infinity` in the args of an event. The event survives.
     NotANumber,
     /// Words between two events.
     Garbage,
@@ -74,7 +74,7 @@ pub struct Damaged {
     /// The damaged bytes.
     pub bytes: Vec<u8>,
     /// Ordinals of the events that may be lost, ascending. For [`DamageKind::Restarted`], the
-    /// events of the second document are numbered after those of the first.
+    /// events of the second document are numbered after the events of the first document.
     pub touched: Vec<usize>,
     /// All other events in `bytes`: ordinal, and span in `bytes`.
     pub survivors: Vec<(usize, Range<usize>)>,
@@ -133,7 +133,8 @@ impl<'a> TraceSpans<'a> {
         rng.index(self.spans.len())
     }
 
-    /// Returns a random event that `fits`, or any event if none does.
+    /// Returns a random event for which `fits` is true, or any event if there is no such event. The
+    /// flag is true if `fits` is true.
     fn event_where(self, rng: &mut Rng, fits: impl Fn(usize) -> bool) -> (usize, bool) {
         let fitting: Vec<usize> = (0..self.spans.len()).filter(|&i| fits(i)).collect();
         if fitting.is_empty() {
@@ -143,8 +144,8 @@ impl<'a> TraceSpans<'a> {
         }
     }
 
-    /// Replaces `replaced` by `by`. Touched events are no survivors; an event around the
-    /// replacement changes its length.
+    /// Replaces the range `replaced` by the text `by`. Touched events are no survivors; an event
+    /// around the replacement changes its length.
     fn spliced(
         self,
         kind: DamageKind,
@@ -219,7 +220,7 @@ impl<'a> TraceSpans<'a> {
         self.inserted(DamageKind::UnescapedQuote, at, b"\"", vec![event])
     }
 
-    /// Adds the event after `touched`, whose start the damage may swallow.
+    /// Adds the event after `touched`, because the damage may swallow the start of that event.
     fn with_next(self, mut touched: Vec<usize>) -> Vec<usize> {
         let next = touched.last().map_or(0, |last| last + 1);
         if next < self.spans.len() {
@@ -263,7 +264,7 @@ impl<'a> TraceSpans<'a> {
         damaged
     }
 
-    /// Inserts a member at the start of an event, which survives.
+    /// Inserts a member at the start of an event. The event survives.
     fn with_member(self, kind: DamageKind, event: usize, member: &[u8]) -> Damaged {
         let comma: &[u8] = if next_token(self.event(event), 1) == Some(b'}') { b"" } else { b"," };
         let at = self.spans[event].start + 1;

@@ -2,8 +2,8 @@
 
 use crate::Rng;
 
-/// Creates a document of these events, each with a unique `uid` counted from `first`, and
-/// annotations on some.
+/// Creates a document of these events, each with a unique `uid` counted from `first`. Some events
+/// have annotations.
 #[must_use]
 pub fn annotated(rng: &mut Rng, events: &[String], first: usize) -> Vec<u8> {
     let numbered = events.iter().zip(first..).map(|(event, uid)| {

@@ -2,15 +2,17 @@
 //!
 //! Its shape follows real Chrome recordings: about 260 bytes per event, one event per line, keys in
 //! alphabetical order. Threads flush their buffers in batches, so times rise within a batch and
-//! jump between batches; about 19 % of the events precede one with an earlier time. It contains
-//! complete, duration, async, flow, instant, counter and metadata events, and one CPU profile
-//! stream per process, with chunks from a sampler thread.
+//! jump between batches; about 19 % of the events precede an event with an earlier time. The trace
+//! contains complete, duration, async, flow, instant, counter and metadata events, and one CPU
+//! profile stream per process, with chunks from a sampler thread.
 //!
-//! In eight recordings of Chrome 65 to 156, 66 to 99 % of samples equal the previous one; others
-//! push one to four frames. Half of the nodes have the previous node as parent, nine of ten one of
-//! the 23 before. Here 85 % repeat, others push one or two frames, half have the previous node as
-//! parent and seven of ten a near one: to grow for gigabytes without becoming deep, the tree needs
-//! more nodes at the top.
+//! In eight recordings of Chrome 65 to 156, 66 to 99 % of samples equal the previous sample; all
+//! other samples push one to four frames. Half of the nodes have the previous node as parent, and
+//! 90 % have one of the previous 23 nodes.
+//!
+//! In generated traces, 85 % of samples equal the previous sample; all other samples push one or
+//! two frames. Half of the nodes have the previous node as parent, and 70 % have a near node. The
+//! tree needs more nodes at the top, so that it can grow for gigabytes without becoming deep.
 
 use std::io::{self, Write};
 
@@ -54,7 +56,7 @@ struct ChromeThread {
 struct ChromeProcess {
     pid: u64,
     sampler: u64,
-    /// Parent of each profile node; 0 for the first, which has number 1.
+    /// Parent of each profile node; 0 for the first node, which has number 1.
     above: Vec<u32>,
     sampled: u64,
     sampled_until: u64,
@@ -141,7 +143,7 @@ impl Chrome {
         }
     }
 
-    /// Begins an event; all but the first follow a comma and a line break.
+    /// Begins an event. All events except the first follow a comma and a line break.
     fn open(&mut self) {
         self.text.str(if self.events == 0 { "{" } else { ",\n{" });
         self.events += 1;
@@ -267,7 +269,7 @@ impl Chrome {
         self.text.str("}]}},");
     }
 
-    /// Writes a script location; `between` writes the keys after the first one. Profiles have
+    /// Writes a script location; `between` writes the keys after the first key. Profiles have
     /// numeric script ids, events have strings.
     fn position(&mut self, quote: &str, between: impl FnOnce(&mut TextBuilder)) {
         let (function, url) = (self.function(), self.rng.index(self.urls.len()));

@@ -5,16 +5,16 @@ use super::json::Json;
 use super::{Layout, TraceShape, finish, value};
 use crate::Rng;
 
-/// When the times of a rank begin to count, since 1970.
+/// The time, since 1970, from which a rank counts its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Base {
-    /// Where the rank says it.
+    /// Format in which the trace states this time.
     pub key: BaseFormat,
     /// Nanoseconds.
     pub ns: i64,
 }
 
-/// Where a rank says when its times begin to count.
+/// The format in which the trace of a rank states its base time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum BaseFormat {
@@ -40,11 +40,12 @@ pub struct Skew {
     pub jitter_ns: u64,
 }
 
-/// The trace of a rank: `events` events, every tenth named `step`. The true times follow from `seed` alone, whatever the
-/// clock and the rank; each event has its own in `args.true_ns`, in nanoseconds since 1970.
+/// Generates the trace of a rank with `events` events; every tenth event has the name `step`. The
+/// true times depend only on `seed`, not on the clock or the rank. Each event has its true time in
+/// `args.true_ns`, in nanoseconds since 1970.
 ///
-/// Times are written relative to `base`, which must be whole microseconds for [`BaseFormat::Clang`], with as many decimals as
-/// they need or three.
+/// Times are written relative to `base`, with the required decimals or with three decimals. For
+/// [`BaseFormat::Clang`], `base` must be whole microseconds.
 #[must_use]
 pub fn rank(seed: u64, number: usize, events: usize, base: Base, skew: Skew) -> Vec<u8> {
     const START: i64 = 1_721_065_958_000_000_000;

@@ -244,7 +244,8 @@ struct ChunkContent {
     links: Links,
     samples: usize,
     lines_from: usize,
-    /// Whether `timeDeltas` are inside `cpuProfile`, as in older recordings, not next to it.
+    /// Whether `timeDeltas` are inside `cpuProfile`, as in older recordings, not next to
+    /// `cpuProfile`.
     steps_inside: bool,
     has_hits: bool,
     trace_ids: bool,
@@ -287,7 +288,7 @@ impl ChunkContent {
         }
     }
 
-    /// Returns the args of the next chunk; the last one has all that is left.
+    /// Returns the args of the next chunk. The last chunk has all remaining nodes.
     fn chunk(&mut self, rng: &mut Rng, chunk: usize, of: usize, start: Option<i64>) -> Json {
         let last = chunk + 1 == of;
         let least = usize::from(self.sent == 0);

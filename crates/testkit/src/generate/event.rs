@@ -13,8 +13,7 @@ const PHASES: &[&str] = &[
 const ODD_PHASES: &[&str] =
     &["\"Z\"", "\"\"", "\"XX\"", "\"\\u004d\"", "\"\\u0058\"", "5", "null", "\"é\""];
 
-/// Generates exactly `shape.events` events; chunks of profile streams are interleaved with the
-/// others.
+/// Generates exactly `shape.events` events. Chunks of profile streams are among the other events.
 pub(super) fn events(rng: &mut Rng, shape: &TraceShape) -> Vec<Json> {
     let times = times(rng, shape);
     let rate = if shape.profile_streams == 0 { 0 } else { shape.profile_rate };

@@ -1,4 +1,4 @@
-//! Assembles the members of an event: some missing, duplicated, moved or disguised.
+//! Assembles the members of an event. Some members are missing, duplicated, moved or escaped.
 
 use super::json::Json;
 use super::{TraceShape, value};
@@ -43,7 +43,7 @@ fn escaped(rng: &mut Rng, name: &str) -> String {
     format!("{head}{escape}{}", &tail[1..])
 }
 
-/// Returns a member whose key resembles an envelope key but is none.
+/// Returns a member whose key resembles an envelope key but is no envelope key.
 fn lookalike(rng: &mut Rng, shape: &TraceShape) -> (String, Json) {
     let keys = [
         "\\\"ts",

@@ -24,7 +24,7 @@ impl Json {
         Self::Object(members.into_iter().map(|(k, v)| (format!("\"{k}\""), v)).collect())
     }
 
-    /// Appends the text in `layout`; only [`Layout::Ragged`] uses `rng`.
+    /// Appends the text of the value in `layout`; only [`Layout::Ragged`] uses `rng`.
     pub(super) fn write(&self, out: &mut String, rng: &mut Rng, layout: Layout) {
         JsonWriter { out, rng, layout }.value(self, 0);
     }

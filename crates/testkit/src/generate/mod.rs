@@ -1,5 +1,5 @@
-//! Generates seeded traces: arbitrary well-formed ones with every oddity of real writers, and a
-//! fast Chrome-like one for benchmarks.
+//! Generates seeded traces: arbitrary well-formed traces with every oddity of real writers, and
+//! Chrome-like traces for benchmarks, quickly.
 //!
 //! [`trace`] builds each document as a tree of raw tokens, then writes it in the layout of the
 //! shape.

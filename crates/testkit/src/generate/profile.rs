@@ -71,8 +71,8 @@ fn stream_events(
 /// The members that identify a stream.
 pub(super) type StreamMembers = Vec<(&'static str, &'static str)>;
 
-/// Returns the key of a stream. Streams differ in pid, in id, in the type of either, or in having
-/// `id2` or nothing instead.
+/// Returns the key of a stream. Streams differ in the pid, in the id, or in the type of pid or id.
+/// Some streams have `id2` or no id at all.
 pub(super) fn stream_key(stream: usize) -> StreamMembers {
     match stream {
         0 => vec![("pid", "1"), ("id", "\"0x1\"")],
@@ -110,8 +110,8 @@ fn end_chunk(ts: i64) -> Json {
     Json::object([("data", Json::object([("endTime", Json::raw(ts.to_string()))]))])
 }
 
-/// Generates the args of a chunk that defines a few nodes after the existing `nodes` and samples
-/// any of them.
+/// Generates the args of a chunk. The chunk defines a few nodes after the existing `nodes`, and
+/// samples any defined nodes.
 fn data(rng: &mut Rng, nodes: &mut u64) -> Json {
     let number = |n: u64| Json::raw(n.to_string());
     let mut new = Vec::new();

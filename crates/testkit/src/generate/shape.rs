@@ -12,10 +12,10 @@ pub enum Form {
     NdjsonWithHeader,
 }
 
-/// Whitespace between tokens. NDJSON keeps only what fits on a line.
+/// Whitespace between tokens. NDJSON keeps only whitespace without line breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// None: the whole trace on one line.
+    /// No whitespace: the whole trace on one line.
     Compact,
     /// One event per line.
     Lines,
@@ -29,7 +29,7 @@ pub enum Layout {
     CrLf,
     /// Random whitespace between any two tokens.
     Ragged,
-    /// As `Ragged`, without line breaks.
+    /// Random whitespace between any two tokens, without line breaks.
     RaggedLine,
 }
 
@@ -54,7 +54,7 @@ impl Layout {
     }
 }
 
-/// How far the times are from sorted.
+/// The order of the times in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Disorder {
@@ -71,7 +71,7 @@ pub enum Disorder {
 pub struct TraceShape {
     /// Number of events in all documents, including chunks of profiles.
     pub events: usize,
-    /// Container format of the first document; later ones are random.
+    /// Container format of the first document; later documents have random formats.
     pub form: Form,
     /// Whitespace of all documents.
     pub layout: Layout,
@@ -83,7 +83,7 @@ pub struct TraceShape {
     pub keys_after: usize,
     /// Order of the times.
     pub disorder: Disorder,
-    /// Rate of events with the same time as the previous one.
+    /// Rate of events with the same time as the previous event.
     pub equal_ts: u64,
     /// Rate of odd values and keys; 0 gives a tidy trace.
     pub odd: u64,

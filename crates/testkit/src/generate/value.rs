@@ -48,7 +48,7 @@ pub(super) fn string(rng: &mut Rng, shape: &TraceShape) -> String {
             0 => text.push_str(rng.pick(NAMES)),
             // an even number of backslashes: a quote after them closes the string
             1 => (0..rng.below(40)).for_each(|_| text.push_str("\\\\")),
-            // an odd number before a quote, which does not close it
+            // an odd number of backslashes before a quote: that quote does not close the string
             2 => {
                 (0..rng.below(8)).for_each(|_| text.push_str("\\\\"));
                 text.push_str("\\\"");

@@ -12,7 +12,7 @@ pub struct Annotations {
     pub window: Option<(f64, f64)>,
 }
 
-/// Why an annotation cannot be resolved.
+/// The reason why an annotation cannot be resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Unread {
@@ -20,7 +20,7 @@ pub enum Unread {
     Frame,
 }
 
-/// Returns the annotations of each document of an input that has some.
+/// Returns the annotations of each document that has annotations.
 ///
 /// # Errors
 ///
@@ -101,7 +101,7 @@ fn named(key: &str, events: &[&str]) -> Result<String, Unread> {
     }
 }
 
-/// Returns whether DevTools makes an entry of such events.
+/// Returns whether DevTools shows such an event as an entry.
 fn has_entry(event: &Fields<'_>) -> bool {
     let is = |field, texts: &[&str]| {
         let value = event.get(field).and_then(unescape);

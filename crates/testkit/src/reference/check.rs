@@ -8,7 +8,7 @@ use super::read::{self, Fields, is_string, unescape};
 use super::time::{ExactTime, time};
 use super::{Decimal, RawEvent, pairing};
 
-/// The kinds that are counted here; others are ignored.
+/// The kinds of findings that are counted here; all other kinds are ignored.
 pub const KINDS: &[&str] = &[
     "several-documents",
     "no-events",
@@ -70,7 +70,7 @@ pub const KINDS: &[&str] = &[
 type KindCounts = BTreeMap<&'static str, u64>;
 type Lane = (Value, Value);
 
-/// Counts each of [`KINDS`] in `inputs`, taken together. Kinds that do not occur are left out.
+/// Counts each of [`KINDS`] in all `inputs` together. Kinds that do not occur are left out.
 ///
 /// # Errors
 ///
@@ -235,7 +235,7 @@ fn text(raw: &str) -> String {
     }
 }
 
-/// Returns the significant digits, and the power of ten of the last one.
+/// Returns the significant digits, and the power of ten of the last digit.
 fn digits(number: &str) -> (String, i64) {
     let number = number.trim_start_matches('-').to_lowercase();
     let (mantissa, exponent) = number.split_once('e').unwrap_or((&number, "0"));
@@ -304,14 +304,15 @@ fn timed(events: &[RawEvent]) -> Vec<TimedEvent<'_>> {
     all
 }
 
-/// Open complete events of a thread, and begin events with the end of the enclosing complete event.
+/// The open complete events of a thread; and its open begin events, each with the end of the
+/// enclosing complete event.
 #[derive(Default)]
 struct OpenSlices {
     slices: Vec<(i128, ExactTime)>,
     begins: Vec<(Option<Value>, ExactTime, Option<ExactTime>)>,
 }
 
-/// Returns whether `end` is after `other`, allowing 1 ns if either is rounded.
+/// Returns whether `end` is after `other`, with a tolerance of 1 ns if one of the times is rounded.
 fn is_after(end: ExactTime, other: ExactTime) -> bool {
     end.ns - other.ns > i128::from(!(end.exact && other.exact))
 }

@@ -25,7 +25,7 @@ pub struct Node {
     pub others: Map<String, Value>,
 }
 
-/// Contents of a profile, independent of notation.
+/// A profile: its start, end, nodes and samples. Equal profiles in different notations are equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields carry the names of the format")]
 pub struct CpuProfile {
@@ -59,7 +59,7 @@ pub struct StreamProfile {
     pub chunks: usize,
     /// Start in nanoseconds.
     pub start: i128,
-    /// Contents of the profile.
+    /// Nodes, samples and times of the profile.
     pub profile: CpuProfile,
 }
 
@@ -97,8 +97,8 @@ struct ProfileGroup {
     whole: bool,
 }
 
-/// Returns the streams in order of their first events, divided wherever an input has its own
-/// `Profile` event.
+/// Returns the streams in order of their first events. A stream is divided where a further input
+/// has its own `Profile` event.
 fn groups(events: &[(usize, Fields<'_>)]) -> Vec<ProfileGroup> {
     let mut numbers: HashMap<StreamKey, usize> = HashMap::new();
     let mut streams: Vec<Vec<ProfileGroup>> = Vec::new();

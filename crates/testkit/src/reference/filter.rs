@@ -26,7 +26,7 @@ pub struct Criteria {
     /// Minimum duration in nanoseconds.
     pub min_dur: Option<i64>,
     pub max_dur: Option<i64>,
-    /// Whether the time is absolute, and nanoseconds.
+    /// Whether the time is absolute, and the time in nanoseconds.
     pub from: Option<(bool, i64)>,
     pub to: Option<(bool, i64)>,
     pub invert: bool,
@@ -176,7 +176,7 @@ impl<'e> Judge<'e> {
         }
     }
 
-    /// Judges each async pair of an id by its own time; returns the longest duration.
+    /// Judges each async pair of an id by the time of the pair. Returns the longest duration.
     fn pair_async(&self, events: &[usize], fits: bool, stays: &mut [bool]) -> Option<i64> {
         let mut sorted = events.to_vec();
         sorted.sort_by_cached_key(|&event| SortKey::of(&self.events[event]));

@@ -1,5 +1,5 @@
-//! Computes the blocks of an index naively: for each block gap from the smallest on, cut everywhere
-//! and count.
+//! Computes the blocks of an index naively: tries each block gap from the smallest on, cuts the
+//! events into blocks, and counts the blocks.
 
 use super::time;
 

@@ -7,7 +7,7 @@ use super::read::{Fields, unescape};
 use super::start::{known, start_of};
 use super::{Decimal, RawEvent, pairing, time};
 
-/// Totals of a group of events; times in nanoseconds.
+/// Totals over a group of events: their number, bytes, and times in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Sums {
@@ -25,7 +25,8 @@ impl Sums {
     }
 }
 
-/// Totals by name: the text of a string, any other value as written, `None` if missing.
+/// Totals by name. A name is the text of a string, any other value as written, or `None` if
+/// missing.
 pub type ByName = Vec<(Option<String>, Sums)>;
 
 /// Counts over all inputs.
@@ -52,15 +53,15 @@ pub struct Info {
 }
 
 impl Info {
-    /// Returns the smallest exponent of a power of two that divides the begins into at most `most`
-    /// steps.
+    /// Returns the smallest `k` for which the starts of all events lie in at most `most` intervals
+    /// of 2^`k` ns.
     #[must_use]
     pub fn step(&self, most: i128) -> Option<u32> {
         let (first, last) = (self.real.first()?.0, self.real.last()?.0);
         (0..64).find(|&k| i128::from(last >> k) - i128::from(first >> k) < most)
     }
 
-    /// Counts the events that begin in each step of 2^`k` ns.
+    /// Returns the number of events that begin in each interval of 2^`k` ns.
     #[must_use]
     pub fn density(&self, k: u32) -> Vec<u64> {
         let first = self.real.first().map_or(0, |event| event.0 >> k);
@@ -97,7 +98,7 @@ pub fn trace_start(events: &[RawEvent]) -> Option<i64> {
     start_of(&known.collect::<Vec<_>>())
 }
 
-/// A name, and whether it is a string, which differs from the number of the same text.
+/// Whether a name is a string, and its text. A string differs from a number with the same text.
 type NameKey = (Option<bool>, Vec<u8>);
 
 fn key(raw: Option<&str>) -> NameKey {
@@ -135,7 +136,7 @@ struct Slice {
     name: NameKey,
 }
 
-/// Counts the events of `inputs`, taken together.
+/// Counts the events of all `inputs` together.
 ///
 /// # Errors
 ///
@@ -251,7 +252,8 @@ fn len(key: &str, value: &str) -> usize {
     value.as_ptr().addr() + value.len() - key.as_ptr().addr()
 }
 
-/// Computes self times: time between two edges belongs to the open slice that began last.
+/// Returns the self times of slices. The time between two edges belongs to the open slice that
+/// began last.
 fn self_times(mut slices: Vec<Slice>) -> Vec<(NameKey, u64)> {
     slices.sort_by_key(|slice| (slice.ts, std::cmp::Reverse(slice.dur), slice.number));
     let end = |slice: &Slice| slice.ts.saturating_add_unsigned(slice.dur);

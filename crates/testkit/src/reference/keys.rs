@@ -49,14 +49,14 @@ pub(super) fn unite(sources: &[Source<'_>]) -> Vec<(String, String)> {
     keys
 }
 
-/// Returns the number of the key with annotations, and their value.
+/// Returns the number of the key that contains the annotations, and the value of the annotations.
 fn modifications<'a>(source: &Source<'a>) -> Option<(usize, &'a str)> {
     let number = source.keys.0.iter().rposition(|(key, _)| is_string(key, "metadata"))?;
     let fields = Fields::parse(source.keys.0[number].1)?.get("modifications")?;
     fields.starts_with('{').then_some((number, fields))
 }
 
-/// Replaces the annotations of the first source by an empty object, or adds one.
+/// Replaces the annotations of the first source by an empty object, or adds an empty object.
 fn put_modifications(first: &Source<'_>, keys: &mut Vec<(String, String)>) {
     if let Some((number, fields)) = modifications(first) {
         let metadata = first.keys.0[number].1;
@@ -117,7 +117,7 @@ fn take_over(keys: &mut Vec<(String, String)>, key: &str, value: &str) -> bool {
     }
 }
 
-/// Adds missing members to `target`; `None` if a name has two values.
+/// Adds missing members to `target`. Returns `None` if a name has two values.
 fn with_members(target: &str, added: &str) -> Option<String> {
     let (members, added) = (Fields::parse(target)?, Fields::parse(added)?);
     let mut known: HashMap<_, &str> = HashMap::new();
@@ -143,7 +143,8 @@ fn with_elements(target: &str, added: &str) -> Option<String> {
     Some(append(target, &has_any.then(|| inside.to_owned()).into_iter().collect::<Vec<_>>()))
 }
 
-/// Inserts `new` before the closing bracket of `container`; unchanged if there is nothing new.
+/// Inserts `new` before the closing bracket of `container`. Returns `container` unchanged if `new`
+/// is empty.
 fn append(container: &str, new: &[String]) -> String {
     if new.is_empty() {
         return container.to_owned();
@@ -154,7 +155,8 @@ fn append(container: &str, new: &[String]) -> String {
     format!("{inside}{comma}{}{closing}", new.join(","))
 }
 
-/// Returns `"tracemill"`, or with the first numeric suffix that is not among `keys`.
+/// Returns a name that is not among `keys`: `"tracemill"`, or the first free name with a numeric
+/// suffix.
 pub(super) fn free_name(keys: &[(String, String)]) -> String {
     let names = std::iter::once("tracemill".to_owned());
     let mut names = names.chain((2..).map(|n: u64| format!("tracemill.{n}")));

@@ -1,4 +1,5 @@
-//! The naive reference: what `tracemill merge` must write, byte for byte, for well-formed inputs.
+//! The naive reference: the output that `tracemill merge` must write, byte for byte, for
+//! well-formed inputs.
 //!
 //! Everything is in memory and simple: documents are read with `serde_json` as raw text, sorted
 //! with one stable sort, and joined again. Damaged input is an error here.
@@ -54,13 +55,14 @@ pub use viewer::{ViewerEvent, for_devtools, members, with_characters};
 pub struct Notes {
     /// The format written.
     pub format: Format,
-    /// Number of traces in the inputs; an input may contain none or several.
+    /// Number of traces in the inputs; an input may contain no trace or several traces.
     pub sources: usize,
     /// Number of events written.
     pub events: usize,
     /// Number of CPU profile streams without a consistent order, written in time order.
     pub inconsistent_profiles: usize,
-    /// Number of profile chunks written after later events, because they follow a later chunk.
+    /// Number of profile chunks written after later events, because a chunk must follow its
+    /// predecessor.
     pub delayed_chunks: usize,
     /// Number of events left out as repetitions of a split.
     pub copies: usize,
@@ -68,8 +70,8 @@ pub struct Notes {
     pub lost_keys: Vec<String>,
 }
 
-/// Returns the expected output of merging well-formed `inputs`, in `format` or else in that of the
-/// inputs.
+/// Returns the expected output of merging well-formed `inputs`, in `format` or else in the format
+/// of the inputs.
 ///
 /// # Errors
 ///
@@ -78,7 +80,7 @@ pub fn merge(inputs: &[&[u8]], format: Option<Format>) -> Result<Vec<u8>, String
     merge_with_notes(inputs, format).map(|(output, _)| output)
 }
 
-/// As [`merge`], also returning what the program should report.
+/// Returns the result of [`merge`], and the facts that the program should report.
 ///
 /// # Errors
 ///

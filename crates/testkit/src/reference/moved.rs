@@ -1,4 +1,4 @@
-//! Shifts the clock of an input, as a reference; everything else is unchanged.
+//! Changes the times of an input to another clock, as a reference. All other bytes are unchanged.
 //!
 //! Numbers are rows of signed digits, lowest first. Addition and multiplication ignore carries and
 //! signs, which are fixed at the end.
@@ -45,8 +45,8 @@ pub fn shift(input: &[u8], clock: &Clock) -> Result<Vec<u8>, String> {
     Ok(out)
 }
 
-/// Calls `put` for each time, with the number of decimals of a nanosecond in its unit; durations
-/// get `None`.
+/// Calls `put` for each time, with the number of decimals that a nanosecond has in the unit of the
+/// time. For durations, passes `None`.
 fn each_time<'e>(event: &'e str, put: &mut impl FnMut(&'e str, Option<usize>)) {
     let fields = Fields::parse(event).unwrap_or_default();
     let named = |name: &str| fields.get("name").is_some_and(|field| is_string(field, name));
@@ -124,7 +124,8 @@ struct Digits {
 }
 
 impl Digits {
-    /// Parses a number; `None` far beyond all times, which stay unchanged.
+    /// Parses a number. Returns `None` for a number far beyond all times; the caller leaves such a
+    /// number unchanged.
     fn parse(text: &str) -> Option<Self> {
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let sign = if mantissa.starts_with('-') { -1 } else { 1 };

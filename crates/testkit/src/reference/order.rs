@@ -1,4 +1,4 @@
-//! The output order, including chunks of CPU profile streams that are delayed to follow their
+//! Computes the output order. Chunks of CPU profile streams are delayed so that they follow their
 //! predecessors.
 
 use std::cmp::Reverse;
@@ -60,7 +60,8 @@ pub(super) fn output_order(events: &[&str]) -> OutputOrder {
             OrderDecision::Sorted => {}
             OrderDecision::SortedAnyway => inconsistent += 1,
             OrderDecision::Input => {
-                // running maximum in sort order: chunks that sort before it are written after it
+                // the latest chunk so far, in sort order: a chunk that sorts earlier is written
+                // after this chunk
                 let mut anchor = stream[0].event;
                 for chunk in &stream {
                     if rank[chunk.event] < rank[anchor] {

@@ -2,7 +2,7 @@
 
 use super::profile::Value;
 
-/// Returns the name used for pairing; `null` and empty names count as none.
+/// Returns the name used for pairing. Returns `None` for `null` and empty names.
 pub(super) fn name(raw: Option<&str>) -> Option<Value> {
     let raw = raw.filter(|&raw| raw != "null" && raw != "\"\"")?;
     Some(Value::of(Some(raw)))

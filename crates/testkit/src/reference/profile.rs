@@ -1,5 +1,5 @@
-//! CPU profile streams: the events of each stream, and whether an order of its chunks defines every
-//! node before its use.
+//! Collects the events of each CPU profile stream, and checks whether an order of the chunks
+//! defines every node before its use.
 
 use std::collections::{HashMap, HashSet};
 

@@ -8,9 +8,9 @@ use serde_json::value::RawValue;
 
 use super::format::Format;
 
-/// Returns whether an output may be read back differently. A first line that is broken or resembles
-/// no event may pass for a document, as may an event with a key `traceEvents`. An event that
-/// resembles the line of keys may pass for it.
+/// Returns whether an output may be read back differently. Readers may treat a first line as a
+/// document if the line is broken or resembles no event. They may treat an event with a key
+/// `traceEvents` as a document, and an event that resembles the line of keys as that line.
 pub fn is_ambiguous(trace: &[u8]) -> bool {
     let is_keys = |line: &[u8]| line.starts_with(b"{\"tracemill\":{");
     let mut lines = trace.split(|&b| b == b'\n');

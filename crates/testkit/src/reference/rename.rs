@@ -1,7 +1,7 @@
-//! Renames pids and ids of an input, as a reference; everything else is unchanged.
+//! Renames pids and ids of an input, as a reference. All other bytes are unchanged.
 //!
-//! The renames are given in the form of a merge report, so that the report is tested too: pids as
-//! pairs, ids as a rule per lexical form (`numbers + 100, hexadecimal + 0x100, texts with #2 behind
+//! The renames have the form of a merge report, so that the report is tested too. Pids are pairs,
+//! and ids have a rule per lexical form (`numbers + 100, hexadecimal + 0x100, texts with #2 behind
 //! them`).
 
 use std::ops::Range;
@@ -11,9 +11,10 @@ use super::read::{Fields, elements, is_string, sources};
 /// New pids and ids of one input.
 #[derive(Clone, Debug, Default)]
 pub struct Renames {
-    /// New pids by old ones, as written.
+    /// Pairs of old pid and new pid, as written.
     pub pids: Vec<(String, String)>,
-    /// Rules for ids: of `id`, of the names of `--args-key`, of `stackFrames`.
+    /// Pairs of a name and the rule for its ids. Names: `id`, the names of `--args-key`,
+    /// `stackFrames`.
     pub ids: Vec<(String, String)>,
 }
 
@@ -135,7 +136,7 @@ fn rename_samples(samples: &str, renames: &Renames, patches: &mut Patches<'_>) {
     }
 }
 
-/// Returns the new id by a rule in words, if the rule covers its lexical form.
+/// Returns the new id by a rule in words, if the rule covers the lexical form of the id.
 fn new_id(value: &str, rule: &str) -> Option<String> {
     let part = |name: &str| rule.split(", ").find_map(|part| part.strip_prefix(name));
     if let Some(content) = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
@@ -155,8 +156,8 @@ fn new_id(value: &str, rule: &str) -> Option<String> {
     number(digits, false, part)?.map(|new| format!("{sign}{new}"))
 }
 
-/// Returns the new digits. `None` if the text is not a number, `Some(None)` if numbers do not
-/// change.
+/// Returns the new digits. Returns `None` if the text is not a number, and `Some(None)` if numbers
+/// do not change.
 fn number<'r>(
     digits: &str,
     hex: bool,

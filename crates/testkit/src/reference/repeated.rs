@@ -1,11 +1,11 @@
-//! Events repeated by `split`, and their removal by `merge`.
+//! Marks the events that `split` repeats, and removes them as `merge` does.
 
 use std::collections::{HashMap, HashSet};
 
 use super::read::{Fields, Source, is_string, unescape};
 use super::time;
 
-/// The last member of an event repeated by a part.
+/// The last member of an event that an output file of `split` repeats.
 pub(super) const MARK: &str = ",\"tracemill.repeated\":true";
 
 pub(super) fn marked(event: &str) -> String {
@@ -20,7 +20,7 @@ fn original(event: &str) -> Option<&str> {
     event.strip_suffix('}')?.strip_suffix(MARK)
 }
 
-/// Returns the description of the whole in a part.
+/// Returns the description of the split trace in one of its parts.
 fn whole_of<'a>(source: &Source<'a>) -> Option<&'a str> {
     source.keys.0.iter().find_map(|&(key, value)| {
         let name = String::from_utf8(unescape(key)?).ok()?;
@@ -31,8 +31,9 @@ fn whole_of<'a>(source: &Source<'a>) -> Option<&'a str> {
     })
 }
 
-/// Removes marked events that another source contains unmarked or earlier, and metadata events that
-/// an earlier part of the same whole contains. Returns the number of removed marked events.
+/// Removes a marked event with a time if another source has the event unmarked, or an earlier
+/// source has the same marked event. Removes a metadata event if an earlier part of the same split
+/// trace has it. Returns the number of removed marked events.
 pub(super) fn leave_out(sources: &mut [Source<'_>]) -> usize {
     let mut first: HashMap<&str, usize> = HashMap::new();
     let mut plain: HashMap<&str, HashSet<usize>> = HashMap::new();

@@ -32,11 +32,12 @@ pub struct SplitPart {
     pub events: usize,
     /// Number of metadata events.
     pub metadata: usize,
-    /// Number of begin events repeated from an earlier part.
+    /// Number of events repeated from other parts: open begin events, and events that identify
+    /// pages.
     pub copies: usize,
 }
 
-/// An event or the anchor of a stream, and the events that it stands for.
+/// An event, or the anchor of a stream; and the events that are output there.
 type Step = (usize, Vec<usize>);
 
 type ThreadKey = (Value, Value, Option<Vec<u8>>);
@@ -50,7 +51,7 @@ struct Known<'a> {
     time: Option<i128>,
 }
 
-/// A run of events of a group: numbers of its events and copies, and its threads.
+/// Consecutive events of a group that form a part: numbers of events and copies, and threads.
 #[derive(Default)]
 struct Run {
     events: Vec<usize>,
@@ -194,7 +195,7 @@ impl<'a> Splitter<'a> {
         }
     }
 
-    /// Returns groups of threads that belong together, in order of first appearance.
+    /// Groups the threads by the criterion `by`. Returns the groups in order of first appearance.
     fn groups(&self, by: SplitBy) -> Vec<Vec<ThreadKey>> {
         let mut threads: Vec<&ThreadKey> = Vec::new();
         let events = self.known.iter().filter(|k| k.stream.is_none() && !k.is_metadata);
@@ -257,7 +258,7 @@ impl<'a> Splitter<'a> {
         runs
     }
 
-    /// Cuts steps into runs, each with the begin events that are open before it.
+    /// Cuts steps into runs. Returns each run with the begin events that are open before the run.
     fn cut<'s>(
         &self,
         group: &[ThreadKey],
@@ -384,7 +385,7 @@ impl<'a> Splitter<'a> {
         shown.contains(&thread.0) && !pages::is_hidden(&names.next_back().unwrap_or_default())
     }
 
-    /// Adds the events of other runs that DevTools needs to show a run.
+    /// Adds to each run the events of other runs without which DevTools does not show the run.
     fn repeat_pages(&self, runs: &mut [Run]) {
         let place = |event: usize| self.order.iter().position(|&other| other == event);
         let known = self.pages.iter().map(|&page| &self.known[page]);

@@ -1,4 +1,4 @@
-//! The trace start, as documented.
+//! Computes the trace start by the documented rules.
 
 use super::decimal::Decimal;
 use super::read::{Fields, is_string};
@@ -32,7 +32,7 @@ pub(super) fn start_of(events: &[Known]) -> Option<i64> {
     Some(if only_moments && is_far { first } else { least })
 }
 
-/// As [`start_of`], for parsed events.
+/// Returns the trace start of parsed events, like [`start_of`].
 pub(super) fn start_of_fields<'f>(events: impl Iterator<Item = &'f Fields<'f>>) -> Option<i64> {
     let known =
         events.filter_map(|event| known(event.get("ph"), event.get("ts"), event.get("dur")));

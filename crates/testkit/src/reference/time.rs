@@ -3,8 +3,8 @@
 use super::decimal::Decimal;
 use super::read;
 
-/// Parses a raw `ts` or `dur`: a number, or a string that contains exactly one. Returns `None` for
-/// anything else.
+/// Parses a raw `ts` or `dur`: a number, or a string that contains exactly one number. Returns
+/// `None` for anything else.
 #[must_use]
 pub fn time(raw: &str) -> Option<Decimal> {
     match read::unescape(raw) {
@@ -13,7 +13,7 @@ pub fn time(raw: &str) -> Option<Decimal> {
     }
 }
 
-/// A time, and whether it is whole nanoseconds.
+/// A time in nanoseconds, rounded down, and whether the nanoseconds are exact.
 #[derive(Clone, Copy)]
 pub(super) struct ExactTime {
     pub(super) ns: i128,

@@ -1,4 +1,5 @@
-//! Stack frames referenced by events and samples, and bytes of parts outside their events.
+//! Finds the stack frames that events and samples refer to, and counts the bytes of parts outside
+//! events.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,8 +1,8 @@
 //! Expected events of `merge --for devtools` for well-formed inputs, computed naively: all in
 //! memory, one pass per rule.
 //!
-//! Browser traces (`TracingStartedInBrowser`) and strict JSON are not covered, because generated
-//! inputs have neither.
+//! Browser traces (`TracingStartedInBrowser`) and text that is not strict JSON are not covered,
+//! because generated inputs have none.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,8 +20,8 @@ pub struct ViewerEvent {
     pub merged: bool,
 }
 
-/// Returns the members of an event by name, and those of `args` by name too. The last of equal
-/// names wins.
+/// Returns the members of an event by name, and the members of `args` as `args.`name. The last of
+/// equal names wins.
 #[must_use]
 pub fn members(event: &str) -> Option<BTreeMap<Vec<u8>, String>> {
     let mut all = BTreeMap::new();
@@ -73,8 +73,8 @@ fn by_name<'a>(fields: &Fields<'a>) -> BTreeMap<Vec<u8>, (&'a str, &'a str)> {
     fields.0.iter().map(|&(key, value)| (name(key), (key, value))).collect()
 }
 
-/// Merges begin and end events to complete events: those with an end in the order of their begins,
-/// then the others.
+/// Merges begin and end events to complete events. Returns the merged events in the order of their
+/// begin events, then a complete event for each begin event without an end.
 fn pair(halves: &[&str]) -> Vec<String> {
     let sorted = order::output_order(halves).events;
     let fields: Vec<Fields<'_>> =
@@ -169,9 +169,9 @@ fn join(begin: &str, end: &str) -> String {
     }
 }
 
-/// Returns the repair of an event without the `args.data` that DevTools reads: the text to replace
-/// (`None` if `args` is missing) and its replacement. Of such events, generated inputs have only
-/// `Paint`.
+/// Returns the repair of an event that lacks the `args.data` that DevTools reads: the text to
+/// replace (`None` if `args` is missing) and its replacement. Generated inputs have only one kind
+/// of such events, `Paint`.
 fn lacking_data<'a>(fields: &Fields<'a>) -> Option<(Option<&'a str>, String)> {
     if fields.get("name") != Some("\"Paint\"") {
         return None;

@@ -2,7 +2,7 @@
 
 use super::format::Format;
 
-/// Returns the whole output. `keys` must be empty for an array, which cannot hold them.
+/// Returns the whole output. `keys` must be empty for an array, because an array cannot hold keys.
 pub(super) fn trace(format: Format, events: &[&str], keys: &[(String, String)]) -> Vec<u8> {
     let mut out = String::new();
     match format {

@@ -1,11 +1,12 @@
-//! Varies real traces like files of users, by seed: events that are lost, duplicated or moved, odd
-//! times and args, other names, incomplete profiles. The output is always JSON.
+//! Varies real traces by seed, so that they resemble files of users: with lost, duplicated and
+//! moved events, odd times and args, other names, and incomplete profiles. The output is always
+//! JSON.
 //!
 //! [`varied`] first cuts a trace to a few ranges, so that comparisons are fast.
 //!
-//! It avoids input that no program writes and that JavaScript misreads: events named like object
-//! properties (`constructor`), lists or objects as the type of an `EventDispatch`, URLs that are
-//! not strings, and quoted times.
+//! The variants avoid input that no program writes and that JavaScript misreads: events named like
+//! object properties (`constructor`), lists or objects as the type of an `EventDispatch`, URLs that
+//! are not strings, and quoted times.
 
 mod events;
 mod pick;
@@ -21,7 +22,7 @@ use serde_json::{Value, json};
 ///
 /// # Panics
 ///
-/// Panics if `source` is not a list of events, an object with one, or a CPU profile.
+/// Panics if `source` is not a list of events, an object with such a list, or a CPU profile.
 #[must_use]
 pub fn varied(rng: &mut Rng, source: &Value, most: usize) -> String {
     let changes = if rng.chance(50) { rng.range(1, 4) } else { rng.range(5, 15) };

@@ -3,7 +3,7 @@
 use crate::Rng;
 use serde_json::Value;
 
-/// Returns a random event that fits, if there is one.
+/// Returns the index of a random event for which `fits` is true, if there is such an event.
 pub(super) fn one_of(
     rng: &mut Rng,
     events: &[Value],

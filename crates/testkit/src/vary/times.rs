@@ -81,7 +81,8 @@ fn end_of(event: &Value) -> Value {
     end
 }
 
-/// Converts between complete events and pairs, drops ends, and breaks pairs of async events.
+/// Converts complete events to pairs, drops begin or end events, changes phases, or breaks pairs of
+/// async events.
 pub(super) fn change_phase(rng: &mut Rng, events: &mut Vec<Value>) {
     let phase = |wanted: &'static str| move |event: &Value| event["ph"] == wanted;
     let async_keys = ["b", "e", "n", "s", "f"];

@@ -106,7 +106,7 @@ pub(super) fn change_args(rng: &mut Rng, events: &mut [Value]) {
     let is_apt = |event: &Value| has_args(event) && event["name"] != "ProfileChunk";
     let Some(mut at) = one_of(rng, events, is_apt) else { return };
     if rng.chance(50) {
-        // rare names are as likely as frequent ones
+        // rare names are as likely as frequent names
         let mut names: Vec<&str> = events
             .iter()
             .filter(|event| is_apt(event))

@@ -326,8 +326,8 @@ mod tests {
         assert_eq!(keys(r#"{""#), []);
     }
 
-    /// The fast path returns the same as the slow one, and accepts nothing that the slow one
-    /// rejects.
+    /// Checks that the fast path returns the same as the slow path, and accepts nothing that the
+    /// slow path rejects.
     #[test]
     fn fast_integers_equal_slow_integers() {
         let odd = [

@@ -151,7 +151,7 @@ mod tests {
         }
     }
 
-    /// Fields of every length, of digits and similar bytes, followed by any byte.
+    /// Covers fields of every length, of digits and similar bytes, followed by any byte.
     #[test]
     fn field_end_equals_value_end() {
         let alphabet = b"0189,}]:/ .\"\x00\x80\xb0\xff";
@@ -166,7 +166,8 @@ mod tests {
         }
     }
 
-    /// Arrays of numbers of every length with arbitrary bytes, compared with a byte-by-byte walk.
+    /// Compares arrays of numbers, of every length and with arbitrary bytes, with a byte-by-byte
+    /// walk.
     #[test]
     fn number_arrays_end_at_their_closing_bracket() {
         fn naive(bytes: &[u8]) -> usize {

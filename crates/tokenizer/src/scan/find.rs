@@ -176,7 +176,7 @@ const _: () = assert!(WINDOW.is_multiple_of(BLOCK), "the scan goes on at whole b
 mod tests {
     use super::*;
 
-    /// Long values put the keys into several windows.
+    /// Covers long values, which put the keys into several windows.
     #[test]
     fn finder_agrees_with_fields_of() {
         let long = "x".repeat(WINDOW + 77);
@@ -204,7 +204,7 @@ mod tests {
         }
     }
 
-    /// Asserts that `find_ids` finds what `fields_of` finds.
+    /// Asserts that `find_ids` and `fields_of` find the same ids.
     #[track_caller]
     fn assert_ids(finder: &mut FieldFinder, event: &[u8]) {
         let slow = fields_of(event);
@@ -215,7 +215,8 @@ mod tests {
         }
     }
 
-    /// Ids at every offset of a block. Without an id or a backslash, AVX2 and AVX-512 return false.
+    /// Covers ids at every offset of a block. Without an id or a backslash, AVX2 and AVX-512 return
+    /// false.
     #[test]
     fn may_have_ids_sees_ids_at_every_offset() {
         for tier in Tier::ALL.into_iter().filter(|tier| tier.is_available()) {
@@ -234,7 +235,7 @@ mod tests {
         }
     }
 
-    /// Ids at every offset of a block, before and after text that resembles them.
+    /// Covers ids at every offset of a block, before and after text that resembles ids.
     #[test]
     fn find_ids_agrees_with_fields_of_at_every_offset() {
         for tier in Tier::ALL.into_iter().filter(|tier| tier.is_available()) {

@@ -124,8 +124,8 @@ impl UsesMarks for Ends<'_> {
     }
 }
 
-/// Every byte value, runs of every length up to two blocks, and random bytes, up to the last place of
-/// a window.
+/// Covers every byte value, runs of every length up to two blocks, and random bytes, up to the last
+/// byte of a window.
 #[test]
 fn marks_are_those_of_a_search_byte_by_byte() {
     let mut random = Random(5);

@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(string_end(b"\"abc\\\"", 0), None);
     }
 
-    /// Strings of every length with quotes, backslashes and similar bytes, compared with a plain
+    /// Compares strings of every length, with quotes, backslashes and similar bytes, with a plain
     /// loop.
     #[test]
     fn string_end_equals_a_plain_loop() {

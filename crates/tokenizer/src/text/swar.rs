@@ -73,7 +73,8 @@ mod tests {
         }
     }
 
-    /// Every byte at every index, between bytes that are likely to cause borrows and carries.
+    /// Covers every byte at every index, between bytes that are likely to cause borrows and
+    /// carries.
     #[test]
     fn lowest_mark_is_correct() {
         for byte in 0..=u8::MAX {

@@ -16,8 +16,7 @@
 //!   [`InputOrder`] (8 bytes), both, nothing ([`Nothing`], [`TimesOnly`]), or [`Elsewhere`] if an
 //!   observer stores the events.
 //! * A [`Scan`] runs the observers and fills the index. Its result does not depend on threads,
-//!   chunk
-//!   sizes, read sizes or memory, as long as merging chunks in order is associative.
+//!   chunk sizes, read sizes or memory, as long as merging chunks in order is associative.
 //!
 //! # A command that counts
 //!

@@ -1,5 +1,5 @@
-//! Events that DevTools knows, with the args that it requires; it rejects a whole file if an event
-//! lacks them.
+//! Events that DevTools knows, with the args that DevTools requires. DevTools rejects a whole file
+//! if an event lacks these args.
 
 use super::parts::{FRAMES, URLS};
 use crate::Rng;

@@ -18,7 +18,8 @@ const THREADS: [&str; 8] = [
     "CrRendererMain",
 ];
 
-/// Pid of the page. `OTHER` shows another frame of it, `BROWSER` is the browser process.
+/// Pid of the page. The process `OTHER` shows another frame of the page; `BROWSER` is the browser
+/// process.
 pub(super) const PAGE: u64 = 7;
 pub(super) const OTHER: u64 = 8;
 pub(super) const BROWSER: u64 = 3;

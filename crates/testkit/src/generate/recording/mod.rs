@@ -1,5 +1,5 @@
-//! Generates small recordings with CPU profiles, like those of Chrome and Node but odder, for
-//! comparison with DevTools.
+//! Generates small recordings with CPU profiles, for comparison with DevTools. They are like
+//! recordings of Chrome and Node, but with more oddities.
 
 mod catalogue;
 mod heads;
@@ -14,8 +14,8 @@ use std::ops::Range;
 
 pub use sampled::cpuprofile;
 
-/// Late start times in µs: a long uptime, and a time since 1970. Doubles resolve the second only to
-/// quarters of a microsecond.
+/// Late start times in µs: a long uptime, and a time since 1970. Doubles resolve times since 1970
+/// only to quarters of a microsecond.
 const LATE_STARTS: [u64; 2] = [284_331_904_417, 1_700_000_000_000_000];
 
 const TASKS: [&str; 4] =
@@ -32,10 +32,10 @@ const CATEGORIES: [&str; 6] = [
 /// Generates a recording determined by `seed`: an object with `traceEvents`. B and E events are on
 /// one thread and in order, because DevTools pairs them across the whole file.
 ///
-/// Threads have slices that nest, overlap, share start or end times, or have zero or no duration;
-/// instants; and trace ids of samples. Some have CPU profiles with unknown samples, negative
-/// deltas, garbage collections and equal nodes. Events have the args that DevTools requires, so it
-/// opens the recording.
+/// Threads have instants, trace ids of samples, and slices that nest, overlap, share start or end
+/// times, or have zero or no duration. Some threads have CPU profiles with unknown samples,
+/// negative deltas, garbage collections and equal nodes. Events have all args that DevTools
+/// requires, so DevTools opens the recording.
 #[must_use]
 pub fn recording(seed: u64) -> Value {
     let rng = &mut Rng::new(seed);
@@ -134,7 +134,7 @@ fn begun(rng: &mut Rng, thread: Thread, name: &str, at: u64, scale: Scale) -> Va
     slice
 }
 
-/// Adds a slice; returns its end event if it is written as a pair.
+/// Adds a slice. Returns the end event if the slice is written as a pair.
 fn finish(
     rng: &mut Rng,
     mut event: Value,

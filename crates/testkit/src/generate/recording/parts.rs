@@ -23,7 +23,7 @@ pub(super) const URLS: [&str; 14] = [
     "extensions::binding",
     "",
 ];
-/// Frames that events refer to; the last one is never introduced.
+/// Frames that events refer to; no event introduces the last frame.
 pub(super) const FRAMES: [&str; 4] = ["F", "G", "H", "nowhere"];
 
 #[derive(Clone, Copy, PartialEq)]

@@ -4,7 +4,7 @@ use super::parts::{LENGTH, START, Scale, Thread, URLS};
 use crate::Rng;
 use serde_json::{Value, json};
 
-/// Names of functions; DevTools groups `native` if its URL is in V8 itself.
+/// Names of functions. DevTools groups `native` functions whose URL is in V8 itself.
 const FUNCTIONS: [&str; 9] =
     ["a", "b", "c", "", "native", "Parse", "größer", "get (x)", "CompileEval"];
 
@@ -180,7 +180,7 @@ pub(super) fn profile(
     }
 }
 
-/// Formats deltas in microseconds; with digits below the nanosecond if `is_fine`.
+/// Returns deltas in microseconds as JSON, with digits below the nanosecond if `is_fine`.
 fn steps(deltas: &[i64], is_fine: bool) -> Value {
     let fine = |(at, &delta): (usize, &i64)| {
         let digits = (7919 * at as i64 + 31 * delta).rem_euclid(100_000);

@@ -38,8 +38,8 @@ pub(super) const ESSENTIAL: [&str; 6] = [
     "FrameCommittedInBrowser",
 ];
 
-/// Returns the expected output of slicing well-formed `inputs`; `windows` are in order and do not
-/// touch.
+/// Returns the expected output of slicing well-formed `inputs`. `windows` must be in order and must
+/// not touch.
 ///
 /// # Errors
 ///
@@ -152,7 +152,7 @@ impl<'a> SliceEvent<'a> {
         self.ts.as_ref().expect("a time").floor
     }
 
-    /// Returns the event with numbers instead of the last values of these names.
+    /// Returns the event with new numbers as the last values of these names.
     fn with(&self, changes: &[(&str, String)]) -> String {
         let mut text = self.text.to_owned();
         let mut places: Vec<(usize, usize, String)> = changes
@@ -199,8 +199,8 @@ impl Slicer<'_> {
         (0..self.events.len()).filter(|&number| self.events[number].ts.is_some())
     }
 
-    /// Returns the least and greatest time, and the greatest end; digits below a nanosecond count
-    /// as one.
+    /// Returns the least and greatest time, and the greatest end. Digits below a nanosecond in `ts`
+    /// or in `dur` each add a nanosecond to an end.
     fn bounds(&self) -> Option<(i64, i64, i64)> {
         let ends = self.timed().map(|number| {
             let event = &self.events[number];
@@ -318,8 +318,8 @@ impl Slicer<'_> {
         event.with(&changes)
     }
 
-    /// Handles `Profile` events without chunks; those of one stream and input are kept or dropped
-    /// together.
+    /// Handles `Profile` events without chunks. The events of one stream and input are kept or
+    /// dropped together.
     fn heads(&mut self, heads: &[usize], input_of: &[usize]) {
         let mut groups: HashMap<(StreamKey, usize), Vec<usize>> = HashMap::new();
         for &number in heads {

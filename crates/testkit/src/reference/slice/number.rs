@@ -17,7 +17,7 @@ pub(in super::super) struct Time {
 }
 
 impl Time {
-    /// Parses a raw value: a number, or a string that contains exactly one.
+    /// Parses a raw value: a number, or a string that contains exactly one number.
     pub(in super::super) fn of(raw: &str) -> Option<Time> {
         let decimal = time(raw)?;
         let (floor, attos) = (decimal.nanos_floor(), decimal.floor(12, MOST + 1));

@@ -1,4 +1,4 @@
-//! Intervals between two events, found over the whole trace, then applied to each window.
+//! Finds the intervals between two events in the whole trace, and applies them to each window.
 
 use std::collections::HashMap;
 
@@ -7,14 +7,14 @@ use super::{Edges, Fields, SliceEvent, Slicer, Value, high, low, number, pairing
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct PairKey(u8, Vec<Value>);
 
-/// An interval, with events by rank in the order.
+/// An interval between two events. Events are given by their rank in output order.
 struct LastingPair {
     kind: u8,
     begin: usize,
     end: Option<usize>,
     /// Steps of a flow.
     steps: Vec<usize>,
-    /// Begin event of the later flow with the same key that replaced this one.
+    /// Begin event of the later flow with the same key that replaced this flow.
     replaced: Option<usize>,
 }
 
