@@ -9,7 +9,7 @@ pub fn anonymous_kib(status: &str) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse().ok()
 }
 
-/// Returns the anonymous memory of this process in MiB; `None` outside Linux.
+/// Returns the anonymous memory of this process in MiB. Returns `None` outside Linux.
 pub fn own_mib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     Some(anonymous_kib(&status)? >> 10)

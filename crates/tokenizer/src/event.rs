@@ -66,8 +66,8 @@ impl<'w> Event<'w> {
         self.proved
     }
 
-    /// Returns the raw value of a field, without surrounding white space; `None` if the key is
-    /// missing.
+    /// Returns the raw value of a field, without surrounding white space. Returns `None` if the key
+    /// is missing.
     ///
     /// Cost: one pass over the value.
     #[inline]
@@ -93,9 +93,9 @@ impl<'w> Event<'w> {
         Some(skip_space(self.bytes, at))
     }
 
-    /// Returns the time stamp, `ts`, converted from microseconds to nanoseconds; `None` if it is
-    /// missing or not a number. A string that contains a number counts. Cost: a few ns per call;
-    /// the result is not cached.
+    /// Returns the time stamp, `ts`, converted from microseconds to nanoseconds. Returns `None` if
+    /// it is missing or not a number. A string that contains a number counts. Cost: a few ns per
+    /// call; the result is not cached.
     #[inline]
     pub fn ts(&self) -> Option<Nanos> {
         self.time(Field::Ts)
@@ -122,7 +122,7 @@ impl<'w> Event<'w> {
 
     /// Returns the phase letter, unescaped; 0 if it is missing or not a string of one byte.
     ///
-    /// | letters | what the event is (by the *Trace Event Format* document) |
+    /// | letters | meaning (by the *Trace Event Format* document) |
     /// |---|---|
     /// | `X` | complete slice: `ts` and `dur` |
     /// | `B`, `E` | begin and end of a slice on one thread |

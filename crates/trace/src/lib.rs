@@ -21,7 +21,7 @@
 //!
 //! # Modules
 //!
-//! Verbs that sort, filter or cut traces are in `tracemill-pipeline`. They use these modules, in
+//! Commands that sort, filter or cut traces are in `tracemill-pipeline`. They use these modules, in
 //! the order of the data flow:
 //!
 //! | module | job |

@@ -97,7 +97,7 @@ struct ChunkEnd {
     children: u32,
     samples: u32,
     deltas: u32,
-    /// Whether the chunk has lines or columns, and where they end.
+    /// For lines and for columns: whether the chunk has such values, and their end in the column.
     positions: [(bool, u32); 2],
     trace_ids: u32,
     extras: u32,

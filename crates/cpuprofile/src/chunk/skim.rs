@@ -285,7 +285,8 @@ impl Skim {
         ]
     }
 
-    /// Returns the skim with these numbers (see [`Skim::numbers`]); `None` if they are invalid.
+    /// Returns the skim with these numbers (see [`Skim::numbers`]). Returns `None` if they are
+    /// invalid.
     pub fn of_numbers([kind, count, duration, low, rest, least, ids]: [u64; 7]) -> Option<Skim> {
         let greatest = least.checked_add(ids)?.saturating_sub(1);
         let ids = match ids {

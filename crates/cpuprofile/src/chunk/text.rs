@@ -37,7 +37,7 @@ impl TextSpan {
         TextSpan { offset: range.start as u64 | Self::DECODED, len: range.len() as u64 }
     }
 
-    /// Returns the range in the decoded text; `None` for text in the inputs.
+    /// Returns the range in the decoded text. Returns `None` for text in the inputs.
     pub fn decoded_at(self) -> Option<Range<usize>> {
         let start = (self.offset & !Self::DECODED) as usize;
         (self.offset & Self::DECODED != 0).then_some(start..start + self.len as usize)

@@ -31,7 +31,7 @@ pub(crate) struct StartedProfile {
     pub start: i64,
 }
 
-/// Returns a trace of the events; `None` without profiles.
+/// Returns a trace of the events. Returns `None` without profiles.
 ///
 /// `first` is the earliest time of all inputs, in nanoseconds.
 pub(crate) fn browser_events(profiles: &[StartedProfile], first: Option<i64>) -> Option<Vec<u8>> {

@@ -1,4 +1,5 @@
-//! Assigns a process, thread and stream id to each `.cpuprofile`, which contains none of them.
+//! Assigns a process, thread and stream id to each `.cpuprofile`, because such files contain no
+//! ids.
 //!
 //! | value | source |
 //! |---|---|
@@ -36,7 +37,7 @@ pub(crate) struct NameParts {
 }
 
 impl NameParts {
-    /// Parses the name of a file written by Node, bun or deno; `None` for other names.
+    /// Parses the name of a file written by Node, bun or deno. Returns `None` for other names.
     pub(crate) fn parse(path: &Path) -> Option<Self> {
         let name = path.file_name()?.to_str()?;
         let name =

@@ -299,7 +299,7 @@ impl ProfileGroup<'_> {
     }
 }
 
-/// Returns the time of an event; `None` if the event has none.
+/// Returns the time of an event. Returns `None` if the event has none.
 pub(crate) fn start_at(entry: Entry, store: &Store<'_>) -> Option<StreamStart> {
     let event = store.event(entry.place);
     let value = fields_of(event).field(event, Field::Ts)?;

@@ -26,7 +26,8 @@ pub struct Contents<'k, 's, 'p> {
 }
 
 impl<'k, 's, 'p> Contents<'k, 's, 'p> {
-    /// Creates a lookup that uses the chunks in `kept` (in input order) and decodes all others.
+    /// Creates a lookup that uses the chunks in `kept` (in input order) and decodes all other
+    /// chunks.
     pub fn new(kept: &'k [DecodedChunks], store: &'s Store<'p>) -> Self {
         Contents { kept, store, last: (0, 0), scratch: Chunk::default() }
     }

@@ -76,8 +76,8 @@ impl StreamProfiles {
         heads.chain(chunks).map(|entry| entry.place.offset()).min()
     }
 
-    /// Ends the input: its events continue the previous profile, unless both have a `Profile`
-    /// event.
+    /// Ends the input: its events continue the previous profile, unless the input and that profile
+    /// both have a `Profile` event.
     fn end_input(&mut self) {
         if let [.., before, last] = &mut self.profiles[..]
             && (before.heads.is_empty() || last.heads.is_empty())

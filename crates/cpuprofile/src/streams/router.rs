@@ -74,7 +74,8 @@ impl Role {
 pub enum Detail {
     /// Everything in the chunk.
     All,
-    /// Times and node ids where that is fast, otherwise everything (see `skim`).
+    /// Times and node ids of chunks that can be skimmed (see `skim`); everything in all other
+    /// chunks.
     Times,
 }
 

@@ -5,7 +5,7 @@
 //! counts from the last sample of the previous chunk.
 //!
 //! If a stream has as many steps as samples, they are paired over the whole stream, as in DevTools;
-//! otherwise per chunk, so that a bad chunk does not shift later ones.
+//! otherwise per chunk, so that a bad chunk does not shift later chunks.
 //!
 //! ```text
 //!   chunk    nodes 1 2 │ samples 2 2 9 │ deltas 5 7 7        9 is not defined yet

@@ -299,8 +299,8 @@ impl Tree {
         }
     }
 
-    /// Returns node indices with parents before children; `None` if the nodes are already in such
-    /// an order.
+    /// Returns node indices with parents before children. Returns `None` if the nodes are already
+    /// in such an order.
     ///
     /// Cost: one pass. For another order, also 12 bytes of heap per node and a stack; 4 bytes per
     /// node remain.

@@ -181,8 +181,8 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
     fn latest(&self) -> BTreeSet<(usize, usize)> {
         let mut before = InForce::new(self.windows);
         for piece in self.pieces() {
-            // a chunk that overlaps a window's start is inside; of the others the latest sample
-            // suffices
+            // a chunk that overlaps a window's start is inside; of all other chunks, the latest
+            // sample suffices
             if !piece.skim.is_other() && piece.skim.samples() > 0 {
                 before.note(piece.times().1, (piece.number, 0));
             }

@@ -362,7 +362,7 @@ fn threads(timed: &[TimedEvent<'_>], counts: &mut KindCounts) {
         (dur.map_or(0, |dur| dur.ns), begin, dur.is_none_or(|dur| dur.exact))
     };
     for (at, entry) in timed.iter().enumerate() {
-        // longer ones first, before begin and end events
+        // longer events first, before begin and end events
         let length = match entry.phase {
             b'X' => times(entry).0,
             b'B' | b'E' => {

@@ -89,7 +89,7 @@ impl Info {
     }
 }
 
-/// Returns the trace start in nanoseconds; `None` if no event has a time.
+/// Returns the trace start in nanoseconds. Returns `None` if no event has a time.
 #[must_use]
 pub fn trace_start(events: &[RawEvent]) -> Option<i64> {
     let known = events

@@ -84,8 +84,8 @@ pub(crate) fn elements(text: &str) -> Option<Vec<&str>> {
     Some(values.into_iter().map(RawValue::get).collect())
 }
 
-/// Returns the content of a JSON string as WTF-8 (a lone surrogate becomes three bytes); `None` if
-/// `text` is not a string.
+/// Returns the content of a JSON string as WTF-8 (a lone surrogate becomes three bytes). Returns
+/// `None` if `text` is not a string.
 pub(crate) fn unescape(text: &str) -> Option<Vec<u8>> {
     struct Bytes;
     impl Visitor<'_> for Bytes {

@@ -2,8 +2,8 @@
 
 use crate::grammar::{Defect, lapses};
 
-/// Repairs the deviations in a text of JSON values; returns `None` if there are none. All other
-/// bytes are unchanged. Cost: one pass over the bytes, and a copy if there is a deviation.
+/// Repairs the deviations in a text of JSON values; returns `None` if there are no deviations. All
+/// other bytes are unchanged. Cost: one pass over the bytes, and a copy if there is a deviation.
 ///
 /// # Errors
 /// Returns the first syntax error that is not a deviation.

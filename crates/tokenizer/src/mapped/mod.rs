@@ -69,7 +69,7 @@ impl Mapped {
     ///   bytes may be made from it (copy first), and no index read from it may be used without a
     ///   bounds check.
     pub unsafe fn new(file: &File) -> io::Result<Self> {
-        // SAFETY: the caller promises what `of` asks for.
+        // SAFETY: the caller promises to follow the rules of `of`.
         unsafe { Self::of(file, Content::Input) }
     }
 
@@ -82,7 +82,7 @@ impl Mapped {
     /// # Safety
     /// The rules of [`Mapped::new`] apply.
     pub unsafe fn temporary(file: &File) -> io::Result<Self> {
-        // SAFETY: the caller promises what `of` asks for.
+        // SAFETY: the caller promises to follow the rules of `of`.
         unsafe { Self::of(file, Content::Temporary) }
     }
 

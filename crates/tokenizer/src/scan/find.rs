@@ -80,7 +80,7 @@ impl FieldSpans {
 
 /// Finds the envelope fields of many events, with the block scan.
 ///
-/// Memory: 33 KiB. [`fields_of`] needs none, but is slower on all but the shortest events.
+/// Memory: 33 KiB. [`fields_of`] needs no memory, but is slower, except for the shortest events.
 ///
 /// ```
 /// use tracemill_tokenizer::{Field, FieldFinder, Tier};

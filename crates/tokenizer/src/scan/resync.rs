@@ -289,7 +289,8 @@ impl EndTries<'_> {
     }
 }
 
-/// Returns the end of the `"key":value` at `at`, or as an error the position where reading failed.
+/// Returns the end of the `"key":value` at `at`, or, as an error, the offset at which reading
+/// failed.
 fn member_end(bytes: &[u8], at: usize) -> Result<usize, usize> {
     let key = skip_space(bytes, at);
     if bytes.get(key) != Some(&b'"') {

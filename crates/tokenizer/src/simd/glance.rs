@@ -1,4 +1,5 @@
-//! Quickly checks whether an event may have an id; most have none and need no further search.
+//! Quickly checks whether an event may have an id. Most events have no id and need no further
+//! search.
 //!
 //! ```text
 //!   … , " i d " : " 0 x 1 " , …      a quote (or the `_` of `bind_id`), i, d: may be an id

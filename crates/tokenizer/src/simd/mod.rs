@@ -20,8 +20,8 @@
 //!
 //! The scan can resume at any multiple of 64 bytes with [`Carry`] as its only state. Tiers differ
 //! only in [`Masks`](blocks::Masks) and in converting bits to positions; all else is shared, so
-//! their results agree. AVX-512 flattens with one compress instruction per block, the others with a
-//! loop.
+//! their results agree. AVX-512 flattens with one compress instruction per block, all other tiers
+//! with a loop.
 //!
 //! `marks` finds the ends of strings and numbers for `scan::shapes`. `nesting` finds the closing
 //! bracket of a container from similar masks. `glance` checks whether an event may have an id.

@@ -111,7 +111,8 @@ fn tier_names_parse_back() {
     assert!("mmx".parse::<Tier>().is_err());
 }
 
-/// Marks a window; returns for each byte where a string or digits that begin there end.
+/// Marks a window. For each byte, returns the end of a string, and the end of digits, that begin at
+/// this byte.
 struct Ends<'w>(&'w [u8]);
 
 impl UsesMarks for Ends<'_> {

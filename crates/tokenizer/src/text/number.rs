@@ -148,7 +148,7 @@ pub struct Number<'a> {
 }
 
 impl<'a> Number<'a> {
-    /// Parses a number by RFC 8259 §6; `None` for other text. Does not allocate.
+    /// Parses a number by RFC 8259 §6. Returns `None` for other text. Does not allocate.
     pub fn parse(text: &'a [u8]) -> Option<Self> {
         let (negative, rest) = match text.split_first()? {
             (b'-', rest) => (true, rest),

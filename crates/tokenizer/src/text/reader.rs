@@ -1,4 +1,4 @@
-//! The byte-by-byte JSON reader, which decides what is valid and finds the first error.
+//! The byte-by-byte JSON reader, which decides whether text is valid and finds the first error.
 //!
 //! It reads the little text that the proof in blocks ([`crate::simd::grammar`]) leaves unknown.
 //! One reader serves two purposes with the same grammar: finding the first error ([`Strict`]), and
@@ -32,7 +32,8 @@ pub struct Defect {
     pub expected: &'static str,
 }
 
-/// Returns the length of the number or word at the start of `bytes`; `None` if there is none.
+/// Returns the length of the number or word at the start of `bytes`. Returns `None` if there is
+/// none.
 #[inline]
 pub(crate) fn scalar_len(bytes: &[u8]) -> Option<usize> {
     let mut reader = Reader { bytes, at: 0, objects: Vec::new(), forgive: Strict };

@@ -364,7 +364,7 @@ fn every_prefix_keeps_the_events_before_the_cut() {
     }
 }
 
-/// Valid events, proved during the scan, with other or unprovable objects among them.
+/// Covers valid events that the scan proves, among other objects and objects that it cannot prove.
 #[test]
 fn proving_scan_finds_the_same_events() {
     let filler = "-".repeat(70);

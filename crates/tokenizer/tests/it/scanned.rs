@@ -23,7 +23,8 @@ pub(crate) type Places = [Option<Range<usize>>; Field::COUNT];
 /// `ts` and `dur` of an event.
 type Times = [Option<Nanos>; 2];
 
-/// All findings of a scan, in order. Each one is compared with the input bytes at its range.
+/// All findings of a scan, in order. Findings are equal only if the input bytes of their ranges are
+/// equal.
 #[derive(Clone)]
 pub(crate) struct Log<'i> {
     input: &'i [u8],
@@ -121,7 +122,7 @@ pub(crate) fn whole(input: &[u8], tier: Tier) -> Log<'_> {
     in_pieces(input, tier, std::iter::repeat(input.len().max(1))).0
 }
 
-/// As [`in_pieces`], also proving events; returns the number of proved events.
+/// Scans like [`in_pieces`] and proves events. Also returns the number of proved events.
 pub(crate) fn proved(
     input: &[u8],
     tier: Tier,
@@ -134,7 +135,7 @@ pub(crate) fn proved(
     (log, count)
 }
 
-/// Scans in pieces of these lengths, keeping only the bytes that the scanner needs; also returns
+/// Scans in pieces of these lengths, and keeps only the bytes that the scanner needs. Also returns
 /// the number of classified bytes.
 pub(crate) fn in_pieces(
     input: &[u8],
@@ -166,8 +167,8 @@ fn feed_in_pieces<'i>(
     panic!("the pieces are shorter than the input");
 }
 
-/// Scans like the pipeline: proves events, up to the first ones, then in chunks from guessed starts,
-/// verified at their borders, with shapes handed from chunk to chunk.
+/// Scans like the pipeline and proves events: up to the first events, then in chunks from guessed
+/// starts, which are verified at their borders. Passes shapes from chunk to chunk.
 pub(crate) fn in_chunks(input: &[u8], tier: Tier, chunk: usize) -> Log<'_> {
     let (mut log, mut shapes) = (Log::new(input), Shapes::default());
     let mut scanner = Scanner::new(tier);

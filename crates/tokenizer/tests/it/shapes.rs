@@ -1,11 +1,11 @@
-//! Shapes that a scan learns.
+//! Tests of the shapes that a scan learns.
 
 use crate::fuzzed::check_change;
 use crate::scanned::{in_chunks, proved, tiers, whole};
 use tracemill_testkit::Rng;
 use tracemill_tokenizer::Tier;
 
-/// Events of several producers, and what shapes treat differently.
+/// Events of several producers, and events that shapes treat specially.
 const EVENTS: [&str; 12] = [
     r#"{"args":{},"cat":"toplevel","dur":15,"name":"RunTask","ph":"X","pid":7,"tid":1,"ts":100}"#,
     r#"{"ph":"X","name":"a b","ts":1.5,"dur":-0.25,"pid":1,"tid":"main","args":{"a":[1,20,3]}}"#,
@@ -32,7 +32,7 @@ fn one_changed_byte_changes_only_what_it_changes_without_shapes() {
     }
 }
 
-/// The scalar tier has no other proof: what it proves was matched.
+/// On the scalar tier, only a match of a shape proves an event.
 #[test]
 fn events_of_known_shapes_are_matched_on_every_tier() {
     let mut rng = Rng::new(1);
@@ -52,7 +52,7 @@ fn events_of_known_shapes_are_matched_on_every_tier() {
     }
 }
 
-/// More keys than are learned, more events than are tried, and then events of one shape again.
+/// Covers more keys than are learned, more events than are tried, and then events of one shape.
 #[test]
 fn shapes_rest_where_none_match_and_wake_up() {
     let odd = (0..5000).map(|number| format!(r#"{{"ts":1,"key{number}":{{}}}}"#));

@@ -9,7 +9,7 @@
 //! A key belongs to the last document that began before it, possibly in an earlier chunk
 //! ([`Envelope::append_to`]). Values are stored as offset and length.
 //!
-//! Verbs add findings of their own by implementing [`Collect`]; see [`crate::read::scan`] for an
+//! Commands add findings of their own by implementing [`Collect`]; see [`crate::read::scan`] for an
 //! example. Cost: a counter per event. Heap: per document and key; runs of alike documents are
 //! stored once.
 
@@ -55,7 +55,7 @@ impl Document {
     }
 }
 
-/// Returns the number of documents, including [alike](Document::alike) ones.
+/// Returns the number of documents, including [alike](Document::alike) documents.
 pub fn count(documents: &[Document]) -> u64 {
     documents.iter().map(|document| 1 + document.alike).sum()
 }

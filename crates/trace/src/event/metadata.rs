@@ -27,11 +27,11 @@ pub enum MetadataKind {
     ProcessName,
     /// Text that distinguishes processes of one name, such as `GPU 0`: `process_labels`.
     ProcessLabels,
-    /// Position of a process among others: `process_sort_index`.
+    /// Sort position of a process among all processes: `process_sort_index`.
     ProcessSortIndex,
     /// Name of a thread: `thread_name`.
     ThreadName,
-    /// Position of a thread among others: `thread_sort_index`.
+    /// Sort position of a thread among the threads of its process: `thread_sort_index`.
     ThreadSortIndex,
 }
 

@@ -95,7 +95,7 @@ impl Keyed for PairEvent {
     }
 }
 
-/// Returns the key of an event; `None` if a required id is missing.
+/// Returns the key of an event. Returns `None` if a required id is missing.
 #[inline]
 fn key_of(event: &Event<'_>, kind: PairKind) -> Option<[u64; 2]> {
     let fields: &[Field] = match kind {

@@ -11,7 +11,7 @@
 //! misspelled name closes only one slice.
 //!
 //! [`DevtoolsBegins`] is the rule for events written for DevTools, which compares names (also empty
-//! ones) and categories, and closes nothing without a match.
+//! names) and categories, and closes nothing without a match.
 //!
 //! ```
 //! use tracemill_trace::event::pairing::Begins;
@@ -256,7 +256,8 @@ impl<T: Copy> Begins<T> {
         self.0.push([0, name], value);
     }
 
-    /// Removes the begin event that an end event of this name closes; `None` if nothing is open.
+    /// Removes the begin event that an end event of this name closes. Returns `None` if nothing is
+    /// open.
     #[inline]
     pub fn end(&mut self, name: u64) -> Option<T> {
         let named = if name == 0 { None } else { self.0.close(1, name) };
@@ -308,7 +309,7 @@ impl<T: Copy> Begins<T> {
     /// Passes all open values to `visit`, outermost first.
     ///
     /// # Errors
-    /// Any error of `visit`.
+    /// Returns any error of `visit`.
     pub fn each_mut<E>(&mut self, mut visit: impl FnMut(&mut T) -> Result<(), E>) -> Result<(), E> {
         let mut next = self.0.outermost;
         while let Some(slot) = self.0.slots.get_mut(next as usize) {

@@ -102,7 +102,7 @@ pub enum OpenedInput {
 /// number may exceed the limit on descriptors.
 ///
 /// # Errors
-/// [`ErrorKind::Read`] if a folder cannot be read.
+/// Returns [`ErrorKind::Read`] if a folder cannot be read.
 pub fn expand(sources: &[Source]) -> Result<Vec<Input>, Error> {
     let mut inputs = Vec::new();
     for source in sources {
@@ -123,7 +123,7 @@ pub fn expand(sources: &[Source]) -> Result<Vec<Input>, Error> {
 /// followed.
 ///
 /// # Errors
-/// [`ErrorKind::Read`] if a folder cannot be read.
+/// Returns [`ErrorKind::Read`] if a folder cannot be read.
 pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let (mut files, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {
@@ -151,8 +151,8 @@ pub fn files_in(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 /// Cost: maps a file and reads its first page; reads up to 512 bytes of a pipe.
 ///
 /// # Errors
-/// [`ErrorKind::Read`] if the input cannot be opened; [`ErrorKind::NotATrace`] if its first bytes
-/// belong to another format.
+/// Returns [`ErrorKind::Read`] if the input cannot be opened; [`ErrorKind::NotATrace`] if its first
+/// bytes belong to another format.
 pub fn open(input: &Input, limits: &Limits) -> Result<OpenedInput, Error> {
     match &input.source {
         Source::Stdin => {

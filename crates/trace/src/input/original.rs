@@ -41,7 +41,7 @@ impl Original {
     /// Checks that the file is unchanged. `mapped` is its map, if it still exists.
     ///
     /// # Errors
-    /// [`ErrorKind::Changed`] if the file changed or lost pages.
+    /// Returns [`ErrorKind::Changed`] if the file changed or lost pages.
     pub fn check(&self, mapped: Option<&Mapped>) -> Result<(), Error> {
         let how = match std::fs::metadata(&self.path) {
             Ok(now) if FileId::of(Some(&self.path), &now) == self.identity => self.change(&now),

@@ -138,8 +138,8 @@ pub fn has_members(file: &[u8]) -> bool {
             .is_some_and(|(_, behind)| behind.iter().any(|byte| *byte != 0))
 }
 
-/// Returns the member starts of a gzip file that are at least 1 MiB of text apart; `None` if the
-/// file is damaged.
+/// Returns the member starts of a gzip file that are at least 1 MiB of text apart. Returns `None`
+/// if the file is damaged.
 ///
 /// Cost: unpacks the file on one thread.
 pub fn members(file: &[u8]) -> Option<Vec<Restart>> {
@@ -155,8 +155,8 @@ pub fn members(file: &[u8]) -> Option<Vec<Restart>> {
     Some(found.all)
 }
 
-/// Returns the text length of the member at the start of `file`, and the bytes after it; `None` if
-/// the member is damaged or its text has `most` bytes or more.
+/// Returns the text length of the member at the start of `file`, and the bytes after it. Returns
+/// `None` if the member is damaged or its text has `most` bytes or more.
 fn after_member(file: &[u8], most: u64) -> Option<(u64, &[u8])> {
     let mut member = GzDecoder::new(file).take(most);
     let text = io::copy(&mut member, &mut io::sink()).ok()?;
@@ -196,7 +196,7 @@ pub struct Unpacking {
 /// Cost: the unpacked bytes on disk; uses all threads.
 ///
 /// # Errors
-/// [`crate::run::error::ErrorKind::Read`] if the packed data is damaged or ends too early;
+/// Returns [`crate::run::error::ErrorKind::Read`] if the packed data is damaged or ends too early;
 /// [`crate::run::error::ErrorKind::Scratch`] if the temporary file cannot be written.
 pub fn unpack(
     name: &str,

@@ -40,8 +40,8 @@ pub(crate) fn write(frames: &[[u32; 2]]) -> io::Result<Vec<u8>> {
     Ok(table)
 }
 
-/// Returns the packed and unpacked length of each frame; `None` if the file has no table or the
-/// table does not match.
+/// Returns the packed and unpacked length of each frame. Returns `None` if the file has no table or
+/// the table does not match.
 pub(crate) fn read(file: &[u8]) -> Option<impl Iterator<Item = [u32; 2]>> {
     let number = |bytes: &[u8]| bytes.first_chunk::<4>().map(|four| u32::from_le_bytes(*four));
     let foot = file.last_chunk::<FOOT>()?;

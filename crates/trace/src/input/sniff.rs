@@ -38,7 +38,7 @@ pub(super) enum Packing {
 pub const MEMBERS: &str = "gzip of several members";
 
 impl Packing {
-    /// Returns the name in reports; `None` for plain text.
+    /// Returns the name in reports. Returns `None` for plain text.
     pub(super) fn name(self) -> Option<&'static str> {
         match self {
             Packing::Plain { .. } => None,

@@ -160,7 +160,7 @@ pub(crate) enum OpenedStream {
 }
 
 impl NamedReader {
-    /// Returns the bytes; `None` if a stream was already taken.
+    /// Returns the bytes. Returns `None` if a stream was already taken.
     pub(crate) fn take(&self) -> Option<OpenedStream> {
         match &self.bytes {
             Bytes::Once(reader) => {

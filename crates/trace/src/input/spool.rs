@@ -116,7 +116,7 @@ impl<'c> Spool<'c> {
     /// Damaged packed data is not an error: [`Spooled::broken`] has the reason.
     ///
     /// # Errors
-    /// [`Read`](crate::run::error::ErrorKind::Read) if the stream fails otherwise,
+    /// Returns [`Read`](crate::run::error::ErrorKind::Read) if the stream fails otherwise,
     /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the disk is full, and any error of
     /// `step`.
     pub fn read<C: Collect>(
@@ -208,7 +208,7 @@ impl<'c> Spool<'c> {
         }
     }
 
-    /// Ensures room in the last segment. Returns `false` if the budget has none.
+    /// Ensures room in the last segment. Returns `false` if the budget has no room.
     ///
     /// A new segment begins with the bytes that the scanner still needs, and is at least twice as
     /// long. So a growing item is copied only a few times.
@@ -333,7 +333,7 @@ fn read_retrying(reader: &mut dyn Read, buffer: &mut [u8]) -> io::Result<usize> 
 /// Writes a whole stream to an unlinked file and maps it, for strict runs.
 ///
 /// # Errors
-/// The same as [`Spool::read`], and an error for damaged packed data.
+/// Returns the errors of [`Spool::read`], and an error for damaged packed data.
 pub fn to_file(
     reader: &mut dyn Read,
     name: &str,

@@ -71,7 +71,7 @@ pub fn elements(array: &[u8]) -> impl Iterator<Item = &[u8]> {
     array_elements(array).into_iter().flatten()
 }
 
-/// Returns the elements of an array as written; `None` if it is not an array.
+/// Returns the elements of an array as written. Returns `None` if it is not an array.
 pub fn array_elements(array: &[u8]) -> Option<Elements<'_>> {
     let mut cursor = Cursor::new(array);
     cursor.enter(b'[').then_some(Elements(Some(cursor)))

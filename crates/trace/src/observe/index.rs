@@ -42,7 +42,8 @@ impl<K: Keep> EventIndex<K> {
     /// belong to no input, so no report counts them.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if a spill file cannot be written.
+    /// Returns [`Scratch`](crate::run::error::ErrorKind::Scratch) if a spill file cannot be
+    /// written.
     pub fn of_synthetic(
         kept: K,
         text: &Payload,

@@ -42,7 +42,8 @@ pub trait Keep {
     /// Merges a chunk, in input order. Spills to disk beyond the lease.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if a spill file cannot be written.
+    /// Returns [`Scratch`](crate::run::error::ErrorKind::Scratch) if a spill file cannot be
+    /// written.
     fn merge(&mut self, kept: Self::Chunk, chunk: &SealedChunk<'_>) -> Result<(), Error>;
 }
 

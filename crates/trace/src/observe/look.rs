@@ -23,7 +23,8 @@ pub struct EventRef {
 }
 
 impl EventRef {
-    /// Returns `ts` in nanoseconds, rounded down; `None` for metadata and events without `ts`.
+    /// Returns `ts` in nanoseconds, rounded down. Returns `None` for metadata and events without
+    /// `ts`.
     #[inline(always)]
     pub fn time(&self) -> Option<i64> {
         self.times.filter(|_| !self.is_metadata).map(|(ts, _)| ts.floor)
@@ -39,7 +40,7 @@ impl EventRef {
         Place::new(self.offset, self.len, rank)
     }
 
-    /// Returns the entry of the event. The time is [`i64::MIN`] if the event has none.
+    /// Returns the entry of the event. The time is [`i64::MIN`] if the event has no time.
     #[inline(always)]
     pub fn entry(&self) -> Entry {
         Entry { time: self.time().unwrap_or(i64::MIN), place: self.place() }

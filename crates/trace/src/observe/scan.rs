@@ -23,7 +23,7 @@ pub struct Scan<'s, K, O> {
 
 impl<'s> Scan<'s, Nothing, ()> {
     /// Creates a scan of `sources` that keeps nothing and has no observers. `expand` derives events
-    /// from `.cpuprofile` inputs ([`TracesOnly`](crate::read::TracesOnly) derives none).
+    /// from `.cpuprofile` inputs ([`TracesOnly`](crate::read::TracesOnly) derives no events).
     pub fn new(sources: &'s [Source], limits: &'s Limits, expand: &'s mut dyn Expand) -> Self {
         Scan { sources, limits, expand, pieces: None, keep: Nothing, observer: () }
     }

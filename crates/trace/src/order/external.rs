@@ -75,7 +75,7 @@ impl<R: Keyed> ExternalSorter<R> {
     /// Adds a record, and spills if necessary. `order` covers all events read so far.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
+    /// Returns [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn push(&mut self, record: R, order: Order<'_, '_>) -> Result<(), Error> {
         self.memory.push(record);
         if self.is_full() { self.spill(order) } else { Ok(()) }
@@ -93,7 +93,7 @@ impl<R: Keyed> ExternalSorter<R> {
         Ok(())
     }
 
-    /// Returns the sorted records, in memory if none was spilled, otherwise on disk.
+    /// Returns the sorted records, in memory if no record was spilled, otherwise on disk.
     ///
     /// # Errors
     /// See [`ExternalSorter::push`].
@@ -211,7 +211,7 @@ impl<R: Keyed> KeySorter<R> {
     /// Adds a record.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
+    /// Returns [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn push(&mut self, record: R) -> Result<(), Error> {
         self.0.push(record, Order::none())
     }
@@ -243,7 +243,7 @@ impl<R: Keyed> SortedByKey<R> {
     /// room.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
+    /// Returns [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn move_to(
         mut self,
         list: &mut SpillVec<R>,

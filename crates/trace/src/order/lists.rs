@@ -37,7 +37,7 @@ impl Lists {
     /// `tmp_dir`.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
+    /// Returns [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn replace(
         mut self,
         list: usize,

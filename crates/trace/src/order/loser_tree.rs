@@ -63,7 +63,7 @@ impl<T: Copy> LoserTree<T> {
         }
     }
 
-    /// Returns the least head and its stream; `None` when all streams have ended.
+    /// Returns the least head and its stream. Returns `None` when all streams have ended.
     pub fn winner(&self) -> Option<(usize, T)> {
         let stream = self.nodes[0];
         Some((stream, (*self.heads.get(stream)?)?))

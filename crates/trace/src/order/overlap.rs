@@ -61,8 +61,8 @@ impl Interval {
 /// The open complete events of one thread, innermost last. An event overlaps another event if it
 /// begins inside the other event and ends after its end.
 ///
-/// Times are nanoseconds, rounded down. `ts` and `dur` may both be cut, so an end may be two
-/// nanoseconds early. Cut times are therefore compared with a tolerance of one nanosecond.
+/// Times are nanoseconds, rounded down. `ts` and `dur` may both be rounded down, so an end may be
+/// two nanoseconds early. Rounded times are therefore compared with a tolerance of one nanosecond.
 #[derive(Clone, Default)]
 pub struct Ends(Vec<Interval>);
 

@@ -105,7 +105,7 @@ impl PartitionSpill {
     /// Writes the entries of `runs` as one run in exact order per partition.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
+    /// Returns [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn spill(&mut self, runs: &[PartitionRun], order: Order<'_, '_>) -> Result<(), Error> {
         self.count += 1;
         for group in pieces(runs).chunk_by(|a, b| a.partition == b.partition) {
@@ -185,7 +185,8 @@ impl PartitionRuns {
 pub struct Sequence<'r>(pub Vec<SortedRun<'r>>);
 
 impl<'r> Sequence<'r> {
-    /// Returns the runs as buckets, which threads can sort in parallel; `None` if a run is on disk.
+    /// Returns the runs as buckets, which threads can sort in parallel. Returns `None` if a run is
+    /// on disk.
     pub fn buckets(&self) -> Option<Buckets<'r>> {
         let slices: Option<Vec<&'r [Entry]>> = self
             .0
@@ -214,7 +215,7 @@ impl<'r> Sequence<'r> {
     /// Passes every entry to `visit` in exact order.
     ///
     /// # Errors
-    /// Any error of `visit`.
+    /// Returns any error of `visit`.
     pub fn walk<E>(
         &self,
         order: Order<'_, '_>,

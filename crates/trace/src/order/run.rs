@@ -1,4 +1,4 @@
-//! A sorted run of entries, in memory or on disk, with the same operations for both.
+//! A sorted run of entries, with the same operations in memory and on disk.
 //!
 //! Runs on disk are in exact order ([`write_run`]). Runs in memory are sorted by the 16 bytes of
 //! their entries; [`Order::resolve_ties`] gives exact order.

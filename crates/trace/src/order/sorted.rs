@@ -11,7 +11,7 @@ impl SpilledVec<Entry> {
     /// Collects the entries of a sorter in exact order, on disk if some were spilled.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
+    /// Returns [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn sorted(mut sorter: Sorter, order: Order<'_, '_>) -> Result<Self, Error> {
         let (runs, _) = sorter.finish(order.0)?;
         let mut all = SpillVec::new(match runs {

@@ -7,7 +7,7 @@
 //!        └─ otherwise ───────> Runs::Disk ───> MergedRuns   a loser tree over the runs
 //! ```
 //!
-//! Both paths give the same order. See [`crate::order`] for an example.
+//! The order is the same in memory and on disk. See [`crate::order`] for an example.
 
 use super::{Buckets, Lists, MergedRuns, Order, SortedRun, write_run};
 use crate::run::error::Error;
@@ -93,7 +93,7 @@ impl Sorter {
     /// Appends places to a list: [`METADATA`](super::METADATA) or [`UNTIMED`](super::UNTIMED).
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
+    /// Returns [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn list(&mut self, list: usize, places: &[Place]) -> Result<(), Error> {
         self.heap += size_of_val(places) as u64;
         self.lists[list].extend(places)
@@ -107,7 +107,7 @@ impl Sorter {
     /// Writes the entries in memory as a run. `order` covers all events read so far.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
+    /// Returns [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn spill(&mut self, order: Order<'_, '_>) -> Result<(), Error> {
         self.gather();
         write_run(&mut self.runs, self.parts.iter().map(Vec::as_slice), order)?;
@@ -117,8 +117,8 @@ impl Sorter {
         Ok(())
     }
 
-    /// Returns the collected runs and lists, and resets the sorter. Entries stay in memory if none
-    /// was spilled.
+    /// Returns the collected runs and lists, and resets the sorter. Entries stay in memory if no
+    /// entry was spilled.
     ///
     /// # Errors
     /// See [`Sorter::spill`].
@@ -169,7 +169,7 @@ impl<'s, 'p> Gather<'s, 'p> {
     /// Adds an entry, in any order.
     ///
     /// # Errors
-    /// [`crate::run::error::ErrorKind::Scratch`] if the file cannot be written.
+    /// Returns [`crate::run::error::ErrorKind::Scratch`] if the file cannot be written.
     pub fn push(&mut self, entry: Entry) -> Result<(), Error> {
         self.part.push(entry);
         self.events += 1;
@@ -187,7 +187,7 @@ impl<'s, 'p> Gather<'s, 'p> {
     /// Returns the sorter with all entries.
     ///
     /// # Errors
-    /// [`crate::run::error::ErrorKind::Scratch`] if the file cannot be written.
+    /// Returns [`crate::run::error::ErrorKind::Scratch`] if the file cannot be written.
     pub fn finish(mut self) -> Result<Sorter, Error> {
         self.flush()?;
         Ok(self.sorter)
@@ -233,7 +233,7 @@ impl EntryRuns {
     /// sort per bucket; from disk log2(runs) comparisons per entry.
     ///
     /// # Errors
-    /// Any error of `each`.
+    /// Returns any error of `each`.
     pub fn each_in_order(
         &self,
         order: Order<'_, '_>,
@@ -299,7 +299,7 @@ impl EntryRuns {
     /// Joins the runs of two sorters.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
+    /// Returns [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn join(
         self,
         others: EntryRuns,

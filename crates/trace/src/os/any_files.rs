@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard};
 pub struct FileId(PathBuf);
 
 impl FileId {
-    /// Returns the id of the file at `path`; `None` for streams, which have no path.
+    /// Returns the id of the file at `path`. Returns `None` for streams, which have no path.
     pub fn of(path: Option<&Path>, _metadata: &Metadata) -> Option<Self> {
         path?.canonicalize().ok().map(FileId)
     }

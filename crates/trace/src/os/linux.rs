@@ -8,7 +8,7 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-/// Creates an unnamed file in `folder`, to be named later; `None` if the file system lacks
+/// Creates an unnamed file in `folder`, to be named later. Returns `None` if the file system lacks
 /// `O_TMPFILE` or /proc is not mounted.
 pub fn nameless(folder: &Path) -> Option<File> {
     let mode = Mode::RUSR | Mode::WUSR | Mode::RGRP | Mode::WGRP | Mode::ROTH | Mode::WOTH;
@@ -20,7 +20,7 @@ pub fn nameless(folder: &Path) -> Option<File> {
 /// Names a file created by [`nameless`].
 ///
 /// # Errors
-/// [`io::ErrorKind::AlreadyExists`] if the name exists, or any other I/O error.
+/// Returns [`io::ErrorKind::AlreadyExists`] if the name exists, or any other I/O error.
 pub fn give_name(file: &File, name: &Path) -> io::Result<()> {
     Ok(rustix::fs::linkat(CWD, handle(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
 }

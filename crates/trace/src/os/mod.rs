@@ -103,7 +103,7 @@ static TEMPORARY_FOLDER: OnceLock<PathBuf> = OnceLock::new();
 /// before results are used or an error blames an input.
 ///
 /// # Errors
-/// [`ErrorKind::Scratch`](crate::ErrorKind::Scratch) if a page was lost.
+/// Returns [`ErrorKind::Scratch`](crate::ErrorKind::Scratch) if a page was lost.
 pub fn check_temporary() -> Result<(), Error> {
     if !temporary_lost() {
         return Ok(());
@@ -132,12 +132,12 @@ impl Temporary {
     /// Creates an empty file in `folder`.
     ///
     /// # Errors
-    /// Any I/O error.
+    /// Returns any I/O error.
     pub fn new(folder: &Path) -> io::Result<Self> {
         Ok(Temporary { file: OwnFile::new(folder)?, len: 0 })
     }
 
-    /// Maps the bytes written so far; `None` if there are none.
+    /// Maps the bytes written so far. Returns `None` if there are none.
     ///
     /// # Errors
     /// See [`Mapped::new`].
@@ -158,7 +158,7 @@ impl Sparse {
     /// Creates a file of `len` zeros in `folder`.
     ///
     /// # Errors
-    /// Any I/O error.
+    /// Returns any I/O error.
     pub fn new(folder: &Path, len: u64) -> io::Result<Self> {
         let file = OwnFile::new(folder)?;
         file.0.set_len(len)?;
@@ -201,7 +201,7 @@ impl ScratchMap {
     /// Creates empty pages with a file in `folder`.
     ///
     /// # Errors
-    /// Any I/O error.
+    /// Returns any I/O error.
     pub fn new(folder: &Path) -> io::Result<Self> {
         Ok(ScratchMap { file: nameless_temporary(folder)?, map: None })
     }
@@ -220,7 +220,7 @@ impl ScratchMap {
     /// signal when the map is used.
     ///
     /// # Errors
-    /// Any I/O error.
+    /// Returns any I/O error.
     pub fn append_zeros(&mut self, more: usize) -> io::Result<()> {
         static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
         let mut missing = more;

@@ -72,8 +72,8 @@ impl Batch<'_> {
     /// Appends bytes, and writes full buffers.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`] if a write fails; [`ErrorKind::BrokenPipe`] if the reader closed the
-    /// pipe or another batch failed.
+    /// Returns [`ErrorKind::Write`] if a write fails; [`ErrorKind::BrokenPipe`] if the reader
+    /// closed the pipe or another batch failed.
     #[inline]
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
         if bytes.len() >= LARGE {

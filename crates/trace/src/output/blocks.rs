@@ -58,7 +58,7 @@ impl Block {
     }
 }
 
-/// Maximum number of unwritten blocks per thread, so that one slow block does not stop the others.
+/// Maximum number of unwritten blocks per thread, so that a slow block does not stop other blocks.
 const AHEAD: usize = 2;
 
 type Inner = Box<dyn Write + Send>;

@@ -40,7 +40,7 @@ impl Draft {
     /// Creates an empty draft in `folder`.
     ///
     /// # Errors
-    /// [`ErrorKind::Scratch`] if the file cannot be created.
+    /// Returns [`ErrorKind::Scratch`] if the file cannot be created.
     pub fn new(folder: &Path) -> Result<Self, Error> {
         let file = Temporary::new(folder).map_err(|e| Error::scratch(folder, e))?;
         Ok(Draft { file: Arc::new(Mutex::new(file)), folder: folder.to_owned() })
@@ -54,16 +54,16 @@ impl Draft {
     /// Appends bytes without an output.
     ///
     /// # Errors
-    /// [`ErrorKind::Scratch`] if the file cannot be written.
+    /// Returns [`ErrorKind::Scratch`] if the file cannot be written.
     pub fn write(&self, bytes: &[u8]) -> Result<(), Error> {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.write_all(bytes).map_err(|e| Error::scratch(&self.folder, e))
     }
 
-    /// Maps the bytes written so far; `None` if there are none.
+    /// Maps the bytes written so far. Returns `None` if there are none.
     ///
     /// # Errors
-    /// [`ErrorKind::Scratch`] if the file cannot be mapped.
+    /// Returns [`ErrorKind::Scratch`] if the file cannot be mapped.
     pub fn map(&self) -> Result<Option<Mapped>, Error> {
         let file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         file.map().map_err(|e| Error::scratch(&self.folder, e))
@@ -72,7 +72,7 @@ impl Draft {
     /// Returns the bytes written so far as an input for any number of runs, named `name` in errors.
     ///
     /// # Errors
-    /// [`ErrorKind::Scratch`] if the file cannot be mapped.
+    /// Returns [`ErrorKind::Scratch`] if the file cannot be mapped.
     pub fn source(&self, name: &str) -> Result<Source, Error> {
         Ok(Source::temporary(name, self.map()?, false))
     }
@@ -80,7 +80,7 @@ impl Draft {
     /// Returns an input like [`Draft::source`] for which readers skip the JSON check.
     ///
     /// # Errors
-    /// [`ErrorKind::Scratch`] if the file cannot be mapped.
+    /// Returns [`ErrorKind::Scratch`] if the file cannot be mapped.
     pub fn json_source(&self, name: &str) -> Result<Source, Error> {
         Ok(Source::temporary(name, self.map()?, true))
     }
@@ -89,7 +89,7 @@ impl Draft {
     /// such an input. Places are offsets in the draft.
     ///
     /// # Errors
-    /// [`ErrorKind::Scratch`] if the file cannot be mapped.
+    /// Returns [`ErrorKind::Scratch`] if the file cannot be mapped.
     pub fn source_with_entries(
         &self,
         name: &str,

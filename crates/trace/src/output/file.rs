@@ -51,8 +51,8 @@ pub struct ScratchRemoved {
 /// Replaces an existing file. Writes directly to devices and pipes.
 ///
 /// # Errors
-/// [`ErrorKind::Write`] if the file cannot be written, [`ErrorKind::BrokenPipe`] if a pipe is
-/// closed.
+/// Returns [`ErrorKind::Write`] if the file cannot be written, [`ErrorKind::BrokenPipe`] if a pipe
+/// is closed.
 /// ```
 /// let folder = tempfile::tempdir().expect("the folder of temporary files takes folders");
 /// let path = folder.path().join("report.json");
@@ -76,7 +76,7 @@ pub fn write_file(
     file.commit()
 }
 
-/// A file that is written under a temporary name or none.
+/// A file that is written under a temporary name or without a name.
 pub(super) struct AtomicFile {
     pub(super) file: File,
     target: PathBuf,

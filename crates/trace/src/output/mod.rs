@@ -121,7 +121,7 @@ struct InTurn {
 /// Checks the target before anything is read.
 ///
 /// # Errors
-/// [`ErrorKind::OutputExists`] if the target exists and may not be replaced;
+/// Returns [`ErrorKind::OutputExists`] if the target exists and may not be replaced;
 /// [`ErrorKind::OutputIsInput`] or [`ErrorKind::OutputInFolder`] if the target is an input.
 pub fn check(config: &OutputConfig, inputs: &[&Source]) -> Result<(), Error> {
     let (file, existing, path) = match &config.target {
@@ -145,7 +145,7 @@ pub fn check(config: &OutputConfig, inputs: &[&Source]) -> Result<(), Error> {
 /// Cost: one file lookup per input, and per file in the folders.
 ///
 /// # Errors
-/// [`ErrorKind::OutputIsInput`], [`ErrorKind::OutputInFolder`].
+/// Returns [`ErrorKind::OutputIsInput`], [`ErrorKind::OutputInFolder`].
 pub fn check_not_input(path: &Path, inputs: &[Source]) -> Result<(), Error> {
     match std::fs::metadata(path).ok().filter(Metadata::is_file) {
         Some(existing) => {
@@ -192,8 +192,8 @@ impl Output {
     /// Opens the output. A file gets its name only in [`Output::finish`].
     ///
     /// # Errors
-    /// [`ErrorKind::OutputExists`] if the file exists and may not be replaced, [`ErrorKind::Write`]
-    /// if it cannot be created.
+    /// Returns [`ErrorKind::OutputExists`] if the file exists and may not be replaced,
+    /// [`ErrorKind::Write`] if it cannot be created.
     pub fn create(output: &OutputConfig, limits: &Limits, length: Length) -> Result<Self, Error> {
         let progress = Arc::clone(&limits.progress);
         if let Length::Exactly(len) = length {
@@ -306,7 +306,7 @@ impl Output {
     /// Sets the expected length, and allocates the file if batches are written at offsets.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`] if the disk is full.
+    /// Returns [`ErrorKind::Write`] if the disk is full.
     pub fn reserve(&self, len: u64) -> Result<(), Error> {
         self.progress.will_write(len);
         match &self.sink {
@@ -320,7 +320,7 @@ impl Output {
     /// Sets the final length of the file, if the expected length was an estimate.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`] if the file cannot be changed.
+    /// Returns [`ErrorKind::Write`] if the file cannot be changed.
     pub fn set_len(&self, len: u64) -> Result<(), Error> {
         match &self.sink {
             Sink::Placed(file) => file.file.set_len(len).map_err(|e| Error::write(&self.name, e)),
@@ -331,7 +331,7 @@ impl Output {
     /// Completes the output: the file gets its name, or all bytes are passed to the reader.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`] or [`ErrorKind::BrokenPipe`]; the file then gets no name.
+    /// Returns [`ErrorKind::Write`] or [`ErrorKind::BrokenPipe`]; the file then gets no name.
     pub fn finish(self) -> Result<(), Error> {
         match self.sink {
             Sink::Placed(file) => file.commit(),

@@ -46,7 +46,7 @@ impl<T> Sequencer<T> {
     /// Waits for the turn of task `number`, changes the state and passes the turn on.
     ///
     /// # Errors
-    /// [`ErrorKind::BrokenPipe`] if a worker has given up.
+    /// Returns [`ErrorKind::BrokenPipe`] if a worker has given up.
     pub fn pass<R>(&self, number: usize, change: impl FnOnce(&mut T) -> R) -> Result<R, Error> {
         let mut next = self.wait(number)?;
         let result = change(&mut next.state);

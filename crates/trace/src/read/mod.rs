@@ -11,8 +11,8 @@
 //! [`Expand`] derives its events, which are read as a stream after the document.
 //!
 //! All inputs share one address space. The first input begins at [`Needs::reserved`], each other
-//! input where the previous one ends. Synthetic events have an address range of their own. Verbs
-//! read through [`Scan`](crate::observe::Scan).
+//! input begins at the end of the previous input. Synthetic events have an address range of their
+//! own. Commands read through [`Scan`](crate::observe::Scan).
 
 mod expand;
 mod numbers;

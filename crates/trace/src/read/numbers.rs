@@ -63,7 +63,7 @@ impl EventNumbers {
     }
 
     /// Returns the offsets of events by ascending indices in a document. The result is `None` for
-    /// an index past the last event, and [`Uncertain`] where damage makes numbers unreliable.
+    /// an index past the last event, and [`Uncertain`] if damage makes the number unreliable.
     ///
     /// Cost per index: a binary search and a walk over at most 1023 events.
     pub fn find(

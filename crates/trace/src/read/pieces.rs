@@ -93,7 +93,7 @@ const EVENTS: usize = 4096;
 /// thread.
 ///
 /// # Errors
-/// The first error of `take`, which ends the scan.
+/// Returns the first error of `take`, which ends the scan.
 pub fn scan_pieces<C: Collect>(
     plan: Plan<'_>,
     pieces: &[Piece],

@@ -185,11 +185,11 @@ pub struct Inputs {
 }
 
 impl Inputs {
-    /// Checks that every file is unchanged since it was opened. Verbs call this last, because a map
-    /// shows later writes of other programs.
+    /// Checks that every file is unchanged since it was opened. Commands call this last, because a
+    /// map shows later writes of other programs.
     ///
     /// # Errors
-    /// [`ErrorKind::Changed`] for the first file that differs.
+    /// Returns [`ErrorKind::Changed`] for the first file that differs.
     pub fn check_unchanged(&self) -> Result<(), Error> {
         for held in &self.payloads {
             if let Payload::Mapped(mapped) = &*held.payload

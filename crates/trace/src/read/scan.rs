@@ -105,7 +105,7 @@ impl Plan<'_> {
 /// input order. `new` creates the findings of a chunk on the thread that scans it.
 ///
 /// # Errors
-/// The first error of `take`, which ends the scan.
+/// Returns the first error of `take`, which ends the scan.
 pub fn scan<C: Collect>(
     plan: Plan<'_>,
     new: &(dyn Fn() -> C + Sync),

@@ -78,7 +78,7 @@ pub(crate) fn read_more<R: Reader>(
 /// Reads mapped synthetic events as an input at `current.base`, without a report.
 ///
 /// # Errors
-/// Any error of `reader`.
+/// Returns any error of `reader`.
 pub(crate) fn read_synthetic<R: Reader>(
     text: &Payload,
     limits: &Limits,

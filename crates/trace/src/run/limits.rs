@@ -176,7 +176,7 @@ impl Limits {
     /// Checks that the limits are sufficient.
     ///
     /// # Errors
-    /// [`ErrorKind::Budget`] if the memory is below [`Limits::MEMORY_MIN`].
+    /// Returns [`ErrorKind::Budget`] if the memory is below [`Limits::MEMORY_MIN`].
     pub fn check(&self) -> Result<(), Error> {
         if self.memory < Self::MEMORY_MIN {
             let (given, least) = (self.memory, Self::MEMORY_MIN);
@@ -230,7 +230,7 @@ impl Quota {
     /// Adds `bytes`. Callable from any thread.
     ///
     /// # Errors
-    /// [`ErrorKind::Exceeded`] beyond the limit; `what` describes the data.
+    /// Returns [`ErrorKind::Exceeded`] if the bytes exceed the limit; `what` describes the data.
     pub fn take(&self, bytes: u64, what: &str) -> Result<(), Error> {
         let used = self.used.fetch_add(bytes, Ordering::Relaxed) + bytes;
         self.check(used, what)
@@ -279,7 +279,7 @@ impl Holding {
     /// Sets the size of the holding to `bytes`; `what` describes the data.
     ///
     /// # Errors
-    /// [`ErrorKind::Exceeded`] if all holdings of the quota together exceed its limit.
+    /// Returns [`ErrorKind::Exceeded`] if all holdings of the quota together exceed its limit.
     #[inline]
     pub fn resize(&mut self, bytes: u64, what: &str) -> Result<(), Error> {
         let used = self.quota.used.fetch_sub(self.bytes, Ordering::Relaxed) - self.bytes + bytes;
@@ -305,7 +305,7 @@ impl Cancel {
     /// Checks that the run is not cancelled.
     ///
     /// # Errors
-    /// [`ErrorKind::Cancelled`] if it is cancelled.
+    /// Returns [`ErrorKind::Cancelled`] if the run is cancelled.
     pub fn check(&self) -> Result<(), Error> {
         if self.0.load(Ordering::Relaxed) { Err(ErrorKind::Cancelled.into()) } else { Ok(()) }
     }

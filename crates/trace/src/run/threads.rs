@@ -21,8 +21,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 
-/// Returns the shared pool of `threads` threads, or fewer if the system refuses; `None` for one
-/// thread.
+/// Returns the shared pool of `threads` threads, or of fewer threads if the system refuses. Returns
+/// `None` for one thread.
 ///
 /// ```
 /// use rayon::slice::ParallelSliceMut;
@@ -95,7 +95,7 @@ pub fn on_dedicated_threads<T: Send>(count: usize, work: impl Fn() -> T + Sync) 
 /// Runs tasks `0..tasks` on at most `threads` threads. Returns the results in task order.
 ///
 /// # Errors
-/// The error of the first failed task. No task starts after a failure.
+/// Returns the error of the first failed task. No task starts after a failure.
 pub fn try_each<T: Send, E: Send>(
     threads: usize,
     tasks: usize,

@@ -64,7 +64,7 @@ impl<R: Record> SpillArray<R> {
     /// Appends a record.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
+    /// Returns [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     #[inline]
     pub fn push(&mut self, record: R) -> Result<(), Error> {
         if self.pages.is_none() && self.len < self.most {

@@ -29,8 +29,8 @@ const FIRST: usize = 64;
 ///   slot    hash, high half │ number + 1        at least a third of the slots is free
 /// ```
 ///
-/// Cost: a few slots per search, mostly in one page. `is_it` is called only where 32 bits of the
-/// hash match.
+/// Cost: a few slots per search, mostly in one page. `is_it` is called only if 32 bits of the hash
+/// match.
 pub struct SpillIndex {
     slots: SpillArray<u64>,
     len: usize,

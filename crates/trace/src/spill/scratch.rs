@@ -46,7 +46,7 @@ impl Scratch {
     /// Appends `bytes`.
     ///
     /// # Errors
-    /// [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
+    /// Returns [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.len += bytes.len() as u64;
         if self.buffer.len() + bytes.len() > BUFFER {
@@ -86,7 +86,7 @@ impl Scratch {
         std::mem::replace(self, anew)
     }
 
-    /// Maps all written bytes; `None` if nothing was written.
+    /// Maps all written bytes. Returns `None` if nothing was written.
     ///
     /// # Errors
     /// See [`Scratch::write`].

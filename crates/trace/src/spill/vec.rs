@@ -111,7 +111,8 @@ impl<R: Record> SpillVec<R> {
         self.scratch.len() as usize / R::BYTES
     }
 
-    /// Returns the record at an index for changing; `None` if it is on disk or does not exist.
+    /// Returns the record at an index for changing. Returns `None` if it is on disk or does not
+    /// exist.
     pub fn in_memory(&mut self, number: usize) -> Option<&mut R> {
         let on_disk = self.on_disk();
         self.memory.get_mut(number.checked_sub(on_disk)?)
@@ -138,7 +139,7 @@ impl<R: Record> SpillVec<R> {
     /// records were on disk.
     ///
     /// # Errors
-    /// Any error of `visit`, and those of [`Scratch::write`].
+    /// Returns any error of `visit`, and those of [`Scratch::write`].
     pub fn drain(&mut self, visit: impl FnMut(R) -> Result<(), Error>) -> Result<(), Error> {
         match self.scratch.is_empty() {
             // keeps the allocation
@@ -226,7 +227,7 @@ impl<R: Record> SpilledVec<R> {
     /// Passes all records to `take` in order, in blocks of some thousand.
     ///
     /// # Errors
-    /// Any error of `take`.
+    /// Returns any error of `take`.
     pub fn blocks<E>(&self, mut take: impl FnMut(&[R]) -> Result<(), E>) -> Result<(), E> {
         let mut block = Vec::new();
         for bytes in self.bytes().chunks(BLOCK * R::BYTES) {

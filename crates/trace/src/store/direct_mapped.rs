@@ -29,13 +29,14 @@ const SLOTS: usize = 64;
 pub struct SmallKey(u64, u64);
 
 impl SmallKey {
-    /// Creates a key from two values; `None` if one has more than seven bytes.
+    /// Creates a key from two values. Returns `None` if a value has more than seven bytes.
     #[inline(always)]
     pub fn of(first: &[u8], second: &[u8]) -> Option<Self> {
         Some(SmallKey(word(first)?, word(second)?))
     }
 
-    /// Creates a key from a value and a number; `None` if the value has more than seven bytes.
+    /// Creates a key from a value and a number. Returns `None` if the value has more than seven
+    /// bytes.
     #[inline(always)]
     pub fn numbered(value: &[u8], number: usize) -> Option<Self> {
         Some(SmallKey(word(value)?, number as u64))

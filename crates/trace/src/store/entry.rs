@@ -101,7 +101,7 @@ pub fn rank(time: Nanos, dur: Option<Nanos>) -> u16 {
     (2 * LINEAR + 4 * u64::from(octave - LINEAR.ilog2()) + quarter) as u16
 }
 
-/// Returns the longest duration of this rank in nanoseconds; `None` for [`EXACT`].
+/// Returns the longest duration of this rank in nanoseconds. Returns `None` for [`EXACT`].
 pub fn longest(rank: u16) -> Option<i64> {
     if rank == EXACT {
         return None;

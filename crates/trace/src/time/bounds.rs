@@ -139,7 +139,7 @@ impl Times {
         Times { first, last, end, at_zero: AtZero::Nothing }
     }
 
-    /// Returns the bounds of the events; `None` if there are none.
+    /// Returns the bounds of the events. Returns `None` if there are none.
     ///
     /// The trace starts at the least time. But some producers write 0 for a missing time, although
     /// their clock began long before. So instants and empty slices at 0 do not count if all other

@@ -28,7 +28,7 @@ impl Factor {
         self == Factor { digits: 1, decimals: 0 }
     }
 
-    /// Multiplies and rounds down; `None` if the product exceeds 128 bits.
+    /// Multiplies and rounds down. Returns `None` if the product exceeds 128 bits.
     pub(crate) fn times(self, units: i128) -> Option<i128> {
         // 18 digits by 18 digits fit in 128 bits
         let (scale, digits) = (10i128.pow(self.decimals), i128::from(self.digits));

@@ -106,7 +106,7 @@ impl TimeWindow {
 /// Checks windows as far as possible without a trace.
 ///
 /// # Errors
-/// [`ErrorKind::Window`] if there is no window, or a window ends before it begins.
+/// Returns [`ErrorKind::Window`] if there is no window, or a window ends before it begins.
 pub fn check(windows: &[TimeWindow]) -> Result<(), Error> {
     let found = match windows.iter().position(TimeWindow::is_empty) {
         None if windows.is_empty() => "no window was given".to_owned(),
@@ -160,7 +160,7 @@ impl Windows {
     /// Resolves windows for a trace with these bounds.
     ///
     /// # Errors
-    /// [`ErrorKind::Window`] if a window ends before it begins.
+    /// Returns [`ErrorKind::Window`] if a window ends before it begins.
     pub fn of(windows: &[TimeWindow], bounds: Bounds) -> Result<Self, Error> {
         let time = |moment| match moment {
             Moment::FromStart(after) => bounds.start.saturating_add(after),

@@ -1,8 +1,8 @@
 //! Finds consecutive sound events in one pass: their ends, their keys, and the proof that they are
 //! JSON.
 //!
-//! The walk reads all other items, with the same results: damaged ones, those that the window cuts,
-//! and those after stray text.
+//! The walk reads all other items, with the same results: damaged items, items that the window
+//! cuts, and items after stray text.
 //!
 //! ```text
 //!   gap ─ separators ─> { ─ prove, 64 bytes per step ─┬─ JSON, complete ─> Sink::event ─> next gap

@@ -1,8 +1,8 @@
 //! Claims about bytes to prove: that all are JSON, or that an object is.
 //!
 //! A claim holds its bytes and returns a result ([`Claim::Proven`]). The tier provides the masks of
-//! a block and the prefix XOR. Claims are generic over both, so each is compiled once per tier into
-//! one function without calls.
+//! a block and the prefix XOR. Claims are generic over these two functions, so each claim is
+//! compiled once per tier into one function without calls.
 
 use super::masks::{Block, Classes, State, Text};
 use crate::simd::blocks::BLOCK;

@@ -22,7 +22,7 @@ const FIELDS: u16 =
 pub(super) struct Ids<'b> {
     pub(super) event: &'b [u8],
     pub(super) unless: &'b [u8],
-    /// Fields found, and where their values begin, including white space.
+    /// Fields that were found, and the offset after the colon of each field.
     pub(super) seen: &'b mut u16,
     pub(super) values: &'b mut [u64; Field::COUNT],
 }

@@ -12,9 +12,10 @@
 //! Where the last two masks differ, the text is not JSON, except for values outside all brackets
 //! and brackets that close an empty container.
 //!
-//! Every rule is one line of masks, and a block is valid if all results are empty. State between
-//! blocks ([`State`]) is what must follow and what is open. Only the order of brackets, numbers
-//! with bytes other than digits, words and escapes are checked byte by byte.
+//! Every rule is one line of masks, and a block is valid if all results are empty. The state
+//! between blocks ([`State`]) has the tokens that must follow, and the open brackets. Only the
+//! order of brackets, numbers with bytes other than digits, words and escapes are checked byte by
+//! byte.
 
 use super::scalars::{are_escapes, scalar_end};
 use crate::simd::blocks::{BLOCK, escaped};

@@ -48,8 +48,8 @@ pub(crate) enum Prove {
 }
 
 impl Prove {
-    /// Returns the proof of `tier`. The portable tier and NEON have none, because reading byte by
-    /// byte is faster there.
+    /// Returns the proof of `tier`. The portable tier and NEON have no proof, because reading byte
+    /// by byte is faster there.
     pub(crate) fn of(tier: Tier) -> Prove {
         let detected = match tier {
             #[cfg(target_arch = "x86_64")]

@@ -4,8 +4,8 @@
 //! | target | law |
 //! |---|---|
 //! | [`scan()`] | findings do not depend on tier, cuts or chunks; no bytes vanish; valid JSON is read like the naive reader |
-//! | [`shapes()`] | an event that differs by a byte from those before it is found as without shapes |
-//! | [`grammar()`] | every tier, the slow reader and serde_json agree on what is JSON |
+//! | [`shapes()`] | shapes change no findings, even for events with one changed byte |
+//! | [`grammar()`] | every tier, the slow reader and serde_json agree whether a text is JSON |
 //! | [`values()`] | numbers are exact, strings unescape correctly, white space changes nothing |
 
 #[cfg(test)]

@@ -109,7 +109,7 @@ fn closing_quote(text: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// Asserts that traces that serde_json can read are read the same way.
+/// Asserts that the scan finds the same as the naive reader, if serde_json can read the trace.
 fn check_against_reader(input: &[u8], log: &Log<'_>) {
     // the naive reader accepts objects without events, and byte order marks are handled when
     // opening inputs

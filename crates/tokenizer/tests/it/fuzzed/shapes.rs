@@ -1,4 +1,4 @@
-//! An event that differs by one byte from the events before it.
+//! Checks events that differ by one byte from the events before them.
 
 use crate::scanned::{proved, tiers, whole};
 use tracemill_tokenizer::Tier;
@@ -11,8 +11,8 @@ pub(crate) fn shapes(input: &[u8]) {
     }
 }
 
-/// Scans an array of equal events in which some have another byte at `at`: every tier finds the same
-/// with shapes as the scalar tier without.
+/// Scans an array of equal events, some with another byte at `at`. Checks that every tier with
+/// shapes finds the same as the scalar tier without shapes.
 pub(crate) fn check_change(event: &[u8], at: usize, byte: u8) {
     let mut changed = event.to_vec();
     changed[at] = byte;

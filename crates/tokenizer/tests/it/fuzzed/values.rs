@@ -99,7 +99,7 @@ fn check_space(text: &[u8]) {
     }
 }
 
-/// Splits a text at white space, brackets, commas and colons; keeps the latter three.
+/// Splits a text at white space, brackets, commas and colons. Drops only the white space.
 fn tokens(text: &[u8]) -> Vec<Vec<u8>> {
     let (mut out, mut token) = (Vec::new(), Vec::new());
     let mut end = |token: &mut Vec<u8>| out.extend((!token.is_empty()).then(|| take(token)));

@@ -85,7 +85,7 @@ impl Trace {
     /// ```
     ///
     /// # Errors
-    /// The same as [`Trace::open`], and any error of the observer.
+    /// Returns the errors of [`Trace::open`], and any error of the observer.
     pub fn observe<O: Observer>(
         sources: &[Source],
         limits: &Limits,
@@ -136,8 +136,8 @@ impl Trace {
         self.threads.all()
     }
 
-    /// Returns the first and last time of an event, in nanoseconds rounded down; `None` if no event
-    /// has a time.
+    /// Returns the first and last time of an event, in nanoseconds rounded down. Returns `None` if
+    /// no event has a time.
     pub fn span(&self) -> Option<(i64, i64)> {
         self.inputs.span()
     }
