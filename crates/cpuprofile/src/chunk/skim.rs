@@ -331,7 +331,8 @@ fn count(list: &[u8]) -> Option<u64> {
     (!odd).then_some(commas + 1)
 }
 
-/// Returns the least and greatest id of nodes. Returns the full range if an id is not plain.
+/// Returns the least and greatest id of nodes. Returns the full range if an id is not a short plain
+/// number.
 fn ids_of(nodes: &[u8]) -> (u32, u32) {
     const ANY: (u32, u32) = (0, u32::MAX);
     static KEY: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("\"id\""));

@@ -18,9 +18,9 @@ use crate::Rng;
 /// A way to damage a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum DamageKind {
-    /// Truncated anywhere after the start of the first event.
+    /// A trace truncated anywhere after the start of the first event.
     Truncated,
-    /// Truncated right after an event, with or without its comma, as by a killed producer.
+    /// A trace truncated right after an event, with or without its comma, as by a killed producer.
     Unclosed,
     /// A raw `"` inside a string of an event.
     UnescapedQuote,
@@ -44,7 +44,7 @@ pub enum DamageKind {
     Comment,
     /// A range overwritten with NUL bytes.
     NulRun,
-    /// Truncated anywhere, followed by the whole trace again.
+    /// A trace truncated anywhere, followed by the whole trace again.
     Restarted,
 }
 

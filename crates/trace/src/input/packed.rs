@@ -185,7 +185,7 @@ impl Stretch {
 /// The parts of a file to unpack.
 #[derive(Clone, Debug)]
 pub struct Unpacking {
-    /// Ascending ranges.
+    /// The ranges to unpack, in ascending order.
     pub spans: Vec<Stretch>,
     /// Length of the whole text in bytes.
     pub len: u64,

@@ -17,8 +17,9 @@ use std::io;
 const SKIPPABLE: u32 = 0x184D_2A5E;
 /// Magic number at the end of the file.
 const SEEKABLE: u32 = 0x8F92_EAB1;
-/// Bytes of the frame header, and of the footer: number of frames, flags, magic.
+/// Length of the header of the skippable frame in bytes.
 const HEAD: usize = 8;
+/// Length of the footer in bytes: number of frames, flags, magic.
 const FOOT: usize = 9;
 const CHECKSUMS: u8 = 0x80;
 const RESERVED: u8 = 0x7C;

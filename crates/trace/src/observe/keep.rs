@@ -62,7 +62,8 @@ pub trait KeepChunk: Send {
     /// Finishes the chunk on the worker: sorts and shrinks its lists.
     fn seal(&mut self, envelope: &mut Envelope);
 
-    /// Returns the kept events in input order; empty if they are not stored in that order.
+    /// Returns the places of the kept events in input order. Returns no places if the events are
+    /// not stored in that order.
     fn places(&self) -> &[Place] {
         &[]
     }

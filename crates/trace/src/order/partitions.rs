@@ -102,7 +102,7 @@ impl PartitionSpill {
         self.count == 0
     }
 
-    /// Writes the entries of `runs` as one run in exact order per partition.
+    /// Writes one run per partition: the entries of the partition in `runs`, in exact order.
     ///
     /// # Errors
     /// Returns [`Scratch`](crate::run::error::ErrorKind::Scratch) if the file cannot be written.

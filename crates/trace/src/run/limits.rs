@@ -44,7 +44,7 @@ pub struct Limits {
     pub tmp_dir: PathBuf,
     /// Instruction set of the scan; `None` selects the best.
     pub tier: Option<Tier>,
-    /// Maximum bytes per read from a pipe. Results do not depend on it.
+    /// Maximum bytes per read from a pipe. Results do not depend on this number.
     pub read_size: usize,
     /// Whether to check every byte and fail at the first defect.
     pub strict: bool,
@@ -263,7 +263,7 @@ impl Quota {
     }
 }
 
-/// The bytes that one growing holder takes of a [`Quota`].
+/// The part of a [`Quota`] that one growing data structure uses.
 #[derive(Debug)]
 pub struct Holding {
     quota: Arc<Quota>,

@@ -70,8 +70,8 @@ const _: () = assert!(size_of::<Entry>() == 16);
 /// negative duration.
 pub const EXACT: u16 = Place::RANK_MAX;
 
-/// Durations of whole microseconds below this have a rank of their own. Most events are that short,
-/// so few ties need the file.
+/// Each duration of whole microseconds below this number has its own rank. Most events are that
+/// short, so few ties require reading the events.
 const LINEAR: u64 = 384;
 
 /// Returns the rank of a duration: 0 for no duration, and never lower for a longer duration. The

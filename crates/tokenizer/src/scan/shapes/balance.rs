@@ -18,7 +18,7 @@ const SAVINGS_AFTER_REST: u32 = 8 * Attempt::Learned as u32;
 /// The result of an attempt to learn the shape of an event, and the cost of the attempt in matches.
 #[derive(Clone, Copy)]
 pub(super) enum Attempt {
-    /// The event is long or not plain.
+    /// The event is too long, has a backslash, or is not ASCII.
     Refused = 8,
     Learned = 64,
     /// The event was read, but has no shape that can be learned.

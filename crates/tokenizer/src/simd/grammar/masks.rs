@@ -49,7 +49,7 @@ pub(super) struct Classes {
 }
 
 impl Classes {
-    /// Drops the first `count` bytes; bytes after the block have no class.
+    /// Returns the classes without the first `count` bytes. Bytes after the block have no class.
     #[inline(always)]
     pub(super) fn skip(self, count: u32) -> Classes {
         Classes {
@@ -282,8 +282,8 @@ pub(super) fn from(place: usize, base: usize) -> u64 {
     u64::MAX.checked_shl(before).unwrap_or(0)
 }
 
-/// Masks of the bytes at which a certain token must begin. Between blocks, bit 0 stands for the
-/// first byte of the next block.
+/// Masks of the bytes at which a certain token must begin. Between blocks, bit 0 is the first byte
+/// of the next block.
 #[derive(Clone, Copy)]
 pub(super) struct After {
     /// Bytes at which a key must begin or an empty object must end.
