@@ -38,7 +38,7 @@
 //!     keys += part.0.keys.len();
 //!     Ok(())
 //! })?;
-//! assert_eq!((times, keys), (vec![2_000, 4_000], 1)); // the key after the events, since a piece reaches to the end
+//! assert_eq!((times, keys), (vec![2_000, 4_000], 1)); // 1: the piece reaches the end
 //! # Ok::<(), tracemill_trace::Error>(())
 //! ```
 
