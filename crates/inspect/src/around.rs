@@ -15,9 +15,9 @@ use tracemill_trace::spill::hash::HashMap;
 /// A filter for event names: one name, or a regular expression between slashes.
 #[derive(Clone, Debug)]
 pub enum EventName {
-    /// Matches exactly this name.
+    /// Matches events with exactly this name.
     Exactly(String),
-    /// Matches the names that contain the pattern.
+    /// Matches events whose name contains a match of the pattern.
     Matching(Pattern),
 }
 
@@ -63,7 +63,7 @@ type ThreadIds = (Vec<u8>, Vec<u8>);
 type MatchingBegin = Option<(u64, i64)>;
 
 /// Finds events by name and selects the `nth` by time, counted from 1. Without `nth`, selects the
-/// longest; the first of equals wins.
+/// longest; among equally long events, the first.
 ///
 /// X events, B/E pairs, and instants of zero duration count; a B without an E extends to the end of
 /// the trace. Times are those of the inputs, rounded down to nanoseconds.
@@ -137,7 +137,7 @@ pub fn find_events(
 struct Matches {
     nth: Option<u64>,
     count: u64,
-    /// The best event so far: its number in time order, its start and its end.
+    /// Number in time order, start and end of the best event so far; times in nanoseconds.
     best: Option<(u64, i64, i64)>,
 }
 

@@ -4,8 +4,9 @@
 //!   scan workers ─ b e S F ─> 41 bytes, by operation and time ─ pairs ─> durations ─> percentiles
 //! ```
 //!
-//! An end event closes the last open begin event with its category, name, scope and id, as in
-//! `slice`. Records beyond the memory budget are spilled to disk; names stay in memory.
+//! An end event closes the last open begin event with the same category, name, scope and id.
+//! `slice` pairs events in the same way. Records beyond the memory budget are spilled to disk;
+//! names stay in memory.
 
 use tracemill_join::config::{Config, OPEN};
 use tracemill_join::inputs::{of_inputs, scan};
@@ -64,7 +65,7 @@ record! {
         operation: [u64; 2],
         time: i64,
         offset: u64,
-        /// Row number of the name and category.
+        /// Row number of the operation's name and category.
         row: u32,
         is_begin: bool,
     }
@@ -161,8 +162,8 @@ impl Observer for AsyncHalves {
 ///
 /// Several inputs are read as written, without renaming ids; see `join`.
 ///
-/// Cost: a scan and two sorts, of 41 bytes per begin or end event and 12 bytes per operation. Both
-/// spill to disk beyond the memory budget.
+/// Cost: a scan and two sorts, of 41 bytes per begin or end event and 12 bytes per operation. The
+/// records of both sorts spill to disk beyond the memory budget.
 ///
 /// ```
 /// use tracemill_join::config::Config;
@@ -215,8 +216,8 @@ pub fn async_times(sources: &[Source], config: &Config) -> Result<AsyncReport, E
     Ok(AsyncReport { inputs: inputs.reports, warnings, rows, lone_ends })
 }
 
-/// Pairs begin and end events, counts operations by row, and passes durations to `push`. Returns
-/// the number of end events without a begin event.
+/// Pairs begin and end events, counts operations by row, and passes the duration of each operation
+/// to `push`. Returns the number of end events without a begin event.
 fn pair(
     halves: KeySorter<Half>,
     room: &Quota,
@@ -250,7 +251,8 @@ fn pair(
 }
 
 impl AsyncTimes {
-    /// Adds the `number`th duration of the row, in ascending order.
+    /// Adds the `number`th shortest duration of the row, counted from 1. Durations come in
+    /// ascending order.
     fn add(&mut self, ns: i64, number: u64) {
         let is_rank = |percent: u64| number == (self.count * percent).div_ceil(100);
         if is_rank(50) {

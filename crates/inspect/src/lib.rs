@@ -6,7 +6,7 @@
 //! | [`info`] | counts by thread, name and category; density, gaps, CPU profiles; what DevTools opens |
 //! | [`check`] | a table of rules; each finding with its offset and a suggestion |
 //! | [`async_times`] | durations of async operations |
-//! | [`around`] | times of the events of a name |
+//! | [`around`] | start and end of an event with a given name |
 #![forbid(unsafe_code)]
 
 pub mod around;

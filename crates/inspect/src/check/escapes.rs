@@ -1,5 +1,5 @@
-//! Detects strings that Perfetto rejects. It decodes escapes only in strings that contain `\"`, and
-//! fails at an escaped surrogate, even in a valid pair.
+//! Detects strings that Perfetto rejects. Perfetto decodes escapes only in strings that contain
+//! `\"`, and fails at an escaped surrogate, even in a valid pair.
 
 use memchr::memchr_iter;
 use memchr::memmem::Finder;
@@ -8,8 +8,8 @@ use tracemill_tokenizer::escaped_code_point;
 
 static UNIT: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"\\u"));
 
-/// Returns whether an event has such a string, as a name or a value. Cost: a substring search, and
-/// a pass over the quotes and backslashes of events with `\u`.
+/// Returns whether an event has a string that Perfetto rejects, as a name or a value. Cost: a
+/// substring search, and a pass over the quotes and backslashes of events with `\u`.
 pub(super) fn has_escaped_pair(event: &[u8]) -> bool {
     UNIT.find(event).is_some() && strings(event).any(is_refused)
 }

@@ -23,12 +23,12 @@ use tracemill_trace::spill::hash::mix;
 use tracemill_trace::time::bounds::Times;
 use tracemill_viewers::ids::{is_big, is_flow_id};
 
-/// The end of the keys `"sf"` and `"esf"`.
+/// Common end of the keys `"sf"` and `"esf"`, which refer to stack frames.
 static FRAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"sf\""));
 static ENHANCED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"enhancedTraceVersion"));
 
-/// Checks the events of one chunk; with `DEVTOOLS`, also the rules for DevTools alone. Rules about
-/// several events receive 32-byte records, sorted by group and time.
+/// Checks the events of one chunk. `DEVTOOLS`: also applies the rules for DevTools alone. Rules
+/// about several events receive 32-byte records, sorted by group and time.
 pub(super) struct CheckLook<const DEVTOOLS: bool> {
     base: u64,
     /// Number of the recording. Equal ids in different recordings are unrelated.
@@ -121,7 +121,8 @@ impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
         if self.recording == 0 { hash } else { mix(hash, self.recording) }
     }
 
-    /// Hashes and checks a pid or tid.
+    /// Checks a pid or tid, and returns the hash of the id. Reports `missing` if the event has
+    /// none.
     #[inline]
     fn id(&mut self, event: &Event<'_>, field: Field, missing: Option<Kind>, offset: u64) -> u64 {
         match event.field_and_rest(field).and_then(hash_short_integer) {
@@ -188,7 +189,8 @@ impl<const DEVTOOLS: bool> CheckLook<DEVTOOLS> {
         }
     }
 
-    /// Returns the group of an async event or flow, a hash of id and scope.
+    /// Returns the group of an async event or flow event: a hash of id and scope. Returns `None`
+    /// for all other events, and for events without an id.
     fn group_of(&mut self, event: &Event<'_>, phase: u8, process: u64, offset: u64) -> Option<u64> {
         let family = match phase {
             b'b' | b'n' | b'e' => b'b',
@@ -274,8 +276,8 @@ fn is_of_thread(event: &Event<'_>, phase: u8) -> bool {
     }
 }
 
-/// Returns whether a double in microseconds loses digits of a time. A time that is the exact text
-/// of a double loses none.
+/// Returns whether a time loses digits when a reader converts it to a double in microseconds. A
+/// time that is the exact text of a double loses none.
 #[inline]
 fn is_rounded(time: Nanos, field: Field, event: &Event<'_>) -> bool {
     const EXACT: u64 = 1 << 53;
@@ -283,7 +285,7 @@ fn is_rounded(time: Nanos, field: Field, event: &Event<'_>) -> bool {
     if time.exact && (ns <= EXACT || ns.is_multiple_of(1000) && ns / 1000 <= EXACT) {
         return false;
     }
-    /// Significant digits up to which different decimals may be different doubles.
+    /// Number of significant digits that are enough to distinguish all doubles.
     const DIGITS: usize = 17;
     let (mut scratch, mut form) = (Vec::new(), Vec::new());
     let text = event.field(field).and_then(|value| number_text(value, &mut scratch));
@@ -301,7 +303,8 @@ fn is_double(text: &[u8], form: &[u8], digits: usize) -> bool {
     canonical(format!("{double:.*e}", digits - 1).as_bytes(), &mut rounded) && rounded == form
 }
 
-/// Returns the hash of a stack frame id; 5 and "5" are equal, as keys of `stackFrames`.
+/// Returns the hash of a stack frame id. The ids 5 and "5" have the same hash, because the keys of
+/// `stackFrames` are strings.
 pub(super) fn frame_id(value: &[u8]) -> u64 {
     match value {
         [b'"', ..] => hash_value(Some(value)),

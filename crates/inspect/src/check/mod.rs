@@ -143,7 +143,7 @@ struct InputText {
     unclosed: u64,
 }
 
-/// Observes everything that the rules need. Results do not depend on chunk boundaries.
+/// Collects all facts that the rules need. Results do not depend on chunk boundaries.
 struct Checker<const DEVTOOLS: bool> {
     /// Recording of each input, if there are several.
     recordings: Vec<u64>,
@@ -195,7 +195,7 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
         }
     }
 
-    /// Returns the state of the input at `base`; ends the previous input.
+    /// Returns the state of the input at `base`. Ends the previous input if this input is new.
     fn input(&mut self, base: u64) -> &mut InputText {
         if self.inputs.last().is_none_or(|input| input.base != base) {
             self.end_input();
@@ -234,14 +234,14 @@ impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
         RecordRuns::disk(std::mem::replace(&mut self.spill, RunFile::new(self.lease.tmp_dir())))
     }
 
-    /// Checks the text around the events, of inputs in which the scan found no damage.
+    /// Checks the text around the events of each input in which the scan found no damage.
     fn judge_text(&mut self, inputs: &Inputs, ground: &InputMap, store: &Store<'_>) {
         for input in &mut self.inputs {
             self.spots.append(&mut input.text.spots);
             let Some(place) = ground.input_at(input.base) else { continue };
             let report = &inputs.reports[place.number];
             let untouched = report.losses.count() + input.separators + input.unclosed == 0;
-            // synthetic events of a CPU profile are valid, and its own text may not be kept
+            // the text of a CPU profile may not be kept; its synthetic events are valid
             if untouched
                 && place.is_kept
                 && place.start == input.base
@@ -379,7 +379,8 @@ impl<const DEVTOOLS: bool> Observer for Checker<DEVTOOLS> {
 }
 
 impl<const DEVTOOLS: bool> Checker<DEVTOOLS> {
-    /// Reports duplicate top-level keys, and collects those whose values are checked at the end.
+    /// Reports duplicate top-level keys, and collects the keys `stackFrames` and `metadata` for
+    /// later checks of their values.
     fn judge_names(&mut self, chunk: &SealedChunk<'_>) {
         let later = chunk.new_documents().iter().map(|new_document| (true, &*new_document.keys));
         for (begins, keys) in std::iter::once((false, chunk.more_keys())).chain(later) {

@@ -31,12 +31,12 @@ struct ThreadOrder {
     has_end: bool,
 }
 
-/// A timed event, with what was read of it.
+/// A timed event with its parsed fields.
 pub(super) struct TimedEvent<'e> {
     pub(super) event: &'e Event<'e>,
     pub(super) phase: u8,
     pub(super) offset: u64,
-    /// Hash of its thread, and of that one's process.
+    /// Hash of the event's pid and tid; `process` is the hash of the pid.
     pub(super) thread: u64,
     pub(super) process: u64,
     pub(super) ts: Nanos,
@@ -72,7 +72,7 @@ impl Orders {
         }
     }
 
-    /// A timed event.
+    /// Checks the order of a timed event.
     pub(super) fn note(&mut self, timed: &TimedEvent<'_>, tallies: &mut Tallies) {
         self.seen = [true; 2];
         let &TimedEvent { event, phase, offset, thread, process, ts, dur } = timed;
@@ -92,7 +92,7 @@ impl Orders {
             thread.pairs.add(offset);
             thread.has_end |= phase == b'E';
         }
-        // the position of chunks follows from their predecessors, and DevTools reads them by stream
+        // times of chunks depend on earlier chunks, and DevTools reads chunks by stream
         if phase == b'P' && event.is_string(Field::Name, b"ProfileChunk") {
             return;
         }
@@ -143,7 +143,8 @@ impl Orders {
         self.threads.values_mut().for_each(|thread| thread.run = None);
     }
 
-    /// Tallies B and E events if there are several threads with them and any E event.
+    /// Tallies all B and E events if several threads have such events and at least one of the
+    /// events is an E.
     pub(super) fn note_pairs(&self, tallies: &mut Tallies) {
         let paired = || self.threads.values().filter(|thread| thread.pairs.count > 0);
         if paired().count() > 1 && paired().any(|thread| thread.has_end) {
@@ -151,7 +152,8 @@ impl Orders {
         }
     }
 
-    /// Returns the processes with events that viewers show, and the offset of the first such event.
+    /// Returns the processes with B, E, X or I events, each with the offset of the first such
+    /// event.
     pub(super) fn processes(&self) -> HashMap<u64, u64> {
         let mut processes = HashMap::default();
         for thread in self.threads.values().filter(|thread| thread.shown != u64::MAX) {
@@ -162,7 +164,7 @@ impl Orders {
     }
 }
 
-/// Advances to `stamp`. Returns whether it is out of order.
+/// Extends `run` to `stamp`. Returns whether `stamp` is before the end of `run`.
 #[inline]
 fn note_stamp(run: &mut Option<OrderedStretch>, stamp: Stamp, offset: u64) -> bool {
     match run {
@@ -178,7 +180,7 @@ fn note_stamp(run: &mut Option<OrderedStretch>, stamp: Stamp, offset: u64) -> bo
     }
 }
 
-/// Appends the next range. Returns whether it begins out of order.
+/// Appends the range `later` to `run`. Returns whether `later` begins before the end of `run`.
 fn join(run: &mut Option<OrderedStretch>, later: Option<&OrderedStretch>) -> bool {
     let Some(later) = later else { return false };
     match run {

@@ -14,15 +14,15 @@ record! {
     pub(super) struct Grouped {
         pub(super) group: u64,
         pub(super) time: i64,
-        /// X: duration in nanoseconds. B and E: hash of the name. Others: upper half of a hash of
-        /// the name, lower half of a hash of the pid.
+        /// X: duration in nanoseconds. B and E: hash of the name. Other phases: upper half of a
+        /// hash of the name, lower half of a hash of the pid.
         pub(super) extra: u64,
         /// Offset in the address space, shifted left by 8, and the phase.
         place: u64,
     }
 }
 
-/// Flag combined with the phase; letters are smaller.
+/// Flag in the byte of the phase; phase letters are smaller.
 const INEXACT: u8 = 0x80;
 
 impl Grouped {
@@ -53,14 +53,15 @@ impl Grouped {
         u128::from(self.group) << 64 | u128::from(time)
     }
 
-    /// Breaks ties in output order, as far as nanoseconds tell.
+    /// Returns the sort key of records with equal group and time. X events come first, the longest
+    /// before shorter ones; ties are in input order.
     fn tie(&self) -> (u64, u64) {
         let shorter = if self.phase() == b'X' { !self.extra } else { u64::MAX };
         (shorter, self.place)
     }
 }
 
-/// Sorts the records of a chunk by group, each in output order.
+/// Sorts the records of a chunk by group, and the records of each group in output order.
 pub(super) fn sort(records: &mut [Grouped]) {
     records.sort_unstable_by_key(Grouped::group_and_time);
     sort_ties(records);
@@ -116,8 +117,8 @@ impl RunData {
         }
     }
 
-    /// Returns the number of records of a run before `border`, which does not precede record
-    /// `from`. Searches exponentially, because consecutive borders are close.
+    /// Returns the number of records of a run before `border`. The first `from` records must be
+    /// before `border`. Searches exponentially, because consecutive borders are close.
     fn before(&self, run: usize, border: u128, from: usize) -> usize {
         let len = self.run_len(run);
         let (mut low, mut high, mut step) = (from, len, 1);
@@ -150,7 +151,7 @@ pub(super) struct RecordRuns {
 impl RecordRuns {
     /// Target number of records per bucket.
     const BUCKET: usize = 16 * 1024;
-    /// Sampling interval for choosing the borders.
+    /// Number of records per sample; borders are chosen among the samples.
     const SAMPLE: usize = 256;
 
     pub(super) fn memory(runs: Vec<Vec<Grouped>>) -> Self {
@@ -178,7 +179,7 @@ impl RecordRuns {
         self.borders.len() + 1
     }
 
-    /// Returns the group of the last record before bucket `number`.
+    /// Returns the group of the last record before bucket `number`, or `None` if `number` is 0.
     pub(super) fn group_before(&self, number: usize) -> Option<u64> {
         let border = self.borders[number.checked_sub(1)?];
         let last = |run| {

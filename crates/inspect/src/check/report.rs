@@ -54,7 +54,7 @@ pub struct Finding {
     pub count: u64,
     /// Description in one sentence.
     pub sentence: String,
-    /// Up to three first locations; empty if the finding concerns the whole trace.
+    /// The first locations, at most three; empty if the finding concerns the whole trace.
     pub places: Vec<FoundAt>,
 }
 
@@ -68,7 +68,7 @@ impl Finding {
         }
     }
 
-    /// Returns those of `viewers` that fail to open the trace or draw it incorrectly.
+    /// Returns the viewers among `viewers` that fail to open the trace or draw it incorrectly.
     pub fn viewers<'v>(
         &self,
         viewers: &'v [CheckFor],
@@ -85,12 +85,12 @@ pub struct FoundAt {
     pub input: String,
     /// Offset in the decompressed input; for a `.cpuprofile`, in the events derived from it.
     pub offset: u64,
-    /// The event there or the bytes around, truncated; empty if the finding concerns the whole
-    /// input.
+    /// The event at `offset` or the bytes around, truncated; empty if the finding concerns the
+    /// whole input.
     pub excerpt: String,
-    /// The event there, if it can be read.
+    /// The event at `offset`, if it can be read.
     pub event: Option<FoundEvent>,
-    /// The token expected there, if the text is not JSON.
+    /// The token expected at `offset`, if the text is not JSON.
     pub expected: Option<&'static str>,
     /// Offset at which the reader noticed that the bytes from `offset` on are unreadable.
     pub noticed: Option<u64>,
@@ -187,11 +187,12 @@ impl InputMap {
 
     pub(super) fn input_at(&self, offset: u64) -> Option<&InputExtent> {
         let after = self.0.partition_point(|place| place.start <= offset);
-        // an empty input has the start of the next one
+        // an empty input starts where the next input starts
         self.0[..after].iter().rev().find(|place| offset < place.next || place.start == offset)
     }
 
-    /// Returns the number of the input, and the offset in it or in its synthetic events.
+    /// Converts an offset in the address space. Returns the number of the input, and the offset in
+    /// the input or in its synthetic events.
     fn locate(&self, offset: u64) -> Option<(usize, u64)> {
         let place = self.input_at(offset).or(self.0.last())?;
         let within = if offset < place.end { place.start } else { place.end };

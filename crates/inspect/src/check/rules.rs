@@ -1,9 +1,9 @@
 //! The table of all rules of `check`: name, severity per viewer, description.
 //!
-//! To add a rule, add a row, and call [`super::tallies::Tallies::add`] with its kind. The
-//! severities are those for any reader, for DevTools and for Perfetto. With viewers selected, the
-//! worst of their severities counts; a problem that does not affect what a viewer shows is a note.
-//! `A` means as for any reader, `S` order, `O` not reported.
+//! To add a rule, add a row, and call [`super::tallies::Tallies::add`] with its kind. A row has
+//! three severities: for any reader, for DevTools and for Perfetto. If viewers are selected, the
+//! highest severity among the viewers counts. A problem that does not change what a viewer shows is
+//! a note. `A` is the severity for any reader, `S` a note about order, `O` means not reported.
 //!
 //! Sources: `devtools-semantics.md` §1, §3, §8, §11, §15 and `users.md` §4.
 
@@ -43,8 +43,8 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// Returns the highest severity among `viewers`. The severity for any reader counts if there
-    /// are no viewers, or with `strict`.
+    /// Returns the highest severity among `viewers`, or `None` if the rule does not apply. The
+    /// severity for any reader counts too if there are no viewers, or with `strict`.
     pub(crate) fn severity(&self, viewers: &[CheckFor], strict: bool) -> Option<Severity> {
         let of = |viewer: &CheckFor| match viewer {
             CheckFor::Devtools => self.devtools,
@@ -84,7 +84,7 @@ const S: ViewerSeverity = ViewerSeverity::Order;
 macro_rules! rules {
     ($($kind:ident $name:literal ($always:ident $devtools:ident $perfetto:ident)
        $sentence:literal;)*) => {
-        /// What can be found.
+        /// The kinds of problems. Each kind has a row in the rule table.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Kind { $(#[doc = $sentence] $kind,)* }
 

@@ -1,4 +1,4 @@
-//! Counts per kind, with the first locations of each.
+//! Counts problems by kind, with the first locations of each kind.
 
 use super::rules::Kind;
 use tracemill_trace::spill::tally::Tally;

@@ -5,7 +5,11 @@
 //!   └───── gap ────────────┘ ev  ┆  ev  ┆ ev  └─ gap ───┘     the scan checks values of keys
 //! ```
 //!
-//! The scan worker checks each event in cache, and the value of each top-level key. The rest are
+//! The scan worker checks each event in cache, and the value of each top-level key. All other bytes
+//! are *gaps*. The scan verifies that a gap between events of one array is a comma and white space,
+//! or reports the gap. The few other gaps, around the documents, are kept by offset. At the end
+//! these gaps are joined, with `{}` for each event and `0` for each value, and checked as one text.
+//! That text is valid if and only if the input is.
 //! *gaps*. For gaps between events of one array, the scan verifies that there is only a comma and
 //! white space, or reports it. The few others, around the documents, are kept by offset. At the end
 //! they are joined, with `{}` for each event and `0` for each value, and checked as one text, which
@@ -60,7 +64,7 @@ pub(super) struct TextCheck {
     /// Offset of the first event, and whether text other than separators precedes it.
     first: Option<(u64, bool)>,
     end: u64,
-    /// Whether other text was found since the last event.
+    /// Whether text other than separators follows the last event.
     fresh: bool,
     gaps: Vec<(u64, u64)>,
     /// Offset and length of each value of a top-level key.

@@ -19,8 +19,8 @@ pub(super) struct Browser {
     /// Whether any event identifies a browser trace.
     is_browser: bool,
     starts: Tally,
-    /// Whether such an event has no data. DevTools rejects the file, so the rules about pages do
-    /// not apply.
+    /// Whether a `TracingStartedInBrowser` event has no `args.data`. DevTools rejects the file, so
+    /// the rules about pages do not apply.
     empty_start: bool,
     pages: HashSet<u64>,
     /// Events without required args, by process; DevTools reads them only in shown processes.
@@ -109,8 +109,8 @@ impl Browser {
         self.whole_profile |= later.whole_profile;
     }
 
-    /// Applies the rules. `processes` maps processes with visible events to the offset of the first
-    /// one.
+    /// Applies the rules that depend on all events. `processes` maps each process with visible
+    /// events to the offset of the first such event.
     pub(super) fn judge(&self, processes: &HashMap<u64, u64>, events: u64, tallies: &mut Tallies) {
         if self.starts.count > 1 {
             tallies.append_one(Kind::TwoStarts, &self.starts);
@@ -135,8 +135,8 @@ impl Browser {
     }
 }
 
-/// Checks annotations in the value of `metadata` (at `offset`) and reports those that refer to none
-/// of `events` events.
+/// Reports annotations that refer to no event of a trace with `events` events. `metadata` is the
+/// value of that top-level key, at `offset`.
 pub(super) fn check_annotations(metadata: &[u8], offset: u64, events: u64, tallies: &mut Tallies) {
     let Some(modifications) = member(metadata, b"modifications") else { return };
     let mut at = 0;

@@ -1,13 +1,16 @@
-//! Events that belong with others, group by group in the order of time: do they pair, do they nest?
+//! Checks events in groups, in time order: whether begin and end events pair, and whether slices
+//! nest.
 //!
-//! Times count in whole nanoseconds, rounded down. Threads: of X events the ends of those open are kept on a stack, as
-//! deep as they nest; an event that begins inside the innermost and ends behind it overlaps, and is left out of the stack, as
-//! DevTools leaves it out of the tree. B and E pair as everywhere ([`tracemill_trace::event::pairing`]); a pair that crosses an X event
-//! overlaps like one. Async events
-//! pair by name within their id, the latest begin first. A flow is open from its `s` to its `f` or the next `s`.
+//! Times are whole nanoseconds, rounded down. The ends of the open X events of a thread are on a
+//! stack. An event that begins inside the innermost open slice and ends after that slice overlaps.
+//! Such an event is not pushed, as DevTools does not put it into the tree. B and E events pair as
+//! in every command ([`tracemill_trace::event::pairing`]). A pair that crosses an X event overlaps
+//! too. Async events pair by name within their id, with the latest begin first. A flow is open from
+//! its `s` to its `f` or to the next `s`.
 //!
-//! Groups do not see each other, so workers take stretches of buckets ([`RecordRuns`]): each does the groups that begin in
-//! its stretch. Cost: a sort of 32 bytes an event and a few nanoseconds each; memory: a bucket a worker and what is open.
+//! Groups are independent, so each worker takes a range of buckets ([`RecordRuns`]) and checks the
+//! groups that begin in that range. Cost: a sort of 32-byte records, and a few nanoseconds per
+//! event. Memory: one bucket per worker, and the open events.
 
 use super::records::{Grouped, RecordRuns};
 use super::rules::Kind;
@@ -22,8 +25,8 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::threads::on_threads;
 
-/// Checks all groups on `threads` threads. Also runs `before` other tasks first, because they are
-/// long, and returns their results in order.
+/// Checks all groups on `threads` threads. First runs `task` for each number below `before`,
+/// because these tasks are long. Returns the results of the tasks in order.
 pub(super) fn walk<T: Send>(
     runs: &RecordRuns,
     threads: usize,
@@ -70,7 +73,7 @@ pub(super) fn walk<T: Send>(
     Ok((tallies, answers.into_iter().map(|(_, answer)| answer).collect()))
 }
 
-/// Checks the groups that begin in the buckets `from..to`, each to its end.
+/// Checks each group that begins in the buckets `from..to`, up to the end of the group.
 fn walk_range(
     runs: &RecordRuns,
     Range { start: from, end: to }: Range<usize>,
@@ -117,9 +120,9 @@ struct GroupState {
     ends: Ends,
     slices: Begins<WaitingBegin>,
     asyncs: Begins<u64>,
-    /// Offset of the open flow, and whether it had a step.
+    /// Offset of the start of the open flow, and whether a step follows.
     flow: Option<(u64, bool)>,
-    /// The last begin event of an async operation or flow.
+    /// Hashes of the name and pid of the last begin event of an async operation or flow.
     last: Option<u64>,
 }
 
@@ -225,7 +228,7 @@ impl GroupState {
     }
 }
 
-/// Returns the name hash of an async event, which never equals that of a missing name.
+/// Returns the hash of an async event's name. The hash is never 0, which would mean no name.
 fn async_name(record: &Grouped) -> u64 {
     (record.extra >> 32) | 1 << 32
 }

@@ -1,4 +1,4 @@
-//! Sums the findings of all chunks in input order.
+//! Sums the counts of all chunks in input order.
 
 use super::ledger::{Ledger, TopEntries, Totals};
 use super::look::{AtZero, CountedEvent, InfoLook, InfoNeeds, LETTERS, text_of_key};
@@ -32,11 +32,11 @@ use tracemill_trace::run::memory::{Lease, Share};
 use tracemill_trace::spill::hash::HashSet;
 use tracemill_trace::time::bounds::Times;
 
-/// Estimated bytes of the report per thread, with its process.
+/// Estimated bytes that a thread and its process take in the report.
 const ROW: usize = 600;
 
-/// Observes everything that `info` reports. Results do not depend on chunk boundaries. Tables
-/// beyond the memory limit are spilled to disk and merged at the end.
+/// Collects all results of `info`. Results do not depend on chunk boundaries. Tables beyond the
+/// memory limit are spilled to disk and merged at the end.
 pub struct InfoAccumulator {
     wanted: InfoConfig,
     /// Set when there are too many events for self times; later chunks then skip slices.
@@ -72,7 +72,7 @@ pub struct InfoAccumulator {
     place: InputPlace,
 }
 
-/// Events at time 0. Whether they count is known only at the end.
+/// Events at time 0. Whether they count as real events is known only at the end.
 #[derive(Default)]
 struct ZeroTime {
     events: u64,
@@ -181,7 +181,7 @@ impl InfoAccumulator {
         self.limits.table_quota().check(heap, THREADS)
     }
 
-    /// Returns whether self times are computed, which depends only on the input.
+    /// Returns whether self times are computed.
     fn nests(&self) -> bool {
         !self.too_many.load(Ordering::Relaxed)
     }
@@ -197,7 +197,7 @@ impl InfoAccumulator {
         }
     }
 
-    /// Includes the events at time 0 in the trace.
+    /// Counts the events at time 0 as real events.
     fn count_zero(&mut self) {
         let ZeroTime { events, end, first, last } = std::mem::take(&mut self.zero);
         if events > 0 {
@@ -324,7 +324,7 @@ fn phases(letters: &[u64; LETTERS], odd: &UsageTable) -> Vec<(String, u64)> {
     phases
 }
 
-/// Joins names with their self times; both are sorted by hash.
+/// Returns the top names, with their self times from `self_times`. Both tables are sorted by hash.
 fn names(names: &Totals, self_times: &Totals, top: usize) -> TopList {
     let mut tops = TopEntries::new(top);
     let mut times = self_times.iter().peekable();
@@ -337,7 +337,7 @@ fn names(names: &Totals, self_times: &Totals, top: usize) -> TopList {
     tops.finish()
 }
 
-/// Splits category lists, and counts each category.
+/// Splits lists of categories at commas, and returns the top categories.
 fn categories(lists: &Totals, top: usize, lease: Lease) -> Result<TopList, Error> {
     let mut single = Ledger::new(lease);
     for entry in lists.iter() {

@@ -4,8 +4,8 @@ use super::report::Usage;
 use super::table::UsageTable;
 use tracemill_tokenizer::{members, unescape};
 
-/// Adds the keys of an event's args to a table until it holds `most` bytes; `time_ns` is the
-/// event's duration. Cost: two passes over the args.
+/// Adds the keys of an event's args, and the keys of objects in the args, to a table. Stops when
+/// the table takes `most` bytes. `time_ns` is the event's duration. Cost: two passes over the args.
 pub(super) fn note_args(
     args: &[u8],
     time_ns: u64,

@@ -1,5 +1,5 @@
-//! Counts by any number of keys. Tables beyond the memory limit are spilled to disk and merged at
-//! the end.
+//! Counts events per key, for any number of keys. Tables beyond the memory limit are spilled to
+//! disk and merged at the end.
 //!
 //! ```text
 //!   tables of chunks ─> table ─ too large ─> sorted run on disk ─ merged by hash and key ─> counts
@@ -110,7 +110,7 @@ pub(super) struct Totals {
 }
 
 impl Totals {
-    /// Returns each key once, ordered by hash and key.
+    /// Returns each key once with its totals, ordered by hash and key.
     pub(super) fn iter(&self) -> impl Iterator<Item = UsageEntry<'_>> {
         let memory = self.rows.iter().map(|&row| self.table.entry(row));
         let mut runs: Vec<Box<dyn Iterator<Item = UsageEntry<'_>> + '_>> = vec![Box::new(memory)];

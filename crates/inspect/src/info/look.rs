@@ -21,39 +21,41 @@ use tracemill_trace::observe::{EventRef, Look};
 use tracemill_trace::time::bounds::{Times, is_zero};
 use tracemill_viewers::required_args::page_data;
 
-/// Number of ASCII codes, which index the counts of single-letter phases.
+/// Number of ASCII codes. Phases of a single letter are counted by the code of the letter.
 pub(super) const LETTERS: usize = 128;
 
-/// Counts the events of one chunk in tables by thread, name and categories; one lookup per table
-/// and event.
+/// Counts the events of one chunk by thread, name and category list. Cost: one lookup per table and
+/// event.
 pub struct InfoLook {
     wanted: InfoNeeds,
     place: InputPlace,
     pub(super) bytes: u64,
     pub(super) metadata: u64,
     pub(super) untimed: u64,
-    /// Events without a name. `uncategorised` counts events without categories, except metadata.
+    /// Number of events without a name. `uncategorised` counts events without categories, except
+    /// metadata.
     pub(super) nameless: u64,
     pub(super) uncategorised: u64,
     pub(super) bare_starts: u64,
     pub(super) reported_losses: Vec<String>,
     pub(super) times: Times,
     pub(super) window: WindowTimes,
-    /// Events at time 0, which may not count.
+    /// Events at time 0. The end of the scan decides whether they are real events.
     pub(super) at_zero: AtZero,
     pub(super) ranks: Ranks,
     pub(super) timeline: Timeline,
-    /// The first and last event, excluding those at time 0.
+    /// The earliest and the latest event, except those at time 0.
     pub(super) moments: Option<[CountedEvent; 2]>,
     /// Event counts by phase: single letters here, all other phases in `odd_phases` (see
     /// [`key_of`]).
     pub(super) letters: [u64; LETTERS],
     pub(super) odd_phases: UsageTable,
-    /// Rows by thread.
+    /// Totals by thread.
     pub threads: UsageTable,
     /// The last event; the next one usually has the same thread.
     pub last: Option<LastEvent>,
-    /// Rows by name; `cats` has rows by whole category list. `key_of` creates the keys of both.
+    /// Totals by name; `cats` has totals by category list. `key_of` creates the keys of both
+    /// tables.
     pub names: UsageTable,
     pub(super) cats: UsageTable,
     pub(super) args: UsageTable,
@@ -66,7 +68,7 @@ pub struct InfoLook {
 /// Requested results that cost more than counting.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct InfoNeeds {
-    /// Maximum bytes for args keys of a chunk; `None` if not requested.
+    /// Maximum bytes of the keys of args in a chunk; `None` if args are not counted.
     pub(super) args: Option<u64>,
     pub(super) nesting: bool,
 }
@@ -89,7 +91,7 @@ pub(super) struct CountedEvent {
     pub(super) phase: usize,
 }
 
-/// Fields and rows of the last event, for other observers.
+/// Parsed fields and table rows of the last event, for other observers.
 #[derive(Clone, Copy)]
 pub struct LastEvent {
     /// The phase; 0 if it is not an ASCII letter.
@@ -210,7 +212,7 @@ impl InfoLook {
     }
 }
 
-/// Returns the row for a field's value, keyed as in [`key_of`].
+/// Returns the row of a field's value in `table`. [`key_of`] defines the key.
 #[inline]
 fn row_of(event: &Event<'_>, field: Field, table: &mut UsageTable, scratch: &mut Vec<u8>) -> usize {
     let rest = event.field_and_rest(field).unwrap_or_default();
@@ -231,7 +233,8 @@ fn key_of<'k>(event: &Event<'k>, field: Field, scratch: &'k mut Vec<u8>) -> &'k 
     plain_key(rest).unwrap_or_else(|| key_slowly(event, field, scratch))
 }
 
-/// Returns the key as [`key_of`] if the value is missing or a string without escapes.
+/// Returns the key that [`key_of`] defines if the value at the start of `rest` is missing or a
+/// string without escapes, otherwise `None`.
 #[inline]
 fn plain_key(rest: &[u8]) -> Option<&[u8]> {
     if rest.is_empty() {

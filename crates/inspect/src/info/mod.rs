@@ -52,8 +52,8 @@ pub struct IndexedReport {
     pub file: IndexFile,
 }
 
-/// Returns the report of an index, or counts the events of `sources` together. `look` receives the
-/// report before the final check that the inputs are unchanged.
+/// Returns the report of an index, or scans `sources` as one trace. `look` receives the report
+/// before the final check that the inputs are unchanged.
 ///
 /// # Errors
 /// Returns the errors of `merge()`, except for its output.

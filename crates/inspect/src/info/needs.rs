@@ -4,8 +4,9 @@
 pub struct InfoConfig {
     /// Maximum number of rows in each list of names, and of gaps.
     pub top: usize,
-    /// Whether to compute args keys, and self times of threads and names, at extra cost. At any
-    /// time, a thread's time belongs to the open slice (X, or B with its E) that began last.
+    /// Whether to count keys of args, and to compute self times of threads and names, at extra
+    /// cost. At any time, a thread's time belongs to the open slice (X, or B with its E) that began
+    /// last.
     pub full: bool,
     /// Whether to compute self times if the events take at most [`InfoConfig::SELF_TIMES_MAX`]
     /// bytes in total.

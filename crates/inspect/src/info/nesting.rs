@@ -80,7 +80,7 @@ impl NestingWalk<'_> {
         self.quota.check(self.open.heap(), OPEN)
     }
 
-    /// Assigns the time up to `to` to slices, and closes those that end by then.
+    /// Assigns the time up to `to` to the open slices, and closes the slices that end by `to`.
     fn advance(&mut self, to: i64) -> Result<(), Error> {
         while let Some(top) = self.open.innermost_mut() {
             let until = top.end.map_or(to, |end| end.min(to));

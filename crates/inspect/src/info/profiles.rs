@@ -1,4 +1,4 @@
-//! Counts CPU profiles by the envelopes of their events.
+//! Counts the chunks and bytes of CPU profiles, without reading samples.
 
 use super::report::ProfileCount;
 use super::threads::as_written;
@@ -32,7 +32,7 @@ impl ProfileCounts {
         let ProfileCounts { counts, numbers } = self;
         let new = |key| counts.push((key, ProfileCount::of(event)));
         let number = if role == Role::Whole {
-            // each is a separate profile, distinguished only by its thread
+            // each `CpuProfile` event is a separate profile, distinguished only by its thread
             let mut key = stream_key(event);
             key.extend_from_slice(tid);
             numbers.of_key(key, new)

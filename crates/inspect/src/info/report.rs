@@ -32,7 +32,7 @@ pub struct InfoReport {
     pub documents: u64,
     /// Whether self times were computed; see `InfoConfig`.
     pub has_self: bool,
-    /// Slices without an end, which are in no self time because their length is unknown.
+    /// B slices without an E. Self times exclude them, because their length is unknown.
     #[serde(default)]
     pub unended: Unended,
     /// Number of events at time 0, except metadata. They are not real events if `start_ns` is
@@ -42,13 +42,13 @@ pub struct InfoReport {
     pub start_ns: Option<i64>,
     /// Greatest end (`ts` plus `dur`) of an event except metadata, in nanoseconds.
     pub end_ns: Option<i64>,
-    /// Window of DevTools' first breadcrumb, if a slice would keep all events outside of it.
+    /// Window of DevTools' first breadcrumb, if `slice` would keep all events that are outside.
     #[serde(default)]
     pub window: Option<KeptWindow>,
-    /// The earliest real event; the first in input order among equals. Real events have a time not
-    /// before `start_ns` and are not metadata.
+    /// The earliest real event; among equal times, the first in input order. Real events are not
+    /// metadata, and have a time of at least `start_ns`.
     pub first: Option<RealEvent>,
-    /// The real event that begins last; the last in input order among equals.
+    /// The real event that begins last; among equal times, the last in input order.
     pub last: Option<RealEvent>,
     /// Number of real events over time.
     pub density: Option<Density>,
@@ -58,7 +58,7 @@ pub struct InfoReport {
     pub least_gap_ns: u64,
     /// Whether the events are in the order that `merge` would write.
     pub sorted: bool,
-    /// Number of adjacent events out of that order.
+    /// Number of adjacent pairs of events that are out of that order.
     pub inversions: u64,
     /// Number of events by phase (`X`, a longer text if invalid, or `none`), most frequent first.
     pub phases: Vec<(String, u64)>,
@@ -79,7 +79,7 @@ pub struct InfoReport {
     /// The index that provided the report; `None` if the trace was read.
     #[serde(skip)]
     pub index: Option<PathBuf>,
-    /// Reason for not using existing indexes.
+    /// Reason why existing indexes were not used.
     #[serde(skip)]
     pub index_unused: Option<&'static str>,
     /// The first losses that the trace itself reports in its top-level keys: name and value.
@@ -110,7 +110,7 @@ impl InfoReport {
     }
 }
 
-/// Totals of a group of events.
+/// Number, bytes and times of a group of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// Number of events.
@@ -120,7 +120,7 @@ pub struct Usage {
     /// Sum of the durations (`dur`) in nanoseconds, each rounded down. Negative durations and
     /// metadata count as 0.
     pub time_ns: u64,
-    /// Self time of slices (X, and B with E) in nanoseconds; see `full`.
+    /// Self time of slices (X, and B with E) in nanoseconds; see `InfoConfig`.
     pub self_ns: u64,
 }
 
@@ -151,9 +151,9 @@ pub struct TopList {
     pub distinct: u64,
     /// The rows with the most bytes.
     pub by_bytes: Vec<TopRow>,
-    /// The rows with the most time, if any has time.
+    /// The rows with the most time; rows without time are left out.
     pub by_time: Vec<TopRow>,
-    /// The rows with the most self time, if any has self time.
+    /// The rows with the most self time; rows without self time are left out.
     pub by_self: Vec<TopRow>,
 }
 
@@ -186,12 +186,13 @@ pub struct RealEvent {
     pub offset: u64,
 }
 
-/// Number of real events that begin in each of several columns of equal length.
+/// Counts of real events by start time, in columns of equal length.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Density {
-    /// Start of the first column: a multiple of the column length, at or before the first event.
+    /// Start of the first column in nanoseconds: a multiple of the column length, at or before the
+    /// first event.
     pub start_ns: i64,
-    /// Length of a column: a power of two.
+    /// Length of a column in nanoseconds: a power of two.
     pub column_ns: u64,
     /// Number of events in each column; at most [`Density::COLUMNS`] columns.
     pub events: Vec<u64>,
@@ -205,9 +206,9 @@ impl Density {
 /// A time range in which no real event begins or is open (by its `dur`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Gap {
-    /// End of the last event before the gap.
+    /// End of the last event before the gap, in nanoseconds.
     pub from_ns: i64,
-    /// Start of the first event after the gap.
+    /// Start of the first event after the gap, in nanoseconds.
     pub to_ns: i64,
 }
 
@@ -244,7 +245,7 @@ pub struct ThreadInfo {
     pub usage: Usage,
 }
 
-/// A CPU profile in a trace, by the envelopes of its events.
+/// Ids and size of a CPU profile in a trace.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProfileCount {
     /// `pid` as written; empty if missing.
@@ -255,6 +256,6 @@ pub struct ProfileCount {
     pub id: String,
     /// Number of `ProfileChunk` events, or 1 for a `CpuProfile`.
     pub chunks: u64,
-    /// Total bytes of all its events.
+    /// Total bytes of the profile's events.
     pub bytes: u64,
 }

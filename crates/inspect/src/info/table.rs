@@ -23,7 +23,8 @@ pub struct UsageTable {
 const WAYS: usize = 4;
 const SLOTS: usize = 64;
 
-/// Returns the slot for strings with the same first bytes as a text.
+/// Returns the slot of a text. Texts with the same first 8 bytes share a slot; shorter texts have
+/// none.
 #[inline(always)]
 fn slot(text: &[u8]) -> Option<usize> {
     let first = u64::from_le_bytes(*text.first_chunk::<8>()?);
@@ -45,7 +46,7 @@ impl UsageRow {
     }
 }
 
-/// A key with its totals. The hash only speeds up lookups; results are ordered by key.
+/// A key with its hash and its totals.
 #[derive(Clone, Copy)]
 pub struct UsageEntry<'t> {
     pub(crate) hash: u64,
@@ -53,7 +54,7 @@ pub struct UsageEntry<'t> {
     pub(crate) usage: Usage,
 }
 
-/// Returns the hash of a key, equal in all tables.
+/// Returns the hash of a key. A key has the same hash in all tables.
 #[inline]
 pub(super) fn hash(key: &[u8]) -> u64 {
     let mut hasher = FixedState::with_seed(0).build_hasher();
@@ -68,7 +69,7 @@ impl UsageTable {
         self.hashed_row(hash(key), key)
     }
 
-    /// As [`UsageTable::row`], for a key whose hash is known.
+    /// Returns the row of a key with a known hash, creating it if needed.
     #[inline]
     pub(super) fn hashed_row(&mut self, hash: u64, key: &[u8]) -> usize {
         let (rows, text) = (&self.rows, &self.text);
@@ -92,10 +93,9 @@ impl UsageTable {
         number
     }
 
-    /// Returns the row of the JSON string at the start of a text, if it was used recently.
+    /// Returns the row of the JSON string at the start of a text, if the string was used recently.
     ///
-    /// Comparing a prefix suffices: after the closing quote of a remembered string, no longer
-    /// string can continue.
+    /// Comparing a prefix suffices, because a remembered string includes its closing quote.
     #[inline]
     pub(super) fn recent(&self, text: &[u8]) -> Option<usize> {
         let ways = self.recent.get(slot(text)?)?;

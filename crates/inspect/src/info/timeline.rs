@@ -56,7 +56,7 @@ impl Timeline {
         self.note_all(1, ts, end);
     }
 
-    /// Adds `events` events that begin at `ts`, the last of which ends at `end`.
+    /// Adds `events` events that begin at `ts`. The greatest end is `end`.
     #[inline]
     pub(super) fn note_all(&mut self, events: u64, ts: i64, end: i64) {
         let number = ts >> self.shift;
@@ -75,8 +75,8 @@ impl Timeline {
         self.extend(self.shift, ts >> self.shift, ts >> self.shift);
     }
 
-    /// Extends the range to bins `low` to `high` of 2^`shift` ns, not shorter than the current
-    /// bins.
+    /// Extends the range to the bins `low` to `high`, of 2^`shift` ns each. `shift` is not less
+    /// than the current one. Makes bins longer until they suffice for the range.
     fn extend(&mut self, shift: u32, low: i64, high: i64) {
         let coarser = shift - self.shift;
         let mut low = low.min(self.low >> coarser);

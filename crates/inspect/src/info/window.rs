@@ -7,12 +7,14 @@ use tracemill_trace::time::bounds::widen;
 use tracemill_viewers::essential::{is_essential, may_be_special};
 use tracemill_write::annotations::first_window;
 
-/// Times of essential events, which `slice` keeps outside its window, and bounds of all others.
+/// Times of essential events, and time bounds of all other events. `slice` keeps essential events
+/// outside its window, because DevTools needs them.
 #[derive(Default)]
 pub(super) struct WindowTimes {
     /// First and last time of other events, in nanoseconds.
     others: Option<(i64, i64)>,
-    /// Times of essential events; beyond twice [`MOST`], only the least and the greatest are kept.
+    /// Times of essential events. Beyond twice [`MOST`], only the [`MOST`] least and the [`MOST`]
+    /// greatest are kept.
     essential: Vec<i64>,
     count: u64,
     /// The window of the last `metadata` key.
@@ -42,7 +44,7 @@ impl WindowTimes {
         }
     }
 
-    /// Keeps only the least and the greatest times, independent of their order.
+    /// Keeps only the [`MOST`] least and greatest times. The result does not depend on their order.
     fn shorten(&mut self) {
         self.essential.sort_unstable();
         if self.essential.len() > 2 * MOST {
@@ -60,7 +62,7 @@ impl WindowTimes {
         self.shorten();
     }
 
-    /// Returns the window if there are events outside of it and all of them are essential.
+    /// Returns the window if events are outside of it and all these events are essential.
     pub(super) fn kept(self) -> Option<KeptWindow> {
         let ((from_ns, to_ns), (first, end)) = (self.window?, self.others?);
         let before = self.essential.partition_point(|&time| time < from_ns);
