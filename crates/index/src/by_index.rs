@@ -1,4 +1,4 @@
-//! Verbs that query an index first, and run on its answer.
+//! Commands that query an index first, and run on its answer.
 
 use crate::{profile_plan, summary, window_plan};
 use tracemill_inspect::info::{self, InfoConfig, InfoReport};
@@ -17,8 +17,8 @@ use tracemill_trace::time::windows::{Edges, TimeWindow};
 /// Cost: one pass over the inputs on all cores; [`InfoConfig::full`] triples the time. Heap: a row
 /// per thread. Names, categories, and with `full` 40 bytes per X, B and E, spill to disk.
 ///
-/// If [`Config::index`] allows it and the only input has an index, that is used: at most 16 MiB of
-/// the input are read, to verify that it is unchanged.
+/// Uses the index of the only input if [`Config::index`] allows this. Then reads at most 16 MiB of
+/// the input, to verify that the input is unchanged.
 ///
 /// ```
 /// use tracemill_pipeline::{Config, Source};

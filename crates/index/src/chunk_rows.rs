@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Times and ids mostly continue those of the stream's previous chunk. So they are stored as
-//! differences from the expected value, mostly 0. Whole microseconds are stored as such.
+//! differences from the expected value, mostly 0. Times in whole microseconds are stored in
+//! microseconds.
 
 use crate::format::{streams, unzigzag, zigzag};
 use tracemill_cpuprofile::Skim;
@@ -20,7 +21,8 @@ const TIMES: [usize; 3] = [2, 3, 4];
 pub(super) struct Expected(HashMap<u64, (i64, u64)>);
 
 impl Expected {
-    /// Returns the expected time and least id of a chunk with these steps.
+    /// Returns the expected time and least id of the next chunk of a stream. `duration` is the sum
+    /// of the chunk's steps.
     fn next(&self, stream: u64, duration: i64) -> (i64, u64) {
         let (time, id) = self.0.get(&stream).copied().unwrap_or_default();
         (time.wrapping_add(duration), id)
@@ -34,8 +36,8 @@ impl Expected {
         }
     }
 
-    /// Encodes the next event of a stream as eight columns. `time` is in nanoseconds; `skim` is the
-    /// summary of a chunk, `None` for other events.
+    /// Encodes the next event of a stream as eight columns. `time` is in nanoseconds. `skim` is the
+    /// summary of a chunk; it is `None` for other events.
     pub(super) fn encode(&mut self, stream: u64, time: i64, skim: Option<Skim>) -> [u64; 8] {
         let mut numbers = skim.map_or([0; 7], |skim| skim.numbers());
         let (at, id) = self.next(stream, numbers[2] as i64);
@@ -51,7 +53,7 @@ impl Expected {
         [zigzag(later / unit), kind, samples, duration, low, rest, least, ids]
     }
 
-    /// Reverses [`Expected::encode`]; `None` if the numbers are invalid.
+    /// Reverses [`Expected::encode`]. Returns `None` if the numbers are invalid.
     pub(super) fn decode(
         &mut self,
         stream: u64,

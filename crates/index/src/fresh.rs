@@ -39,7 +39,7 @@ pub(super) enum Fit {
     Other,
 }
 
-/// Compares an index's record of its input with the current file.
+/// Compares the input that an index records with the current file.
 pub(super) fn fit(of: &Input, now: &Input) -> Fit {
     if (of.length, of.fingerprint) != (now.length, now.fingerprint) {
         Fit::Other

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! [`slice()`], [`info()`], [`list_profiles()`] and [`extract_profiles()`] query the index first
-//! and pass a plan to the verb. If the index is damaged or belongs to another file, the trace is
+//! and pass a plan to the command. If the index is damaged or belongs to another file, the trace is
 //! scanned, with the same result. [`mod@format`] specifies the files.
 
 mod build;

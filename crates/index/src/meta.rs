@@ -12,12 +12,12 @@ use tracemill_trace::time::bounds::Bounds;
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct Meta {
-    /// Blocks end where time jumps by more than 2 to this power, in nanoseconds.
+    /// log2 of the block gap in nanoseconds: blocks end where time jumps by more than this gap.
     pub(super) jump_level: u32,
     /// Names of sections that were too large, or could not describe everything.
     pub(super) left_out: Vec<String>,
     input: InputMeta,
-    /// Facts needed to read only windows; `None` if the index lacks SPANS.
+    /// Facts that are needed to read only windows of time; `None` if the index lacks SPANS.
     pub(super) windows: Option<WindowsMeta>,
     /// Parameters of the view summary; `None` without one.
     pub(super) drawn: Option<DrawnMeta>,
@@ -25,21 +25,21 @@ pub(super) struct Meta {
     pub(super) info: Option<InfoReport>,
 }
 
-/// Facts needed to read only windows of a trace.
+/// Facts that are needed to read only windows of time.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct WindowsMeta {
-    /// Slices longer than 2 to this power, in nanoseconds, are in SPANS.
+    /// Slices longer than 2^`level` ns are in SPANS.
     pub(super) level: u32,
     /// Whether an end event closes a slice that has other open slices inside.
     pub(super) has_crossings: bool,
     /// Whether an end event closes a begin event with another name.
     pub(super) has_strangers: bool,
     pub(super) has_profiles: bool,
-    /// Whether something is not strictly valid JSON.
+    /// Whether any event or top-level value is not strictly valid JSON.
     pub(super) has_lapses: bool,
     /// Whether the input is one document without top-level keys between its events.
     pub(super) is_one_list: bool,
-    /// Start, first, last and end in nanoseconds; `None` without times.
+    /// Start, first, last and end in nanoseconds; `None` if no event has a time.
     pub(super) bounds: Option<[i64; 4]>,
 }
 
@@ -65,7 +65,7 @@ impl WindowsMeta {
 /// Parameters of the bins and tracks for drawing.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 pub(super) struct DrawnMeta {
-    /// Bins are 2 to this power long, in nanoseconds.
+    /// A bin is 2^`level` ns long.
     pub(super) level: u32,
     pub(super) threads: u32,
 }
@@ -75,7 +75,7 @@ struct InputMeta {
     bytes: u64,
     events: u64,
     encoding: Option<String>,
-    /// Losses by the names of their kinds.
+    /// Names of the kinds of losses, each with its losses.
     losses: Vec<(String, LossTally)>,
     unclosed: u64,
     odd_separators: u64,
@@ -102,7 +102,7 @@ impl Meta {
         Meta { jump_level, left_out, input, windows: None, drawn: None, info }
     }
 
-    /// Reads META from an index, and rejects impossible numbers, which are summed unchecked later.
+    /// Reads META from an index. Rejects impossible numbers, because later sums are not checked.
     pub(super) fn read(index: &Index<'_>) -> Result<Meta, Stop> {
         let section = index.section(id::META).ok_or("its summary is missing")?;
         let json = index.joined(section, MOST)?;
@@ -115,7 +115,8 @@ impl Meta {
         }
     }
 
-    /// Returns the report on the input under `name`; `None` if it has unknown kinds or encodings.
+    /// Returns the report on the input, with `name` as the input's name. Returns `None` if the
+    /// encoding or a kind of loss is unknown.
     pub(super) fn input(&self, name: &str) -> Option<InputReport> {
         let InputMeta { bytes, events, encoding, losses, unclosed, odd_separators } = &self.input;
         let encoding = match encoding {
@@ -143,7 +144,7 @@ pub(super) fn level(length: u64) -> u32 {
     if length <= 1 { 0 } else { 64 - (length - 1).leading_zeros() }
 }
 
-/// Returns 2^k nanoseconds, or the greatest time.
+/// Returns 2^`level` nanoseconds, or the greatest time if that is too large.
 fn length_of(level: u32) -> i64 {
     1_i64.checked_shl(level).filter(|length| *length > 0).unwrap_or(i64::MAX)
 }

@@ -4,8 +4,8 @@
 //!   byte ranges ─> frames that contain them ─> unpacked in place ─> read like a plain trace
 //! ```
 //!
-//! These are the frames of zstd and the members of gzip. A file of one frame or member has no PACK
-//! and is unpacked as a whole.
+//! Unpacking can begin at the frames of zstd and at the members of gzip. A file of one frame or
+//! member has no PACK and is unpacked as a whole.
 
 use super::pages::write_rows;
 use crate::format::{Index, IndexError, Writer, id};
@@ -40,7 +40,8 @@ impl FileToIndex {
         }
     }
 
-    /// Returns the approximate bytes of text, if unpacking may begin at several offsets.
+    /// Returns the approximate bytes of text, or `None` if parts of the text cannot be read
+    /// individually.
     pub(super) fn may_be_entered(&self, file_bytes: u64) -> Option<u64> {
         match self {
             FileToIndex::Plain => Some(file_bytes),
@@ -65,10 +66,10 @@ pub(super) fn write<W: io::Write>(all: &[Restart], to: &mut Writer<W>) -> io::Re
     )
 }
 
-/// Bytes unpacked after the first block's start, enough to contain the head of the trace.
+/// Bytes unpacked after the end of the first block, enough to contain the head of the trace.
 const HEAD: u64 = 64 << 10;
 
-/// Reads PACK; `None` if it is missing or invalid.
+/// Reads PACK. Returns `None` if the section is missing or invalid.
 pub(super) fn restarts(index: &Index<'_>) -> Result<Option<Arc<[Restart]>>, IndexError> {
     let Some(section) = index.section(id::PACK) else { return Ok(None) };
     let mut all = Vec::new();
@@ -83,7 +84,8 @@ pub(super) fn restarts(index: &Index<'_>) -> Result<Option<Arc<[Restart]>>, Inde
 }
 
 impl PackedText {
-    /// Returns the ranges to unpack for `pieces` and the head; `len` is the length of the text.
+    /// Returns the ranges to unpack for `pieces` and for the head of the trace. `len` is the length
+    /// of the text.
     pub(super) fn unpacking(&self, pieces: &[Piece], len: u64) -> Unpacking {
         let wanted = pieces.iter().map(|piece| match piece {
             Piece::Event(place, bytes) => *place..place.saturating_add(*bytes),

@@ -34,7 +34,7 @@ impl<const N: usize> PageRows<N> {
         PageRows { columns: [const { Vec::new() }; N], text: None, keys: (i64::MAX, i64::MIN) }
     }
 
-    /// Creates an empty page with texts after the columns.
+    /// Creates an empty page with a column of texts after the columns of numbers.
     pub(super) fn with_text() -> Self {
         PageRows { text: Some(Vec::new()), ..Self::new() }
     }

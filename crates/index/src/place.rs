@@ -34,7 +34,7 @@ pub fn has_index(source: &Source) -> bool {
     source.file().is_some_and(|path| index_path(path).is_file())
 }
 
-/// Returns the path in the cache folder, named by the fingerprint of the input.
+/// Returns the path of an index in the cache folder. The fingerprint of the input is the file name.
 fn place_in(folder: &Path, of: &Input) -> PathBuf {
     folder.join(format!("{:032x}.tmi", of.fingerprint.0))
 }
@@ -43,11 +43,11 @@ fn place_in(folder: &Path, of: &Input) -> PathBuf {
 pub(super) fn place_of(trace: &Path, config: &Config) -> PathBuf {
     let folder = config.index_cache.as_deref().filter(|folder| folder.is_dir());
     let elsewhere = folder.and_then(|folder| Some(place_in(folder, &input_of(trace).ok()?)));
-    // it was written because the index next to the trace could not be
+    // the cache folder is used only if an index cannot be written next to the trace
     elsewhere.filter(|place| place.is_file()).unwrap_or_else(|| index_path(trace))
 }
 
-/// Returns the path for a new index, and whether that is in the cache folder.
+/// Returns the path for a new index, and whether the path is in the cache folder.
 ///
 /// # Errors
 /// Returns an error if the cache folder cannot be created.

@@ -9,7 +9,7 @@ pub(super) const TOP: usize = 100;
 /// Maximum bytes of an escaped excerpt.
 const EXCERPT: usize = 512;
 
-/// Whether a report is possible for an input.
+/// Returns whether the numbers of a report are possible for an input.
 pub(super) fn is_sound(report: &InfoReport, input: &InputReport) -> bool {
     let most = UsageBounds { events: report.events, bytes: report.event_bytes };
     let counts = [
@@ -79,7 +79,7 @@ impl UsageBounds {
         })
     }
 
-    /// Whether the counts add up to at most the number of events.
+    /// Returns whether the sum of the counts is at most the number of events.
     fn sum(&self, mut counts: impl Iterator<Item = u64>) -> bool {
         let sum = counts.try_fold(0_u64, u64::checked_add);
         sum.is_some_and(|sum| sum <= self.events)

@@ -1,8 +1,8 @@
 //! Sums the short slices of each track over time intervals, called bins, for drawing.
 //!
-//! A bin is 2^k ns long and begins at a multiple of that. The final k is the least that yields at
-//! most the allowed number of bins. Until everything is read, k grows with the data. Coarse bins
-//! are sums of finer ones, so joining them late gives the same result.
+//! A bin is 2^k ns long and begins at a multiple of 2^k ns. The final k is the least that yields at
+//! most the allowed number of bins. Until all events are read, k grows with the data. Coarse bins
+//! are sums of finer bins, so joining bins late gives the same result.
 
 use crate::format::{Writer, bins::NO_NAME, id};
 use crate::pages::write_rows;
@@ -19,7 +19,7 @@ pub(super) struct Bin {
     pub(super) busy: i64,
     /// Longest duration in nanoseconds; for a counter the bits of the greatest value.
     pub(super) longest: i64,
-    /// Offset of the longest slice, the first of several.
+    /// Offset of the longest slice; of equally long slices, the first.
     pub(super) place: u64,
     pub(super) name: u32,
     pub(super) is_counter: bool,
@@ -97,8 +97,8 @@ impl PartBins {
 }
 
 impl PartBins {
-    /// Calls `visit` with track, begin, level and count of every bin except counters; some come
-    /// twice.
+    /// Passes track, start, level and count of each bin to `visit`, except bins of counters. Some
+    /// bins come in two parts.
     pub(super) fn each(&self, mut visit: impl FnMut(u32, (i64, u32), u64)) {
         let last = self.last.iter().flatten().map(|(key, bin)| (key, bin));
         for ((lane, number), bin) in self.all.iter().chain(last) {
@@ -109,9 +109,9 @@ impl PartBins {
     }
 }
 
-/// Bins of the whole text, with a limited number.
+/// The bins of the whole text. Their number is limited.
 pub(super) struct AllBins {
-    /// Bins are 2 to this power long, in nanoseconds.
+    /// A bin is 2^`level` ns long.
     pub(super) level: u32,
     floor: Arc<AtomicU32>,
     most: usize,
@@ -125,13 +125,13 @@ impl AllBins {
         AllBins { level: 0, floor: Arc::default(), most, all: HashMap::default(), is_full: false }
     }
 
-    /// Returns the least level of bins, shared with workers.
+    /// Returns the current level of the bins, shared with workers. Finer bins are not needed.
     pub(super) fn floor(&self) -> Arc<AtomicU32> {
         Arc::clone(&self.floor)
     }
 
-    /// Appends the bins of the next chunk; `lane` and `name` map its numbers to those of the whole
-    /// text.
+    /// Appends the bins of the next chunk. `lane` and `name` convert numbers of tracks and names in
+    /// the chunk to numbers in the whole text.
     pub(super) fn append(
         &mut self,
         mut part: PartBins,

@@ -24,11 +24,11 @@ const NAMES_MOST: usize = 1 << 16;
 const TEXT_MOST: usize = 4 << 20;
 /// Maximum number of tracks other than threads.
 const LANES_MOST: usize = 1 << 18;
-/// Bytes of text per allowed bin, and bounds of the allowed number.
+/// Bytes of text per allowed bin; greatest and least allowed number of bins.
 const EACH: u64 = 8 << 10;
 const BINS_MOST: u64 = 1 << 16;
 const BINS_LEAST: u64 = 1 << 9;
-/// Bit in the numbers of tracks other than threads.
+/// Bit that marks the number of a track other than a thread.
 pub(super) const OTHER: u32 = 1 << 31;
 
 /// Sums over the slices and instants of a name.
@@ -56,7 +56,7 @@ fn lane_of(span: &IndexedSpan) -> Option<u32> {
 }
 
 pub(super) struct PartDrawn {
-    /// Tracks of the events; names are counted elsewhere.
+    /// Tracks of the events; the list of names in this field is empty.
     labels: Labels,
     sums: Vec<NameTotals>,
     bins: PartBins,
@@ -73,9 +73,9 @@ impl PartDrawn {
         }
     }
 
-    /// Notes a timed event in the last of `granules` blocks.
+    /// Adds a timed event that is in the last of `granules` blocks.
     ///
-    /// Returns the number of the event's track, or 0 on a thread.
+    /// Returns the number of the track if the event begins an async operation, otherwise 0.
     #[inline]
     pub(super) fn note(
         &mut self,
@@ -121,7 +121,8 @@ impl PartDrawn {
         self.sums[at].add(NameTotals { count: 1, total: dur, longest: dur });
     }
 
-    /// Adds the events that begin in this chunk to `seen`, by the processes of `threads`.
+    /// Adds the events of this chunk to `seen`, by process and time. `threads` are the threads of
+    /// the chunk.
     pub(super) fn show(&self, threads: &UsageTable, lasting: &LastingEvents, seen: &Seen) {
         let mut seen = seen.count(lasting.times);
         let mut process = |pid| seen.process(pid);
@@ -134,7 +135,7 @@ impl PartDrawn {
             let process = of.get((lane & !OTHER) as usize).copied().unwrap_or_default();
             seen.add(process, time, level, events);
         });
-        // end events come later
+        // bins have no pairs yet, so count begin events
         let begins = |lasting_event: &&LastingEvent| {
             lasting_event.part.step == PairStep::Begin
                 && !matches!(lasting_event.part.kind, PairKind::Flow | PairKind::Counter)
@@ -150,7 +151,7 @@ impl PartDrawn {
     }
 }
 
-/// Maps the tracks and names of a chunk to numbers of the whole text.
+/// Numbers in the whole text of the tracks and names of a chunk.
 pub(super) struct PartNumbers {
     names: Vec<u32>,
     others: Vec<u32>,
@@ -172,7 +173,7 @@ pub(super) struct AllDrawn {
     sums: Vec<NameTotals>,
     is_complete: bool,
     others: LaneTable,
-    /// Bytes of heap of the tracks, and their limit.
+    /// Bytes of heap of the tracks, and the limit of these bytes.
     taken: u64,
     room: Quota,
     bins: AllBins,
@@ -194,12 +195,13 @@ impl AllDrawn {
         }
     }
 
-    /// Returns the least level of bins, shared with workers.
+    /// Returns the current level of the bins, shared with workers. Finer bins are not needed.
     pub(super) fn floor(&self) -> Arc<AtomicU32> {
         self.bins.floor()
     }
 
-    /// Appends a chunk; `rows` are the numbers of the chunk's threads, `names` the chunk's names.
+    /// Appends a chunk. `rows` are the numbers of the chunk's threads in the whole text, `names`
+    /// the chunk's names.
     pub(super) fn append(
         &mut self,
         part: PartDrawn,
@@ -220,7 +222,8 @@ impl AllDrawn {
         Ok(numbers)
     }
 
-    /// Maps the tracks of a chunk to numbers; one track above the limit marks the list as too long.
+    /// Returns the numbers of a chunk's tracks in the whole text. Stops adding tracks one above the
+    /// limit, so that [`DrawnTables::fits`] returns false.
     fn tracks(&mut self, part: LaneTable) -> Result<Vec<u32>, Error> {
         /// Bytes of heap of a track without texts.
         const LANE: usize = 96;
@@ -302,7 +305,7 @@ pub(super) struct DrawnTables {
 }
 
 impl DrawnTables {
-    /// Whether there are few enough bins and tracks, including threads.
+    /// Returns whether the bins, the tracks and their texts are within the limits.
     pub(super) fn fits(&self, threads: &UsageTable) -> bool {
         let has_room = |key: &crate::drawing::LaneKey| key.pid.len() + key.track.len() < 64 << 10;
         self.bins.fits()
@@ -311,7 +314,7 @@ impl DrawnTables {
             && threads.entries().all(|thread| thread.key.len() <= TEXT_OF_ROW)
     }
 
-    /// Returns the level of the bins, which are 2 to this power long, in nanoseconds.
+    /// Returns the level of the bins. A bin is 2^level ns long.
     pub(super) fn level(&self) -> u32 {
         self.bins.level
     }

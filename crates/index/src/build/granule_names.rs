@@ -1,7 +1,7 @@
 //! Collects the names of the events that begin in each block.
 //!
-//! A worker notes the first event of each name in each of its blocks. When blocks are joined later,
-//! the first event of a name is one of those.
+//! A worker notes the first event of each name in each of its blocks. If blocks are joined later,
+//! the first event of a name in the joined block is one of the noted events.
 
 use super::granules::{Granules, PartGranules};
 use crate::format::{Writer, id};
@@ -12,7 +12,7 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 
 record! {
-    /// Offset of an event with a name.
+    /// Offset of an event, and number of its name.
     #[derive(Clone, Copy)]
     pub(super) struct NamePlace {
         place: u64,
@@ -51,7 +51,7 @@ impl PartNames {
         }
     }
 
-    /// Removes repeated names within joined blocks.
+    /// Keeps only the first event of each name in each joined block.
     pub(super) fn seal(&mut self, granules: &PartGranules) {
         let mut marks = FirstMarks::default();
         let mut places = granules.places().peekable();
@@ -65,8 +65,8 @@ impl PartNames {
     }
 }
 
-/// Appends the names of the next chunk, which have the numbers `rows`; drops names without a
-/// number.
+/// Appends the names of the next chunk. `rows` are the numbers of the chunk's names in the whole
+/// text; drops names without a number.
 pub(super) fn append(
     all: &mut SpillVec<NamePlace>,
     mut part: PartNames,

@@ -13,7 +13,7 @@
 //! ```
 //!
 //! J is known only at the end. Until then blocks are cut above a lower bound of J, and joined at
-//! the end: the cuts for a greater J are among those for a lesser one.
+//! the end. Each cut for a greater J is also a cut for a lesser J.
 
 use crate::format::{Writer, id};
 use crate::meta::level;
@@ -28,7 +28,7 @@ use tracemill_trace::time::bounds::widen;
 /// Least average bytes of text per block; the trace also lasts at most this many times the block
 /// gap J.
 const EACH: u64 = 4096;
-/// log2 of the bytes of text in which at least one block begins.
+/// Every aligned range of 2^`BLOCK` bytes of text in which an event begins starts a block.
 const BLOCK: u32 = 16;
 /// Marks a cut that stays for every block gap J.
 const FORCED: u64 = u64::MAX;
@@ -41,8 +41,8 @@ record! {
         pub(super) end: u64,
         pub(super) events: u64,
         pub(super) bytes: u64,
-        /// Least and greatest time of the timed events, except metadata; greatest < least without
-        /// any.
+        /// Least and greatest time of the timed events, except metadata. Without such an event,
+        /// `greatest` is less than `least`.
         pub(super) least: i64,
         pub(super) greatest: i64,
         pub(super) sum: u32,
@@ -83,7 +83,7 @@ impl Granule {
         self.sum = self.sum.wrapping_add(later.sum);
     }
 
-    /// Returns the least time, and the greatest minus that.
+    /// Returns the least time, and the greatest time less the least.
     fn times(&self) -> (i64, u64) {
         (self.least, u64::try_from(i128::from(self.greatest) - i128::from(self.least)).unwrap_or(0))
     }
@@ -150,7 +150,7 @@ impl PartGranules {
     /// Joins blocks that no possible block gap J separates.
     pub(super) fn seal(&mut self) {
         let level_least = level_of(self.range);
-        // blocks up to the first timed event stay separate, so its index is unchanged
+        // blocks up to the first timed event stay separate, so `first_timed` stays valid
         self.all.dedup_by(|later, granule| {
             let joined = level(later.jump) <= level_least;
             if joined {
@@ -234,13 +234,13 @@ pub(super) struct Granules {
 }
 
 impl Granules {
-    /// Returns the range from the first to the last block's start.
+    /// Returns the offsets from the start of the first block to the start of the last block.
     pub(super) fn reach(&self) -> Range<u64> {
         let place = |at: usize| self.all.get(at).map_or(0, |granule| granule.place);
         place(0)..place(self.all.len().saturating_sub(1))
     }
 
-    /// Returns the blocks for a level of the block gap J, in order.
+    /// Returns the blocks for a block gap J of 2^`level_least` ns, in order.
     pub(super) fn cut(&self, level_least: u32) -> impl Iterator<Item = Granule> {
         let mut all = self.all.iter().peekable();
         std::iter::from_fn(move || {

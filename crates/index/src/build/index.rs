@@ -1,7 +1,7 @@
 //! Creates the index of a trace.
 //!
-//! A file that grew is read again as a whole: block sizes, the look-back and the widths of bins
-//! depend on the whole text, and pairing on all events in time order.
+//! A file that grew is read again as a whole, because block sizes, the look-back and the widths of
+//! bins depend on the whole text. Pairing depends on all events in time order.
 
 use super::observer::{Built, build};
 use super::write::{MadeIndex, make};
@@ -28,13 +28,14 @@ use tracemill_trace::run::losses::InputReport;
 /// Options for creating indexes.
 #[derive(Clone, Debug, Default)]
 pub struct IndexConfig {
-    /// Path of the only input's index; by default next to it, or in [`Config::index_cache`].
+    /// Path of the index of a single input. By default the index is next to the input, or in
+    /// [`Config::index_cache`].
     pub output: Option<PathBuf>,
     /// Whether to replace a fresh index, or a file that is not an index.
     pub replace: bool,
     /// Whether to only compare the existing index with a new one, without writing.
     pub verify: bool,
-    /// Whether to report how much of the text windows would read.
+    /// Whether to report how many bytes of text a run for a time window would read.
     pub reach: bool,
 }
 
@@ -50,17 +51,18 @@ pub struct IndexReport {
     pub is_elsewhere: bool,
     /// Whether the index was fresh and left unchanged.
     pub is_fresh: bool,
-    /// With [`IndexConfig::verify`]: whether a new index is equal, except for the time of change.
+    /// With [`IndexConfig::verify`]: whether a new index is equal, except for the trace's time of
+    /// change.
     pub is_same: Option<bool>,
     /// Size of the index in bytes.
     pub bytes: u64,
-    /// Blocks end where time jumps by more than 2 to this power, in nanoseconds.
+    /// log2 of the block gap in nanoseconds: blocks end where time jumps by more than this gap.
     ///
     /// `None` if the index was left unchanged.
     pub jump_level: Option<u32>,
     /// Sections of the index.
     pub sections: Vec<IndexSection>,
-    /// Names of sections that did not fit.
+    /// Names of the sections that did not fit into the index.
     pub left_out: Vec<String>,
     /// Bytes that windows would read, with [`IndexConfig::reach`].
     pub reach: Option<Reach>,
@@ -79,7 +81,8 @@ pub struct IndexSection {
     pub bytes: u64,
 }
 
-/// Bytes of text that windows of 1/100 of the trace would read, over 64 windows.
+/// Bytes of text that runs for time windows would read. Measured over 64 evenly spread windows of
+/// 1/100 of the trace's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Reach {
     /// Median over the windows, in bytes.
@@ -91,7 +94,7 @@ pub struct Reach {
 /// Creates the index of each of `sources`: files, or folders with traces.
 ///
 /// Cost: one pass over each file on all cores, like `info()`, and a checksum of its events. An
-/// index takes at most 1/128 of the text, or 64 KiB.
+/// index takes at most 1/128 of the size of the text; 64 KiB are always allowed.
 ///
 /// ```
 /// use tracemill_pipeline::{Config, Source};
@@ -102,7 +105,7 @@ pub struct Reach {
 ///
 /// let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
 /// let reports = index(&[Source::Path(trace.clone())], &IndexConfig::default(), &config)?;
-/// assert_eq!(reports[0].path, index_path(&trace)); // trace.json.tmi, which other verbs find by themselves
+/// assert_eq!(reports[0].path, index_path(&trace)); // trace.json.tmi, which other commands find
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -217,9 +220,10 @@ fn read(
     Ok((built, new_index))
 }
 
-/// Builds the index of a file for immediate use.
+/// Builds the index of a file for immediate use. Returns `None` if the index was written to its
+/// path.
 ///
-/// If the index cannot be written, it is returned from an unnamed temporary file, with the reason.
+/// If that path cannot be written, returns the index in an unnamed temporary file, and the reason.
 /// `seen` receives progress.
 ///
 /// # Errors
@@ -247,7 +251,8 @@ pub(crate) fn make_or_hold(
     Ok(bytes.map(|bytes| (bytes, why)))
 }
 
-/// Returns an error if the file mapped from `path` is not an index, and must not be replaced.
+/// Returns an error if `found`, the mapped file at `path`, is not an index. Such a file must not be
+/// replaced.
 fn check_is_index(path: &Path, found: &io::Result<Option<Mapped>>) -> Result<(), Error> {
     let is_other = match found {
         Ok(Some(bytes)) => matches!(Index::open(bytes), Err(IndexError::NotAnIndex)),
@@ -267,7 +272,7 @@ fn warnings_of(built: &Built) -> Vec<Warning> {
     built.report.warnings.iter().cloned().chain(whole).collect()
 }
 
-/// Returns the input of an index, if that is fresh and undamaged.
+/// Returns the input report in an index, if the index is fresh and undamaged.
 fn fresh_input(index: &Index<'_>, now: &Input, name: &str) -> Option<InputReport> {
     let is_fresh = fit(index.input(), now) == Fit::Same && is_sound(index);
     is_fresh.then(|| Meta::read(index).ok()?.input(name)).flatten()
@@ -282,7 +287,7 @@ fn write(new_index: &mut MadeIndex, target: &Path) -> Result<(), Error> {
     write_file(target, |out| new_index.write_to(out))
 }
 
-/// Whether a file equals the new index, except for the trace's time of change.
+/// Returns whether the bytes `old` equal the new index, except for the trace's time of change.
 fn same(old: &[u8], new_index: &mut MadeIndex) -> io::Result<bool> {
     let MadeIndex { head, body, bytes, .. } = new_index;
     let (time, checksum) = (24..32, 60..64);
@@ -330,7 +335,7 @@ const WORTH_PARTS: u64 = 8 << 20;
 /// Number of windows that [`Reach`] is measured with.
 const WINDOWS: usize = 64;
 
-/// Measures the text that evenly spread windows of 1/100 of the trace overlap.
+/// Measures the bytes of the blocks that overlap evenly spread windows of 1/100 of the trace.
 fn reach(index: &Index<'_>) -> Result<Option<Reach>, IndexError> {
     let Some(section) = index.section(id::GRANULES) else { return Ok(None) };
     let times = section.pages.iter().map(|page| (page.first as i64, page.last as i64));

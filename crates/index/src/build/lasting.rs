@@ -19,10 +19,11 @@ record! {
     #[derive(Clone, Copy)]
     pub(super) struct LastingEvent {
         pub(super) part: PairEvent,
-        /// Thread of the chunk, later of the whole text.
+        /// Number of the thread: first in the chunk, later in the whole text.
         pub(super) thread: u32,
         pub(super) sum: u32,
-        /// As of [`IndexedSpan`]: of the chunk, then of all.
+        /// Numbers of track and name as in [`IndexedSpan`]: first in the chunk, later in the whole
+        /// text.
         pub(super) track: u32,
         pub(super) name: u32,
     }
@@ -54,7 +55,7 @@ pub(super) struct LastingEvents {
     pub(super) complete: Vec<IndexedSpan>,
     pub(super) times: Times,
     pub(super) has_profiles: bool,
-    /// Whether something is not strictly valid JSON.
+    /// Whether any event or top-level value is not strictly valid JSON.
     pub(super) has_lapses: bool,
 }
 
@@ -88,7 +89,7 @@ impl LastingEvents {
         }
     }
 
-    /// Checks that a top-level value is strict JSON.
+    /// Sets `has_lapses` if a top-level value is not strictly valid JSON.
     pub(super) fn note_value(&mut self, value: &[u8]) {
         self.has_lapses |= self.validator.check_value(value).is_err();
     }

@@ -41,7 +41,7 @@ pub(super) struct Built {
     pub(super) spans: Option<Spans>,
     /// CPU profile streams; `None` under the same condition as `spans`.
     pub(super) streams: Option<StreamTable>,
-    /// View summary; `None` for packed text.
+    /// View summary; `None` under the same condition as `spans`.
     pub(super) drawn: Option<DrawnTables>,
     pub(super) bounds: Option<Bounds>,
     pub(super) has_profiles: bool,
@@ -67,10 +67,10 @@ struct Build {
     has_lapses: bool,
 }
 
-/// Reads an input and returns the contents of its index; reports progress to `seen`.
+/// Reads an input and returns the contents of its index. Reports progress to `seen`.
 ///
 /// Cost: as `info`, plus a checksum and a JSON check of each event, and sorting 50 bytes per pair
-/// event. Each list spills beyond 1/16 of the index share. Unpacked text is kept like that of a
+/// event. Each list spills beyond 1/16 of the index share. Unpacked text is kept like the text of a
 /// pipe.
 pub(super) fn build(
     source: &Source,
@@ -106,7 +106,8 @@ pub(super) fn build(
 }
 
 impl Build {
-    /// Creates an observer for about `text` bytes; `has_parts` is whether parts can be read.
+    /// Creates an observer for about `text` bytes. `has_parts`: whether parts of the text can be
+    /// read individually.
     fn new(text: u64, restarts: &[Restart], has_parts: bool, config: &Config) -> Self {
         let lease = config.limits.lease("lists of the index", Share::of_index(7, 16)).divided(7);
         let granules = SpillVec::new(lease.clone());

@@ -18,18 +18,18 @@ use tracemill_trace::os::Temporary;
 use tracemill_trace::run::threads::try_each;
 use tracemill_trace::spill::hash::HashMap;
 
-/// A group of sections with a resolution.
+/// Sections that are built together, and their resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum SectionSet {
-    /// Blocks for a block gap J of this level.
+    /// GRANULES: blocks for a block gap J of 2^level ns.
     Granules(u32),
     Places,
-    /// Slices for a look-back T of this level.
+    /// SPANS: slices longer than a look-back T of 2^level ns.
     Spans(u32),
-    /// Streams; the value is whether the data of chunks is included.
+    /// STREAMS and STREAM_EVENTS; the value is whether the data of chunks is included.
     Streams(bool),
     Packed,
-    /// NAMES, LANES and BINS for a look-back T of this level.
+    /// NAMES, LANES and BINS, for a look-back T of 2^level ns.
     Drawn(u32),
     GranuleNames(u32),
 }

@@ -6,7 +6,7 @@ use std::cmp::{Ordering, Reverse};
 use tracemill_trace::order::{Keyed, Order};
 use tracemill_trace::record;
 
-/// Level of slices without an end.
+/// Level of slices without an end; greater than the level of any duration.
 pub(super) const LEVEL_OPEN: u32 = 65;
 
 /// Marks a thread without a row in the section LANES.
@@ -29,21 +29,22 @@ record! {
         pub(super) kind: u8,
         pub(super) flags: u8,
         pub(super) thread: u32,
-        /// For async operations, the track among those that are not threads.
+        /// Number of an async operation's track, among the tracks that are not threads.
         pub(super) track: u32,
         /// Number of the name, or [`crate::format::bins::NO_NAME`].
         pub(super) name: u32,
         pub(super) start: i64,
-        /// End in nanoseconds; [`i64::MAX`] without one.
+        /// End in nanoseconds; [`i64::MAX`] if the slice has no end.
         pub(super) end: i64,
         pub(super) begin: SummedPlace,
-        /// The end event, or the begin event without one.
+        /// The end event, or the begin event if there is no end event.
         pub(super) last: SummedPlace,
     }
 }
 
 impl IndexedSpan {
-    /// Returns the level of the duration; slices above the level of the look-back T are listed.
+    /// Returns the level of the duration. Slices above the level of the look-back T are listed in
+    /// SPANS.
     #[inline]
     pub(super) fn level(&self) -> u32 {
         match self.flags & spans::OPEN == 0 {

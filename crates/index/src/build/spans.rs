@@ -1,15 +1,15 @@
-//! Collects the slices longer than the look-back T, which a window cannot find by looking back by
-//! T.
+//! Collects the slices longer than the look-back T. A reader of a window reads the text only from T
+//! before the window on, so it cannot find the start of such slices.
 //!
-//! Listed are X events, pairs (B and E, b and e, S and F), flows and values of counters that are
-//! longer than T or never end. Every other slice that is open at a time began less than T before
-//! it.
+//! The list has X events, pairs (B and E, b and e, S and F), flows and values of counters that are
+//! longer than T or never end. Every other slice that is open at a time began at most T before that
+//! time.
 //!
-//! T is the least power of two above which there is at most one slice per [`EACH`] bytes of text.
-//! It is known only at the end; until then, slices above a growing lower bound are kept.
+//! T is the least power of two above which there is at most one slice per [`EACH`] bytes of text. T
+//! is known only at the end; until then, slices above a growing lower bound are kept.
 //!
-//! Pair events are sorted by owner and paired as in all verbs. Heap: the open slices of one thread,
-//! within a quota.
+//! Pair events are sorted by owner (a thread, or an id of async events) and paired as in all
+//! commands. Heap: the open slices of one owner, within a quota.
 
 use super::drawn::AllDrawn;
 use super::lasting::LastingEvent;
@@ -45,7 +45,7 @@ pub(super) struct AllSpans {
 }
 
 impl AllSpans {
-    /// Creates an empty list; each of three lists may use the whole lease, and open slices the
+    /// Creates an empty list. Each of three lists may use the whole `lease`; open slices may use
     /// `quota`.
     pub(super) fn new(file_bytes: u64, lease: &Lease, threads: usize, quota: Quota) -> Self {
         AllSpans {
@@ -146,7 +146,7 @@ impl Spans {
     }
 }
 
-/// The first and the last event of a flow, and their number.
+/// The first and the last event of a flow, and the number of all its events so far.
 struct Chain {
     begin: LastingEvent,
     last: LastingEvent,
@@ -234,7 +234,7 @@ impl<'a> SpanWalk<'a> {
         self.to.push(IndexedSpan { flags, ..between(&begin, &last) })
     }
 
-    /// Adds the slices of an owner that are still open, which have no end.
+    /// Adds the open slices of an owner as slices without an end.
     fn end_key(&mut self) -> Result<(), Error> {
         self.end_flow()?;
         let open = std::mem::take(&mut self.open);
@@ -248,9 +248,9 @@ impl<'a> SpanWalk<'a> {
 /// Returns the slice that an event begins, without an end.
 fn begun(lasting_event: &LastingEvent) -> IndexedSpan {
     let LastingEvent { part, thread, track, name, .. } = *lasting_event;
-    // kinds have the same order as in `spans`, after that of complete events
+    // kinds have the same order as in `spans`, after `COMPLETE`
     let (kind, begin) = (part.kind as u8 + spans::PAIR, lasting_event.place());
-    // all others are in the track of their thread
+    // slices of all other kinds are on the track of their thread
     let track = if matches!(kind, spans::ASYNC | spans::LEGACY) { track } else { 0 };
     let start = part.entry.time;
     IndexedSpan { kind, flags: 0, thread, track, name, start, end: i64::MAX, begin, last: begin }

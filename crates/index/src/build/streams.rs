@@ -1,4 +1,4 @@
-//! Collects CPU profile streams: the time range of each, and the locations of its events.
+//! Collects CPU profile streams: the time range of each stream, and the locations of its events.
 //!
 //! ```text
 //!   stream 0   Profile ─ chunk ─ chunk ─────── chunk         10 … 95 µs
@@ -6,10 +6,12 @@
 //!   events     0         1    0  1  0   1      0             by offset, each with its stream
 //! ```
 //!
-//! A chunk depends on earlier ones: times count from sample to sample, and nodes are defined once.
-//! With a skim of every chunk, a window reads only chunks with its samples, and those defining
-//! their nodes (`tracemill_cpuprofile::KnownChunks`). Without skims it reads the whole stream, if
-//! an event or sample is near. If skims cannot tell the times, the stream is always read.
+//! A chunk depends on earlier chunks: each time is relative to the previous sample, and each node
+//! is defined once. A skim is a summary of a chunk: its times and node ids. With the skims of all
+//! chunks, a reader needs only the chunks with samples in a window, and the chunks that define
+//! their nodes (`tracemill_cpuprofile::KnownChunks`). Without skims the reader needs the whole
+//! stream, if an event or sample is near the window. If skims do not give the times, the stream is
+//! always read.
 
 use crate::chunk_rows::Expected;
 use crate::format::{Writer, id, streams};
@@ -55,7 +57,7 @@ impl PartStreams {
     }
 }
 
-/// Times of a stream, as far as they are known.
+/// The known times of a stream, in nanoseconds.
 #[derive(Default)]
 struct StreamExtent {
     of_events: Option<(i64, i64)>,
@@ -90,7 +92,7 @@ impl StreamExtent {
     }
 
     fn chunk(&mut self, chunk: Entry, skim: Skim) {
-        // order decided by further digits counts as unknown
+        // sub-nanosecond digits may decide the order; such an order counts as unknown
         let follows = |last: Entry| {
             let is_same = last.time == chunk.time && last.place.rank() == chunk.place.rank();
             last.time < chunk.time || is_same && says_all(chunk.place.rank())
@@ -119,7 +121,7 @@ impl StreamExtent {
 }
 
 impl StreamExtent {
-    /// Returns the [`streams`] bits, with that for chunks if `has_room`.
+    /// Returns the [`streams`] bits of the stream. The bit for chunks is set only if `has_room`.
     fn known(&self, has_room: bool) -> u64 {
         match self.times() {
             None => 0,

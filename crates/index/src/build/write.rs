@@ -1,4 +1,5 @@
-//! Writes the index within its size limit.
+//! Writes the index within its size limit. If the file is too large, it is built again at a later
+//! step of size reduction: each step drops sections or makes sections coarser.
 
 use super::observer::Built;
 use super::sections::{AllSections, SectionSet};
@@ -28,7 +29,7 @@ pub(super) struct MadeIndex {
 }
 
 impl MadeIndex {
-    /// Writes the index file; can be repeated.
+    /// Writes the index file to `out`. Can be called several times.
     pub(super) fn write_to(&mut self, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(&self.head)?;
         self.body.seek(SeekFrom::Start(0))?;
@@ -36,7 +37,7 @@ impl MadeIndex {
     }
 }
 
-/// Last step of size reduction; each step drops or coarsens more.
+/// Last step of size reduction.
 const LAST: u32 = 10;
 /// First step of size reduction without the report of `info`.
 const WITHOUT_INFO: u32 = 9;
@@ -116,7 +117,8 @@ pub(super) fn make(
     index.ok_or_else(|| Error::scratch(tmp_dir, io::Error::other("an index has no bounds")))
 }
 
-/// Builds the index file of a step; `None` if the file exceeds `most` bytes.
+/// Builds the index file at a step of size reduction. Returns `None` if the file exceeds `most`
+/// bytes.
 fn attempt(
     sections: &mut AllSections<'_>,
     built: &Built,
@@ -148,7 +150,7 @@ fn attempt(
     Ok(Some(MadeIndex { head, body, bytes, level, left_out }))
 }
 
-/// Whether the input is one document without top-level keys between its events.
+/// Returns whether the input is one document without top-level keys between its events.
 fn is_one_list(built: &Built) -> bool {
     let reach = built.granules.reach();
     let is_within =

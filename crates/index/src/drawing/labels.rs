@@ -50,7 +50,7 @@ impl Shape {
 /// Tracks and names of some events, numbered in order of appearance.
 #[derive(Default)]
 pub struct Labels {
-    /// Names; number 0 is for events without one.
+    /// Names; number 0 is for events without a name.
     pub names: Names,
     /// Tracks: threads, categories of async operations, and series of counters.
     pub lanes: LaneTable,
@@ -58,7 +58,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Returns the number of an event's name, which is cut to its displayed length.
+    /// Returns the number of an event's name. Long names are cut to [`NAME_MOST`] bytes.
     #[inline]
     pub fn name(&mut self, event: &Event<'_>) -> u32 {
         let Some(value) = event.field(Field::Name).filter(|value| *value != b"null") else {
@@ -84,8 +84,8 @@ impl Labels {
         self.lanes.number(kind, pid, track)
     }
 
-    /// Calls `visit` with track and value of each series of a counter; returns false if it has
-    /// none.
+    /// Passes track and value of each series of a counter to `visit`. Returns false if the event's
+    /// args are not an object.
     pub fn samples(&mut self, event: &Event<'_>, mut visit: impl FnMut(u32, f64)) -> bool {
         let args = event.field(Field::Args).unwrap_or_default();
         if args.first() != Some(&b'{') {

@@ -41,7 +41,7 @@ pub struct LaneKey {
     pub pid: Box<[u8]>,
     /// Thread id; category for async operations; name, 0xFF and series for counters.
     pub track: Box<[u8]>,
-    /// Index of the input of these ids; 0 once ids are unique over all inputs.
+    /// Number of the input that has these ids; 0 once ids are unique over all inputs.
     pub input: u32,
 }
 
@@ -71,8 +71,8 @@ impl LaneTable {
         &self.all
     }
 
-    /// Returns the number of a track in the only input; fast if the previous event had the same
-    /// track.
+    /// Returns the number of a track, for a single input; adds the track if it is new. Fast if the
+    /// previous event had the same track.
     #[inline]
     pub fn number(&mut self, kind: LaneKind, pid: &[u8], track: &[u8]) -> u32 {
         let parts = (kind, pid, track, 0);
@@ -110,7 +110,8 @@ impl LaneTable {
         number
     }
 
-    /// Appends the tracks of a part of an input; returns their numbers here.
+    /// Appends the tracks of a part of the input with number `input`. Returns the numbers of these
+    /// tracks in this table.
     pub fn append(&mut self, other: LaneTable, input: u32) -> Vec<u32> {
         other.all.into_iter().map(|key| self.add(LaneKey { input, ..key })).collect()
     }

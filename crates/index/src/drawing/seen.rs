@@ -8,7 +8,7 @@ use tracemill_trace::time::bounds::{Bounds, Times};
 
 /// Maximum number of intervals.
 const STRETCHES: usize = 1 << 10;
-/// Maximum number of processes; the last one counts all others.
+/// Maximum number of processes; the last one counts the events of all further processes.
 const PROCESSES: usize = 8;
 
 /// Progress of reading a trace, shared between the reader and a viewer.
@@ -22,14 +22,14 @@ pub struct SeenSoFar {
     pub bounds: Bounds,
     /// Number of slices, instants and operations so far.
     pub events: u64,
-    /// Approximate number of events that begin in each of equal parts of the time range, by
-    /// process.
+    /// Approximate numbers of events by process: one number for each of equal parts of the time
+    /// range.
     pub processes: Vec<Vec<f64>>,
 }
 
 #[derive(Default)]
 struct SeenCounts {
-    /// Intervals are 2 to this power long, in nanoseconds.
+    /// An interval is 2^`level` ns long.
     level: u32,
     first: i64,
     len: usize,
@@ -48,14 +48,15 @@ impl Seen {
         *self.counts() = SeenCounts::default();
     }
 
-    /// Begins adding a chunk of the trace whose events have these times.
+    /// Begins adding a chunk of the trace; `times` are the times of its events.
     pub fn count(&self, times: Times) -> SeenPart<'_> {
         let mut counts = self.counts();
         counts.times = counts.times.unite(times);
         SeenPart(counts)
     }
 
-    /// Returns a snapshot over `parts` parts; `None` before the first timed event.
+    /// Returns a snapshot with `parts` parts of the time range, or `None` before the first timed
+    /// event.
     pub fn so_far(&self, parts: usize) -> Option<SeenSoFar> {
         let counts = self.counts();
         let bounds = counts.times.bounds().filter(|_| counts.len > 0)?;
@@ -66,11 +67,11 @@ impl Seen {
     }
 }
 
-/// Adds the events of one chunk; holds the lock.
+/// Adds the events of one chunk to [`Seen`], and holds its lock meanwhile.
 pub struct SeenPart<'s>(MutexGuard<'s, SeenCounts>);
 
 impl SeenPart<'_> {
-    /// Returns the index of a process in the counts.
+    /// Returns the index of a process in the counts; adds the process if it is new.
     pub fn process(&mut self, pid: &[u8]) -> usize {
         let SeenCounts { pids, events, len, .. } = &mut *self.0;
         let known = pids.iter().position(|known_pid| **known_pid == *pid);
@@ -139,9 +140,9 @@ impl SeenCounts {
         (self.first, self.level) = (self.first >> 1, self.level + 1);
     }
 
-    /// Redistributes counts to equal parts from start to end.
+    /// Converts the counts of intervals to counts of equal parts of the time range.
     fn spread(&self, counts: &[u64], bounds: Bounds, parts: usize) -> Vec<f64> {
-        /// Least part of an interval, for events at the very end or before the start.
+        /// Least width of an interval, in parts, for events at the very end or before the start.
         const LEAST: f64 = 1e-6;
         let (mut all, most) = (vec![0.0; parts], parts as f64);
         let from = i128::from(bounds.start);

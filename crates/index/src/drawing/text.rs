@@ -1,5 +1,5 @@
 //! Names of events, cut to their displayed length.
-/// Maximum bytes of a stored name; longer ones are read from the event.
+/// Maximum bytes of a stored name; longer names are read from the event.
 pub const NAME_MOST: usize = 200;
 
 /// Cuts a text to [`NAME_MOST`] bytes, between characters.

@@ -19,7 +19,7 @@ impl Encoding {
     }
 }
 
-/// Encodes numbers in the smallest encoding; ties go to the lowest number.
+/// Encodes numbers in the smallest encoding; among equal sizes, in that with the lowest number.
 pub(crate) fn encode(numbers: &[u64]) -> (Encoding, Vec<u8>) {
     let all = [
         (Encoding::Varint, len_of(numbers.iter().copied())),
@@ -77,7 +77,7 @@ fn runs(numbers: &[u64]) -> impl Iterator<Item = u64> {
     numbers.chunk_by(|a, b| a == b).flat_map(|run| [run[0], run.len() as u64])
 }
 
-/// Decodes a column of exactly `rows` numbers; `None` if its bytes are anything else.
+/// Decodes a column of `rows` numbers. Returns `None` if `bytes` are not such a column.
 pub(crate) fn decode(encoding: Encoding, bytes: &[u8], rows: usize) -> Option<Vec<u64>> {
     if encoding == Encoding::Bytes {
         return None;
@@ -112,7 +112,7 @@ pub(crate) fn decode(encoding: Encoding, bytes: &[u8], rows: usize) -> Option<Ve
 fn varint(rest: &mut &[u8]) -> Option<u64> {
     let Some(&eight) = rest.first_chunk::<8>() else { return varint_by_bytes(rest) };
     let word = u64::from_le_bytes(eight);
-    // the highest bit of a byte means that more follow
+    // the highest bit of a byte means that more bytes follow
     let ends = !word & 0x8080_8080_8080_8080;
     if ends == 0 {
         return varint_by_bytes(rest);
@@ -125,7 +125,7 @@ fn varint(rest: &mut &[u8]) -> Option<u64> {
     Some(bits & 0x0fff_ffff | (bits & 0x0fff_ffff_0000_0000) >> 4)
 }
 
-/// Like [`varint`], for numbers of more than 8 bytes and near the end.
+/// Does the same as [`varint`], for numbers of more than 8 bytes and near the end of `rest`.
 #[cold]
 fn varint_by_bytes(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;

@@ -39,7 +39,7 @@ pub const ALL: [(u16, &str); 11] = [
     (GRANULE_NAMES, "GRANULE_NAMES"),
 ];
 
-/// Returns the name of a known section.
+/// Returns the name of the section with this id, or `None` if the id is unknown.
 pub fn name(id: u16) -> Option<&'static str> {
     ALL.iter().find(|(known, _)| *known == id).map(|(_, name)| *name)
 }

@@ -1,7 +1,8 @@
-//! `.tmi` files: what lies where in a trace, beside the trace.
+//! The format of `.tmi` files, which contain the locations of events in a trace.
 //!
-//! This crate is the format and nothing else: pages of numbers and bytes, a directory of them, checksums, and whether the file
-//! is still that of its trace. What the sections mean stands here too; who fills and asks them is `tracemill-pipeline`.
+//! This module has only the format: pages of numbers and bytes, a directory of pages, checksums,
+//! and the fingerprint of the trace. It also specifies the sections. The modules `build` and
+//! `query` write and read the sections.
 //!
 //! ```
 //! use std::io::Cursor;
@@ -25,13 +26,13 @@
 //! let granules = index.section(id::GRANULES).expect("it was written");
 //! let page = index.page(&granules.pages[0])?;
 //! assert_eq!((page.numbers(0)?, page.bytes(1)?), (vec![7, 9], &b"any bytes"[..]));
-//! assert!(Index::open(&file[..file.len() - 1]).is_err()); // what is cut, or changed, is refused
+//! assert!(Index::open(&file[..file.len() - 1]).is_err()); // a truncated file is rejected
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # The file
 //!
-//! All integers are little-endian. Nothing lies between the parts: every byte is under a checksum.
+//! All integers are little-endian. The parts are adjacent, and a checksum covers every byte.
 //!
 //! ```text
 //!    0  head        64 bytes
@@ -39,75 +40,125 @@
 //!    D  directory   to the end of the file
 //! ```
 //!
-//! | head | bytes | |
+//! | offset in the head | bytes | content |
 //! |---|--:|---|
 //! | 0 | 8 | `TMIX\r\n\x1a\n` |
-//! | 8 | 2 | [`VERSION`]; another one is refused |
-//! | 16 | 8 | bytes of the input's file |
-//! | 24 | 8 | when it was last written to, in ns since 1970, signed |
-//! | 32 | 16 | its [`Fingerprint`] |
-//! | 48 | 8 | where the directory begins |
+//! | 8 | 2 | [`VERSION`]; readers reject any other version |
+//! | 16 | 8 | length of the trace's file in bytes |
+//! | 24 | 8 | time of the last change of that file, in ns since 1970, signed |
+//! | 32 | 16 | [`Fingerprint`] of that file |
+//! | 48 | 8 | offset D of the directory |
 //! | 56 | 4 | bytes of the directory |
-//! | 60 | 4 | the low half of the XXH3-64 of the 60 bytes before |
+//! | 60 | 4 | low half of the XXH3-64 of the first 60 bytes |
 //!
-//! **Directory**: the number of sections, 4 bytes; then of each section, by ascending id: id 4,
-//! rows 8, pages 4; and of each of its pages: bytes in the file 4, bytes unpacked 4, first key 8, last key 8, XXH3-64
-//! of its bytes in the file 8. At the end the XXH3-64 of the directory before it, 8 bytes.
+//! The **directory** has the number of sections (4 bytes), then the sections by ascending id. Last
+//! is the XXH3-64 of the directory before it (8 bytes). Numbers of bytes are in parentheses.
 //!
-//! **Page**: at most [`PAGE_MOST`] bytes. One that takes fewer bytes in the file than unpacked is a zstd frame, else it stands as it
-//! is. Unpacked: rows 4, columns 4, and the columns: encoding 1, bytes 4, and so many bytes.
+//! * A section: id (4), number of rows (8), number of pages (4), and its pages.
+//! * A page: bytes in the file (4), bytes when unpacked (4), first key (8), last key (8), XXH3-64
+//!   of its bytes in the file (8).
 //!
-//! | encoding | a column of numbers (64 bits, one a row) or of bytes |
+//! A **page** has at most [`PAGE_MOST`] bytes when unpacked. The file has a page as a zstd frame if
+//! that is smaller, otherwise unchanged.
+//!
+//! * An unpacked page: number of rows (4), number of columns (4), and the columns.
+//! * A column: encoding (1), length in bytes (4), and its bytes.
+//!
+//! A column has either bytes or 64-bit numbers, one per row:
+//!
+//! | encoding | content |
 //! |---|---|
-//! | 0 | bytes, as they are |
+//! | 0 | bytes |
 //! | 1 | numbers, each as LEB128 |
-//! | 2 | numbers, each less the one before (the first less 0) modulo 2⁶⁴, as a signed number whose sign is the lowest bit, as LEB128 |
-//! | 3 | runs: number and how often it comes, both as LEB128 |
+//! | 2 | differences from the previous number (first: from 0) modulo 2⁶⁴, zigzag, as LEB128 |
+//! | 3 | runs: a number and its count, both as LEB128 |
 //!
-//! So one page is read without the others, and what a reader does not know at the end of a page, or in another section, it leaves alone.
+//! Zigzag encoding moves the sign of a number to the lowest bit ([`zigzag`]).
+//!
+//! Each page can be read without any other page. Readers ignore unknown columns at the end of a
+//! page, and unknown sections.
 //!
 //! # Sections
 //!
-//! Places are offsets in the text, which is the file unpacked. Times are nanoseconds rounded down; signed ones stand as two's
-//! complement. Columns are numbers unless they are said to be bytes.
+//! A place is an offset in the text; the text is the unpacked trace. Times are in nanoseconds,
+//! rounded down, and signed (two's complement). Columns are numbers unless the list says bytes.
 //!
-//! | id | name | rows | columns |
-//! |--:|---|---|---|
-//! | 1 | [`id::META`] | 1 | bytes: JSON, continued by the pages behind |
-//! | 2 | [`id::GRANULES`] | stretches of events, by place | place · bytes to the end of the last event · events · least time · greatest less least · sum of the events · bytes of the events alone |
-//! | 3 | [`id::PLACES`] | events that count wherever they stand, by place | place · bytes · its [`event_sum`] |
-//! | 4 | [`id::SPANS`] | what lasts longer than T, by thread, then by start | what it is, see [`spans`] · flags, see there · row of its thread in LANES (2³² − 1: none) · start · greatest end less start, rounded up · place of the begin · place of the end less that · [`event_sum`] of the begin · of the end (0 where that is the begin) · row in LANES behind the threads, of an operation · number of the name, or [`bins::NO_NAME`] |
-//! | 5 | [`id::STREAMS`] | CPU profiles: streams by (pid, id), in the order of their first events | what is known, see [`streams`] · least time of an event or a sample · greatest less least · least time of an event · greatest less least |
-//! | 6 | [`id::STREAM_EVENTS`] | events of streams, by place | place · bytes · row in STREAMS · its [`event_sum`] · and if its stream has [`streams::CHUNKS`], see below: time · what it is, see [`streams`] · samples · sum of the steps · least time of a sample since the last one of the chunk before · the sum less the greatest such · least id of a node · ids from that to the greatest (0: no nodes; 2³² − 1 as greatest: all from there on) |
-//! | 7 | [`id::PACK`] | frames of zstd or members of gzip of a packed trace, where unpacking can begin; the first is at its begin | place · offset in the file |
-//! | 8 | [`id::NAMES`] | names, the first that came: as shown, so cut to 200 bytes | intervals and moments · sum of their times · the longest · bytes of the name · bytes: all names |
-//! | 9 | [`id::LANES`] | threads, in the order of their first events, then lanes that are none | what it shows, see [`bins`] · bytes of pid · of the rest · bytes: all pids, each with its tid or category (of counters name, 0xFF and series), as they are spelled |
-//! | 10 | [`id::BINS`] | stretches of time of lanes, by lane and time | row in LANES · begin divided by the length · intervals and moments that begin in it and are not in SPANS · sum of their times (counters: bits of the least value) · the longest (of the greatest) · number of its name |
-//! | 11 | [`id::GRANULE_NAMES`] | names of granules: of what begins in them, by granule | row in GRANULES · row in NAMES |
+//! | id | name | rows |
+//! |--:|---|---|
+//! | 1 | [`id::META`] | a part of the JSON text per page |
+//! | 2 | [`id::GRANULES`] | blocks: ranges of consecutive events, by place |
+//! | 3 | [`id::PLACES`] | events that every window needs, by place |
+//! | 4 | [`id::SPANS`] | slices longer than T, by thread, then by start |
+//! | 5 | [`id::STREAMS`] | CPU profile streams by (pid, id), in the order of their first events |
+//! | 6 | [`id::STREAM_EVENTS`] | events of streams, by place |
+//! | 7 | [`id::PACK`] | zstd frames or gzip members where unpacking can begin; the first is at place 0 |
+//! | 8 | [`id::NAMES`] | displayed names (cut to 200 bytes), by first appearance, while there is room |
+//! | 9 | [`id::LANES`] | tracks: threads in the order of their first events, then all other tracks |
+//! | 10 | [`id::BINS`] | time intervals (bins) of tracks, by track and time |
+//! | 11 | [`id::GRANULE_NAMES`] | names of the events that begin in a block, by block |
 //!
-//! Times of granules, and jumps of time that cut them, are those of events that have one and are no metadata, but for
-//! events of CPU profiles of the phase P, which STREAM_EVENTS has; one without any has 2⁶³ − 1 as its least time. The sum of a granule's events is the sum modulo 2³² of the [`event_sum`] of each: so granules can be joined
-//! without a look at the text.
+//! Columns of each section:
 //!
-//! **Look-back T**: META has its level k, T being 2ᵏ ns. All that lasts longer stands in SPANS, and so does what never ends; so what is open at a
-//! moment began less than T before it, or stands there. Pages of SPANS have 8192 rows, but for the last; their keys are
-//! the least start and the greatest end.
+//! * META: bytes of a JSON text; the next page continues the text.
+//! * GRANULES: place · bytes to the end of the last event · number of events · least time ·
+//!   greatest time less the least · sum of the events · total bytes of the events.
+//! * PLACES: place · bytes · [`event_sum`].
+//! * SPANS: kind, see [`spans`] · flags, see [`spans`] · row of the thread in LANES (2³² − 1: none)
+//!   · start · duration (0 without an end; ends of X events are rounded up) · place of the begin
+//!   event · place of the end event less that of the begin event · [`event_sum`] of the begin event
+//!   · [`event_sum`] of the end event (0 if it is the begin event) · for async operations, row in
+//!   LANES after those of threads · number of the name, or [`bins::NO_NAME`].
+//! * STREAMS: known data, see [`streams`] · least time of an event or sample · greatest such time
+//!   less the least · least time of an event · greatest time of an event less the least.
+//! * STREAM_EVENTS: place · bytes · row in STREAMS · [`event_sum`]. With [`streams::CHUNKS`] also
+//!   (see below): time · kind, see [`streams`] · number of samples · sum of the steps · least time
+//!   of a sample, relative to the last sample of the previous chunk · sum of the steps less the
+//!   greatest such time · least node id · number of ids from the least to the greatest (0: no
+//!   nodes; a greatest id of 2³² − 1: all ids from the least on).
+//! * PACK: place · offset in the file.
+//! * NAMES: number of slices and instants · sum of their durations · longest duration · bytes of
+//!   the name · bytes: all names.
+//! * LANES: kind, see [`bins`] · bytes of the pid · bytes of the second key · bytes: pid and second
+//!   key of all tracks, as written. The second key is a tid or a category; for counters name, 0xFF,
+//!   series.
+//! * BINS: row in LANES · start divided by the length of a bin · number of slices and instants that
+//!   begin in the bin and are not in SPANS · sum of their durations (counters: bits of the least
+//!   value) · longest duration (counters: bits of the greatest value) · number of the name of the
+//!   longest.
+//! * GRANULE_NAMES: row in GRANULES · row in NAMES.
 //!
-//! **Streams**: what a chunk of a CPU profile means depends on those before it, so who needs one needs all of its stream; or, of a stream with
-//! [`streams::CHUNKS`], the sums of the steps of those before, the chunks whose ids may hold that of a node that is named, and those of its
-//! parents. Without room for that zeros stand behind the checksums, and no stream has the bit. Of those columns times, and ids where there
-//! are any, stand as signed numbers whose sign is the lowest bit, times in the unit that [`streams::MICROS`] says; the first less
-//! the time of the event before of the stream (0 if there is none) and the sum of the own steps; the least id less the one behind
-//! the greatest of the chunk with nodes before it (0). The times of a stream are
-//! known if it has a `Profile` event, its chunks stand in order of time, each with as many steps as samples, all its events have a time, and no time is farther than 2⁶¹ ns from 0.
+//! **Blocks**: the times of blocks, and the jumps of time that separate blocks, are those of timed
+//! events. Metadata does not count, nor do events of CPU profiles of phase P, which STREAM_EVENTS
+//! has. A block without such an event has 2⁶³ − 1 as its least time. The sum of a block's events is
+//! the sum modulo 2³² of the [`event_sum`] of each event, so blocks can be joined without reading
+//! the text. Pages of GRANULES have 8192 rows, except the last page.
 //!
-//! Pages of GRANULES have 8192 rows, but for the last.
+//! **Look-back T**: META has a level k, and T is 2ᵏ ns. SPANS has all slices that are longer than T
+//! or never end. So each slice that is open at a time either began at most T before that time, or
+//! is in SPANS. Pages of SPANS have 8192 rows, except the last page. The keys of a page are its
+//! least start and its greatest end.
 //!
-//! **Bins** are for who draws: META has the k of their length, 2ᵏ ns, and whether NAMES has all names. The longest that begins in a bin may be
-//! one of SPANS; then it has no name. Only plain text has these sections.
+//! **Streams**: a chunk of a CPU profile depends on earlier chunks, so a reader of a chunk needs
+//! the whole stream. If the stream has [`streams::CHUNKS`], a reader needs only the following: the
+//! sums of the steps of earlier chunks, the chunks whose range of ids may contain a used node, and
+//! the chunks that may contain the parents of that node. Without room for these columns they are
+//! zeros, and no stream has the bit.
 //!
-//! What cannot be said exactly, or has no room, is left out: a section is then not there, and META names it. Who needs it reads the
-//! trace.
+//! Times in these columns are zigzag-encoded, in the unit that [`streams::MICROS`] gives. The first
+//! time is relative to that of the stream's previous event (0 if there is none) plus the sum of the
+//! steps of the event. The least id of a chunk with nodes is zigzag-encoded, relative to the id
+//! after the greatest of the previous chunk with nodes (0 if there is none).
+//!
+//! The times of a stream are known if all of these are true: it has a `Profile` event; its chunks
+//! are in time order; each chunk has as many steps as samples; all events of the stream have a
+//! time; no time is more than 2⁶¹ ns from 0.
+//!
+//! **Bins** are for drawing. META has a level k, and a bin is 2ᵏ ns long. The longest slice of a
+//! bin may be in SPANS; then its name is [`bins::NO_NAME`]. Traces without known offsets where
+//! unpacking can begin have no bins.
+//!
+//! If the content of a section is not exact, or has no room, the index lacks the section, and META
+//! has its name. Readers that need the section read the trace.
 
 pub mod bins;
 mod columns;

@@ -46,7 +46,7 @@ impl PageBuilder {
         self
     }
 
-    /// Returns the unpacked page; `None` if it is too large.
+    /// Returns the unpacked page, or `None` if the page is too large.
     pub(crate) fn finish(mut self) -> Option<Vec<u8>> {
         if self.bytes.len() > PAGE_MOST || self.rows > ROWS_MOST {
             return None;
@@ -113,7 +113,7 @@ impl Page {
     /// Decodes the first columns, which must all be numbers.
     ///
     /// # Errors
-    /// Returns [`IndexError::Damaged`] if there are fewer.
+    /// Returns [`IndexError::Damaged`] if there are fewer columns, or a column of bytes.
     pub fn columns<const N: usize>(&self) -> Result<[Vec<u64>; N], IndexError> {
         let mut all = [const { Vec::new() }; N];
         for (number, column) in all.iter_mut().enumerate() {

@@ -6,7 +6,7 @@ use crate::format::page::{PAGE_MOST, Page};
 use crate::format::{HEAD, MAGIC, VERSION};
 use std::cmp::Ordering;
 
-/// An open index with valid head and directory.
+/// An open index whose head and directory are valid.
 pub struct Index<'a> {
     bytes: &'a [u8],
     input: Input,

@@ -9,7 +9,7 @@ pub const ASYNC: u8 = 2;
 pub const LEGACY: u8 = 3;
 /// A flow: from its begin (s) to its last step (t, f) before the next begin.
 pub const FLOW: u8 = 4;
-/// A counter's value (C), until the next one; its event is both begin and end.
+/// A counter's value (C), until the next value. Its event is both begin and end.
 pub const COUNTER: u8 = 5;
 /// Flag: the slice has no end.
 pub const OPEN: u8 = 1;

@@ -1,7 +1,7 @@
 //! Bits in [`crate::format::id::STREAMS`] and [`crate::format::id::STREAM_EVENTS`].
 /// Bit of a stream whose time range is known.
 pub const TIMES: u64 = 1;
-/// Bit of a stream whose chunks have all columns, so that each can be read individually.
+/// Bit of a stream whose chunks have all columns, so that each chunk can be read individually.
 pub const CHUNKS: u64 = 2;
 /// Bit of an event whose samples have `lines`.
 pub const LINES: u64 = 1;

@@ -1,4 +1,4 @@
-//! Writes an index: pages first, so that none is kept in memory.
+//! Writes an index: pages first, so that no page is kept in memory.
 
 use crate::format::fingerprint::{Input, checksum};
 use crate::format::page::PageBuilder;
@@ -6,18 +6,18 @@ use crate::format::{HEAD, MAGIC, VERSION};
 use std::io::{self, Read, Write};
 use std::ops::RangeInclusive;
 
-/// Writes everything after the head, which is known only at the end.
+/// Writes all parts of an index after the head. The head is known only at the end.
 pub struct Writer<W> {
     out: W,
     len: u64,
     directory: Vec<u8>,
     sections: u32,
     ids: Option<(u16, u16)>,
-    /// The current section: id, rows, and its pages as in the directory.
+    /// The current section: id, number of rows, and the directory's rows for its pages.
     section: Option<(u16, u64, Vec<u8>)>,
 }
 
-/// Directory of separately written sections; their pages are in their writer's output.
+/// Directory of sections that another writer wrote. The output of that writer has the pages.
 pub struct Sections {
     len: u64,
     directory: Vec<u8>,
@@ -60,10 +60,8 @@ impl<W: Write> Writer<W> {
         Ok(())
     }
 
-    /// Ends the sections without a directory, so that another writer can append them
-    /// ([`Writer::append`]).
-    ///
-    /// So several sections can be written in parallel.
+    /// Ends the sections without a directory. Another writer can append these sections
+    /// ([`Writer::append`]), so several sections can be written in parallel.
     pub fn into_sections(mut self) -> (W, Sections) {
         self.end_section();
         let Writer { out, len, directory, sections, ids, .. } = self;
@@ -130,7 +128,7 @@ impl<W: Write> Writer<W> {
         HEAD as u64 + self.len + 4 + (self.directory.len() + at_hand) as u64 + 8
     }
 
-    /// Ends the file; returns the output, which has everything after the head, and the head.
+    /// Ends the file. Returns the output, which has the bytes after the head, and the head.
     ///
     /// # Errors
     /// Returns I/O errors.

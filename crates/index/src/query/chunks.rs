@@ -1,4 +1,4 @@
-//! Plans which events of CPU profiles to read for windows.
+//! Plans which events of CPU profiles to read for windows of time.
 //!
 //! ```text
 //!   stream   Profile ─ chunk ─ chunk ─ chunk ─ chunk     the plan has times and ids of each chunk
@@ -38,7 +38,7 @@ enum StreamNeed {
 }
 
 impl<'i> Lookup<'i, '_> {
-    /// Returns all events of CPU profiles; `None` if the index does not list them.
+    /// Returns all events of CPU profiles, or `None` if the index does not list them.
     pub(super) fn profiles(&self) -> Result<Option<Vec<Single>>, IndexError> {
         let Some((_, events)) = self.streams() else { return Ok(None) };
         let mut found = Vec::new();
@@ -54,7 +54,8 @@ impl<'i> Lookup<'i, '_> {
     }
 }
 
-/// Finds what windows need of the CPU profiles of an input at offset `base`.
+/// Finds the events of CPU profiles that windows need. The input begins at offset `base` of the
+/// address space.
 pub(super) fn wanted(
     lookup: &Lookup<'_, '_>,
     windows: &Windows,
@@ -114,7 +115,7 @@ fn wanted_streams(
     Ok(all)
 }
 
-/// Returns time ranges, given their least times and their widths.
+/// Returns time ranges from their least times and their widths.
 fn times_of(leasts: &[u64], widths: &[u64]) -> impl Iterator<Item = Range<i64>> {
     leasts.iter().zip(widths).map(|(&least, &width)| {
         let least = least as i64;
@@ -126,7 +127,7 @@ struct Wanting<'l, 'i, 'b> {
     lookup: &'l Lookup<'i, 'b>,
     wanted: Vec<StreamNeed>,
     first: Vec<Option<u64>>,
-    /// Streams of which a chunk was found.
+    /// Numbers of the streams with a chunk so far.
     has_chunk: HashSet<usize>,
     expected: Expected,
     end: u64,
@@ -156,7 +157,7 @@ impl Wanting<'_, '_, '_> {
                     known.filter(|(_, skim)| skim.is_none_or(|chunk| chunk.samples() <= len));
                 (time, skim) = known.ok_or("it has impossible chunks of CPU profiles")?;
             }
-            // the first chunk has the keys of synthetic ones
+            // synthetic chunks take their keys from the first chunk
             if skim.is_none() || self.has_chunk.insert(stream) {
                 to.events.push(Single { place, sum, bytes: len });
             }

@@ -6,7 +6,8 @@
 //!   window a b     GRANULES that overlap [a − T, b + T]: short slices, exactly     SPANS: as above
 //! ```
 //!
-//! Everything read must match the checksums of the index; otherwise it belongs to another trace.
+//! All bytes that are read must match the checksums of the index. Otherwise the index belongs to
+//! another trace.
 
 use super::index_file::{index_file_of, map_index};
 use super::lookup::Lookup;
@@ -46,11 +47,11 @@ pub struct DrawnSpan {
     pub name: Option<u32>,
     /// Start in nanoseconds.
     pub start: i64,
-    /// Duration in nanoseconds; `None` without an end.
+    /// Duration in nanoseconds; `None` if the slice has no end.
     pub dur: Option<i64>,
     /// Offset of the event, or of the begin event.
     pub place: u64,
-    /// Offset of the end event; offset of the begin event if there is none.
+    /// Offset of the end event, or of the begin event if there is no end event.
     pub last: u64,
 }
 
@@ -138,7 +139,7 @@ impl DrawnIndex {
         Ok(DrawnIndex { input, bytes, bounds, drawn })
     }
 
-    /// Returns the approximate bytes of text of a file, if an index could locate parts of it.
+    /// Returns the approximate bytes of text of a file, if an index could locate parts of the text.
     ///
     /// Cost: for a packed file, reading the head of each frame.
     pub fn may_be_made(source: &Source) -> Option<u64> {
@@ -279,9 +280,8 @@ impl DrawnIndex {
         })
     }
 
-    /// Passes long slices to `visit`, by thread and start.
-    ///
-    /// If a window is given, only those that overlap it or end at its start.
+    /// Passes long slices to `visit`, by thread and start. If a window is given, passes only slices
+    /// that overlap the window or end at its start.
     ///
     /// # Errors
     /// Returns an error if the index is damaged, and the errors of `visit`.
@@ -352,7 +352,7 @@ fn name_of(number: u64) -> Option<u32> {
     u32::try_from(number).ok().filter(|number| *number != NO_NAME)
 }
 
-/// Limits a length to that of `bytes`.
+/// Limits a length to the length of `bytes`.
 fn within(len: u64, bytes: &[u8]) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX).min(bytes.len())
 }

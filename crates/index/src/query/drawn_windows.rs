@@ -1,7 +1,7 @@
 //! Counts and plans the events to read for drawing a window.
 //!
-//! Of a packed trace, the frames with these events are unpacked into a sparse temporary file. The
-//! unpacked size is limited; windows that would exceed it are not read.
+//! In a packed trace, the frames with these events are unpacked into a sparse temporary file. The
+//! unpacked size is limited; windows that would exceed the limit are not read.
 
 use super::drawn_index::DrawnIndex;
 use super::lookup::{GranuleRow, GranulesToRead, Lookup};
@@ -22,10 +22,11 @@ use tracemill_trace::run::error::{Error, ErrorKind};
 /// Maximum bytes of text that are unpacked for a window.
 const UNPACKED: u64 = 512 << 20;
 
-/// Number of events that overlap a window.
+/// Numbers and bytes of the events for a window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DrawnCount {
-    /// Events of the blocks that overlap the window: an upper bound.
+    /// Number of events in blocks that overlap the window: an upper bound for the events of the
+    /// window.
     pub events: u64,
     /// Bytes of the events in blocks that overlap the window.
     pub bytes: u64,
@@ -45,7 +46,8 @@ pub struct DrawnStretch {
 }
 
 impl DrawnIndex {
-    /// Counts the events that overlap a window; `None` if more than `most` must be read for them.
+    /// Counts the events that overlap a window. Returns `None` if an exact answer needs more than
+    /// `most` events.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.
@@ -75,16 +77,16 @@ impl DrawnIndex {
         })
     }
 
-    /// Returns the times at which short slices may overlap a window.
+    /// Returns the times of all events whose short slices may overlap a window.
     fn seen(&self, from: i64, to: i64) -> Range<i64> {
         let look = self.look_back();
         from.saturating_sub(look)..to.saturating_add(look)
     }
 
-    /// Plans to read the events that overlap a window, and some outside of it.
+    /// Plans to read the events that overlap a window.
     ///
-    /// These are all short slices nearby, the values of counters at its start, and the far ends of
-    /// flows. Returns `None` if too much of a packed trace must be unpacked.
+    /// The plan also has all short slices near the window, the values of counters at its start, and
+    /// the far ends of flows. Returns `None` if too much of a packed trace must be unpacked.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.
@@ -111,7 +113,8 @@ impl DrawnIndex {
 
     /// Plans to read the events that every window needs: metadata, and events that viewers require.
     ///
-    /// Also returns their offsets; `None` if most of a packed trace must be unpacked.
+    /// Also returns the offsets of these events. Returns `None` if most of a packed trace must be
+    /// unpacked.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.
@@ -166,7 +169,7 @@ impl DrawnIndex {
         Ok(sorted.map(|(key, times)| DrawnStretch { times, key }).collect())
     }
 
-    /// Returns up to `most` blocks before an offset, and up to `most` after it.
+    /// Returns up to `most` blocks before the offset `place`, and up to `most` blocks after it.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.
@@ -194,7 +197,8 @@ impl DrawnIndex {
         })
     }
 
-    /// Plans to read the events of blocks; `None` if too much of a packed trace must be unpacked.
+    /// Plans to read the events of blocks. Returns `None` if too much of a packed trace must be
+    /// unpacked.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.
@@ -208,8 +212,9 @@ impl DrawnIndex {
         self.plan(UNPACKED, |lookup| lookup.chosen(&seen, is_one, Vec::new()))
     }
 
-    /// Like [`InputSet::event_at`](tracemill_join::input_set::InputSet::event_at), for a packed
-    /// trace; unpacks the frames with the event.
+    /// Returns an event and its length, like
+    /// [`InputSet::event_at`](tracemill_join::input_set::InputSet::event_at). For a packed trace:
+    /// unpacks the frames with the event.
     ///
     /// # Errors
     /// Returns [`ErrorKind::OnePiece`] if too much must be unpacked, and an error if the index is
@@ -220,7 +225,8 @@ impl DrawnIndex {
         most: usize,
         limits: &Limits,
     ) -> Result<Option<(Vec<u8>, u64)>, Error> {
-        /// Bytes that are searched for the end of an event; nearly always the first suffices.
+        /// Numbers of bytes in which the end of an event is searched; the first number nearly
+        /// always suffices.
         const ENDS: [u64; 2] = [64 << 10, 64 << 20];
         let IndexedInput { source, file, report, .. } = &self.input;
         let path = &file.trace;
@@ -254,7 +260,7 @@ impl DrawnIndex {
         ErrorKind::OnePiece { input: self.input.source.to_string(), most: UNPACKED }.into()
     }
 
-    /// Plans to read some blocks; `None` if more than `most` bytes must be unpacked.
+    /// Plans to read some blocks. Returns `None` if more than `most` bytes must be unpacked.
     fn plan(
         &self,
         most: u64,
@@ -266,7 +272,8 @@ impl DrawnIndex {
     }
 }
 
-/// Returns a bit for each block with a wanted name; `None` without names in the index.
+/// Returns a bit for each block: whether it has a wanted name. Returns `None` if the index has no
+/// names.
 fn blocks_with_names(
     index: &Index<'_>,
     is_wanted: impl Fn(u32) -> bool,

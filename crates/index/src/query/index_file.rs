@@ -41,7 +41,7 @@ pub(super) fn index_file_of(
     Ok(Some(IndexFile { trace: path.to_owned(), index, is_named, metadata }))
 }
 
-/// Checks that a named index matches the trace, for a run that scans anyway.
+/// Checks that a named index matches the trace, for a run that scans the trace in any case.
 pub(super) fn check_named(file: &IndexFile) -> Result<(), Stop> {
     match map_index(file) {
         Ok(bytes) if file.is_named => open_index(file, &bytes).map(drop),
@@ -63,7 +63,8 @@ pub(super) fn open_index<'b>(file: &IndexFile, bytes: &'b [u8]) -> Result<(Index
     let now = input_of(&file.trace).map_err(|_| Unused::Copied)?;
     match fit(opened.input(), &now) {
         Fit::Same => {}
-        // bytes between the samples may differ, and nothing of the trace is read that would show it
+        // bytes between the samples of the fingerprint may differ, and no later read would show
+        // that
         Fit::Copied if file.is_named => {}
         Fit::Copied => return Err(Unused::Copied.into()),
         Fit::Other => {
@@ -74,7 +75,8 @@ pub(super) fn open_index<'b>(file: &IndexFile, bytes: &'b [u8]) -> Result<(Index
     Ok((opened, meta))
 }
 
-/// Returns the reason why a run over several inputs ignores their indexes, if there are any.
+/// Returns the reason why a run over several inputs ignores the indexes of these inputs. Returns
+/// `None` if no input has an index.
 ///
 /// # Errors
 /// Returns [`ErrorKind::Usage`] if the user named an index.
@@ -83,8 +85,7 @@ pub fn index_unused(sources: &[Source], config: &Config) -> Result<Option<&'stat
     Ok(unused_of_several(sources, config).map(Unused::text))
 }
 
-/// Returns why a run over several inputs ignores their indexes, like [`index_unused`] without its
-/// check.
+/// Returns the reason of [`index_unused`], without checking that the user named no index.
 pub(super) fn unused_of_several(sources: &[Source], config: &Config) -> Option<Unused> {
     if config.index != IndexUse::Auto {
         return None;

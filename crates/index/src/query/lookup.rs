@@ -39,13 +39,13 @@ pub(super) struct SpanRow {
     pub(super) kind: u8,
     pub(super) flags: u8,
     pub(super) thread: u64,
-    /// For async operations, index of the track after those of threads.
+    /// Number of an async operation's track, among the tracks that are not threads.
     pub(super) track: u64,
     pub(super) name: u64,
     pub(super) start: i64,
     pub(super) end: i64,
     pub(super) begin: Single,
-    /// The end event; equals `begin` without one.
+    /// The end event; equals `begin` if there is no end event.
     pub(super) last: Single,
 }
 
@@ -125,8 +125,9 @@ impl<'i, 'b> Lookup<'i, 'b> {
 
     /// Returns the begin and end events of slices longer than the look-back T that overlap `seen`.
     ///
-    /// `None` if some events are not in the index. Events of pairs, and events that must be kept
-    /// anyway, are added to `apart`.
+    /// Returns `None` if some events of these slices are not in the index. Adds the offsets of the
+    /// events to `apart`, except for complete events. The two events of a pair have the same value
+    /// there, other events `None`.
     pub(super) fn spans(
         &self,
         seen: &Range<i64>,
@@ -163,7 +164,8 @@ impl<'i, 'b> Lookup<'i, 'b> {
         Ok(all)
     }
 
-    /// Returns the blocks that overlap `seen`, the last block, `events`, and the events in PLACES.
+    /// Returns the parts to read: the blocks that overlap `seen`, the last block, `events`, and the
+    /// events in PLACES.
     pub(super) fn pieces(
         &self,
         seen: &Range<i64>,
@@ -293,7 +295,7 @@ pub(super) fn singles([places, lens, sums]: &[Vec<u64>; 3]) -> impl Iterator<Ite
     rows.map(|((&place, &bytes), &sum)| Single { place, sum: sum as u32, bytes })
 }
 
-/// Returns the pages that overlap `seen`; their keys are a least and a greatest time.
+/// Returns the pages that overlap `seen`. The keys of a page are a least and a greatest time.
 fn pages_of<'s>(
     section: &'s SectionEntry,
     seen: &'s Range<i64>,

@@ -6,7 +6,7 @@
 //!   head and tail ─ top-level keys (when recorded) ───────────┘
 //! ```
 //!
-//! Everything read must match the checksums of the index; otherwise the trace is scanned.
+//! All bytes that are read must match the checksums of the index. Otherwise the trace is scanned.
 
 use super::ranges::query_ranges;
 use tracemill_join::config::Config;

@@ -19,7 +19,7 @@ use tracemill_trace::run::memory::Share;
 
 /// Bytes of heap for each event that is read individually.
 const EVENT: u64 = 64;
-/// Bytes of heap that individually read events may always use.
+/// Bytes of heap that are always allowed for individually read events.
 const LEAST: u64 = 8 << 20;
 
 /// Queries the index of the only input of a run, if there is one and it may be used.
@@ -42,7 +42,7 @@ pub(super) fn query<T>(
     }
 }
 
-/// Queries the index for byte ranges to read; requires an undamaged input.
+/// Queries the index for byte ranges to read. A damaged input is scanned instead.
 ///
 /// # Errors
 /// Returns the errors of [`query`].
@@ -79,7 +79,7 @@ pub(super) struct IndexedInput {
 }
 
 impl IndexedInput {
-    /// Opens the mapped index, if ranges of its input can be read.
+    /// Opens the mapped index. Returns a reason to scan if ranges of the input cannot be read.
     pub(super) fn open<'b>(
         source: &Source,
         file: &IndexFile,
@@ -99,7 +99,7 @@ impl IndexedInput {
         Ok((index, IndexedInput { source, file, windows, drawn, report, restarts }))
     }
 
-    /// Returns the sections that locate events; `None` if one is missing.
+    /// Returns the sections that locate events, or `None` if a section is missing.
     pub(super) fn lookup<'i, 'b>(
         &self,
         index: &'i Index<'b>,
@@ -125,7 +125,7 @@ impl IndexedInput {
 
     /// Plans to read the blocks that overlap `times`, and `events`.
     ///
-    /// Returns the reason to scan if that takes too much memory or is most of the input.
+    /// Returns a reason to scan if that takes too much memory or is more than half of the input.
     pub(super) fn small_plan(
         &self,
         lookup: &Lookup<'_, '_>,

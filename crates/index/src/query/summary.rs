@@ -9,7 +9,8 @@ use tracemill_join::read_plan::{Planned, Stop};
 use tracemill_trace::input::source::Source;
 use tracemill_trace::run::error::Error;
 
-/// Returns the report on `sources`, if the index of the only input has all of it.
+/// Returns the report on `sources` from the index of the only input, if the index has all requested
+/// data.
 ///
 /// # Errors
 /// Returns [`NotATrace`](tracemill_trace::run::error::ErrorKind::NotATrace) if a named index does
@@ -20,7 +21,7 @@ pub(crate) fn summary(
     config: &Config,
 ) -> Result<Planned<IndexedReport>, Error> {
     query(sources, config, |file| {
-        // an index does not cover args, and its scan did not check every byte
+        // an index has no counts of args, and its scan did not check every byte
         if wanted.full || config.limits.strict || !config.profiles.pid_tid.is_empty() {
             return if file.is_named { check_named(file) } else { Ok(()) }.and(Err(Stop::Missing));
         }
@@ -48,7 +49,7 @@ pub(crate) fn summary(
     })
 }
 
-/// Whether all lists have `top` rows, or all rows there are.
+/// Returns whether each list of the report has `top` rows, or all of its rows.
 fn has_rows(report: &InfoReport, top: usize) -> bool {
     let most = TOP as u64;
     top <= TOP

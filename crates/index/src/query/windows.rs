@@ -1,4 +1,4 @@
-//! Plans the byte ranges of a trace to read for windows.
+//! Plans the byte ranges of a trace to read for windows of time.
 //!
 //! ```text
 //!             a − T        a            b                   T: look-back
@@ -13,12 +13,12 @@
 //! chunks with samples in windows, and chunks defining their nodes are read, or the whole stream
 //! (see `chunks`).
 //!
-//! Slices in SPANS are paired by offset, all others among the events read from a − T on. The pairs
-//! equal those of the whole trace, if there every end event closes the innermost begin event, or
-//! one with its name. Several windows are read as one range. With `--edges keep` and `drop`, T is
-//! also read after the window.
+//! Slices in SPANS are paired by offset. All other slices are paired among the events read from a −
+//! T on. These pairs equal those of the whole trace if in the whole trace every end event closes
+//! the innermost begin event, or a begin event with the same name. Several windows are read as one
+//! range. With `--edges keep` and `drop`, the range ends T after the window.
 //!
-//! Everything read must match the checksums of the index; otherwise the trace is scanned.
+//! All bytes that are read must match the checksums of the index. Otherwise the trace is scanned.
 
 use super::chunks;
 use super::ranges::query_ranges;
