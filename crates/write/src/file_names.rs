@@ -51,7 +51,8 @@ pub fn stem(path: &Path) -> String {
     if stem.is_empty() { "trace".to_owned() } else { stem }
 }
 
-/// Returns the path without links and `..`, so that paths of one file are equal before it exists.
+/// Returns the path without links and `..`. Paths of the same file become equal, even before the
+/// file exists.
 ///
 /// Cost: a file system look-up per folder, repeated for each missing component.
 pub fn resolved_path(path: &Path) -> PathBuf {

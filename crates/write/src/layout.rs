@@ -11,7 +11,8 @@ use tracemill_trace::store::{PREFETCH_AHEAD, Store};
 
 const NEXT_KEY: &[u8] = b",\n";
 
-/// Returns the form of the first document, or the object form if the array form would lose keys.
+/// Returns the form of the first document, but the object form instead of an array that would lose
+/// keys.
 pub fn default_format(documents: &[Document]) -> Format {
     let keys = documents.iter().any(|document| !document.keys.is_empty());
     match documents.first().map(|document| document.form) {
@@ -21,21 +22,22 @@ pub fn default_format(documents: &[Document]) -> Format {
     }
 }
 
-/// How the white space of a value is changed.
+/// The white space of a value in the output.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TextStyle {
-    /// Unchanged.
+    /// White space as in the input.
     AsIs,
-    /// The value without line breaks.
+    /// No line breaks.
     OneLine,
-    /// Without white space outside strings.
+    /// No white space outside strings.
     Compact,
-    /// Without white space outside strings and without raw line breaks in strings.
+    /// No white space outside strings, and no raw line breaks in strings.
     CompactLine,
 }
 
 impl TextStyle {
-    /// Whether writing a value in this style leaves it unchanged. False if that is not known.
+    /// Returns whether writing a value in this style leaves the value unchanged. Returns false if
+    /// that is not known.
     pub(crate) fn is_as_it_stands(self, value: &[u8]) -> bool {
         self == TextStyle::AsIs || self == TextStyle::OneLine && !has_break(value)
     }
@@ -59,7 +61,7 @@ impl TextStyle {
     }
 }
 
-/// Whether the bytes contain a line break. Tests 32 bytes per step, without branches.
+/// Returns whether the bytes contain a line break. Tests 32 bytes at a time, without branches.
 #[inline]
 pub fn has_break(bytes: &[u8]) -> bool {
     let is_break = |found: bool, &byte: &u8| found | (byte == b'\n') | (byte == b'\r');
@@ -74,7 +76,7 @@ pub struct Layout {
     pub(crate) format: Format,
     /// The style of events.
     pub text: TextStyle,
-    /// The style of the values of other keys, in the object form.
+    /// The style of the values of top-level keys, in the object form.
     pub(crate) keys: TextStyle,
     /// Text before the first event.
     pub(crate) first: &'static [u8],
@@ -96,7 +98,8 @@ impl Layout {
         Layout { format, text, keys: TextStyle::AsIs, first, next, close }
     }
 
-    /// Returns the layout with events copied unchanged, which must already have this style.
+    /// Returns a layout that copies events unchanged. The events must already have the style of
+    /// this layout.
     pub fn as_they_stand(self) -> Self {
         Layout { text: TextStyle::AsIs, ..self }
     }
@@ -108,7 +111,8 @@ impl Layout {
         Layout { text, keys: TextStyle::Compact, ..Layout::of(format) }
     }
 
-    /// Whether everything is copied unchanged, which fixes the length of the output in advance.
+    /// Returns whether all text is copied unchanged. Then the length of the output is known in
+    /// advance.
     pub(crate) fn is_verbatim(self) -> bool {
         self.text == TextStyle::AsIs && self.keys == TextStyle::AsIs
     }
@@ -220,8 +224,8 @@ impl Layout {
             let end = len + next.len();
             // inputs mostly use the separator of the output
             let separated = bytes.get(len..end).is_some_and(|between| same(between, next));
-            // in a stream the next event may be in the next segment, with only its start in this
-            // one
+            // in a piped input, the next event may only begin in this segment and continue in the
+            // next one
             if separated && offset == start + end as u64 && bytes.len() >= end + size {
                 len = end + size;
                 continue;

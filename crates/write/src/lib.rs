@@ -15,7 +15,7 @@
 //! | [`reordering`] | CPU profile chunks that are delayed |
 //! | [`emit`] | batches, gathered by several threads at once |
 //! | [`trace_writer`] | the plan of an output, and its writer |
-//! | [`in_order`] | the writer of verbs that keep the order of their inputs |
+//! | [`in_order`] | the writer of commands that keep the order of their inputs |
 //! | [`file_names`] | file names from templates |
 #![forbid(unsafe_code)]
 

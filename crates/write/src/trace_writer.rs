@@ -1,4 +1,4 @@
-//! Writes a planned trace to one output. All verbs that write traces use it.
+//! Writes a planned trace to one output. All commands that write traces use this writer.
 //!
 //! ```text
 //!   events, patchers ──────┐
@@ -6,7 +6,7 @@
 //!   DevTools' annotations ─┘                                    inputs unchanged? ─┘   + report
 //! ```
 //!
-//! Changes to events are given as [`Patcher`](crate::patch::Patcher)s.
+//! [`Patcher`](crate::patch::Patcher)s change events.
 
 use crate::annotations::{Annotations, OutputChanges};
 use crate::emit::OrderedEvents;
@@ -39,7 +39,7 @@ pub struct TracePlan<'r, 's, 'p> {
     pub count: EventCount,
     /// The top-level keys.
     pub keys: MergedKeys<'p>,
-    /// The report so far, which the writer completes.
+    /// The report so far. The writer completes it.
     pub report: RunReport,
 }
 
@@ -95,19 +95,19 @@ pub struct TraceWriter<'w> {
 }
 
 impl<'w> TraceWriter<'w> {
-    /// Creates a writer. It opens nothing yet.
+    /// Creates a writer. Opens nothing yet.
     pub fn new(output: &'w OutputConfig, limits: &'w Limits) -> Self {
         TraceWriter { output, limits, begun: None }
     }
 
-    /// Continues an output that already has the first events, if `begun` is some.
+    /// Continues an output that already has the first events, if `begun` is `Some`.
     #[must_use]
     pub fn resume(self, begun: Option<Box<StreamedOutput>>) -> Self {
         TraceWriter { begun, ..self }
     }
 
-    /// Writes opening, events and closing. The output appears only if no input has changed since it
-    /// was opened.
+    /// Writes opening, events and closing. The output appears only if no input has changed since
+    /// the input was opened.
     ///
     /// The report has the length before compression.
     ///

@@ -47,7 +47,7 @@ pub(super) struct ThreadCalls {
     /// Threads of the `Profile` events, by pid and stream.
     heads: BTreeMap<(u64, StreamKey), ThreadIds>,
     /// Samples and nodes by pid and stream. The pid is that of the output; the stream key may have
-    /// the old one.
+    /// the old pid.
     streams: BTreeMap<(u64, StreamKey), StreamSize>,
     /// Pids in the output, by input and old pid. `None` if the new pid is not a number.
     names: HashMap<(usize, u64), Option<u64>>,
@@ -71,7 +71,7 @@ struct ThreadProfiles {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct EntryCounts {
     entries: u64,
-    /// Number of B and E events among them.
+    /// Number of B and E events among the entries.
     halves: u64,
 }
 
@@ -141,7 +141,8 @@ impl ThreadCalls {
         }
     }
 
-    /// Returns the summary of a thread's profiles, after the last event.
+    /// Returns the summary of a thread's profiles, or `None` if the thread has no profile. Valid
+    /// only after the last event.
     fn profiles_of(&self, ids: ThreadIds) -> Option<&ThreadProfiles> {
         let all = self.profiles.get_or_init(|| {
             let mut all: HashMap<ThreadIds, ThreadProfiles> = HashMap::default();
@@ -165,7 +166,7 @@ impl ThreadCalls {
         all.get(&ids)
     }
 
-    /// Whether every profile of the thread has the sample and the node of a call.
+    /// Returns whether every profile of the thread has the sample and the node of a call.
     pub(super) fn have(&self, call: CallKey) -> bool {
         let profiles = self.profiles_of((call.pid, call.tid));
         profiles.is_some_and(|profile| {
@@ -173,7 +174,7 @@ impl ThreadCalls {
         })
     }
 
-    /// Whether two threads have the same counts and profiles, and no B or E.
+    /// Returns whether two threads have the same counts and profiles, and no B or E events.
     pub(super) fn is_same(&self, ids: ThreadIds, there: &ThreadCalls, other: ThreadIds) -> bool {
         let drawn = self.drawn.get(&ids).copied().unwrap_or_default();
         drawn.halves == 0

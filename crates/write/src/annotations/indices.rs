@@ -69,7 +69,7 @@ impl DelayedEvents {
     }
 }
 
-/// Returns the index of each event as if nothing were delayed or left out.
+/// Returns the index that each event would have if no event were delayed or left out.
 fn rows(
     emit: &OrderedEvents<'_, '_, '_>,
     wanted: impl Iterator<Item = Entry>,

@@ -41,7 +41,7 @@ impl EventKey {
         }
     }
 
-    /// Returns the index of the event that the key refers to.
+    /// Returns the index of the event that the key refers to, or `None` for a call.
     pub(super) fn index(self) -> Option<u64> {
         match self {
             EventKey::Raw(index) | EventKey::Synthetic(index) => Some(index),

@@ -1,27 +1,33 @@
-//! DevTools' annotations (`metadata.modifications`): kept with the events that they are of.
+//! Keeps DevTools' annotations (`metadata.modifications`) with the events that they refer to.
 //!
-//! They name events by their index, so whatever moves, drops or adds events must rewrite them; and one key that DevTools
-//! cannot resolve makes it discard all hidden entries, or all annotations behind it (devtools-semantics §10). So `merge`,
-//! `slice` and `convert` read every key, follow it to its event, and write it anew, or drop its annotation and count it
-//! ([`tracemill_join::report::warning::AnnotationDrop`]); `split` and `filter` drop and count all of them ([`unfollowed`]):
+//! Annotations refer to events by index, so a command that moves, drops or adds events must rewrite
+//! them. If DevTools cannot resolve a key, it discards all hidden entries, or all annotations after
+//! that key (devtools-semantics §10). So `merge`, `slice` and `convert` find the event of every
+//! key. Then they write the annotation with a new key, or drop and count the annotation
+//! ([`tracemill_join::report::warning::AnnotationDrop`]). `split` and `filter` drop and count all
+//! annotations ([`unfollowed`]):
 //!
 //! ```text
 //!   document ─ read ─> index ─ numbers ─> event ─┬─ indices ─> new index ─┬─> merged ─> metadata
 //!                      p- key ───────────────────┴─ calls ──> pid, sample ┘
 //! ```
 //!
-//! | what | becomes |
+//! | annotation | in the output |
 //! |---|---|
-//! | `r-INDEX` | the index of the same event, of what an edge left of it; dropped if it is not written |
-//! | `s-INDEX` | likewise, if all is there that DevTools makes the entry of |
-//! | `p-PID-TID-SAMPLE-NODE` | the same with its new pid; dropped if DevTools might not find that call (`calls`) |
-//! | `l-INDEX` | dropped: frames are counted by DevTools |
-//! | labels, links, ranges, hidden and expandable entries | those of all inputs, in their order; of equal ones of two inputs one |
-//! | `initialBreadcrumb` | the bounds of the output, where they may be others than before, or the window of a slice that keeps events outside of it; within it the breadcrumbs of the first input that has any |
-//! | anything else in `modifications` | that of the first input that has annotations |
+//! | `r-INDEX` | index of the same event, or of its part inside a slice; dropped if not written |
+//! | `s-INDEX` | the same; dropped unless the output has all events of the entry |
+//! | `p-PID-TID-SAMPLE-NODE` | with the new pid; dropped if the call may be missing (`calls`) |
+//! | `l-INDEX` | dropped, because DevTools counts frames itself |
+//! | labels, links, ranges, hidden and expandable entries | those of all inputs; equal ones once |
+//! | `initialBreadcrumb` | see below |
+//! | other members of `modifications` | those of the first input with annotations |
 //!
-//! What does not change keeps its bytes. Inputs without annotations cost nothing but a mark at every 1024th event
-//! ([`tracemill_trace::read::EventNumbers`]).
+//! The first breadcrumb of the output is the window of a slice that keeps events outside its
+//! window. Otherwise it has the bounds of the output, if these may have changed. Inside it are the
+//! breadcrumbs of the first input that has inner breadcrumbs.
+//!
+//! Unchanged parts keep their bytes. Inputs without annotations cost only a mark at every 1024th
+//! event ([`tracemill_trace::read::EventNumbers`]).
 
 mod calls;
 mod indices;
@@ -43,7 +49,7 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::store::Store;
 
-/// Whether any document has annotations, which refer to events by index.
+/// Returns whether any document has annotations. Annotations refer to events by index.
 pub fn name_events(documents: &[Document], inputs: &Inputs) -> bool {
     let store = inputs.store();
     documents.iter().any(|document| modifications(document, &store).is_some())
@@ -58,8 +64,8 @@ pub struct Annotations<'p> {
 }
 
 impl<'p> Annotations<'p> {
-    /// Reads the annotations of all documents and finds the events that they refer to. `whole` says
-    /// that all events will be written.
+    /// Reads the annotations of all documents and finds the events that they refer to. `whole`:
+    /// whether all events will be written.
     ///
     /// # Errors
     /// Returns an error if the annotations exceed the quota.

@@ -76,7 +76,7 @@ pub(super) enum EntryNeeds {
     Nothing,
     /// The end event of the pair.
     End,
-    /// Other events.
+    /// More events than those of the pair.
     Others,
 }
 
@@ -102,17 +102,19 @@ pub(super) struct Annotated<'p> {
     pub(super) breadcrumb: Option<&'p [u8]>,
     /// Whether DevTools applies the annotations.
     pub(super) applied: bool,
-    /// Counts of the threads whose calls are annotated. `None` if the document is the whole trace.
+    /// Counts of the threads whose calls are annotated. `None` if all events of the trace are in
+    /// this document and are written.
     pub(super) threads: Option<ThreadCalls>,
 }
 
-/// Returns the window of the first breadcrumb in the value of `metadata`, in nanoseconds.
+/// Returns the window of the first breadcrumb in the value of `metadata`, in nanoseconds. Returns
+/// `None` if there is no such breadcrumb.
 pub fn first_window(metadata: &[u8]) -> Option<(i64, i64)> {
     let modifications = member(metadata, b"modifications")?;
     Breadcrumbs::of(member(modifications, b"initialBreadcrumb")?).first()
 }
 
-/// Counts the annotations of all documents as dropped, for verbs that cannot follow events.
+/// Counts the annotations of all documents as dropped, for commands that cannot follow events.
 pub fn unfollowed(documents: &[Document], store: &Store<'_>) -> AnnotationReport {
     let count = |document| {
         let Some((_, _, text)) = modifications(document, store) else { return 0 };
@@ -143,9 +145,9 @@ const ANNOTATION: u64 = 400;
 type EventsByIndex = HashMap<u64, Option<Result<u64, Uncertain>>>;
 
 impl<'p> Annotated<'p> {
-    /// Reads the annotations of a document, if it has any.
+    /// Reads the annotations of a document. Returns `None` if the document has none.
     ///
-    /// `alone` says that the document is the whole trace and that all of its events are written.
+    /// `alone`: whether the document is the whole trace and all of its events are written.
     pub(super) fn of(
         document: &Document,
         numbers: &EventNumbers,
@@ -209,7 +211,7 @@ impl<'p> Annotated<'p> {
 }
 
 impl AnnotationList {
-    /// Returns the keys of an element and their ranges in it.
+    /// Returns the keys of an element, and the range of each key in the element.
     fn keys(&self, element: &[u8]) -> Vec<(Range<usize>, Result<EventKey, AnnotationDrop>)> {
         let names = match self.kind {
             ElementKind::Key => return vec![(0..element.len(), EventKey::of(element))],
@@ -263,8 +265,8 @@ fn named(
     }
 }
 
-/// Returns the events that DevTools needs to synthesize an entry from this event, or `None` if it
-/// never does.
+/// Returns the events that DevTools needs to synthesize an entry from this event. Returns `None` if
+/// DevTools never synthesizes an entry from such an event.
 fn needs(event: &Event<'_>) -> Option<EntryNeeds> {
     let named = |name: &[u8]| event.is_string(Field::Name, name);
     if event.is_string(Field::Ph, b"b") {
@@ -278,7 +280,7 @@ fn needs(event: &Event<'_>) -> Option<EntryNeeds> {
         return Some(EntryNeeds::Nothing);
     }
     if named(b"TimeStamp") {
-        // an end may refer to another time stamp, and so may its start
+        // start and end of a time stamp may refer to other time stamps
         let data = event.field(Field::Args).and_then(|args| member(args, b"data"));
         let ends = data.is_some_and(|data| member(data, b"end").is_some());
         return Some(if ends { EntryNeeds::Others } else { EntryNeeds::Nothing });

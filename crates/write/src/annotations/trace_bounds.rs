@@ -15,7 +15,7 @@ use tracemill_trace::time::shift::Shift;
 /// Number of events in one task of a worker.
 const STEP: usize = 1 << 14;
 
-/// Calls `take` with every event of an output on all threads, and returns their states.
+/// Passes every event of an output to `take`, on all threads. Returns the state of each thread.
 ///
 /// Cost: parses the fields of each event again, about 100 ns of one core per event.
 pub(super) fn each_event<T: Send>(
@@ -123,7 +123,7 @@ impl BoundsSearch {
                 (a, b) => a.or(b),
             };
         }
-        // the last one wins
+        // DevTools uses the last start event
         let start = starts.into_iter().max_by(|a, b| order.compare(&a.0, &b.0));
         Some(AnnotationSpan { min: start.map(|start| start.1).or(least)?, max: most? })
     }

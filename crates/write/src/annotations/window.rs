@@ -1,7 +1,7 @@
 //! Time ranges in annotations: breadcrumbs and labelled ranges.
 //!
 //! A range is `{"min":…,"max":…,"range":…}` in microseconds of the trace's clock. [`moved`] shifts
-//! ranges exactly like the events of their input.
+//! a range by the same time as the events of its input.
 
 use crate::keys::edit::with_member;
 use tracemill_trace::json::member;
@@ -26,12 +26,12 @@ impl AnnotationSpan {
         AnnotationSpan { min: Attos::from_nanos(from), max: Attos::from_nanos(to) }
     }
 
-    /// Whether the two ranges share at least one point.
+    /// Returns whether the two ranges share at least one point.
     pub(super) fn touches(&self, other: &AnnotationSpan) -> bool {
         self.min <= other.max && other.min <= self.max
     }
 
-    /// Returns the intersection with a range that it touches.
+    /// Returns the intersection with the range `other`. The ranges must touch.
     fn clipped(self, other: &AnnotationSpan) -> AnnotationSpan {
         AnnotationSpan { min: self.min.max(other.min), max: self.max.min(other.max) }
     }
@@ -63,16 +63,18 @@ pub(super) fn moved(range: &[u8], shift: Option<&Shift>) -> Vec<u8> {
     }
 }
 
-/// Maximum number of breadcrumbs to read. Finding each costs a pass over the text inside it.
+/// Maximum number of breadcrumbs to read. Finding a breadcrumb costs a pass over the text inside
+/// it.
 const MOST: usize = 100;
 
-/// Breadcrumbs from the outermost to the innermost; each is a window within the one before.
+/// Breadcrumbs from the outermost to the innermost. Each breadcrumb is a window within the previous
+/// window.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Breadcrumbs {
     spans: Vec<AnnotationSpan>,
-    /// Whether DevTools can read them as written: the innermost has `child: null`.
+    /// Whether DevTools can read the breadcrumbs as written: the innermost has `child: null`.
     sound: bool,
-    /// Whether there were more than [`MOST`]; the innermost ones were not read.
+    /// Whether there were more than [`MOST`] breadcrumbs; the innermost ones were not read.
     has_more: bool,
 }
 
@@ -94,25 +96,26 @@ impl Breadcrumbs {
         crumbs
     }
 
-    /// Returns the first window in nanoseconds, rounded down.
+    /// Returns the first window in nanoseconds, rounded down, or `None` if there is no breadcrumb.
     pub(super) fn first(&self) -> Option<(i64, i64)> {
         self.spans.first().map(|span| (span.min.floor(), span.max.floor()))
     }
 
-    /// Number of breadcrumbs after the first. Those beyond [`MOST`] count as one.
+    /// Returns the number of breadcrumbs after the first. All breadcrumbs beyond [`MOST`] count as
+    /// one.
     pub(super) fn inner(&self) -> u64 {
         self.inner_read() + u64::from(self.has_more)
     }
 
-    /// Number of breadcrumbs read after the first.
+    /// Returns the number of breadcrumbs that were read after the first.
     pub(super) fn inner_read(&self) -> u64 {
         self.spans.len().saturating_sub(1) as u64
     }
 
-    /// Replaces the first window by `bounds` and clips the others to it, up to the first one
-    /// outside.
+    /// Replaces the first window by `bounds`, and clips the inner windows to `bounds`. The first
+    /// window outside of `bounds`, and all windows inside of it, are dropped.
     ///
-    /// Without `bounds` the windows are only shifted.
+    /// Without `bounds`, only shifts the windows.
     pub(super) fn within(mut self, bounds: Option<&AnnotationSpan>, shift: Option<&Shift>) -> Self {
         let before = self.clone();
         self.spans = self.spans.into_iter().map(|span| span.shifted(shift)).collect();
@@ -125,7 +128,7 @@ impl Breadcrumbs {
         self
     }
 
-    /// Returns the breadcrumbs as JSON; `old` unchanged if it is still right.
+    /// Returns the breadcrumbs as JSON: the text `old` if that is still right, otherwise new text.
     pub(super) fn text(&self, old: Option<&[u8]>) -> Vec<u8> {
         if let Some(old) = old.filter(|_| self.sound) {
             return old.to_vec();

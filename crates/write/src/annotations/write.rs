@@ -24,22 +24,24 @@ use tracemill_trace::store::entry::Entry;
 use tracemill_trace::time::attos::Attos;
 use tracemill_trace::time::shift::Shift;
 
-/// Differences between an output and its inputs that affect annotations. By default there are none.
+/// Differences between an output and its inputs that affect annotations. By default there are no
+/// differences.
 #[derive(Clone, Copy, Default)]
 pub struct OutputChanges<'w> {
     /// Whether events of the inputs are left out.
     pub partial: bool,
-    /// Synthetic events that replace others, by the offsets of those.
+    /// Synthetic events that replace events of the inputs, by the offset of the replaced event.
     pub synthetic: Option<&'w HashMap<u64, Entry>>,
     /// Ids that are renamed.
     pub rewrite: Option<&'w Rewrite>,
     /// Clock offsets of the inputs.
     pub clocks: Option<&'w Clocks>,
-    /// Number of events that precede these in the output.
+    /// Number of events in the output before those of [`OrderedEvents`].
     pub before: u64,
     /// Chunks of CPU profiles that are written as several events.
     pub cut_chunks: &'w [CutChunk],
-    /// The range in nanoseconds on which DevTools opens the output; `None` for the whole trace.
+    /// The range in nanoseconds that DevTools shows when it opens the output; `None` for the whole
+    /// trace.
     pub window: Option<(i64, i64)>,
 }
 
@@ -88,12 +90,12 @@ struct AnnotationWriter<'a, 'w, 'r, 's, 'p> {
     limits: &'a Limits,
     /// Indices in the output, by offset.
     indices: HashMap<u64, u64>,
-    /// The range that DevTools shows of the output, if it may differ from the inputs'.
+    /// The range of the output that DevTools shows, if it may differ from the ranges of the inputs.
     bounds: Option<AnnotationSpan>,
     /// Counts of the threads whose calls are annotated.
     threads: ThreadCalls,
-    /// Whether the output has everything that the calls of a thread derive from, by document offset
-    /// and thread.
+    /// Whether the output has all data from which DevTools derives the calls of a thread. The key
+    /// is a document's offset and a thread.
     same: HashMap<(u64, ThreadIds), bool>,
 }
 
@@ -197,7 +199,7 @@ impl<'a, 'w, 'r, 's, 'p> AnnotationWriter<'a, 'w, 'r, 's, 'p> {
         threads.into_iter().for_each(|threads| self.threads.append(threads));
     }
 
-    /// Finds the threads that the output has unchanged.
+    /// Finds the annotated threads whose calls DevTools derives from the same data as before.
     fn compare_threads(&mut self) {
         let mut same = HashMap::default();
         for (document, named) in self.named() {
@@ -321,8 +323,8 @@ impl<'a, 'w, 'r, 's, 'p> AnnotationWriter<'a, 'w, 'r, 's, 'p> {
         out
     }
 
-    /// Returns the breadcrumbs of the first input that has any, clipped to the bounds of the
-    /// output.
+    /// Returns the breadcrumbs of the first input with inner breadcrumbs, or else of the first
+    /// input with any. They are clipped to the bounds of the output.
     fn breadcrumbs(&self, outcomes: &mut Outcomes) -> Option<Vec<u8>> {
         let documents = &self.all.documents;
         let known = |annotated: &&Annotated<'_>| annotated.crumbs != Breadcrumbs::default();
@@ -346,7 +348,7 @@ impl<'a, 'w, 'r, 's, 'p> AnnotationWriter<'a, 'w, 'r, 's, 'p> {
     }
 }
 
-/// Replaces the lists in `modifications`. Adds missing lists that are not empty, and all of them if
+/// Replaces the lists in `modifications`. Adds missing lists that are not empty. Adds all lists if
 /// DevTools applies the annotations.
 fn with_lists(modifications: &[u8], lists: OutputLists, applied: bool) -> Vec<u8> {
     let mut text = modifications.to_vec();
@@ -369,7 +371,8 @@ fn with_lists(modifications: &[u8], lists: OutputLists, applied: bool) -> Vec<u8
     text
 }
 
-/// Returns the new pid of a process of the input at an offset, or `None` if it is not a number.
+/// Returns the new pid of a process of the input at an offset, or `None` if the new pid is not a
+/// number.
 fn renamed_pid(rewrite: Option<&Rewrite>, pid: u64, offset: u64) -> Option<u64> {
     let unit = rewrite.and_then(|rewrite| Some(&rewrite.units[rewrite.unit_at(offset)?]));
     let renames = unit.and_then(|unit| unit.renames.as_ref());

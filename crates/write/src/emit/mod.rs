@@ -31,7 +31,7 @@ pub struct OrderedEvents<'r, 's, 'p> {
     pub delays: Reordering,
     /// Metadata events and events without a time, which come first.
     pub lists: &'r Lists,
-    /// The other events.
+    /// Events with a time, except metadata.
     pub timed: TimedEntries<'r>,
     /// Changes to events, applied in this order.
     pub patchers: Vec<&'r dyn Patcher>,
@@ -62,7 +62,7 @@ struct TakenBatch {
     offset: u64,
     /// Length in bytes before patches are applied.
     len: u64,
-    /// The number of its first event in the output.
+    /// Index in the output of the batch's first event.
     index: u64,
 }
 
@@ -84,7 +84,7 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
         self.order.0
     }
 
-    /// Whether written events may differ in length from their inputs.
+    /// Returns whether written events may differ in length from the events of the inputs.
     pub(crate) fn changes_lengths(&self, limits: &Limits) -> bool {
         !self.patchers.is_empty() || limits.repair
     }
@@ -110,7 +110,8 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
         Ok(())
     }
 
-    /// Returns the queue before its first portion. `done` list entries are written already.
+    /// Returns the queue before its first portion. Skips `done` list entries, which are already
+    /// written.
     fn start(&self, done: u64) -> BatchQueue<impl Iterator<Item = Place>> {
         let lists = self.lists.iter().skip(done as usize);
         BatchQueue { portion: 0, lists, lists_done: false, bucket: 0 }
@@ -259,8 +260,8 @@ impl<'s, 'p> OrderedEvents<'_, 's, 'p> {
         })
     }
 
-    /// Appends the events of a batch with separators. Returns the number of escaped line breaks and
-    /// of bytes.
+    /// Appends the events of a batch with separators. Returns the number of escaped line breaks,
+    /// and the number of bytes.
     fn gather(
         &self,
         entries: &[Entry],

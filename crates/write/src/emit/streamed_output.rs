@@ -1,7 +1,7 @@
 //! An output written while the input is still read, for standard output, pipes and devices.
 //!
-//! Verbs that keep the order of their input write each chunk as soon as it is proven. The text
-//! before the first event must then not depend on later input:
+//! Commands that keep the order of their input write each chunk as soon as the scan has proven it.
+//! The text before the first event must then not depend on later input:
 //!
 //! | form of the output | opening | written |
 //! |---|---|---|
@@ -37,17 +37,17 @@ pub(crate) struct BatchOffset {
     pub(crate) number: usize,
     /// Offset in the output.
     pub(crate) offset: u64,
-    /// Events before it.
+    /// Number of events before the batch.
     pub(crate) index: u64,
 }
 
-/// An open output with its opening and possibly some events written.
+/// An open output that already has its opening, and perhaps some events.
 pub struct StreamedOutput {
     pub(crate) output: Output,
     pub(crate) layout: Layout,
     /// Length of the opening in bytes.
     pub(crate) opening: u64,
-    /// Where the next batch goes.
+    /// Position of the next batch.
     pub(crate) next: BatchOffset,
     /// Number of raw line breaks in strings that were escaped.
     pub(crate) breaks_escaped: u64,
@@ -76,7 +76,7 @@ impl StreamedOutput {
         Ok(StreamedOutput { output, layout, opening, next, breaks_escaped: 0, repairs })
     }
 
-    /// Wraps an output to which others have written the opening and some events.
+    /// Wraps an output that already has its opening and some events.
     pub(crate) fn begun(output: Output, layout: Layout, opening: u64, next: BatchOffset) -> Self {
         StreamedOutput { output, layout, opening, next, breaks_escaped: 0, repairs: None }
     }
@@ -125,8 +125,8 @@ enum StreamState {
 }
 
 impl<'c> StreamPolicy<'c> {
-    /// Creates the policy of a run. `layout` returns the layout of a format, or `None` if it cannot
-    /// be streamed.
+    /// Creates the policy of a run. `layout` returns the layout of a format, or `None` if that
+    /// format cannot be streamed.
     pub fn new(
         sources: &[Source],
         output: &'c OutputConfig,
@@ -142,7 +142,7 @@ impl<'c> StreamPolicy<'c> {
         StreamPolicy { limits, output, layout: Box::new(layout), state }
     }
 
-    /// Whether events are written as soon as they are found.
+    /// Returns whether events are written as soon as they are found.
     pub fn hurries(&self) -> bool {
         !matches!(self.state, StreamState::Never)
     }
@@ -193,7 +193,7 @@ impl<'c> StreamPolicy<'c> {
     }
 }
 
-/// Whether the keys may contain DevTools annotations, whose event indices may change.
+/// Returns whether the keys may contain DevTools annotations. Their event indices may change.
 fn has_annotations(united: &MergedKeys<'_>) -> bool {
     let finder = memmem::Finder::new(b"\"modifications\"");
     let mut pieces = united.keys.iter().flat_map(|key| &key.value);
@@ -215,7 +215,7 @@ pub(crate) fn format_in_order(documents: &[Document], one: bool) -> Format {
 }
 
 /// Removes the keys that come too late for the first line of NDJSON from a single input. Returns
-/// their number and a warning.
+/// the number of these keys and a warning.
 pub(crate) fn take_late_keys(
     documents: &mut [Document],
     sources: &[Source],

@@ -1,4 +1,4 @@
-//! Writes outputs of verbs that keep the order of their inputs: merges keys, keeps or drops
+//! Writes outputs of commands that keep the order of their inputs: merges keys, keeps or drops
 //! annotations, writes events, reports.
 
 pub mod overlapped_copy;
@@ -43,9 +43,9 @@ pub struct InOrderWriter<'w, 'p> {
     pub format: Format,
     keys: MergedKeys<'p>,
     annotations: Option<Annotations<'p>>,
-    /// Report of the annotations, where they are dropped.
+    /// Report of the annotations, if they are dropped.
     dropped: AnnotationReport,
-    /// Number of keys found after the output was started, and a warning about them.
+    /// Number of keys found after the output was started, and a warning about these keys.
     late: (u64, Option<Warning>),
 }
 
@@ -64,8 +64,8 @@ pub struct ChosenEvents<'a> {
 }
 
 impl<'w, 'p> InOrderWriter<'w, 'p> {
-    /// Merges the keys and reads the annotations of the inputs. Annotations are kept only if
-    /// `is_whole`: if all events will be written.
+    /// Merges the keys and reads the annotations of the inputs. Annotations are kept only if all
+    /// events will be written (`is_whole`).
     ///
     /// # Errors
     /// Returns [`Exceeded`](tracemill_trace::run::error::ErrorKind::Exceeded) if the annotations
@@ -113,8 +113,8 @@ impl<'w, 'p> InOrderWriter<'w, 'p> {
         move |events, bytes| around + layout.events_len(events, bytes)
     }
 
-    /// Writes the output. `begun` returns an output that already has the first events, if there is
-    /// one. The caller adds the inputs to the report.
+    /// Writes the output. `begun` returns an output that already has the first events, or `None`.
+    /// The caller adds the inputs to the report.
     ///
     /// # Errors
     /// Returns an I/O error if the output cannot be written, and

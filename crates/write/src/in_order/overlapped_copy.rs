@@ -1,4 +1,5 @@
-//! Copies events to the output while the input is still read, for verbs that keep order and bytes.
+//! Copies events to the output while the input is still read, for commands that change neither the
+//! order nor the bytes of events.
 //!
 //! ```text
 //!   workers ─ scan ─> chunk ─ its offset is known ─┬─> list of events, for the ordinary writer
@@ -7,8 +8,9 @@
 //!
 //! The text before the first event must be known. It depends on the format and, in NDJSON, on keys
 //! that may come after the events, so [`OverlappedCopy::begin`] reads the first and last bytes of
-//! the input. If the rest contradicts them, or an event cannot be copied unchanged, the output is
-//! discarded and written again. If only the first events were copied, the rest is appended.
+//! the input. If other bytes of the input contradict these, or an event cannot be copied unchanged,
+//! the output is discarded and written again. If only the first events were copied, the other
+//! events are appended.
 
 use crate::emit::streamed_output::{BatchOffset, StreamedOutput, format_in_order};
 use crate::keys::merged_keys::MergedKeys;
@@ -52,15 +54,15 @@ pub struct OverlappedCopy {
     opening: Vec<u8>,
     jobs: Option<Sender<CopyTask>>,
     threads: Vec<JoinHandle<Result<(), Error>>>,
-    /// Where the next batch goes.
+    /// Position of the next batch.
     next: BatchOffset,
 }
 
-/// Whether the output can be written before the whole input is known.
+/// Returns whether the output can be written before the whole input is known.
 pub fn is_possible(output: &OutputConfig, limits: &Limits) -> bool {
     let Target::File { path, .. } = &output.target else { return false };
     let is_file = std::fs::metadata(path).map_or(true, |metadata| metadata.is_file());
-    // with one thread the user wants no second one
+    // a limit of one thread excludes threads for writing
     is_file
         && output.compression == Compression::None
         && limits.threads > 1
@@ -68,8 +70,8 @@ pub fn is_possible(output: &OutputConfig, limits: &Limits) -> bool {
         && !limits.repair
 }
 
-/// Finds the documents of a long input from its first and last bytes, if it is a single list of
-/// events.
+/// Finds the documents of a long input from its first and last bytes. Returns `None` if the input
+/// is short, or not a single list of events.
 fn look(mapped: &Mapped, limits: &Limits) -> Option<Vec<Document>> {
     let chunk = limits.shares().chunk;
     if mapped.len() < CHUNKS_LEAST * chunk {
@@ -95,9 +97,9 @@ fn look(mapped: &Mapped, limits: &Limits) -> Option<Vec<Document>> {
 impl OverlappedCopy {
     /// Opens the output and starts its writers, at the first events of a single input.
     ///
-    /// `layout` returns the layout of a format; `length` converts the maximum length to what is
-    /// known of the output's length. Returns `None` if the input cannot be copied, and on I/O
-    /// errors, which recur in the usual way of writing.
+    /// `layout` returns the layout of a format. `length` converts the maximum length of the output
+    /// to a [`Length`]. Returns `None` if the input cannot be copied, and on an I/O error, because
+    /// ordinary writing reports such an error.
     pub fn begin(
         current: Current<'_>,
         layout: impl FnOnce(Format) -> Layout,
@@ -141,7 +143,7 @@ impl OverlappedCopy {
         })
     }
 
-    /// Whether events with line breaks may be copied.
+    /// Returns whether events with line breaks may be copied.
     pub fn keeps_breaks(&self) -> bool {
         self.layout.format != Format::Ndjson
     }
@@ -162,7 +164,8 @@ impl OverlappedCopy {
         self.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok())
     }
 
-    /// Waits for the writers and returns the output, if its opening is right.
+    /// Waits for the writers. Returns the output, or `None` if its opening proves wrong or it has
+    /// no events.
     ///
     /// # Errors
     /// Returns an I/O error if a writer failed.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use tracemill_tokenizer::{members, string_is};
 use tracemill_trace::json::array_elements;
 
-/// Returns the range of `part` in `whole`, of which it is a subslice.
+/// Returns the range in `whole` of its subslice `part`.
 pub(crate) fn range_in(whole: &[u8], part: &[u8]) -> Range<usize> {
     let start = part.as_ptr() as usize - whole.as_ptr() as usize;
     start..start + part.len()
@@ -19,7 +19,7 @@ pub(crate) fn elements(array: &[u8]) -> Option<Vec<&[u8]>> {
 /// The text before, between and after the elements of an array.
 pub(crate) struct ArrayStyle {
     before: Cow<'static, [u8]>,
-    /// The comma and white space.
+    /// Comma and white space between two elements.
     between: Cow<'static, [u8]>,
     behind: Cow<'static, [u8]>,
 }
@@ -53,7 +53,8 @@ impl ArrayStyle {
     }
 }
 
-/// Sets the last member of this name, or appends it.
+/// Returns an object with `value` as its last member named `name`. Appends the member if it is
+/// missing.
 pub(crate) fn with_member(object: &[u8], name: &[u8], value: &[u8]) -> Vec<u8> {
     let named = members(object).filter(|(key, _)| string_is(key, name)).last();
     if let Some((_, old)) = named {
@@ -66,8 +67,8 @@ pub(crate) fn with_member(object: &[u8], name: &[u8], value: &[u8]) -> Vec<u8> {
     [before, comma, b"\"", name, b"\":", value, &object[content..]].concat()
 }
 
-/// Returns the slices of an object without its members of this name and their commas, or `None` if
-/// it has none.
+/// Returns slices of an object without the members named `name` and their commas. Returns `None` if
+/// there is no such member.
 pub fn without<'o>(object: &'o [u8], name: &[u8]) -> Option<Vec<&'o [u8]>> {
     if object.first() != Some(&b'{') {
         return None;

@@ -18,8 +18,8 @@ pub(super) struct MergedFrames<'p> {
     started: bool,
 }
 
-/// Frames by id. Each is one slice from its id to its end, to save memory in inputs that are mostly
-/// frames.
+/// Frames by id. Each frame is one slice that begins with its id, to save memory in inputs that are
+/// mostly frames.
 #[derive(Default)]
 struct FrameTable<'p>(HashTable<&'p [u8]>);
 
@@ -46,7 +46,7 @@ impl<'p> FrameTable<'p> {
         Some(frame.strip_prefix(b":").unwrap_or(frame).trim_ascii_start())
     }
 
-    /// Adds a member of `value`, replacing the one with the same id. Returns whether the id was
+    /// Adds a member of `value`, or replaces the frame with the same id. Returns whether the id was
     /// new.
     fn insert(&mut self, value: &'p [u8], id: &'p [u8], frame: &'p [u8]) -> bool {
         let member = &value[offset_in(value, id)..offset_in(value, frame) + frame.len()];
@@ -75,7 +75,8 @@ fn offset_in(value: &[u8], part: &[u8]) -> usize {
 }
 
 impl<'p> MergedFrames<'p> {
-    /// Returns new ids for the frames of another document, if they conflict and may be renamed.
+    /// Returns new ids for the frames of another document, if its frames conflict and may be
+    /// renamed.
     pub(super) fn admit(
         &mut self,
         united: &MergedKeys<'p>,
@@ -94,15 +95,15 @@ impl<'p> MergedFrames<'p> {
         names.admit(value, key.offset, self.clash(value).is_some())
     }
 
-    /// Returns the first id that has another frame already.
+    /// Returns the first id in `value` that already has a different frame.
     fn clash(&self, value: &'p [u8]) -> Option<&'p [u8]> {
         let is_other =
             |(id, frame): &(&[u8], &[u8])| self.known.get(id).is_some_and(|known| known != *frame);
         members(value).find(is_other).map(|(id, _)| id)
     }
 
-    /// Adds the frames of another document. Returns the conflicting id if there is one and no
-    /// `map`.
+    /// Adds the frames of another document. Without a `map`, returns the first conflicting id as an
+    /// error.
     pub(super) fn unite(
         &mut self,
         united: &mut MergedKeys<'p>,
@@ -139,7 +140,7 @@ const COLON: Cow<'static, [u8]> = Cow::Borrowed(b":");
 /// Appends members to an object in as few slices as possible.
 struct JoinedMembers<'w, 'p> {
     whole: &'w mut Vec<Cow<'p, [u8]>>,
-    /// The closing bracket, once removed.
+    /// The closing bracket of the object, once it is removed.
     close: Option<Vec<u8>>,
     value: &'p [u8],
     /// Range of adjacent members in `value` that are not appended yet.

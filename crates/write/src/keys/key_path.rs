@@ -17,7 +17,7 @@ use tracemill_trace::run::error::Error;
 pub struct FoundKey {
     /// The values as written: one for each input or document that has the key.
     pub values: Vec<Vec<u8>>,
-    /// The keys of the innermost existing object on the path, if there are no values.
+    /// If there are no values: the keys of the innermost existing object on the path.
     pub there: Vec<String>,
     /// Warnings about the inputs.
     pub warnings: Vec<InputWarning>,
@@ -26,10 +26,11 @@ pub struct FoundKey {
 /// Finds the key `path`: names joined by dots, starting with a top-level key (or a key of a CPU
 /// profile).
 ///
-/// Numbers are indices of array elements, from 0. Names may contain dots. Of equal keys in one
-/// object the first wins.
+/// Numbers are indices of array elements, from 0. Names may contain dots. Among equal keys in one
+/// object, the first wins.
 ///
-/// Cost: reads the start of plain files with the key before the events, and scans all other inputs.
+/// Cost: reads the start of a plain file if the key is before the events, and scans all other
+/// inputs.
 ///
 /// # Errors
 /// Returns the same errors as `info`.
@@ -65,7 +66,7 @@ fn find(input: &Input, path: &str, config: &Config, found: &mut FoundKey) -> Res
     scan(&input.source, path, config, found)
 }
 
-/// Returns the value of a key before the events.
+/// Returns the value of a key before the events, or `None` if the key is not there.
 fn in_front<'b>(text: &'b [u8], path: &str) -> Option<&'b [u8]> {
     let mut cursor = Cursor::new(text);
     if !cursor.enter(b'{') {
@@ -87,7 +88,7 @@ fn in_front<'b>(text: &'b [u8], path: &str) -> Option<&'b [u8]> {
     None
 }
 
-/// Returns the value at `path`, if it starts with `key`.
+/// Returns the value at `path`, or `None` if `path` does not start with `key`.
 fn below<'v>(key: &[u8], value: &'v [u8], path: &str) -> Option<&'v [u8]> {
     let rest = path.as_bytes().strip_prefix(key)?;
     match rest.first() {

@@ -10,7 +10,7 @@ pub(crate) const STACK_FRAMES: &[u8] = b"stackFrames";
 pub struct OutputKey<'p> {
     /// The name as written, with quotes.
     pub name: Vec<u8>,
-    /// The value, in pieces borrowed from an input or synthetic.
+    /// The pieces of the value: borrowed from an input, or synthetic.
     pub value: Vec<Cow<'p, [u8]>>,
 }
 
@@ -19,9 +19,10 @@ pub struct OutputKey<'p> {
 pub struct MergedKeys<'p> {
     /// The keys, in the order of the output.
     pub keys: Vec<OutputKey<'p>>,
-    /// The key and the piece in it that contain DevTools' annotations.
+    /// Index of the key that contains DevTools' annotations, and index of its piece with the
+    /// annotations.
     pub(crate) modifications: Option<(usize, usize)>,
-    /// The keys into which those of later documents are merged.
+    /// Index of the key `stackFrames`. Frames of later documents are merged into its value.
     pub(crate) stack_frames: Option<usize>,
     pub(crate) samples: Option<usize>,
     /// Warnings about keys that were lost or changed.

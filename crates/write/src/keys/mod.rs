@@ -175,8 +175,8 @@ fn united_value<'p>(key: &KeyValue, bytes: &'p [u8], names: &FrameNames<'_>) -> 
     }
 }
 
-/// Returns the metadata of a later document without its annotations, unless it is empty or equal to
-/// the first document's.
+/// Returns the metadata of a later document without its annotations. Returns `None` if that is
+/// empty or equal to the metadata of the first document.
 fn rest_of_metadata<'p>(metadata: &'p [u8], first: &'p [u8]) -> Option<Vec<Cow<'p, [u8]>>> {
     let rest = without(metadata, b"modifications")?;
     let first = without(first, b"modifications").unwrap_or_else(|| vec![first]);
@@ -215,7 +215,7 @@ impl<'p> FirstValues<'p> {
         (plain(key), value.len(), &value[..value.len().min(Self::HEAD)])
     }
 
-    /// Whether a key with this name, decoded, has exactly this value.
+    /// Returns whether the first document has a key with this decoded name and exactly this value.
     fn has(&self, key: &[u8], value: &'p [u8]) -> bool {
         let values = self.0.get(&FirstValues::look_up(key, value));
         values.is_some_and(|values| values.contains(&value))
@@ -296,7 +296,7 @@ impl<'p> PerInputKeys<'p> {
 }
 
 impl<'p> MergedKeys<'p> {
-    /// Takes the keys of the first document and prepares for those of the others.
+    /// Returns the keys of the first document, prepared for merging the keys of `later` documents.
     fn of(
         first: &Document,
         later: &[Document],
@@ -333,7 +333,8 @@ impl<'p> MergedKeys<'p> {
         Some(Warning::KeysLost(names.collect()))
     }
 
-    /// Adds `value` to `metadata` under a name of tracemill's. Creates `metadata` if needed.
+    /// Adds `value` to `metadata`, under the name `tracemill` or the next free name. Creates
+    /// `metadata` if needed.
     pub fn note(&mut self, value: Vec<u8>) {
         const METADATA: &[u8] = b"metadata";
         let Some(at) = self.position(METADATA) else {
@@ -408,12 +409,13 @@ impl<'p> MergedKeys<'p> {
         self.keys.iter().rposition(|key| string_is(&key.name, name))
     }
 
-    /// Returns the position of the key into which documents are merged under this name.
+    /// Returns the stored index of the key `name`, into which later documents are merged.
     fn shared(&mut self, name: &[u8]) -> &mut Option<usize> {
         if name == SAMPLES { &mut self.samples } else { &mut self.stack_frames }
     }
 
-    /// Whether `value` can be merged with the key `name`: both have the right brackets.
+    /// Returns whether `value` can be merged with the key `name`: both values have the right
+    /// brackets.
     fn takes(&mut self, name: &[u8], value: &'p [u8]) -> bool {
         let brackets = if name == SAMPLES { *b"[]" } else { *b"{}" };
         let shared = self.shared(name).map(|at| &*self.keys[at].value);
@@ -421,8 +423,8 @@ impl<'p> MergedKeys<'p> {
             && shared.is_none_or(|shared| is_within(shared, brackets))
     }
 
-    /// Appends the content of an array or object to the key of this name, or adds the key as
-    /// `written`.
+    /// Appends the content of an array or object to the key `name`. If there is no such key, adds
+    /// one with the name `written`.
     fn append(&mut self, name: &[u8], written: &[u8], mut value: Vec<Cow<'p, [u8]>>) {
         let next = self.keys.len();
         let at = *self.shared(name).get_or_insert(next);
@@ -451,8 +453,8 @@ impl<'p> MergedKeys<'p> {
     }
 }
 
-/// Whether a value starts and ends with these brackets. A damaged one may have text after its
-/// bracket.
+/// Returns whether a value starts and ends with these brackets. A damaged value may have text after
+/// its closing bracket.
 fn is_within(value: &[Cow<'_, [u8]>], [open, close]: [u8; 2]) -> bool {
     let first = value.first().and_then(|piece| piece.first());
     let last = value.last().and_then(|piece| piece.last());

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use tracemill_tokenizer::{mend, validate};
 
 impl<'p> MergedKeys<'p> {
-    /// Repairs the values of keys and returns how many. Repaired values are in memory.
+    /// Repairs the values of keys, and returns the number of repaired values. These values are in
+    /// memory.
     pub fn mend(&mut self) -> u64 {
         let found: Vec<_> = self.lapsed().collect();
         let count = found.len() as u64;
@@ -15,7 +16,7 @@ impl<'p> MergedKeys<'p> {
         count
     }
 
-    /// Returns the keys, repaired if `repair`.
+    /// Returns the keys. If `repair` is set, their values are repaired.
     pub(crate) fn repaired(&self, repair: bool) -> Cow<'_, MergedKeys<'p>> {
         if !repair || self.lapsed().next().is_none() {
             return Cow::Borrowed(self);
@@ -33,7 +34,7 @@ impl<'p> MergedKeys<'p> {
                 pieces => pieces.concat().into(),
             };
             validate(&value).err()?;
-            // values without a single meaning were dropped while reading
+            // values with several possible meanings were dropped while reading
             Some((number, mend(&value).ok()??))
         })
     }

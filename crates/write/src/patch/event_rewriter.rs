@@ -1,7 +1,7 @@
 //! Writes batches of events with patches.
 //!
-//! Each event is read once: its patches are found, and the bytes between them gathered, while it is
-//! in cache. A batch gets its offset when the one before is complete
+//! Each event is read once: its patches are found, and the bytes between them gathered, while the
+//! event is in cache. A batch gets its offset when the previous batch is complete
 //! ([`tracemill_trace::output::Turns`]).
 
 use crate::layout::{Layout, same};
@@ -21,7 +21,7 @@ pub struct EventRewriter<'r> {
     event: Vec<u8>,
 }
 
-/// The text before the first event of a batch, and before every other.
+/// The text before the first event of a batch, and before every other event.
 #[derive(Clone, Copy)]
 pub(crate) struct Separators {
     pub(crate) opening: &'static [u8],
@@ -35,12 +35,13 @@ impl<'r> EventRewriter<'r> {
         EventRewriter { patchers, patches: Patches::default(), event: Vec::new() }
     }
 
-    /// Tells the patchers that all of their changes are written.
+    /// Notifies the patchers that all of their changes are written.
     pub(crate) fn finish(&mut self) {
         self.patchers.iter_mut().for_each(|patcher| patcher.finish());
     }
 
-    /// Returns an event with its patches. The patchers must not depend on its index.
+    /// Returns an event with its patches applied. The patchers must not depend on the event's
+    /// index.
     pub fn apply<'e>(&'e mut self, event: &'e [u8], offset: u64) -> &'e [u8] {
         self.find(event, offset, 0);
         if self.patches.is_empty() {

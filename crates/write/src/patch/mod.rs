@@ -44,8 +44,8 @@ impl EventPatcher for Renamer<'_> {
     }
 }
 
-/// Repairs events that are not JSON. Must be the last patcher, because it reads the result of the
-/// others.
+/// Repairs events that are not JSON. Must be the last patcher, because it reads the result of all
+/// other patchers.
 pub(crate) struct Repairs;
 
 impl Patcher for Repairs {
@@ -67,7 +67,7 @@ impl EventPatcher for Repair {
         patches.put_in_order(event);
         self.event.clear();
         patches.append_to(event, &mut self.event);
-        // events without a single meaning were dropped while reading
+        // events with several possible meanings were dropped while reading
         if let Ok(Some(mended)) = mend(&self.event) {
             patches.clear();
             patches.replace(event, event, &mended);
@@ -75,7 +75,7 @@ impl EventPatcher for Repair {
     }
 }
 
-/// A `ProfileChunk` event that is written as several.
+/// A `ProfileChunk` event that is written as several events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CutChunk {
     /// Offset in the address space of the inputs.
