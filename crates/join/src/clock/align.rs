@@ -1,19 +1,21 @@
 //! Computes clock offsets from base times, markers or sync events, and how well they fit.
 //!
-//! The *reference* is the first input with the data that the method needs; it stays. Every other
-//! such input is shifted as follows:
+//! The *reference* is the first input with the data that the method needs; its times stay. Every
+//! other input with such data is shifted as follows:
 //!
-//! | method | this of the input | is moved to this of the reference |
+//! | method | point of the input | is moved to this point of the reference |
 //! |---|---|---|
-//! | `start` | its first event except metadata | the first event |
-//! | `base-time` | its base time, a top-level key | the same time since 1970 |
-//! | `marker` | its i-th event of the name, in time | the i-th |
-//! | `clock-sync` | its event of a sync id | the event of that id; through a third input if they share none |
+//! | `start` | first event except metadata | first event except metadata |
+//! | `base-time` | base time, a top-level key | the same time since 1970 |
+//! | `marker` | i-th event with the name, in time | i-th event with the name, in time |
+//! | `clock-sync` | event with a sync id | event with the same sync id |
 //!
-//! With several pairs, the offset is the median of their distances (the lower of two middle ones).
-//! The *residual* is the largest remaining distance. If the inputs have different numbers of
-//! markers, the alignment of consecutive markers with the smallest spread wins, the earliest one in
-//! case of a tie.
+//! If the input and the reference share no sync id, a third input may connect the two.
+//!
+//! With several pairs, the offset is the median of their distances (the lower of two middle
+//! distances). The *residual* is the largest remaining distance. If the inputs have different
+//! numbers of markers, the alignment of consecutive markers with the smallest spread wins; among
+//! equal spreads, the earliest.
 
 use super::base::StatedClock;
 use super::markers::{ClockSamples, MARKERS, UncertainTime};
@@ -22,7 +24,7 @@ use crate::report::ClockMethod;
 use crate::report::warning::Warning;
 use std::collections::BTreeMap;
 
-/// Times from this value on, in nanoseconds, count as since 1970.
+/// Times at or above this value, in nanoseconds, are times since 1970.
 pub(super) const SINCE_1970: i64 = 1_000_000_000_000_000_000;
 
 /// Clock of an input, scaled but not shifted.
@@ -39,7 +41,7 @@ pub(super) struct InputClockFacts {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Alignment {
     pub(super) method: Option<ClockMethod>,
-    /// Nanoseconds, as in all fields but `matches` and `drift`.
+    /// Offset in nanoseconds. All fields are in nanoseconds, except `matches` and `drift`.
     pub(super) offset: i64,
     pub(super) matches: u64,
     pub(super) residual: Option<i64>,
@@ -76,7 +78,8 @@ pub(super) fn align(
     (anchored(found, inputs), warnings)
 }
 
-/// Applies given offsets: to their inputs, and to inputs aligned with a reference that has one.
+/// Applies the offsets that the user gave. An offset of the reference also moves all inputs that
+/// are aligned with it.
 fn anchored(mut found: Vec<Alignment>, inputs: &[InputClockFacts]) -> Vec<Alignment> {
     let reference = found.iter().position(|found| found.method.is_some());
     let anchor = reference.and_then(|reference| inputs[reference].given).unwrap_or(0);
@@ -185,8 +188,8 @@ fn by_marker(
     all
 }
 
-/// Pairs two lists of times where they fit best. Returns the time in the second list, and its
-/// distance to the first.
+/// Pairs two lists of times at the lag with the smallest spread. Returns each time of the second
+/// list, and its distance to the paired time of the first list.
 fn row(first: &[i64], second: &[i64]) -> Vec<(i64, i64)> {
     let len = first.len().min(second.len());
     let surplus = first.len().max(second.len()) - len;
@@ -207,7 +210,7 @@ fn row(first: &[i64], second: &[i64]) -> Vec<(i64, i64)> {
     pairs(lag).collect()
 }
 
-/// Aligns by at least one pair of a time and its distance.
+/// Computes an alignment from pairs of a time and its distance. Needs at least one pair.
 fn fit(pairs: &[(i64, i64)]) -> Alignment {
     let mut distances: Vec<i64> = pairs.iter().map(|&(_, distance)| distance).collect();
     distances.sort_unstable();
@@ -226,7 +229,8 @@ fn fit(pairs: &[(i64, i64)]) -> Alignment {
     }
 }
 
-/// Returns the drift in parts per billion, if the distances mostly grow or mostly shrink.
+/// Returns the drift in parts per billion, or `None` unless the distances mostly grow or mostly
+/// shrink.
 fn drift(pairs: &[(i64, i64)]) -> Option<i64> {
     let [first, .., last] = pairs else { return None };
     let steps = pairs.windows(2).map(|pair| pair[1].1.saturating_sub(pair[0].1).signum());
@@ -251,7 +255,7 @@ fn by_sync(inputs: &[InputClockFacts], warnings: &mut Vec<Warning>) -> Vec<Align
         ));
         return all;
     };
-    // reference times by sync id, as far as inputs are aligned
+    // times on the clock of the reference by sync id, as far as inputs are aligned
     let mut placed: BTreeMap<&[u8], UncertainTime> = BTreeMap::new();
     let mut waiting: Vec<usize> =
         (first..inputs.len()).filter(|&i| has_syncs(&inputs[i])).collect();

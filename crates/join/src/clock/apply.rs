@@ -60,9 +60,10 @@ fn shift_parts(parts: &mut [Vec<Entry>], clocks: &Clocks, store: &Store<'_>) {
     }
 }
 
-/// Shifts runs on disk, which mix inputs: reads, sorts and rewrites each.
+/// Shifts runs on disk: reads, sorts and rewrites each run, because a run has entries of several
+/// inputs.
 ///
-/// Memory: the longest run, as when it was first written.
+/// Memory: the longest run.
 fn shift_spilled(
     runs: &DiskRuns,
     clocks: &Clocks,

@@ -1,4 +1,4 @@
-//! Clock facts in the top-level keys of inputs.
+//! Reads base time and clock domain from the top-level keys of inputs.
 
 use tracemill_tokenizer::{Number, number_text, string_is, to_text};
 use tracemill_trace::event::envelope::Document;
@@ -15,13 +15,13 @@ pub(super) struct Base {
 #[derive(Clone, Debug, Default)]
 pub(super) struct StatedClock {
     pub(super) base: Option<Base>,
-    /// Whether later documents disagree.
+    /// Whether later documents have another base time.
     pub(super) several: bool,
     /// `metadata["clock-domain"]`
     pub(super) domain: Option<String>,
 }
 
-/// A key, the relevant member of its value if any, and the unit in nanoseconds.
+/// A key, the relevant member of its value if any, and the unit of the time in nanoseconds.
 type BaseKey = (&'static [u8], Option<&'static [u8]>, i64);
 
 /// Keys with a base time, of PyTorch (Kineto), VizTracer and clang -ftime-trace.
@@ -55,7 +55,7 @@ impl StatedClock {
     }
 }
 
-/// Parses a number or a quoted number.
+/// Parses a base time: a number or a quoted number of `unit` nanoseconds each.
 fn base_of(value: &[u8], unit: i64) -> Option<Base> {
     let mut scratch = Vec::new();
     let number = Number::parse(number_text(value, &mut scratch)?)?;

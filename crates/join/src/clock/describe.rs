@@ -3,7 +3,8 @@
 use crate::report::InputClock;
 use tracemill_trace::json::push_string;
 
-/// Appends `[{"path","method","offset_ns","scale","matches","residual_ns","uncertainty_ns"}]`.
+/// Appends an array with the clock change of each input:
+/// `[{"path","method","offset_ns","scale","matches","residual_ns","uncertainty_ns"}]`.
 pub(crate) fn push_clocks(inputs: &[InputClock], out: &mut Vec<u8>) {
     out.push(b'[');
     for (number, input) in inputs.iter().enumerate() {

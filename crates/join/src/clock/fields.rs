@@ -20,7 +20,8 @@ const NAMED: [(&[u8], FindTimes); 9] = [
     (b"clock_sync", clock_sync),
 ];
 
-/// Calls `found` for each time of an event that `shift` changes; for durations only if it scales.
+/// Passes each time of an event that `shift` changes to `found`. Durations are included only if
+/// `shift` scales.
 pub(crate) fn each_moved<'e>(
     shift: &Shift,
     event: &Event<'e>,
@@ -29,7 +30,7 @@ pub(crate) fn each_moved<'e>(
     each_time(event, shift.scales(), found);
 }
 
-/// Calls `found` for each time of an event; for durations only with `lengths`.
+/// Passes each time of an event to `found`. Durations are included only with `lengths`.
 fn each_time<'e>(event: &Event<'e>, lengths: bool, mut found: impl FnMut(&'e [u8], TimeKind)) {
     if let Some(ts) = event.field(Field::Ts)
         && !(event.is_metadata() && is_zero(ts))
@@ -49,8 +50,8 @@ fn each_time<'e>(event: &Event<'e>, lengths: bool, mut found: impl FnMut(&'e [u8
     }
 }
 
-/// Returns the function for the name of an event. The first letter excludes most names without a
-/// comparison.
+/// Returns the function that finds times in the args of an event with this name. The first letter
+/// excludes most names without a comparison.
 #[inline]
 fn named(event: &Event<'_>) -> Option<FindTimes> {
     match event.field_and_rest(Field::Name) {
@@ -86,7 +87,7 @@ impl<'e> ArgsVisitor<'e, '_> {
     }
 }
 
-/// Finds the times of a profile event. Most chunks have none, which a byte search detects.
+/// Finds the times of a profile event. A byte search detects chunks without times, as most are.
 fn profile(args: &mut ArgsVisitor<'_, '_>) {
     static TIME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("Time\""));
     let is_plain = || memchr::memchr(b'\\', args.args).is_none();
@@ -105,7 +106,7 @@ fn profile(args: &mut ArgsVisitor<'_, '_>) {
     }
 }
 
-/// Returns the last members with these names, in one pass.
+/// Returns the last member with each of these names, in one pass.
 fn last_of<'o, const N: usize>(object: &'o [u8], names: [&[u8]; N]) -> [Option<&'o [u8]>; N] {
     let mut last = [None; N];
     let is_object = object.first() == Some(&b'{');
@@ -119,7 +120,7 @@ fn last_of<'o, const N: usize>(object: &'o [u8], names: [&[u8]; N]) -> [Option<&
     last
 }
 
-/// Reports a time in seconds, unless it is 0, which Chrome writes for a missing request.
+/// Reports a time in seconds, unless the time is 0. Chrome writes 0 for a missing request.
 fn seconds(args: &mut ArgsVisitor<'_, '_>, path: &[&[u8]]) {
     if args.value(path).is_some_and(|value| !is_zero(value)) {
         args.time(path, TimeKind::Seconds);

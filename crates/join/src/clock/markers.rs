@@ -6,9 +6,9 @@ use tracemill_tokenizer::{Event, Field, nanos, number_text};
 use tracemill_trace::json::member;
 use tracemill_trace::time::shift::{Shift, TimeKind};
 
-/// Maximum number of markers kept per input, the earliest.
+/// Maximum number of markers kept per input; the earliest are kept.
 pub(super) const MARKERS: usize = 1024;
-/// Maximum number of clock-sync events kept per input, the earliest.
+/// Maximum number of clock-sync events kept per input; the earliest are kept.
 const SYNCS: usize = 256;
 
 #[derive(Clone, Debug, Default)]
@@ -77,7 +77,7 @@ impl ClockSamples {
         self.note_moment(id.to_vec(), moment);
     }
 
-    /// Adds a sync event; the earliest of an id wins.
+    /// Adds a sync event. Among events with the same id, the earliest wins.
     fn note_moment(&mut self, id: Vec<u8>, moment: UncertainTime) {
         let order = |moment: &UncertainTime| (moment.time, moment.uncertainty);
         let earliest = self.syncs.entry(id).or_insert(moment);

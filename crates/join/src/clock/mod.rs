@@ -10,8 +10,8 @@
 //! | `dur` | all | duration |
 //! | `args.data.startTime`, `.endTime`; the same in `args.data.cpuProfile` | `Profile`, `ProfileChunk`, `CpuProfile`, `CpuProfiler::StartProfiling`, `CpuProfiler::StopProfiling` | µs |
 //! | `args.data.timeDeltas[]`, `args.data.cpuProfile.timeDeltas[]` | the same | durations |
-//! | `args.data.timing.requestTime` (`ResourceReceiveResponse`), `args.data.finishTime` (`ResourceFinish`), unless 0 | as named: DevTools draws network requests by them | s |
-//! | `args.data.start`, `args.data.end`, if they are numbers | `TimeStamp`: DevTools draws `console.timeStamp` by them | µs |
+//! | `args.data.timing.requestTime` (`ResourceReceiveResponse`), `args.data.finishTime` (`ResourceFinish`), unless 0 | the event in parentheses: DevTools draws network requests at these times | s |
+//! | `args.data.start`, `args.data.end`, if they are numbers | `TimeStamp`: DevTools draws `console.timeStamp` at these times | µs |
 //! | `args.callTime`, `args.data.callTime` | of category `blink.user_timing` | µs |
 //! | `ts` | entries of the top-level key `samples` | µs |
 //! | `args.issue_ts` | `clock_sync` | µs |
@@ -79,7 +79,7 @@ fn of_input<'r, T>(all: &'r [(PathBuf, T)], input: &str) -> Option<&'r T> {
 }
 
 impl ClockRules {
-    /// Returns the events that the scan must observe.
+    /// Returns the events that the scan must observe, or `None` if it need not observe any.
     fn signals(&self, several: bool) -> Option<Arc<ClockSignals>> {
         let marker = match &self.align {
             Align::Marker(name) => Some(name.clone().into_bytes()),
@@ -89,7 +89,8 @@ impl ClockRules {
         (marker.is_some() || syncs).then(|| Arc::new(ClockSignals { marker, syncs }))
     }
 
-    /// Returns the time factor of an input, known before it is read.
+    /// Returns the time factor of an input, or `None` if it has none. Factors are known before the
+    /// scan.
     pub fn factor_of(&self, input: &str) -> Option<Arc<Shift>> {
         Shift::new(0, of_input(&self.scales, input)).map(Arc::new)
     }
@@ -120,7 +121,7 @@ fn check_markers(align: &Align, known: &[InputClockFacts]) -> Result<(), Error> 
     Err(Error::usage(problem, Some(Remedy::ListNames)))
 }
 
-/// How the times of all inputs change.
+/// The changes of the times of all inputs.
 #[derive(Clone, Debug, Default)]
 pub struct Clocks {
     /// Shift of each input; `None` if its times do not change.
@@ -133,7 +134,8 @@ pub struct Clocks {
 }
 
 impl Clocks {
-    /// Decides the offsets of all inputs; `samples` yields the findings by base.
+    /// Decides the offsets of all inputs. `samples` yields the clock samples of each input, with
+    /// its base.
     ///
     /// # Errors
     /// Returns [`tracemill_trace::run::error::ErrorKind::Usage`] if a given path matches no input,
@@ -221,22 +223,23 @@ impl Clocks {
         self.by_input.iter().any(Option::is_some)
     }
 
-    /// Returns the shift of an input; `None` if its times do not change.
+    /// Returns the shift of an input, or `None` if its times do not change.
     pub(crate) fn shift(&self, input: usize) -> Option<&Arc<Shift>> {
         self.by_input.get(input)?.as_ref()
     }
 
-    /// Returns the shift for an offset in the address space; `None` if times there do not change.
+    /// Returns the shift for an offset in the address space, or `None` if times there do not
+    /// change.
     pub fn shift_at(&self, offset: u64) -> Option<&Arc<Shift>> {
         self.by_place.at(offset)
     }
 
-    /// Returns the shifts by offset in the address space; `None` if no time changes.
+    /// Returns the shifts by offset in the address space, or `None` if no time changes.
     pub fn shifts(&self) -> Option<Arc<Shifts>> {
         self.change().then(|| Arc::clone(&self.by_place))
     }
 
-    /// Returns a warning if some times could not be shifted exactly. Valid once everything is
+    /// Returns a warning if some times could not be shifted exactly. Valid after the output is
     /// written.
     pub fn stuck(&self) -> Option<Warning> {
         let is_inexact = |shift: &&Arc<Shift>| shift.is_inexact();

@@ -10,8 +10,8 @@ use tracemill_trace::observe::{
 use tracemill_trace::run::error::Error;
 use tracemill_trace::time::shift::Shift;
 
-/// Observes marker and clock-sync events. Keeps a bounded number per input, the earliest,
-/// independent of chunk boundaries. Requires an index that reads times.
+/// Observes marker and clock-sync events. Keeps a bounded number of the earliest events per input.
+/// The result does not depend on chunk boundaries. Requires an index that reads times.
 pub struct ClockWatch {
     signals: Arc<ClockSignals>,
     rules: ClockRules,
@@ -19,14 +19,14 @@ pub struct ClockWatch {
     found: PerInput<ClockSamples>,
 }
 
-/// Observes these events in one chunk.
+/// Observes marker and clock-sync events in one chunk.
 pub struct ClockLook {
     factor: Option<Arc<Shift>>,
     samples: ClockSamples,
 }
 
 impl ClockWatch {
-    /// Creates the observer, unless no clocks must be compared.
+    /// Creates the observer, or returns `None` if no events are needed to align clocks.
     pub(crate) fn new(rules: &ClockRules, several: bool) -> Option<Self> {
         let (signals, rules) = (rules.signals(several)?, rules.clone());
         Some(ClockWatch { signals, rules, factor: None, found: PerInput::default() })

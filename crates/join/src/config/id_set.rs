@@ -52,7 +52,7 @@ impl FromStr for IdSet {
 }
 
 /// Splits the text after an opening quote into the unescaped content and the rest after the closing
-/// quote.
+/// quote. Returns `None` without a closing quote.
 fn unquoted(quoted: &str) -> Option<(String, &str)> {
     let (mut text, mut is_escaped) = (String::new(), false);
     for (at, c) in quoted.char_indices() {

@@ -29,21 +29,21 @@ pub struct Config {
     pub viewer: ViewerRules,
     /// Use of indexes, instead of reading whole inputs.
     pub index: IndexUse,
-    /// Folder for the indexes of traces in read-only folders; created on first use. `None` disables
-    /// it.
+    /// Folder for the indexes of traces in read-only folders; created on first use. `None`: such
+    /// traces have no index.
     pub index_cache: Option<PathBuf>,
 }
 
-/// How verbs use indexes (`tracemill index`). Results never depend on it.
+/// The use of indexes (`tracemill index`) by commands. Results do not depend on this option.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum IndexUse {
-    /// Verbs read every input and never query an index.
+    /// Commands read every input and never query an index.
     #[default]
     Never,
-    /// Verbs query the index next to the input (`X.json.tmi`) if it is up to date, and otherwise
-    /// read the input.
+    /// Commands query the index next to the input (`X.json.tmi`) if the index is up to date, and
+    /// otherwise read the input.
     Auto,
-    /// Verbs query this index, which must match the only input.
+    /// Commands query this index, which must match the only input.
     File(PathBuf),
 }
 
@@ -77,8 +77,8 @@ impl Config {
         config
     }
 
-    /// Returns whether there are several sources whose names or clocks may change, so that a verb
-    /// must read them as a merge does.
+    /// Returns whether there are several sources whose names or clocks may change. Then a command
+    /// must read the sources as a merge does.
     ///
     /// # Errors
     /// Returns an error if a source does not exist.
@@ -107,7 +107,8 @@ pub enum PidPolicy {
     Auto,
     /// Each input has its own processes: pids of input k grow by k times a power of ten.
     Offset,
-    /// As `Auto`, and all `.cpuprofile` inputs become threads of the earliest one.
+    /// As with `Auto`; also, all `.cpuprofile` inputs become threads of the process of the earliest
+    /// one.
     One,
 }
 
@@ -118,7 +119,7 @@ pub enum IdPolicy {
     #[default]
     Keep,
     /// Equal ids stay equal within a recording. Ids of a later recording are renamed if they
-    /// collide with earlier ones.
+    /// collide with ids of earlier recordings.
     Auto,
 }
 
@@ -133,8 +134,8 @@ pub struct IdentityRules {
     pub args_keys: Vec<String>,
     /// Labels of the processes of single inputs, by path or file name.
     pub labels: Vec<(PathBuf, String)>,
-    /// Pattern that extracts the label of any other input from its path: its first group, or its
-    /// whole match.
+    /// Pattern that extracts the label of any other input from its path: the first group of the
+    /// match, or the whole match.
     pub label_from_name: Option<Pattern>,
     /// Whether to write byte-identical events only once, except chunks of CPU profiles.
     pub dedup: bool,
@@ -142,17 +143,17 @@ pub struct IdentityRules {
     pub dedup_metadata: bool,
     /// Whether to record the changes in the top-level key `metadata`.
     pub provenance: bool,
-    /// Decisions given for single inputs, instead of computed ones.
+    /// Decisions about single inputs, which replace computed decisions.
     pub stated: Vec<StatedInput>,
 }
 
-/// How the clocks of several inputs are aligned. See the documentation of `clock`.
+/// The method that aligns the clocks of several inputs. See the documentation of `clock`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Align {
     /// Times stay as written: all inputs share one clock.
     #[default]
     None,
-    /// Aligns by base times, else by clock-sync events, else not at all.
+    /// Aligns by base times, otherwise by clock-sync events, otherwise not at all.
     Auto,
     /// Makes all inputs start at the same time.
     Start,
@@ -188,7 +189,7 @@ impl FromStr for Align {
 /// Rules for clocks that differ. Inputs are named by path or file name.
 #[derive(Clone, Debug, Default)]
 pub struct ClockRules {
-    /// How offsets are found.
+    /// The method that finds offsets.
     pub align: Align,
     /// Nanoseconds added to the times of single inputs, on top of the computed offset.
     pub offsets: Vec<(PathBuf, i64)>,
@@ -207,11 +208,12 @@ pub struct StatedInput {
     pub path: PathBuf,
     /// New pids by old ones, both as written in the trace. Other pids stay.
     pub pids: Vec<(String, String)>,
-    /// Number of the recording that the input belongs to. `None` makes it a recording of its own.
+    /// Number of the recording that the input belongs to. `None`: the input is a separate
+    /// recording.
     pub recording: Option<u64>,
 }
 
-/// A program whose rules `check` applies in addition to the general ones.
+/// A program whose rules `check` applies in addition to the general rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CheckFor {
     /// The Performance panel of Chrome.
@@ -248,12 +250,12 @@ tracemill_trace::serialize_by_name!(CheckFor);
 pub struct ViewerRules {
     /// The target viewer, if any.
     pub viewer: Option<CheckFor>,
-    /// How to handle X events, and B/E pairs, that overlap others of their thread.
+    /// Treatment of X events, and B/E pairs, that overlap other slices of their thread.
     pub overlaps: Overlaps,
 }
 
-/// How to handle an X event, or a B/E pair, that begins inside another of its thread and ends after
-/// it.
+/// Treatment of an X event, or a B/E pair, that begins inside another slice of its thread and ends
+/// after that slice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Overlaps {
     /// The overlap stays as it is.

@@ -187,12 +187,13 @@ impl FromStr for Preset {
     }
 }
 
-/// Compiles one expression that matches if any pattern does; `None` without patterns.
+/// Compiles one expression that matches if any pattern does. Returns `None` if there are no
+/// patterns.
 pub fn any_of(patterns: &[Pattern], case: Case) -> Result<Option<Regex>, Error> {
     union(patterns.iter().map(|pattern| pattern.whole.clone()), case)
 }
 
-/// Compiles one expression that matches if any glob does; `None` without globs.
+/// Compiles one expression that matches if any glob does. Returns `None` if there are no globs.
 pub fn any_glob<'g>(
     globs: impl Iterator<Item = &'g str>,
     case: Case,

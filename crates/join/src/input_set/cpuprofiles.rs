@@ -10,7 +10,7 @@ use tracemill_trace::read::{Expand, Expanded};
 use tracemill_trace::run::flaws::Flaws;
 use tracemill_trace::store::{Payload, Store};
 
-/// A `.cpuprofile` and the process it is assigned to. Offsets are relative to its input.
+/// A `.cpuprofile` and its process. Offsets are relative to the start of the input.
 pub(super) struct CpuprofileInput {
     payload: Arc<Payload>,
     document: Document,
@@ -28,7 +28,7 @@ impl CpuprofileInput {
         self.document.keys.iter().any(|key| string_is(&key.key, name))
     }
 
-    /// Returns a copy of the last value of a key.
+    /// Returns a copy of the last value of a key, or `None` if the key is missing.
     pub(super) fn member(&self, name: &[u8]) -> Option<Box<[u8]>> {
         Some(self.value(name, &self.store())?.0.into())
     }
@@ -79,7 +79,7 @@ impl CpuprofileInput {
         (&value[start..], offset + start as u64)
     }
 
-    /// Returns the last value of a key, and its offset.
+    /// Returns the last value of a key and its offset, or `None` if the key is missing.
     fn value<'s>(&self, name: &[u8], store: &'s Store<'_>) -> Option<(&'s [u8], u64)> {
         let key = self.document.keys.iter().rev().find(|key| string_is(&key.key, name))?;
         Some((store.slice(key.offset, key.len), key.offset))

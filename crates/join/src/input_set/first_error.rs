@@ -1,4 +1,4 @@
-//! Separates the error of an observer from those of the scan.
+//! Separates the error of an observer from the errors of the scan.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ pub(super) struct FirstError<O> {
 }
 
 impl<O> FirstError<O> {
-    /// Wraps an observer. Also returns the cell that will hold its error.
+    /// Wraps an observer. Also returns the cell that receives the observer's error.
     pub(super) fn new(observer: O) -> (Self, Rc<Cell<Option<Error>>>) {
         let error = Rc::default();
         (FirstError { observer, error: Rc::clone(&error) }, error)

@@ -45,8 +45,8 @@ use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::run::memory::Share;
 use tracemill_trace::store::Store;
 
-/// The observers of a scan for an input set: the caller's, and our own. [`InputWatch`] is present
-/// only with several inputs.
+/// The observers of a scan for an input set: those of this crate, and that of the caller.
+/// [`InputWatch`] is present only with several inputs.
 pub(crate) type SetObservers<O> = RecordedOnly<(Streams, Option<InputWatch>, O)>;
 
 /// The inputs of an analysis after reading: reports, bytes, CPU profiles, pids and offsets.
@@ -89,7 +89,7 @@ impl InputSet {
     }
 
     /// Reads several inputs only to decide new pids and clock offsets. Returns an empty list if
-    /// none change: for a single input, or with the rules of [`Config::of`].
+    /// nothing can change: for a single input, or with the rules of [`Config::of`].
     ///
     /// Cost: a scan of all inputs.
     ///

@@ -19,7 +19,7 @@ const SAMPLE: u64 = 32;
 pub struct ProfileFacts {
     /// `pid` as written; empty if missing.
     pub pid: Box<[u8]>,
-    /// `tid` as written in the `Profile` event; `None` without that event, so that the thread is
+    /// `tid` as written in the `Profile` event. `None` if there is no such event, so the thread is
     /// unknown.
     pub tid: Option<Box<[u8]>>,
     /// `id` of the stream as written; empty if missing.
@@ -119,8 +119,8 @@ impl InputSet {
         Some(payloads[behind.checked_sub(1)?].input)
     }
 
-    /// Returns all profiles: streams in order of their start, then whole profiles, then those built
-    /// from `samples` and `stackFrames`.
+    /// Returns all profiles: streams in order of their start, then whole profiles, then profiles
+    /// built from `samples` and `stackFrames`.
     pub fn profiles(&self) -> Vec<ProfileFacts> {
         let store = self.store();
         let streams = self.streams.groups().into_iter().map(|group| {
@@ -193,11 +193,12 @@ pub struct ProfilePieces<'s> {
 }
 
 impl ProfilePieces<'_> {
-    /// Calls `each` with every piece of a profile, given its number in [`InputSet::profiles`].
-    /// Pieces come in stream order (see [`tracemill_cpuprofile::ChunkOrder`]), or in input order
-    /// with `as_written`. A whole profile yields its nodes, then its samples.
+    /// Passes every piece of a profile to `each`. `number` is the profile's index in
+    /// [`InputSet::profiles`]. Pieces come in stream order (see
+    /// [`tracemill_cpuprofile::ChunkOrder`]), or in input order with `as_written`. A whole profile
+    /// yields its nodes, then its samples.
     ///
-    /// Cost: a pass over the chunks; those not kept in memory are decoded again.
+    /// Cost: a pass over the chunks. Chunks that are not kept in memory are decoded again.
     ///
     /// # Errors
     /// Returns an I/O error if a temporary file cannot be read or written.

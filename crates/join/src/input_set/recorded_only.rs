@@ -3,8 +3,8 @@
 use tracemill_trace::observe::{InputStart, Needs, Observer, SealedChunk, Starter};
 use tracemill_trace::run::error::Error;
 
-/// Forwards recorded events to an observer and hides the synthetic ones that a merge in the same
-/// scan expands from `.cpuprofile` inputs.
+/// Forwards recorded events to an observer and hides synthetic events. If a merge uses the same
+/// scan, it expands synthetic events from `.cpuprofile` inputs.
 pub struct RecordedOnly<O> {
     pub(super) observer: O,
     synthetic: bool,
@@ -17,7 +17,7 @@ impl<O> RecordedOnly<O> {
 }
 
 impl<O: Observer> Observer for RecordedOnly<O> {
-    /// `None` for synthetic events.
+    /// Findings of a chunk; `None` for a chunk of synthetic events.
     type Chunk = Option<O::Chunk>;
 
     fn needs(&self) -> Needs {

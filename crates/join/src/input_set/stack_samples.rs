@@ -136,7 +136,7 @@ fn is_root(frame: &[u8]) -> bool {
     parent.is_none() && (is(category, b"root") || is(name, b"[root]") || is(name, b"(root)"))
 }
 
-/// Returns the last members of an object with these names.
+/// Returns the last member of an object with each of these names.
 fn named<'v, const N: usize>(object: &'v [u8], names: [&[u8]; N]) -> [Option<&'v [u8]>; N] {
     let mut found = [None; N];
     for (key, value) in members(object) {

@@ -1,4 +1,4 @@
-//! Observers of every verb with several inputs: clocks, processes and CPU profile streams.
+//! The observers of every command with several inputs: clocks, processes and CPU profile streams.
 
 use crate::clock::{ClockWatch, Clocks};
 use crate::config::{ClockRules, Config};
@@ -12,11 +12,11 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::store::Store;
 
-/// Observes the facts needed to join inputs. All verbs decide by these facts, with
+/// Observes the facts that are needed to join inputs. All commands decide by these facts, with
 /// [`decide_names`](crate::identity::decide_names) and [`Clocks`].
 pub type InputWatch = (Option<ClockWatch>, Option<IdentityWatch>, StreamWatch);
 
-/// Creates the observers. `several` tells whether there are several inputs.
+/// Creates the observers. `several`: whether there are several inputs.
 pub fn input_watch(config: &Config, several: bool, quota: &Arc<Quota>) -> InputWatch {
     let clocks = ClockWatch::new(&config.clocks, several);
     let identities = IdentityWatch::new(config, several, quota);

@@ -1,4 +1,4 @@
-//! Scans the inputs of a verb: traces, and CPU profiles converted to the events that V8 would
+//! Scans the inputs of a command: traces, and CPU profiles converted to the events that V8 would
 //! stream.
 
 pub mod input_watch;

@@ -23,7 +23,7 @@ impl StreamWatch {
 impl Look for StreamLook {
     #[inline(always)]
     fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
-        // almost no event belongs to a profile; skip computing entries for the others
+        // almost no event belongs to a profile; skip computing entries for all other events
         if !at.is_metadata && Role::of(event).is_some() {
             self.0.note(event, at.entry());
         }

@@ -15,9 +15,9 @@ pub enum Unused {
     Strict,
     /// The trace may have changed since its index was built.
     Copied,
-    /// The trace is damaged, so ranges read alone could have another meaning.
+    /// The trace is damaged, so a range could have another meaning if it is read alone.
     Damaged,
-    /// Some events depend on others anywhere in the trace, without any damage.
+    /// Some events depend on events anywhere else in the trace.
     Tied,
     /// The run needs most of the trace, or most of its decompressed text.
     Most,
@@ -78,12 +78,12 @@ impl<P: Display> From<P> for Stop {
     }
 }
 
-/// How the index affected a run.
+/// The effect of an index on a run.
 #[derive(Default)]
 pub struct IndexOutcome {
     /// The index that was used, and the number of event bytes read with it.
     pub used: Option<(PathBuf, u64)>,
-    /// Reason for ignoring an existing index.
+    /// Reason why an existing index was not used.
     pub unused: Option<&'static str>,
     /// Warning about an unusable index.
     pub warning: Option<Warning>,
@@ -95,7 +95,7 @@ impl From<Unused> for IndexOutcome {
     }
 }
 
-/// The answer of an index, or the outcome that makes the run scan its inputs.
+/// The answer of an index, or the outcome of a run that scans its inputs instead.
 pub enum Planned<T> {
     /// The answer of the index.
     Plan(T),

@@ -1,11 +1,12 @@
-//! Results of index queries: byte ranges for a verb to read, or the reason for a full scan.
+//! Results of index queries: byte ranges for a command to read, or the reason for a full scan.
 //!
 //! ```text
-//!   index ─ query ─┬─> Planned::Plan: a ReadPlan ─> the verb reads its ranges ───┐ if checksums
-//!                  └─> Planned::Scan: a reason ───> the verb scans its inputs <──┘ differ
+//!   index ─ query ─┬─> Planned::Plan: a ReadPlan ─> the command reads its ranges ───┐ if checksums
+//!                  └─> Planned::Scan: a reason ───> the command scans its inputs <──┘ differ
 //! ```
 //!
-//! Verbs take plans as arguments, like windows or filters; they never query the index themselves.
+//! Commands take plans as arguments, like windows or filters. They never query the index
+//! themselves.
 
 mod event_sum;
 mod index_file;

@@ -1,4 +1,4 @@
-//! Byte ranges of one input that replace a full scan, and the checksum that verifies them.
+//! Byte ranges of one input that replace a full scan, and the checksum that verifies their events.
 
 use super::event_sum::event_sum;
 use super::index_file::{IndexFile, IndexOutcome, Stop};
@@ -14,7 +14,7 @@ use tracemill_trace::read::pieces::ChosenPieces;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::losses::InputReport;
 
-/// Byte ranges of a single-document input that suffice for a verb, according to the index.
+/// Byte ranges of a single-document input that a command needs, according to the index.
 #[derive(Debug)]
 pub struct ReadPlan {
     /// The index that was queried.
@@ -25,9 +25,9 @@ pub struct ReadPlan {
     pub ranges: ChosenPieces,
     /// Expected number and checksum of the events in the ranges.
     pub sum: EventSum,
-    /// Number of event bytes in the ranges, as far as the index knows them.
+    /// Number of event bytes in the ranges. Excludes events whose length the index does not have.
     pub bytes: u64,
-    /// The report of the input, as after a full read.
+    /// The report of the input, as a full read would return it.
     pub report: InputReport,
 }
 
@@ -38,7 +38,7 @@ impl ReadPlan {
         spans.map(Stretch::bytes).sum()
     }
 
-    /// Reads the ranges. Returns `None` if their events do not match the index.
+    /// Reads the ranges. Returns `None` if the events in the ranges do not match the index.
     ///
     /// Ranges of a damaged input may contain its damage; only the checksum of the events counts.
     ///

@@ -1,4 +1,4 @@
-//! The parts of a trace needed for time windows, found by its index.
+//! The parts of a trace that time windows need, found by its index.
 
 use super::plan::ReadPlan;
 use std::ops::Range;
@@ -13,7 +13,7 @@ use tracemill_trace::time::windows::Windows;
 /// before recorded events of the same time.
 pub const BASE: u64 = 1 << 36;
 
-/// Everything that windows need from an undamaged input of valid JSON.
+/// All data that windows need from an undamaged input of valid JSON.
 pub struct WindowPlan {
     /// The byte ranges to read.
     pub read: ReadPlan,
@@ -23,8 +23,9 @@ pub struct WindowPlan {
     pub windows: Windows,
     /// Time range in which all pair events are read.
     pub times: Range<i64>,
-    /// Pair events of long pairs, by offset, with the number of their pair if any. They count at
-    /// any time. Numbered events pair only with each other; the rest pair without them.
+    /// Events of long slices by offset, each with the number of its pair, or `None` if it has no
+    /// pair. These events count at any time. Numbered events pair only with each other; all other
+    /// events pair without them.
     pub long_pairs: HashMap<u64, Option<u64>>,
     /// Offsets of the first events of the CPU profiles that windows may need. The ranges may
     /// contain events of other profiles.
@@ -36,7 +37,7 @@ pub struct WindowPlan {
 }
 
 impl WindowPlan {
-    /// Returns whether a pair event counts, and sets the number of its pair.
+    /// Returns whether a pair event counts. Sets the number of its pair, if it has one.
     #[inline]
     pub fn take(&self, part: &mut PairEvent, place: u64) -> bool {
         match self.long_pairs.get(&place) {

@@ -1,21 +1,21 @@
 //! Reasons for dropping DevTools annotations.
-/// Why a DevTools annotation was dropped.
+/// The reason why a DevTools annotation was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AnnotationDrop {
-    /// The annotation names no event, and DevTools could not read it either; for example, its key
-    /// was written for a call without a sample.
+    /// The annotation names no event, and DevTools could not read the annotation either. For
+    /// example, its key was written for a call without a sample.
     Malformed,
-    /// The annotation names a frame of the Frames track, and only DevTools can number those.
+    /// The annotation names a frame of the Frames track. Only DevTools can number such frames.
     Frame,
     /// The input is damaged before the event, so its event number is unreliable.
     Damaged,
     /// The named item is not in the output.
     Gone,
-    /// The annotation names an entry built from several events, which may be incomplete.
+    /// The annotation names an entry that DevTools builds from several events. Some may be missing.
     Parts,
     /// The annotation names a call in a CPU profile that DevTools might not find in the output.
     Call,
-    /// The event numbers changed, and the verb does not update annotations.
+    /// The event numbers changed, and the command does not update annotations.
     Unfollowed,
     /// The annotation is a breadcrumb of a later input, or outside the output.
     Breadcrumb,

@@ -1,4 +1,5 @@
-//! Combines the reports of consecutive runs: one that writes a draft, and one that reads it.
+//! Combines the reports of two consecutive runs: the first writes a draft, the second reads the
+//! draft.
 
 use super::{AnnotationReport, ConvertReport, FilterReport, RunReport};
 
@@ -16,7 +17,8 @@ impl FilterReport {
 }
 
 impl AnnotationReport {
-    /// Adds the results of a later run, which kept or dropped the annotations kept so far.
+    /// Adds the results of a later run, which kept or dropped the annotations that were kept so
+    /// far.
     pub fn then(&mut self, later: AnnotationReport) {
         self.kept = later.kept;
         for (reason, count) in later.dropped {

@@ -22,7 +22,7 @@ pub struct InputIdentity {
     pub name: String,
     /// Label of the processes of the input.
     pub label: Option<String>,
-    /// Number of the recording, equal for all its inputs.
+    /// Number of the recording; all inputs of a recording have the same number.
     pub recording: usize,
     /// New pids by old ones, both as written.
     #[serde(serialize_with = "rows::map")]
@@ -44,7 +44,7 @@ pub struct IdentityReport {
     pub args_keys_absent: Vec<String>,
 }
 
-/// How the clock offset of an input was found.
+/// The method that found the clock offset of an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClockMethod {
     /// The offset aligns the first events.
@@ -82,9 +82,9 @@ impl Serialize for ClockMethod {
 pub struct InputClock {
     /// Path of the input, or `standard input`.
     pub name: String,
-    /// How the offset was found; `None` if none was requested or found.
+    /// The method that found the offset; `None` if no offset was requested or found.
     pub method: Option<ClockMethod>,
-    /// Total offset in nanoseconds, including a given one.
+    /// Total offset in nanoseconds, including an offset that the user gave.
     pub offset_ns: i64,
     /// The factor as a decimal, if any.
     pub scale: Option<String>,
@@ -92,8 +92,8 @@ pub struct InputClock {
     pub matches: u64,
     /// Largest distance in nanoseconds between a matched event and its counterpart.
     pub residual_ns: Option<i64>,
-    /// Possible error of the offset in nanoseconds, estimated from the matches or the unit of the
-    /// base time.
+    /// Possible error of the offset in nanoseconds, estimated from the matches, or from the unit of
+    /// the base time.
     pub uncertainty_ns: Option<i64>,
     /// Drift of the clock in parts per billion of its time, if the matches show one; positive if
     /// the clock is slow.
@@ -149,7 +149,7 @@ impl ViewerReport {
     }
 }
 
-/// Report of every verb that writes a trace.
+/// Report of a command that writes a trace.
 #[derive(Clone, Debug, Serialize)]
 pub struct RunReport {
     /// Reports of the inputs, in order.
@@ -195,7 +195,7 @@ impl RunReport {
         }
     }
 
-    /// Returns the number of losses in all inputs, plus the keys lost.
+    /// Returns the number of losses in all inputs, plus the number of lost keys.
     pub fn lost(&self) -> u64 {
         self.keys_lost + self.inputs.iter().map(InputReport::lost).sum::<u64>()
     }
@@ -209,7 +209,8 @@ pub struct MergeReport {
     pub run: RunReport,
     /// Number of sorted runs of the index spilled to disk.
     pub spilled_runs: u64,
-    /// Number of CPU profile chunks delayed past their time, so that they follow their predecessor.
+    /// Number of CPU profile chunks written later than their time, so that each follows its
+    /// predecessor.
     pub delayed_chunks: u64,
     /// Number of duplicate events left out: those that `split` repeats in several parts, and with
     /// [`crate::config::IdentityRules::dedup`] all duplicates.
@@ -272,7 +273,7 @@ pub struct Unmatched {
 pub struct Present {
     /// Name of the option.
     pub flag: &'static str,
-    /// Distinct values in ascending order: numeric ids as numbers, others as text.
+    /// Distinct values in ascending order: numeric ids as numbers, all other values as text.
     pub values: Vec<String>,
 }
 
@@ -295,8 +296,8 @@ pub struct FilterReport {
     /// not collect names, categories and phases of events; `info()` reports those.
     #[serde(skip)]
     pub present: Vec<Present>,
-    /// For `--shrink-to`: events shorter than this many nanoseconds were dropped; [`i64::MAX`]
-    /// means all except metadata.
+    /// For `--shrink-to`: events shorter than this many nanoseconds were dropped. [`i64::MAX`]: all
+    /// events except metadata were dropped.
     pub threshold_ns: Option<i64>,
     /// Number of bytes of the index spilled to disk.
     pub spilled_bytes: u64,

@@ -28,7 +28,7 @@ pub enum Warning {
     /// Top-level keys, as written, that come after the events, though NDJSON output needs them
     /// before.
     KeysTooLate(Vec<String>),
-    /// Stack frames of a document that could not be merged with earlier ones.
+    /// Stack frames of a document that could not be merged with frames of earlier documents.
     FramesKeptApart {
         /// Number of the document, counted from 1.
         document: usize,
@@ -52,7 +52,7 @@ pub enum Warning {
     HiddenProfiles,
     /// Some output files exceed the requested size.
     PartsTooLarge {
-        /// Number of files that exceed it.
+        /// Number of files that exceed the requested size.
         larger: usize,
         /// Number of all output files.
         of: usize,
@@ -157,8 +157,8 @@ pub enum Warning {
 }
 
 impl Warning {
-    /// Returns the warning that an output is too large for DevTools, if it is; `span` is the first
-    /// and last time of the trace.
+    /// Returns the warning that an output is too large for DevTools, or `None` if it is not. `span`
+    /// is the first and last time of the trace.
     pub fn too_large(bytes: u64, span: Option<(i64, i64)>) -> Option<Warning> {
         let lasts = span.map(|(first, last)| last.abs_diff(first));
         (bytes > DEVTOOLS_TEXT_MAX).then_some(Warning::TooLarge { bytes, lasts })
