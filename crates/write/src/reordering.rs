@@ -26,7 +26,7 @@ pub struct Reordering {
     after: Arc<SpilledVec<Entry>>,
     /// Events that are left out, with their offsets as times.
     left_out: Arc<SpilledVec<Entry>>,
-    /// Streams that neither order satisfies.
+    /// Streams whose chunks are valid neither in input order nor in time order.
     pub unordered: Vec<String>,
 }
 
@@ -45,7 +45,7 @@ impl Reordering {
         Self::find_by(streams, entries, order, limits, |event, _| stream_key(event))
     }
 
-    /// Like [`Reordering::find`], with the stream key of a chunk computed by `key_of`.
+    /// Does the same as [`Reordering::find`]. `key_of` computes the stream key of a chunk.
     pub fn find_by(
         streams: &HashSet<StreamKey>,
         entries: impl Iterator<Item = Entry>,
@@ -93,7 +93,8 @@ impl Reordering {
         self.count() == 0 && self.left_out.is_empty()
     }
 
-    /// Leaves out the events whose offsets are the times of `offsets`. They must not be chunks.
+    /// Leaves out the events whose offsets are the times of `offsets`. These events must not be
+    /// chunks.
     pub fn leave_out(&mut self, offsets: SpilledVec<Entry>) {
         self.left_out = Arc::new(offsets);
     }

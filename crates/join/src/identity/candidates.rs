@@ -75,13 +75,14 @@ impl<T: PartialEq> ByBegin<T> {
 #[derive(PartialEq)]
 struct RecordedProcess {
     recording: usize,
-    /// Number of the set of threads; `None` without threads, which matches no other process.
+    /// Number of the set of threads. `None` without threads: such a process matches no other
+    /// process.
     threads: Option<usize>,
     times: TypicalRange,
 }
 
 impl RecordedProcess {
-    /// Returns whether a process of the same pid and name must be another one.
+    /// Returns whether a process of the same pid and name must be another process.
     fn is_other(&self, threads: Option<usize>, times: TypicalRange) -> bool {
         threads.is_some() && threads == self.threads && !are_apart(self.times, times)
     }

@@ -12,12 +12,12 @@
 //! every session the same id; joining such streams would lose all but the last.
 //!
 //! The last matching recording wins. With `keep` all inputs are one recording, with `offset` each
-//! is its own.
+//! input is its own recording.
 //!
-//! **Pids** ([`super::pids`]): a pid of an earlier recording is renamed.
+//! **Pids** ([`super::pids`]): a pid that an earlier recording already has is renamed.
 //!
 //! **Ids** ([`super::spelling`]): recordings are processed in order. If id ranges of a recording
-//! overlap those of an earlier one, all its ids are renamed by one rule.
+//! overlap those of an earlier recording, all its ids are renamed by one rule.
 
 use super::candidates::{Candidates, StreamBegin};
 use super::input_unit::{InputUnit, UnitDecision, UnitOutcome};

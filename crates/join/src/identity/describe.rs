@@ -80,7 +80,8 @@ fn rule(map: &IdMap) -> String {
     numbers.into_iter().chain(hex).chain(texts).collect::<Vec<_>>().join(", ")
 }
 
-/// Creates metadata events that label the processes of inputs and sort them in input order.
+/// Creates metadata events that label the processes of inputs and sort the processes in input
+/// order.
 ///
 /// `process_name` becomes `label: name (labels)`, which every viewer shows. `process_labels` and
 /// `process_sort_index` serve viewers that support them.

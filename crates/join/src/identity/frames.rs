@@ -35,8 +35,8 @@ impl<'r> FrameNames<'r> {
         Some(&rewrite.units[rewrite.unit_at(offset)?])
     }
 
-    /// Returns new ids for the frames of a document, if they are needed and possible. `clashes`
-    /// tells whether one of its ids already has another meaning.
+    /// Returns new ids for the frames of a document, if they are needed and possible. `clashes`:
+    /// whether an id of the document already has another meaning.
     pub fn admit(&mut self, frames: &[u8], offset: u64, clashes: bool) -> Option<IdMap> {
         let rewrite = self.rewrite.as_deref_mut()?;
         let unit = rewrite.unit_at(offset)?;

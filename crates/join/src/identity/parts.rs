@@ -12,13 +12,13 @@ use tracemill_tokenizer::{Form, members, unescape};
 use tracemill_trace::event::envelope::Document;
 use tracemill_trace::read::Inputs;
 
-/// Returns the value of the key for a part; `of` describes the whole.
+/// Returns the value of the key for a part; `of` describes the whole trace.
 pub fn statement(of: &str) -> Vec<u8> {
     format!("{{\"part_of\":{of}}}").into_bytes()
 }
 
-/// Returns the description of the whole in a top-level key; `None` if `split` did not write the
-/// key.
+/// Returns the description of the whole trace in a top-level key, or `None` if `split` did not
+/// write the key.
 fn whole_of<'v>(key: &[u8], value: &'v [u8]) -> Option<&'v [u8]> {
     let mut name = Vec::new();
     unescape(key.get(1..key.len() - 1)?, &mut name);

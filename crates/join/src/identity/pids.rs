@@ -1,8 +1,8 @@
 //! Assigns new pids to processes whose pid an earlier recording already uses.
 //!
-//! New pids show the old one: 4711 becomes 10004711, then 20004711 and so on, the first that is
-//! unused. If that exceeds 32 bits, or the old pid is negative or has more than seven digits, the
-//! first free number from 10,000,000 is used. A text pid gets the suffix `#2`, `#3`, …
+//! A new pid shows the old pid: 4711 becomes the first unused of 10004711, 20004711 and so on. If
+//! that exceeds 32 bits, or the old pid is negative or has more than seven digits, the first free
+//! number from 10,000,000 on is used. A text pid gets the suffix `#2`, `#3`, …
 //!
 //! With `offset`, all pids of input k (from 0) grow by k times the power of ten above all pids.
 
@@ -12,7 +12,7 @@ use super::spelling::{IdLiteral, tagged};
 use crate::config::{PidPolicy, StatedInput};
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
-/// Step between new pids that show the old one.
+/// Step between new pids that show the same old pid.
 const STEP: u64 = 10_000_000;
 /// Perfetto has 32 bits for pids and tids.
 const PID_MAX: u64 = u32::MAX as u64;
@@ -52,7 +52,7 @@ impl Pids {
                 used.insert(key.clone());
                 let value = number_of(&process.written);
                 greatest = value.filter(|&value| value <= PID_MAX).unwrap_or(0).max(greatest);
-                // assigned pids of profiles may yield; smaller ones come from file names and are
+                // reserve assigned pids of profiles; smaller pids come from file names and are
                 // genuine
                 if unit.synthetic && value.is_some_and(|value| value >= STEP) {
                     taken.insert(key.clone());
@@ -69,8 +69,8 @@ impl Pids {
         Pids { policy, used, taken, next: STEP, next_of_name: HashMap::default(), step, ordinals }
     }
 
-    /// Returns the new pid of a process that its recording has not seen before; `None` if it keeps
-    /// its pid.
+    /// Returns the new pid of a process that its recording has not seen before, or `None` if the
+    /// process keeps its pid.
     pub(super) fn give(
         &mut self,
         unit: &InputUnit,
@@ -106,8 +106,8 @@ impl Pids {
         (value <= PID_MAX && !self.used.contains(&key_of(Some(&new)))).then_some(new)
     }
 
-    /// Returns the first free pid that shows the old one, else any free pid. Returns `None` if the
-    /// old pid is neither number nor text.
+    /// Returns the first free pid that shows the old pid, otherwise any free pid. Returns `None` if
+    /// the old pid is neither number nor text.
     fn free(&mut self, written: &[u8]) -> Option<Vec<u8>> {
         let is_free = |new: &Vec<u8>| !self.used.contains(&key_of(Some(new)));
         match IdLiteral::of(written) {

@@ -1,7 +1,7 @@
 //! Fingerprint of a recording: processes with their names, threads and times, and ranges of ids.
 //!
-//! Scan workers collect it at a few nanoseconds per event: a small cache maps (pid, tid) pairs as
-//! written to their entries. Memory grows with threads, not with events or ids.
+//! Scan workers collect the fingerprint at a few nanoseconds per event: a small cache maps (pid,
+//! tid) pairs as written to their entries. Memory grows with threads, not with events or ids.
 //!
 //! Times are sampled: the [`SAMPLE`] events of each process whose offsets have the smallest hashes.
 //! The sample does not depend on how the input was divided into chunks. It shows when most events
@@ -39,7 +39,7 @@ pub(crate) struct IdFilter {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ProcessTimes {
-    /// Hashes, ascending, with their times.
+    /// Hashes of events, ascending, each with the time of its event.
     sample: Vec<(u64, i64)>,
     /// The greatest hash, once the sample is full.
     limit: Option<u64>,
@@ -199,7 +199,7 @@ struct ThreadSpelling {
     tid: Option<Vec<u8>>,
     /// Whether any of the events is not metadata.
     is_thread: bool,
-    /// Index of the times of its pid.
+    /// Index in `times` of the times of the pid.
     times: usize,
 }
 

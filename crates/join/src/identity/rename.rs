@@ -42,7 +42,7 @@ impl Renames {
         Some(Renames { pids, ids, args_keys })
     }
 
-    /// Returns the new pid for the key of an old one.
+    /// Returns the new pid for the key of an old pid.
     pub fn pid(&self, key: &[u8]) -> Option<&Vec<u8>> {
         self.pids.get(key)
     }
@@ -77,7 +77,7 @@ pub struct RenamedUnit {
     pub renames: Option<Arc<Renames>>,
     /// New ids of stack frames, only where they clash.
     pub frames: Option<IdMap>,
-    /// How times are shifted, if they are.
+    /// The shift of times, if any.
     pub shift: Option<Arc<Shift>>,
 }
 
@@ -100,7 +100,7 @@ impl Rewrite {
     }
 }
 
-/// Finds renames in events; each worker has its own.
+/// Finds renames in events; each worker has its own renamer.
 pub struct Renamer<'r> {
     rewrite: &'r Rewrite,
     finder: FieldFinder,

@@ -59,7 +59,7 @@ pub struct DecidedNames {
 
 /// Decides pids and ids. Also returns the streams of all units, merged under their new keys.
 ///
-/// `split_parts` tells which inputs are parts of a trace.
+/// `split_parts` has the inputs that are parts of a trace.
 pub fn decide_names(
     parts: Vec<UnitFacts>,
     split_parts: &InputParts,
@@ -73,7 +73,7 @@ pub fn decide_names(
     let (mut units, mut orders) = (Vec::new(), Vec::new());
     for mut part in parts {
         let Some(held) = by_base.get(&part.base) else { continue };
-        // the last input is still unfinished, and its successors finished all others
+        // only the last input is still unfinished
         part.processes.finish();
         if let Some(shift) = clocks.shift(held.input) {
             part.processes.move_times(|time| shift.moved(time));

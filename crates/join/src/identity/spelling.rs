@@ -146,8 +146,8 @@ struct NumberRange {
 
 type TextRange = (Box<[u8]>, Box<[u8]>);
 
-/// Ids of an input as ranges per order of magnitude, so that memory does not grow with their
-/// number.
+/// Ids of an input as ranges per order of magnitude, so that memory does not grow with the number
+/// of ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct IdRanges {
     numbers: Vec<(NumberClass, NumberRange)>,
@@ -229,7 +229,7 @@ impl IdRanges {
     }
 }
 
-/// Includes the ids of another part of the same recording, per kind of id.
+/// Adds the id ranges of another part of the same recording to `ids`, per kind of id.
 pub(super) fn append_each(ids: &mut Vec<IdRanges>, more: &[IdRanges]) {
     let missing = more.len().saturating_sub(ids.len());
     // there may be thousands of lists, most with one entry

@@ -20,8 +20,8 @@ pub struct IdentityWatch {
 }
 
 impl IdentityWatch {
-    /// Creates an observer whose memory counts against `quota`; `None` if no id can be renamed or
-    /// labeled.
+    /// Creates an observer whose memory counts against `quota`. Returns `None` if no id can be
+    /// renamed or labeled.
     pub(crate) fn new(config: &Config, several: bool, quota: &Arc<Quota>) -> Option<Self> {
         let filter = watched(several, &config.identity)?;
         let holding = Holding::new(quota);
