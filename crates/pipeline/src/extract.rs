@@ -55,7 +55,7 @@ impl ProfileChoice {
 /// The destination of extracted profiles.
 #[derive(Clone, Debug)]
 pub enum ProfileTarget {
-    /// A single profile, written there.
+    /// A single file, for a single profile.
     One(Target),
     /// A file per profile.
     Folder {
@@ -118,19 +118,19 @@ pub struct ProfilesReport {
     pub inputs: Vec<InputReport>,
     /// The selected profiles, sorted by start.
     pub profiles: Vec<ProfileInfo>,
-    /// How often chunk lists were spilled to disk.
+    /// Number of times that chunk lists were spilled to disk.
     pub spills: u64,
     /// The index that was used instead of a scan, and the number of bytes of events that were read.
     #[serde(serialize_with = "tracemill_join::report::rows::numbered_path")]
     pub index: Option<(PathBuf, u64)>,
-    /// Why an existing index was not used.
+    /// Reason why an existing index was not used.
     pub index_unused: Option<&'static str>,
     /// Warnings for the user.
     pub warnings: Vec<Warning>,
 }
 
 impl ProfilesReport {
-    /// Number of losses in the inputs and profiles.
+    /// Returns the number of losses in the inputs and profiles.
     pub fn lost(&self) -> u64 {
         self.inputs.iter().map(InputReport::lost).sum::<u64>()
             + self.profiles.iter().map(|profile| profile.flaws.lost()).sum::<u64>()
@@ -176,9 +176,9 @@ pub fn list_profiles(
 /// Cost: that of [`list_profiles`].
 ///
 /// # Errors
-/// Returns the same errors as [`crate::merge()`], and [`ErrorKind::Profiles`] if there is no
-/// profile, several for one file, or two of the same name. Nothing is written if an input cannot be
-/// read or a file exists already.
+/// Returns the same errors as [`crate::merge()`]. Returns [`ErrorKind::Profiles`] if there is no
+/// profile, if there are several profiles for one file, or if two files would get the same name.
+/// Nothing is written if an input cannot be read or a file exists already.
 pub fn extract_profiles(
     sources: &[Source],
     choice: &ProfileChoice,
@@ -196,7 +196,7 @@ fn scan_all() -> Planned<ReadPlan> {
 /// ranges of a plan, if there is one.
 ///
 /// # Errors
-/// Same as [`extract_profiles`].
+/// Returns the same errors as [`extract_profiles`].
 pub fn profiles_planned(
     sources: &[Source],
     choice: &ProfileChoice,
@@ -243,7 +243,7 @@ pub fn profiles_planned(
     Ok(ProfilesReport { inputs: inputs.reports, profiles, spills, index, index_unused, warnings })
 }
 
-/// Reads the byte ranges of a plan, or everything.
+/// Reads the byte ranges of a plan, or all sources.
 fn read(
     sources: &[Source],
     planned: Planned<ReadPlan>,
@@ -333,7 +333,7 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
         sink.finish()
     }
 
-    /// Returns the target of each profile, or `None` for empty profiles.
+    /// Returns the target of each profile; `None` for a profile without nodes.
     fn plan(
         &self,
         groups: &[ProfileGroup<'_>],

@@ -1,5 +1,5 @@
-//! The verbs that write traces: merge, split, slice, filter, convert, redact, and the extraction of
-//! CPU profiles.
+//! The commands that write traces: merge, split, slice, filter, convert, redact, and the extraction
+//! of CPU profiles.
 //!
 //! ```text
 //!  file ─ map ──┐                                   ┌─ memory ─> time buckets ─┐
@@ -7,9 +7,9 @@
 //!  gz/zst ──────┘   (tokenizer)          16 bytes   └─ disk ─> loser tree ─────┘
 //! ```
 //!
-//! [`merge()`], [`filter()`], [`split()`] … are complete verbs; the command line adds flags and
+//! [`merge()`], [`filter()`], [`split()`] … are complete commands; the command line adds flags and
 //! messages. Libraries do not print, exit or read the environment: [`Config`] has all options of a
-//! run, and its report all results.
+//! run, and the report of the run has all results.
 //!
 //! # Sort, merge
 //!
@@ -30,7 +30,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! By default equal pids and ids are the same and clocks are unchanged; the command uses
+//! By default equal pids and ids are the same and clocks are unchanged. The command line uses
 //! [`PidPolicy::Auto`], [`IdPolicy::Auto`] and [`Align::Auto`].
 //!
 //! # Collect CPU profiles
@@ -61,12 +61,12 @@
 //! | module | job |
 //! |---|---|
 //! | `merge` | several traces to one, in named steps |
-//! | `split`, `slice`, `filter`, `convert`, `redact`, `extract` | one verb each |
+//! | `split`, `slice`, `filter`, `convert`, `redact`, `extract` | one command each |
 //! | `for_viewer` | changes for DevTools or Perfetto |
-//! | `fitted` | other verbs for a viewer or with several inputs |
+//! | `fitted` | other commands for a viewer or with several inputs |
 //! | `repeated` | events that parts of a split repeat, and equal metadata events |
 //!
-//! Verbs read through [`tracemill_trace::observe`] and write through `TraceWriter` of
+//! Commands read through [`tracemill_trace::observe`] and write through `TraceWriter` of
 //! `tracemill-write`.
 #![forbid(unsafe_code)]
 
@@ -93,7 +93,7 @@ pub use merge::{is_plain_name, merge, plan_merge};
 pub use redact::{RedactReport, Redaction, Secret, redact};
 pub use slice::{SliceReport, SliceRun};
 pub use split::{SplitBy, SplitConfig, SplitPart, SplitReport, check_split_template, split};
-// re-exports for callers of the verbs
+// re-exports for callers of the commands
 pub use tracemill_join::config::{
     Align, CheckFor, Config, IdPolicy, Overlaps, PidPolicy, ViewerRules,
 };

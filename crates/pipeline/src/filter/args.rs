@@ -99,7 +99,8 @@ impl ArgsTests {
         self.0.is_empty()
     }
 
-    /// Whether `args` match one criterion of each path. Cost: one pass over each object on a path.
+    /// Returns whether `args` match one criterion of each path. Cost: one pass over each object on
+    /// a path.
     pub(super) fn are_met(&self, args: &[u8], scratch: &mut Vec<u8>) -> bool {
         self.0.iter().all(|(path, tests)| {
             let value = path.iter().try_fold(args, |value, name| member(value, name.as_bytes()));
@@ -123,7 +124,8 @@ impl Test {
     }
 }
 
-/// Returns the canonical form of a number, which equal numbers share.
+/// Returns the canonical form of a number, or `None` for any other value. Equal numbers have the
+/// same form.
 fn form(number: &[u8]) -> Option<Vec<u8>> {
     let mut form = Vec::new();
     canonical(number, &mut form).then_some(form)

@@ -1,4 +1,4 @@
-//! Evaluates the criteria of `filter` and returns why an event is dropped.
+//! Evaluates the criteria of `filter` and returns the reason why an event is dropped.
 //!
 //! | kind | criteria | evaluated |
 //! |---|---|---|
@@ -77,7 +77,7 @@ pub(crate) struct Criteria {
     name: Option<Regex>,
     args: ArgsTests,
     drops: Vec<DropPreset>,
-    /// The criteria one by one, to find those without a match.
+    /// The criteria as single queries, to find criteria that match nothing.
     pub(super) queries: Queries,
 }
 
@@ -133,7 +133,7 @@ impl Criteria {
         Some(Warning::DoesNotFit { bytes: len, most, viewer: None })
     }
 
-    /// Applies `--invert` to a reason.
+    /// Returns the final reason to drop an event, after `--invert`.
     #[inline]
     pub(super) fn outcome(&self, judged: Reason) -> Reason {
         match (self.filter.invert, judged) {

@@ -1,4 +1,5 @@
-//! Decides the events that had to wait for names, the trace start, or their pair or group.
+//! Decides on the undecided events: those that wait for names, for the trace start, or for their
+//! pair or group.
 //!
 //! ```text
 //!   late  ─ in input order ───────────────────> single events ─────┐
@@ -201,7 +202,8 @@ impl<I: Iterator<Item = Place>> Merger<I> {
 /// Events that share an id or a stream and are kept or dropped together.
 struct UndecidedGroup {
     events: SpillVec<Undecided>,
-    /// The lowest reason to drop any of the events. `head` takes precedence in streams.
+    /// The lowest reason to drop any of the events. In streams the reason of the `Profile` event,
+    /// `head`, takes precedence.
     any: Option<Reason>,
     head: Option<Reason>,
     times: Option<(i64, i64)>,
@@ -393,7 +395,7 @@ impl UndecidedEvents<'_, '_, '_> {
         Ok(())
     }
 
-    /// Returns the minimum duration to keep, if the output has a maximum size.
+    /// Returns the minimum duration to keep, or `None` if the output has no maximum size.
     fn threshold(
         &self,
         events: u64,
@@ -427,8 +429,8 @@ impl UndecidedEvents<'_, '_, '_> {
     }
 }
 
-/// Number of steps of duration. There are 64 per octave, so the threshold is at most 1.6 % too
-/// high.
+/// Number of steps into which durations are divided. There are 64 steps per octave, so the
+/// threshold is at most 1.6 % too high.
 const STEPS: usize = 64 * 64;
 
 fn step_of(dur: i64) -> usize {

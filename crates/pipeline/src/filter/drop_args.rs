@@ -10,7 +10,7 @@ use tracemill_write::patch::{EventPatcher, Patcher, WrittenAt};
 pub(super) struct DropArgs(Vec<Vec<String>>);
 
 impl DropArgs {
-    /// Parses paths with dots between names. Returns `None` without any.
+    /// Parses paths with dots between names. Returns `None` if there are no paths.
     pub(super) fn of(paths: &[String]) -> Option<Self> {
         let names = |path: &String| path.split('.').map(str::to_owned).collect();
         (!paths.is_empty()).then(|| DropArgs(paths.iter().map(names).collect()))
@@ -43,7 +43,7 @@ impl EventPatcher for ArgsDropper<'_> {
     }
 }
 
-/// Returns an object without the member at a path, or `None` if it has none.
+/// Returns an object without the member at a path, or `None` if there is no such member.
 fn without_path(object: &[u8], path: &[String]) -> Option<Vec<u8>> {
     let (name, rest) = path.split_first()?;
     if rest.is_empty() {

@@ -14,7 +14,7 @@ use tracemill_trace::store::entry::{Entry, rank};
 use tracemill_trace::store::place::Place;
 use tracemill_trace::time::bounds::Times;
 
-/// Decides which events of one chunk to keep. The index contains those that certainly stay.
+/// Decides which events of one chunk to keep. The index contains the events that certainly stay.
 pub(super) struct FilterLook {
     criteria: Criteria,
     pub(super) found: Findings,
@@ -66,7 +66,7 @@ impl Findings {
             if criteria.needs.names {
                 self.names.note_by(event, plain_id);
             }
-            // threads with metadata events only count too
+            // threads that only have metadata events count too
             if criteria.needs.threads {
                 self.threads.number(event, criteria);
             }

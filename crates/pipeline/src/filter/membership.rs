@@ -27,7 +27,7 @@ pub(super) fn role_of(event: &Event<'_>, pairs: bool) -> PairRole {
     }
 }
 
-/// Whether events of a phase share ids with others.
+/// Returns whether events of a phase share ids with other events.
 #[inline]
 fn is_of_groups(phase: u8) -> bool {
     matches!(
@@ -40,7 +40,7 @@ fn has_id(event: &Event<'_>) -> bool {
     event.field_and_rest(Field::Id).or(event.field_and_rest(Field::Id2)).is_some()
 }
 
-/// Returns a hash of the fields that the events of a pair's thread, a group or a stream share.
+/// Returns a hash of the fields that all events of a thread, a group or a stream share.
 ///
 /// A collision joins two groups. With 64 bits and ten million groups its probability is 1 in
 /// 100,000.

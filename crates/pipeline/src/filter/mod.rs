@@ -12,9 +12,9 @@
 //! times decide single events immediately.
 //!
 //! [`decide`] keeps related events together. B and E are paired per thread. Async, flow and object
-//! events that share category, id and scope (flows: also the name; local ids: the process) stay if
-//! one of them matches; their time is that from the first to the last. A CPU profile stays if its
-//! `Profile` event does, and lasts until its last chunk.
+//! events form a group if they share category, id and scope (flows: also the name; local ids: also
+//! the process). A group stays if any of its events matches; its time is from its first to its last
+//! event. A CPU profile stays if its `Profile` event stays, and lasts until its last chunk.
 
 mod args;
 mod criteria;
@@ -154,12 +154,12 @@ fn write(
     })
 }
 
-/// Collects the events that stay and the undecided ones, 40 bytes each.
+/// Collects the events that stay, and the undecided events, which take 40 bytes each.
 ///
 /// Writes the output during the scan until the first undecided event.
 struct Selection<'c> {
     stream_policy: StreamPolicy<'c>,
-    /// The output, with the events before the first undecided one.
+    /// The output, with the events before the first undecided event.
     begun: Option<Box<StreamedOutput>>,
     /// The output, if it may be started at the first events.
     may_begin: Option<(&'c OutputConfig, &'c Config)>,

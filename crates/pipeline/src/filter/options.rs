@@ -5,7 +5,8 @@ use tracemill_join::config::id_set::IdSet;
 use tracemill_join::config::pattern::{Glob, Pattern, Preset};
 use tracemill_trace::time::{Duration, TimePoint};
 
-/// Selects events: those that match one value of each option that is given, and no preset.
+/// Options that select events. A selected event matches one value of each given option, and no
+/// preset in `drop`.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// Pids of processes.
@@ -22,11 +23,11 @@ pub struct Filter {
     pub cat: Vec<Glob>,
     /// Event names, decoded.
     pub name: Vec<Pattern>,
-    /// Values in `args`; one for each path must match.
+    /// Values in `args`; one value for each path must match.
     pub args: Vec<ArgsCriterion>,
     /// Whether names and categories match regardless of case.
     pub ignore_case: bool,
-    /// Minimum duration. Events without one have 0; a B without E lasts to the end of the trace.
+    /// Minimum duration. Events without a duration have 0; a B without an E has no limit.
     pub min_dur: Option<Duration>,
     /// Maximum duration.
     pub max_dur: Option<Duration>,

@@ -1,8 +1,8 @@
-//! Writes events during the scan until the first one that must wait.
+//! Writes events during the scan until the first event that must wait.
 //!
 //! Events of a CPU profile need not wait if there is no criterion on time and their `Profile` event
-//! comes first, as producers write it: they stay if it does. At the end the result is compared with
-//! that of [`decide`](super::decide), which knows all `Profile` events.
+//! comes first, as producers write it: they stay if that event stays. At the end the result is
+//! compared with that of [`decide`](super::decide), which knows all `Profile` events.
 
 use super::criteria::Criteria;
 use super::look::Findings;
@@ -98,7 +98,8 @@ impl Overlapped {
         Some(bytes)
     }
 
-    /// Whether an event of a CPU profile stays. `None` if unknown, and for other events.
+    /// Returns whether an event of a CPU profile stays. Returns `None` if that is unknown, and for
+    /// events of no profile.
     fn stays(&mut self, record: &Undecided, criteria: &Criteria) -> Option<bool> {
         match record.role {
             PairRole::Head if self.profiles.len() < PROFILES_MOST => {
@@ -110,14 +111,14 @@ impl Overlapped {
         }
     }
 
-    /// Whether the final decision on an event is the one that was written.
+    /// Returns whether the final decision on an event is the same as during the scan.
     pub(super) fn agrees(&self, record: &Undecided, stays: bool) -> bool {
         let is_of_profile = matches!(record.role, PairRole::Head | PairRole::Chunk);
         let written = self.profiles.get(&record.key).filter(|_| is_of_profile);
         written.is_none_or(|&written| written == stays)
     }
 
-    /// Returns the output, if its opening is right.
+    /// Ends the copy. Returns the output, or `None` if the output must be written again.
     pub(super) fn end(
         self,
         layout: Layout,

@@ -96,7 +96,7 @@ impl Queries {
         (0..self.0.len()).filter(|&number| self.0[number].is_of_events()).collect()
     }
 
-    /// Tests an event against the queries in `open`, and removes those that match.
+    /// Tests an event against the queries in `open`, and removes matching queries from `open`.
     #[cold]
     pub(super) fn note(&self, event: &Event<'_>, open: &mut Vec<usize>, scratch: &mut Vec<u8>) {
         open.retain(|&number| {

@@ -36,7 +36,7 @@ impl ThreadNumbers {
         ids.map(|(pid, tid)| ThreadIds { pid: plain_id(pid), tid: plain_id(tid) })
     }
 
-    /// Approximate heap bytes.
+    /// Returns the approximate heap bytes.
     pub(super) fn heap(&self) -> u64 {
         self.table.heap() + (self.by_ids.len() * size_of::<Reason>()) as u64
     }

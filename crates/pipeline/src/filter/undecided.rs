@@ -20,7 +20,7 @@ pub(super) enum PairRole {
     Start,
     /// An `e` or `F` event with an id.
     Finish,
-    /// Another event that shares an id.
+    /// Any other event of a group; it has an id.
     Member,
     /// The `Profile` event of a stream.
     Head,
@@ -33,11 +33,12 @@ record! { enum PairRole { Single, Begin, End, Start, Finish, Member, Head, Chunk
 record! {
     #[derive(Clone, Copy, Debug)]
     pub(super) struct Undecided {
-        /// The hash of its pair or group; the duration of a single event.
+        /// Hash of the event's pair, group or stream; for a single event its duration in
+        /// nanoseconds.
         pub(super) key: u64,
         /// Time and place; [`i64::MIN`] if the event has no time.
         pub(super) entry: Entry,
-        /// The hash of the name of a begin or end event, for pairing; 0 for others.
+        /// The hash of the name of a begin or end event, for pairing; 0 for other events.
         pub(super) name: u64,
         pub(super) thread: u32,
         /// The reason to drop the event, from its fields and its thread's ids.

@@ -1,4 +1,4 @@
-//! Merges several inputs into one trace, for verbs that read one trace.
+//! Merges several inputs into one trace, for commands that read one trace.
 
 use crate::extract::ProfilesReport;
 use crate::merge::merge;
@@ -20,9 +20,9 @@ pub struct JoinedInputs {
 
 /// Merges several inputs by the rules of `config`, which gives them one clock and unique processes.
 ///
-/// [`Config::as_merged`] has the rules of `merge` without options. Returns `None` if the verb can
-/// read the inputs directly: a single input, or rules that keep all names and clocks, as in
-/// [`Config::of`]. `output` is the output of the verb, which must not be an input.
+/// [`Config::as_merged`] has the rules of `merge` without options. Returns `None` if the command
+/// can read the inputs directly: a single input, or rules that keep all names and clocks, as in
+/// [`Config::of`]. `output` is the output of the command, which must not be an input.
 ///
 /// Cost: a merge, and disk space for its output.
 ///
@@ -42,7 +42,7 @@ pub struct JoinedInputs {
 /// ```
 ///
 /// # Errors
-/// Same as [`crate::merge()`].
+/// Returns the same errors as [`crate::merge()`].
 pub fn join(
     sources: &[Source],
     output: Option<&OutputConfig>,
@@ -74,19 +74,19 @@ impl JoinedInputs {
         &self.merged
     }
 
-    /// Adds the inputs and warnings of the merge to the report of the verb.
+    /// Adds the inputs and warnings of the merge to the report of the command.
     pub fn complete(self, run: &mut RunReport) {
         run.follow(self.merged.run);
     }
 
-    /// Like [`JoinedInputs::complete`], for a verb that does not write a trace.
+    /// Does the same as [`JoinedInputs::complete`], for a command that does not write a trace.
     pub fn complete_inputs(self, inputs: &mut Vec<InputReport>, warnings: &mut Vec<Warning>) {
         *inputs = self.merged.run.inputs;
         warnings.splice(0..0, self.merged.run.warnings);
     }
 
-    /// Like [`JoinedInputs::complete`], for a report of CPU profiles. Offsets of problems refer to
-    /// the merged trace.
+    /// Does the same as [`JoinedInputs::complete`], for a report of CPU profiles. Offsets of
+    /// problems refer to the merged trace.
     pub fn complete_profiles(self, report: &mut ProfilesReport) {
         self.complete_inputs(&mut report.inputs, &mut report.warnings);
         let place = |offset| ("the trace that merge makes of the inputs".to_owned(), offset);

@@ -1,10 +1,10 @@
-//! Runs verbs other than `merge` for a viewer: the verb writes a draft, and a merge for the viewer
-//! writes the output.
+//! Runs commands other than `merge` for a viewer: the command writes a draft, and a merge for the
+//! viewer writes the output.
 //!
 //! ```text
 //!   slice, filter, a part of split ─> draft ─> merge for the viewer ─> output
 //!   convert:    merge for the viewer ─> draft ─> convert            ─> output
-//!   several inputs of any of them: merge ─> draft ─> the verb with one input ([`join`])
+//!   several inputs of any of them: merge ─> draft ─> the command with one input ([`join`])
 //! ```
 //!
 //! So only `merge` needs the viewer's rules ([`crate::for_viewer`]). Drafts are in the folder of
@@ -35,8 +35,8 @@ fn settled(config: &Config) -> Config {
     Config { identity, clocks, ..config.clone() }
 }
 
-/// Calls `write` with the draft as output and the config of a draft. Returns its report and the
-/// draft.
+/// Calls `write` with the draft as output and the config of a draft. Returns the report of `write`,
+/// and the draft.
 ///
 /// # Errors
 /// Returns the errors of `write`, and [`tracemill_trace::ErrorKind::Scratch`] if the draft cannot
@@ -53,7 +53,8 @@ pub(crate) fn draft<R>(
     Ok((report, draft.source(name)?))
 }
 
-/// Merges a draft for the viewer into the output. `window` is the range that DevTools opens it on.
+/// Merges a draft for the viewer into the output. `window` is the time range that DevTools shows
+/// when it opens the output.
 pub(crate) fn fit(
     draft: Source,
     window: Option<(i64, i64)>,

@@ -1,4 +1,4 @@
-//! The public verbs `slice`, `convert` and `filter`, with or without a viewer.
+//! The public commands `slice`, `convert` and `filter`, with or without a viewer.
 
 use super::{draft, fit};
 use crate::convert::convert as convert_plain;
@@ -74,7 +74,7 @@ pub fn slice(
     slice_planned(job, Planned::Scan(IndexOutcome::default()), config)
 }
 
-/// Writes a slice like [`slice()`], reading only the byte ranges of a plan, if there is one.
+/// Writes a slice like [`slice()`]. If there is a plan, reads only its byte ranges.
 ///
 /// The run must have passed [`SliceRun::check`]. [`SliceReport::index`] says whether the plan was
 /// used.

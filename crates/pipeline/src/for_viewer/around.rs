@@ -1,8 +1,9 @@
 //! Adds an event around the CPU profiles of each thread, in traces where DevTools draws nothing
 //! else.
 //!
-//! DevTools takes the bounds of a trace, and the end of the last call, from such events. The event
-//! begins 1 µs before the profile, so that all calls are inside it.
+//! DevTools takes the bounds of a trace, and the end of the last call, from events other than those
+//! of CPU profiles. The added event begins 1 µs before the profile, so that all calls are inside
+//! it.
 
 use super::changes::{Change, Changes};
 use super::pages::InputPages;

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! DevTools passes these lists as arguments of one call (devtools-semantics §1.12) and joins chunks
-//! in file order, so it reads the parts like the chunk. Memory: a copy of the event.
+//! in file order, so it reads the parts like the whole chunk. Memory: a copy of the event.
 
 use tracemill_tokenizer::{Cursor, Event, Field, members, string_is};
 use tracemill_trace::json::member;
@@ -67,7 +67,8 @@ impl<'e> ChunkLists<'e> {
         lists
     }
 
-    /// Number of parts before the first samples, which come with the last nodes.
+    /// Returns the number of parts before the first samples. The part with the first samples also
+    /// has the last nodes.
     fn before_samples(&self) -> usize {
         self.parts[0].saturating_sub(1)
     }
@@ -100,14 +101,14 @@ struct ChunkPart {
     last: bool,
 }
 
-/// Whether an event may be a chunk that is too large, judging by name and length.
+/// Returns whether an event may be a chunk that is too large, judging by name and length.
 #[inline]
 pub(super) fn may_be_large(event: &Event<'_>) -> bool {
     // an element and its comma take two bytes
     event.bytes.len() > 2 * MOST && event.is_string(Field::Name, b"ProfileChunk")
 }
 
-/// Returns the `data` and the lists of a chunk, if it is too large.
+/// Returns the `data` and the lists of a chunk, or `None` if the chunk is not too large.
 fn large<'e>(event: &Event<'e>) -> Option<(&'e [u8], ChunkLists<'e>)> {
     if !may_be_large(event) {
         return None;
@@ -122,7 +123,8 @@ pub(super) fn count_parts(event: &Event<'_>) -> u64 {
     large(event).map_or(1, |(_, lists)| lists.count() as u64)
 }
 
-/// Splits a chunk that is too large. Returns the parts, joined by `separator`, and their number.
+/// Splits a chunk. Returns the parts, joined by `separator`, and their number. Returns `None` if
+/// the chunk is not too large.
 pub(super) fn cut(event: &Event<'_>, separator: &[u8]) -> Option<(Vec<u8>, u64)> {
     let (data, mut lists) = large(event)?;
     let (first, count) = (lists.before_samples(), lists.count());
@@ -174,7 +176,8 @@ fn push_key(key: &[u8], out: &mut Vec<u8>) {
     out.push(b':');
 }
 
-/// A member: of a list what is next, if it is its turn; anything else if the part has the rest.
+/// Appends a member of `data` to a part: the next elements of a list, or an empty list if the part
+/// has no samples. Any other member is appended only if the part has the rest.
 fn push_list(
     key: &[u8],
     value: &[u8],

@@ -54,7 +54,7 @@ fn between(from: Option<&[u8]>, to: Option<&[u8]>) -> Option<Attos> {
     Some(Attos::of(to?)? - Attos::of(from?)?)
 }
 
-/// Adds the keys of an E event. Returns the members to append, and the number of dropped ones.
+/// Adds the keys of an E event. Returns the members to append, and the number of dropped keys.
 fn add(begin: &Event<'_>, end: &[u8], patches: &mut Patches) -> (Vec<u8>, u64) {
     let fields: Vec<(Vec<u8>, &[u8])> =
         members(begin.bytes).map(|(key, value)| (plain(key), value)).collect();
@@ -66,7 +66,7 @@ fn add(begin: &Event<'_>, end: &[u8], patches: &mut Patches) -> (Vec<u8>, u64) {
         more.extend_from_slice(b":");
         more.extend_from_slice(value);
     };
-    // of duplicates the last wins
+    // among duplicate keys, the last wins
     let all: Vec<_> = members(end).collect();
     let is_free =
         |name: &[u8]| known(name).is_none() && !all.iter().any(|(key, _)| string_is(key, name));
@@ -114,7 +114,7 @@ fn add(begin: &Event<'_>, end: &[u8], patches: &mut Patches) -> (Vec<u8>, u64) {
     (more, lost)
 }
 
-/// A key as it reads.
+/// Returns the text of a key, without quotes and escapes.
 fn plain(key: &[u8]) -> Vec<u8> {
     let mut plain = Vec::new();
     unescape(key.get(1..key.len() - 1).unwrap_or_default(), &mut plain);

@@ -1,14 +1,14 @@
 //! Replaces `\u` escapes by the characters themselves, for Perfetto.
 //!
-//! Perfetto v52 decodes the escapes of a string only if the string contains `\"`, and shows the
-//! others as written. When it decodes half of a surrogate pair (`\ud83d`), it refuses the file or
-//! hangs.
+//! Perfetto v52 decodes the escapes of a string only if the string contains `\"`, and shows all
+//! other escapes as written. When it decodes half of a surrogate pair (`\ud83d`), it refuses the
+//! file or hangs.
 
 use memchr::memchr_iter;
 use tracemill_tokenizer::escaped_code_point;
 
-/// Returns the event (valid JSON) with its escapes replaced, or `None` without any. Control
-/// characters, `"` and `\` stay escaped; an unpaired surrogate becomes U+FFFD.
+/// Returns the event (valid JSON) with its escapes replaced, or `None` if nothing is replaced.
+/// Control characters, `"` and `\` stay escaped; an unpaired surrogate becomes U+FFFD.
 pub(super) fn with_characters(event: &[u8]) -> Option<Vec<u8>> {
     let mut text = Vec::new();
     // `event[..done]` is in the text already

@@ -64,7 +64,8 @@ impl ViewerFixups {
         done.add(Change::MendedKeys, united.mend());
     }
 
-    /// Returns the number of events written before all others, which name the added tracks.
+    /// Returns the number of metadata events that name added tracks. These events come before all
+    /// other events of the output.
     pub(crate) fn before(&self) -> u64 {
         self.done.lock().unwrap_or_else(|e| e.into_inner()).get(Change::Lanes)
     }
@@ -92,7 +93,7 @@ struct FixupFinder<'r> {
     finder: FieldFinder,
     validator: Validator,
     changes: Changes,
-    /// New pids and tids, by the old ones as written.
+    /// New pids and tids, by the old pid and tid as written.
     known: HashMap<Vec<u8>, [Option<u32>; 2]>,
     event: Vec<u8>,
 }
@@ -112,7 +113,7 @@ impl<'e> PatchedEvent<'e, '_> {
         self.patches.replace(self.event, value, text);
     }
 
-    /// Inserts members before all others of the event.
+    /// Inserts members before all other members of the event.
     fn insert(&mut self, members: &[u8]) {
         if !members.is_empty() {
             let front = &self.event[1..1];
@@ -181,7 +182,7 @@ impl FixupFinder<'_> {
     fn supply(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
         let mut missing = Vec::new();
         let is_metadata = event.is_metadata();
-        // `supply_args` adds the args of these
+        // `supply_args` adds the args of such events
         let fields = if lacks(event).is_some() { 2 } else { 3 };
         let rows = [
             (Field::Name, Change::Names, &b"\"\""[..], false),
@@ -357,7 +358,7 @@ impl FixupFinder<'_> {
         }
         self.apply(event.bytes, found);
         let mut changed = false;
-        // events without a single meaning were dropped while reading
+        // events with several possible meanings were dropped while reading
         if !sound && let Ok(Some(mended)) = mend(&self.event) {
             self.event = mended;
             self.changes.one(Change::Mended);

@@ -1,5 +1,5 @@
 //! Changes the output of a merge so that a viewer opens and shows it correctly (`merge --for`; for
-//! other verbs see [`crate::fitted`]).
+//! other commands see [`crate::fitted`]).
 //!
 //! The rules are those of `check`. Sources: `devtools-semantics.md` §1, §3, §8, §9, §11, §15 and
 //! `users.md` §4.
@@ -54,7 +54,7 @@ pub(crate) use synthetic::MergeContext;
 
 use tracemill_trace::output::target::Format;
 
-/// Returns the form that viewers read: none reads NDJSON, and Perfetto refuses an empty array.
+/// Returns the form that viewers read: no viewer reads NDJSON, and Perfetto refuses an empty array.
 pub(crate) fn form(format: Format, events: u64) -> Format {
     match format {
         Format::Array if events > 0 => Format::Array,

@@ -1,5 +1,5 @@
-//! Finds slices (X, or B and E) that begin inside another slice of their thread and end after it.
-//! Viewers drop them or draw them wrongly.
+//! Finds slices (X, or B and E) that begin inside another slice of their thread and end after that
+//! slice. Viewers drop such slices or draw them wrongly.
 //!
 //! ```text
 //!   thread   ├────── a ──────┤          ├── c ──┤
@@ -8,9 +8,9 @@
 //! ```
 //!
 //! Walks over the output before it is written, on one thread. If there are E events, an earlier
-//! walk pairs them, so that the end of a pair is known at its begin. Times are rounded down to
-//! nanoseconds, and slices without a duration overlap nothing, as in `check`. Memory: the open
-//! slices of each track; edits go to disk, 16 bytes each.
+//! walk pairs B and E events, so that the end of a pair is known at its begin. Times are rounded
+//! down to nanoseconds, and slices without a duration overlap nothing, as in `check`. Memory: the
+//! open slices of each track; edits go to disk, 16 bytes each.
 
 use super::changes::{Change, Changes};
 use super::threads::{RenamedThreads, free, low_bits};
@@ -33,10 +33,9 @@ use tracemill_trace::store::entry::Entry;
 use tracemill_write::emit::OrderedEvents;
 use tracemill_write::patch::event_rewriter::EventRewriter;
 
-/// Maximum number of added tracks per thread; each event is tried on all of them.
+/// Maximum number of added tracks per thread; each overlapping slice is tried on all added tracks.
 const LANES: usize = 256;
-/// Distance between the tids of added tracks, which shows their thread: 7 becomes 1000007, 2000007,
-/// …
+/// Distance between the tids of added tracks. A tid shows its thread: 7 becomes 1000007, 2000007, …
 const STEP: u32 = 1_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +60,7 @@ pub(crate) struct Overlapping {
 }
 
 impl Overlapping {
-    /// Returns the change to event `index` of the output.
+    /// Returns the change to event `index` of the output, or `None` if the event does not change.
     #[inline]
     pub(super) fn at(&self, index: u64) -> Option<Edit> {
         let records = self.edits.as_deref()?.as_chunks::<RECORD>().0;
@@ -91,8 +90,8 @@ struct ThreadLanes {
     /// Open slices of the thread, then of each added track.
     open: Vec<OverlapTrack>,
     tids: Vec<u32>,
-    /// Open B events: first their numbers, in the second walk the tids of their tracks, or 0 for
-    /// the thread.
+    /// Open B events. In the first walk each has its number; in the second walk, the tid of its
+    /// track, or 0 if it stays on the thread.
     begins: Begins<u64>,
 }
 
@@ -101,8 +100,8 @@ struct OverlapWalk<'w> {
     rule: Overlaps,
     new: &'w mut RenamedThreads,
     threads: Vec<ThreadLanes>,
-    /// Threads by pid and tid as written, their indices in `threads`, and indices by [`key_of`] of
-    /// both ids.
+    /// Numbers of threads by pid and tid as written. `known` has the index in `threads` for each
+    /// number; `lanes` has the index for the [`key_of`] of both ids.
     spelled: ThreadTable,
     known: Vec<usize>,
     lanes: HashMap<Vec<u8>, usize>,
@@ -117,7 +116,7 @@ struct OverlapWalk<'w> {
     quota: Quota,
 }
 
-/// Finds the overlaps in the output. `has_ends` says whether there are E events.
+/// Finds the overlaps in the output. `has_ends`: whether there are E events.
 pub(crate) fn find_overlaps<'e>(
     events: &mut OrderedEvents<'e, '_, '_>,
     runs: &'e EntryRuns,
@@ -212,7 +211,8 @@ impl OverlapWalk<'_> {
         self.quota.check(self.heap, OPEN)
     }
 
-    /// Returns the value of the B event that an E event ends.
+    /// Returns the value of the B event that an E event ends, or `None` if there is no such B
+    /// event.
     fn end(&mut self, event: &Event<'_>) -> Option<u64> {
         let thread = self.thread_of(event);
         self.threads[thread].begins.end(name_key(event))
@@ -278,8 +278,8 @@ impl OverlapWalk<'_> {
         Ok(tid.map(Edit::Tid))
     }
 
-    /// Returns the tid of the first track with room for a slice, or `None` if no track can be
-    /// added.
+    /// Returns the tid of the first added track with room for a slice. Adds a track if there is no
+    /// room. Returns `None` if the thread has the maximum number of tracks.
     fn spill(&mut self, thread: usize, kind: SliceKind, slice: Interval) -> Option<u32> {
         let lanes = &mut self.threads[thread];
         let fits = lanes.open[1..].iter_mut().position(|open| open.enter(kind, slice).is_none());

@@ -1,13 +1,15 @@
 //! Makes DevTools show all pages: keeps one `TracingStartedInBrowser`, and adds a `CommitLoad` to
-//! processes that it would hide.
+//! processes that DevTools would hide.
 //!
-//! * Of several `TracingStartedInBrowser` the earliest is kept, preferably not a synthetic one. It
-//!   gets the frames of all, its own last, because DevTools takes the last main frame.
-//! * DevTools starts at that event, so it moves if recordings without a browser begin earlier.
-//!   DevTools names the main frame after its first navigation within 0.5 s, so the frame gets that
-//!   URL.
-//! * In a browser trace DevTools hides processes without a page. That is right for processes of the
-//!   browser's recording, if others of it are drawn. All other processes get a page.
+//! * Among several `TracingStartedInBrowser`, the earliest is kept, preferably one that is not
+//!   synthetic. It gets the frames of all such events. Its own frames come last, because DevTools
+//!   takes the last main frame.
+//! * DevTools starts at that event, so the event moves if recordings without a browser begin
+//!   earlier. DevTools names the main frame after its first navigation within 0.5 s, so the frame
+//!   gets the URL of that navigation.
+//! * In a browser trace DevTools hides processes without a page. This is right for a process of the
+//!   browser's recording, if DevTools draws other processes of that recording. All other processes
+//!   get a page.
 
 use super::changes::{Change, Changes};
 use super::scan::{Literal, PageTable};
@@ -59,7 +61,8 @@ impl InputPages<'_> {
         real.map(|(base, _)| self.recording(*base)).collect()
     }
 
-    /// Merges several `TracingStartedInBrowser`, given in output order, into one.
+    /// Merges several `TracingStartedInBrowser`, given in output order, into one event. Returns
+    /// `None` if no such event has data.
     pub(super) fn start(
         &self,
         mut starts: Vec<TraceStart>,
@@ -108,7 +111,7 @@ impl InputPages<'_> {
         });
     }
 
-    /// Returns the recordings of browsers of which DevTools draws a process with a page or a whole
+    /// Returns the recordings of browsers in which DevTools draws a process with a page or a whole
     /// CPU profile.
     fn browsers(&self) -> BTreeSet<usize> {
         let mut browsers = self.recordings(|tables| tables.is_browser);
@@ -170,7 +173,8 @@ impl InputPages<'_> {
     }
 }
 
-/// Returns the content of a string pid, or a numeric pid unchanged.
+/// Returns the content of a string pid, or a numeric pid unchanged. Returns `None` for any other
+/// value.
 fn inner(pid: &[u8]) -> Option<&[u8]> {
     match pid {
         [b'"', inner @ .., b'"'] => Some(inner),
@@ -201,13 +205,13 @@ fn load(first: i64, pid: &[u8], tid: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Returns `args.data` of an event, if it is an object.
+/// Returns `args.data` of an event, or `None` if it is not an object.
 fn data_of(event: &[u8]) -> Option<&[u8]> {
     let data = member(fields_of(event).field(event, Field::Args)?, b"data");
     data.filter(|data| data.starts_with(b"{"))
 }
 
-/// Inserts the frames of others before those of `chosen`, without duplicates.
+/// Inserts the frames of the events `others` before the frames of `chosen`, without duplicates.
 fn unite_frames(chosen: &[u8], others: &[TraceStart], patches: &mut Patches) {
     let Some(data) = data_of(chosen) else { return };
     let list = member(data, b"frames");

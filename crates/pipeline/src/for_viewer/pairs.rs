@@ -1,8 +1,8 @@
 //! Pairs the B and E events of each thread in output order.
 //!
 //! [`DevtoolsBegins`] decides which B an E ends, so that a missing E affects only its own B. Pairs
-//! that end at the same time are returned in the order of their B events; if they also begin
-//! together, the first B is the outer one.
+//! that end at the same time are returned in the order of their B events. If they also begin
+//! together, the pair with the first B is the outer pair.
 
 use super::changes::{Change, Changes};
 use super::complete::complete;

@@ -34,7 +34,7 @@ pub(super) type Literal = Vec<u8>;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Navigation {
     pub(super) time: i64,
-    /// Where to, as written.
+    /// URL of the new page, as written.
     pub(super) url: Literal,
 }
 
@@ -57,7 +57,8 @@ pub(super) struct PageTable {
     /// Whether there is a `CpuProfile` event, which DevTools draws without a page.
     pub(super) has_whole_profile: bool,
     pub(super) has_start: bool,
-    /// Start of the first and end of the last event that DevTools draws. It draws none at time 0.
+    /// Start of the first and end of the last event that DevTools draws. DevTools draws no event at
+    /// time 0.
     pub(super) drawn: Option<(i64, i64)>,
     pub(super) profiles: InputProfiles,
     /// First navigation of main frames, by frame.
@@ -92,7 +93,7 @@ impl PageTable {
         self.thread_count += by_tid.len() - before;
     }
 
-    /// Estimates the heap bytes of the tables, and of those derived from them such as new ids.
+    /// Estimates the heap bytes of the tables, and of derived tables such as new ids.
     fn heap(&self) -> u64 {
         const PROCESS: usize = 1500;
         const THREAD: usize = 300;
@@ -144,7 +145,7 @@ impl PageTable {
         }
     }
 
-    /// Extends the drawn range. Profiles are needed only while it is empty.
+    /// Extends the drawn range. Profiles are needed only while the range is empty.
     fn note_drawn(&mut self, start: i64, end: i64) {
         widen(&mut self.drawn, start, end);
         if self.is_wide() {
@@ -152,7 +153,7 @@ impl PageTable {
         }
     }
 
-    /// Whether the drawn range is longer than 0.
+    /// Returns whether the drawn range is longer than 0.
     fn is_wide(&self) -> bool {
         self.drawn.is_some_and(|(from, to)| from < to)
     }
@@ -274,7 +275,7 @@ pub(crate) struct ViewerScan {
     empty: u64,
     bare_starts: u64,
     tables: Vec<(u64, PageTable)>,
-    /// Heap bytes of all tables but the last.
+    /// Heap bytes of all tables except the last.
     earlier_tables: u64,
     has_ends: bool,
     cut_chunks: Vec<CutChunk>,

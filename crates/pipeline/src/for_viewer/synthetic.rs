@@ -48,8 +48,8 @@ impl EventList {
 }
 
 impl ViewerFacts {
-    /// Replaces the events that are not in the index by synthetic events: an array. Repeated events
-    /// among them are removed from `left_out`.
+    /// Returns synthetic events, as a JSON array, in place of the events that are not in the index.
+    /// Removes repeated events among the latter from the counts in `left_out`.
     pub(crate) fn make(
         &self,
         left_out: &mut LeftOut,

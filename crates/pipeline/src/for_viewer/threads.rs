@@ -1,11 +1,12 @@
 //! Renames ids that viewers cannot read (`users.md` §4).
 //!
-//! Perfetto treats a pid or tid below 0 or above 4294967295 as 0; DevTools rounds those above 2^53.
-//! Such a number is replaced by its lowest 32 bits, or the next free number: tids within their
-//! process, pids among all. Strings stay. Memory: the threads of the trace.
+//! Perfetto treats a pid or tid below 0 or above 4294967295 as 0; DevTools rounds numbers above
+//! 2^53. Such a number is replaced by its lowest 32 bits, or by the next free number. A new tid is
+//! free within its process, a new pid among all pids. Strings stay. Memory: the threads of the
+//! trace.
 //!
-//! Flow ids must be integers or hexadecimal. Others are replaced by a 64-bit hash, which needs no
-//! table.
+//! Flow ids must be integers or hexadecimal. Other flow ids are replaced by a 64-bit hash, which
+//! needs no table.
 
 use super::scan::{Literal, PageTable};
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ type WrittenThreads = BTreeMap<Vec<u8>, Literal>;
 
 #[derive(Debug, Default)]
 pub(crate) struct RenamedThreads {
-    /// New pids by [`key_of`] of the old one.
+    /// New pids by [`key_of`] of the old pid.
     pub(super) pids: BTreeMap<Vec<u8>, u32>,
     /// New tids by [`key_of`] of the old pid and tid.
     pub(super) tids: BTreeMap<Vec<u8>, u32>,
@@ -89,7 +90,7 @@ fn in_range(value: &[u8]) -> Option<u32> {
     parse(value)
 }
 
-/// Whether a value is a number that does not fit into 32 bits.
+/// Returns whether a value is a number that does not fit into 32 bits.
 pub(super) fn is_outside(value: &[u8]) -> bool {
     let mut scratch = Vec::new();
     let number = match value.first() {
@@ -110,7 +111,7 @@ pub(super) fn low_bits(value: &[u8]) -> u32 {
     }
 }
 
-/// Returns the replacement of a flow id, if Perfetto cannot read it.
+/// Returns the replacement of a flow id, or `None` if Perfetto can read the id.
 pub(super) fn flow_id(id: &[u8]) -> Option<Vec<u8>> {
     (id != b"null" && !is_read(id)).then(|| hexadecimal(hash_value(Some(id))))
 }
@@ -120,7 +121,7 @@ pub(super) fn local_flow_id(id: &[u8], pid: &[u8]) -> Vec<u8> {
     hexadecimal(mix(hash_value(Some(id)), hash_value(Some(pid))))
 }
 
-/// Whether Perfetto reads the id as a number of up to 64 bits.
+/// Returns whether Perfetto reads the id as a number of up to 64 bits.
 fn is_read(id: &[u8]) -> bool {
     let text = to_text(id);
     match text.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {

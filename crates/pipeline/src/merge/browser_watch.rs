@@ -6,8 +6,8 @@ use tracemill_trace::observe::{EventRef, Look, Observer, SealedChunk, Starter};
 use tracemill_trace::run::error::Error;
 use tracemill_viewers::essential::{STARTED, is_start};
 
-/// Whether events of this name are neither part of a CPU profile nor the start of a browser trace,
-/// see [`Observer::ignores_plain_events`].
+/// Returns whether events of this name are neither part of a CPU profile nor the start of a browser
+/// trace, see [`Observer::ignores_plain_events`].
 pub fn is_plain_name(name: &str) -> bool {
     name.as_bytes() != STARTED && !Role::NAMES.contains(&name)
 }

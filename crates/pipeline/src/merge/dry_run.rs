@@ -19,7 +19,7 @@ use tracemill_write::reordering::Reordering;
 /// Reports how [`crate::merge()`] would merge `sources`: recordings, new pids and ids, and clock
 /// offsets.
 ///
-/// The report is that of the merge, as far as it is known before events are ordered.
+/// The report is that of the merge, with the facts that are known before events are ordered.
 ///
 /// Cost: one pass over the inputs on all cores. Keeps the facts that distinguish processes in
 /// memory, but no events.

@@ -51,7 +51,8 @@ pub fn merge(
     merge_window(sources, None, output, config)
 }
 
-/// Like [`merge`], for a trace that DevTools opens on `window`, in nanoseconds.
+/// Merges like [`merge`]. `window` is the time range, in nanoseconds, that DevTools shows when it
+/// opens the output.
 pub(crate) fn merge_window(
     sources: &[Source],
     window: Option<(i64, i64)>,

@@ -1,4 +1,4 @@
-//! Fourth step of a merge: sorts all events, including the synthetic ones for a viewer.
+//! Fourth step of a merge: sorts all events, including synthetic events for a viewer.
 
 use super::renamed::Renamed;
 use super::settled::{Contents, Settled};
@@ -32,7 +32,7 @@ pub(super) struct Ordered {
     pub(super) renamed: Renamed,
     pub(super) runs: EntryRuns,
     pub(super) lists: Lists,
-    /// Facts about the trace that a viewer needs, if the merge is for one.
+    /// Facts about the trace that a viewer needs, if the merge is for a viewer.
     pub(super) viewer: Option<ViewerFacts>,
     pub(super) left_out: LeftOut,
     pub(super) copies: u64,
@@ -42,7 +42,7 @@ pub(super) struct Ordered {
     pub(super) added: Option<Sorter>,
 }
 
-/// The text of the synthetic events, at offsets after all inputs.
+/// The text of the synthetic events. Its offsets come after those of all inputs.
 pub(super) struct Synthetic {
     text: Payload,
     base: u64,
@@ -50,7 +50,7 @@ pub(super) struct Synthetic {
 }
 
 impl Ordered {
-    /// Creates the synthetic events for a viewer, if the merge is for one.
+    /// Creates the synthetic events for a viewer. Returns `None` if the merge is not for a viewer.
     pub(super) fn synthesize(
         &mut self,
         store: &Store<'_>,
@@ -92,8 +92,8 @@ impl Ordered {
         Ok((self, store))
     }
 
-    /// Decides everything that remains: CPU profile streams out of order, top-level keys, equal
-    /// metadata events, the format.
+    /// Decides the remaining questions: order of CPU profile streams, top-level keys, equal
+    /// metadata events, format.
     ///
     /// # Errors
     /// Returns an error if annotations or keys exceed the memory limit.
@@ -187,8 +187,8 @@ impl Renamed {
         Ok(Ordered { renamed: self, runs, lists, viewer, left_out, copies, changes, added: None })
     }
 
-    /// Returns the format of the output. `viewer` is the number of events, if the merge is for a
-    /// viewer.
+    /// Returns the format of the output. `viewer` is `None` unless the merge is for a viewer; then
+    /// it is the number of events in the output.
     pub(super) fn format(
         &self,
         output: &OutputConfig,
@@ -225,7 +225,8 @@ impl Renamed {
     }
 }
 
-/// Adds the renamed ids and moved clocks to the keys, if the rules say so. Returns whether it did.
+/// Adds the renamed ids and moved clocks to the keys, if the rules request that. Returns whether
+/// the rules request that.
 pub(super) fn note_provenance(
     keys: &mut MergedKeys<'_>,
     identity: &IdentityReport,

@@ -85,7 +85,7 @@ impl Aligned {
 }
 
 impl Renamed {
-    /// Takes the texts that a store borrows.
+    /// Takes the texts that the store of events borrows.
     pub(super) fn take_texts(&mut self) -> AddedTexts {
         let oversized = std::mem::take(&mut self.scanned.long_events);
         AddedTexts { labels: self.labels.take(), oversized }

@@ -25,8 +25,8 @@ pub(crate) fn observe_beside_analysis(config: &Config) -> (Sorted, MergeObserver
 
 pub(crate) type MergeObservers = (InputWatch, Option<ViewerScan>, BrowserWatch, RepeatWatch);
 
-/// Creates the observers of a merge. `several` says whether there are several inputs; `viewer` is
-/// false to ignore viewers.
+/// Creates the observers of a merge. `several`: whether there are several inputs. `viewer`: whether
+/// to observe facts for the viewer.
 pub(super) fn observers(config: &Config, several: bool, viewer: bool) -> MergeObservers {
     let quota = Arc::new(config.limits.table_quota());
     let viewer = viewer.then(|| ViewerScan::new(config, &quota)).flatten();
@@ -71,9 +71,10 @@ pub(crate) struct ScannedInputs {
     pub(super) facts: Vec<UnitFacts>,
     pub(super) browser: bool,
     pub(super) repeated: RepeatWatch,
-    /// Facts about the trace that a viewer needs, if the merge is for one.
+    /// Facts about the trace that a viewer needs, if the merge is for a viewer.
     pub(super) viewer: Option<ViewerScan>,
-    /// The range in nanoseconds that DevTools opens the output on; `None` for the whole trace.
+    /// The time range in nanoseconds that DevTools shows when it opens the output; `None` for the
+    /// whole trace.
     pub(super) window: Option<(i64, i64)>,
 }
 

@@ -31,11 +31,12 @@ pub(super) struct Settled {
     pub(super) changes: Changes,
     pub(super) count: EventCount,
     pub(super) layout: Layout,
-    /// The range in nanoseconds that DevTools opens the output on; `None` for the whole trace.
+    /// The time range in nanoseconds that DevTools shows when it opens the output; `None` for the
+    /// whole trace.
     pub(super) window: Option<(i64, i64)>,
 }
 
-/// The parts of a plan that it owns.
+/// The parts of an output's plan that the plan owns.
 pub(super) struct Contents<'p> {
     pub(super) delays: Reordering,
     pub(super) keys: MergedKeys<'p>,
@@ -63,7 +64,7 @@ impl Settled {
         }
     }
 
-    /// Finds the changes to events for the viewer.
+    /// Finds the changes to events for the viewer. Returns `None` if the merge is not for a viewer.
     ///
     /// # Errors
     /// Returns an error if the changes cannot be written, or open slices exceed the memory limit.
@@ -77,7 +78,7 @@ impl Settled {
         ViewerFixups::new(known, events, &self.runs, rewrite, self.changes, config).map(Some)
     }
 
-    /// Returns how the output differs from the inputs, for annotations.
+    /// Returns the differences between output and inputs that affect annotations.
     pub(super) fn changes(&self, fixups: Option<&ViewerFixups>) -> OutputChanges<'_> {
         OutputChanges {
             partial: self.viewer.is_some(),

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! The draft is valid JSON, so quotes delimit strings, and it can be split at any line break. All
-//! strings are redacted: those of events, `stackFrames`, `metadata` and source maps, and object
-//! keys. Everything else is copied.
+//! strings are redacted: strings in events, `stackFrames`, `metadata` and source maps, and object
+//! keys. All other text is copied.
 //!
 //! A placeholder is a keyed hash of the text, so equal texts have equal placeholders without a
 //! table.
@@ -33,7 +33,7 @@ use tracemill_trace::run::error::Error;
 /// Minimum number of bytes in a task of a thread.
 const STRETCH: usize = 1 << 20;
 
-/// Maximum length of a string with escapes that is decoded; longer ones are replaced as a whole.
+/// Maximum length of a string with escapes that is decoded; longer strings are replaced as a whole.
 const LONG_TEXT: usize = 4 << 20;
 
 /// The result of `redact`.
@@ -48,12 +48,12 @@ pub struct RedactReport {
     pub replaced: Vec<(&'static str, u64)>,
 }
 
-/// Writes `sources` in order and form, with placeholders for the texts that `redaction` selects.
-/// Invalid JSON is repaired.
+/// Writes `sources` in their order and form, with placeholders for the texts that `redaction`
+/// selects. Invalid JSON is repaired.
 ///
 /// Cost: a [`crate::convert()`] to a temporary file, and a pass over it on all threads. Strings
 /// with escapes are decoded if they have up to 4 MiB, which takes nine times their length; longer
-/// ones are replaced as a whole.
+/// strings are replaced as a whole.
 ///
 /// ```
 /// use std::sync::{Arc, Mutex};
@@ -131,7 +131,8 @@ fn write(
     sink.finish().map(|()| (counts, bytes))
 }
 
-/// Returns the next chunk, which ends after a line break, and its number.
+/// Returns the next chunk, which ends after a line break, and its number. Returns `None` at the
+/// end.
 fn take<'t>(text: &'t [u8], next: &Mutex<(usize, usize)>) -> Option<(usize, &'t [u8])> {
     let mut next = next.lock().unwrap_or_else(PoisonError::into_inner);
     let (number, start) = *next;

@@ -14,7 +14,7 @@ pub enum Secret {
     Url,
     /// Absolute paths of Unix and Windows with at least two components, and paths below `~`.
     Path,
-    /// Names of home folders, while the rest of the path stays, and e-mail addresses.
+    /// Names of home folders (the rest of the path stays), and e-mail addresses.
     User,
 }
 
@@ -40,7 +40,7 @@ pub struct Redaction {
     /// Additional patterns.
     pub also: Vec<Pattern>,
     /// The key of the placeholders. With the same key, equal texts get equal placeholders in all
-    /// runs; without it nobody can guess texts.
+    /// runs. Without the key, nobody can check guesses of texts.
     pub key: Vec<u8>,
 }
 
@@ -94,7 +94,7 @@ impl Rules {
         })
     }
 
-    /// Whether a text may contain anything to redact. Most do not.
+    /// Returns whether a text may contain anything to redact. Most texts do not.
     pub(super) fn may_match(&self, text: &[u8]) -> bool {
         !self.also.is_empty() || memchr::memchr3(b'/', b'\\', b'@', text).is_some()
     }
@@ -157,7 +157,8 @@ impl Rules {
         all
     }
 
-    /// Returns the placeholder of a URL, with separate hashes of host and path, if it is replaced.
+    /// Returns the placeholder of a URL, with separate hashes of host and path. Returns `None` for
+    /// pages of the browser itself.
     fn url_for(&self, whole: &[u8], [scheme, host, rest]: [&[u8]; 3]) -> Option<Vec<u8>> {
         if scheme.is_empty() {
             return Some([b"data:,", &*self.placeholder(whole)].concat());
@@ -180,7 +181,7 @@ impl Rules {
     }
 }
 
-/// Adds a replacement, unless it overlaps an earlier one.
+/// Adds a replacement, unless it overlaps an earlier replacement.
 fn add(all: &mut Replacements, range: Range<usize>, by: Vec<u8>, count: &mut u64) {
     let before = all.range(..range.end).next_back();
     if before.is_none_or(|(_, (end, _))| *end <= range.start) {

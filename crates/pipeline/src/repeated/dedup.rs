@@ -1,5 +1,5 @@
-//! Writes metadata events with equal bytes once: those of several output files of one split, or
-//! all.
+//! Writes metadata events with equal bytes once: either only those in several output files of one
+//! split, or all.
 //!
 //! In merged output files of a split, metadata may be most of the text. So hashes and places are
 //! sorted, on disk if needed, and duplicates are removed from the list in a second pass. The first
@@ -26,8 +26,8 @@ pub(crate) struct Deduplicated {
     pub(crate) bytes: u64,
 }
 
-/// Drops metadata events with the same bytes as an earlier one of another part of the split, or any
-/// earlier one if the rules say so.
+/// Drops metadata events with the same bytes as an earlier event in another part of the same split.
+/// If the rules say so, drops metadata events with the same bytes as any earlier event.
 pub(crate) fn deduplicate(
     lists: Lists,
     store: &Store<'_>,

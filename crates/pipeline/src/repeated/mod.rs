@@ -1,10 +1,10 @@
-//! Finds repeated events, which `merge` drops: those that `split` has marked and, with `dedup`, all
-//! with equal bytes.
+//! Finds repeated events, which `merge` drops: events that `split` has marked and, with `dedup`,
+//! all events with equal bytes.
 //!
-//! The last member of a marked event is `"tracemill.repeated":true`. A merge drops it if another
-//! document has the same event unmarked, or an earlier one has it marked. So merged parts have each
-//! event as often as the whole. Without the original event one marked event stays, so that parts
-//! can be merged in several steps.
+//! The last member of a marked event is `"tracemill.repeated":true`. A merge drops a marked event
+//! if another document has the same event unmarked, or an earlier document has the same event
+//! marked. So merged parts have each event as often as the whole trace. If no document has the
+//! original event, one marked event stays, so that parts can be merged in several steps.
 
 pub(crate) mod dedup;
 
@@ -68,7 +68,8 @@ impl RepeatWatch {
         RepeatWatch(Sorter::new(limits.lease("marked events", Share::of_index(1, 16))))
     }
 
-    /// Decides which marked events are dropped. `at` passes on all events of a time, in any order.
+    /// Decides which marked events are dropped. `at` passes all events of a time to a function, in
+    /// any order.
     ///
     /// Cost: reads all events of each time that has a marked event. Takes about 100 bytes of memory
     /// per marked event of one time.
@@ -170,8 +171,8 @@ struct Documents {
 }
 
 impl Documents {
-    /// Whether another document has the event that document `number` has marked, or this one has it
-    /// unmarked too.
+    /// Returns whether document `number` may drop its marked event: an earlier document has the
+    /// event marked, or another document has the event unmarked.
     fn have(&self, number: usize) -> bool {
         self.marked != number || self.unmarked.is_some_and(|range| range != (number, number))
     }
@@ -189,8 +190,8 @@ struct EqualEvents<'d, 'p> {
 }
 
 impl EqualEvents<'_, '_> {
-    /// Whether an event equals an earlier one of its time. CPU profile chunks and marked events are
-    /// never equal.
+    /// Returns whether an event equals an earlier event of the same time. CPU profile chunks and
+    /// marked events are never equal.
     fn has(&mut self, entry: Entry) -> Result<bool, Error> {
         if self.time != entry.time {
             (self.time, self.bytes) = (entry.time, 0);
@@ -221,7 +222,7 @@ pub(crate) struct LeftOut {
 }
 
 impl LeftOut {
-    /// Adds the events in each of `runs` that are written with the same bytes as an earlier one.
+    /// Adds the events in each of `runs` that are written with the same bytes as an earlier event.
     /// Equal events are in the same run.
     ///
     /// Cost: a copy of each event. Takes memory for the events of one time.
@@ -256,7 +257,7 @@ impl LeftOut {
         Ok(())
     }
 
-    /// Whether the event at a place is dropped.
+    /// Returns whether the event at a place is dropped.
     pub(crate) fn has(&self, place: Place) -> bool {
         self.offsets.at_time(place.offset() as i64).next().is_some()
     }

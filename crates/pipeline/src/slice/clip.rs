@@ -12,9 +12,9 @@
 //! latest open begin of its key. A begin without an end lasts to the end of the trace. Nothing is
 //! closed at an edge after which there are no events.
 //!
-//! A flow is re-opened at `from` only if a step of it is inside, because viewers bind it to the
+//! A flow is re-opened at `from` only if a step of it is inside, because viewers bind a flow to the
 //! slice around its start. The last value of a counter before a window is repeated at `from`,
-//! unless there is a new one.
+//! unless the counter has a new value there.
 //!
 //! Visits all events of pairs before the end of the last window once, sorted by key and output
 //! order. Memory: 104 bytes per open begin.
@@ -37,7 +37,7 @@ use tracemill_trace::time::windows::Windows;
 struct OpenPair {
     kind: PairKind,
     entry: Entry,
-    /// Whether the event begins in the current window. Those that do not are sorted first.
+    /// Whether the event begins in the current window.
     begins_here: bool,
     /// The begin event, or the first inside step of a flow that is re-opened.
     number: Entry,
@@ -117,7 +117,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         if stays && self.current.is_some() { self.kept.push(part.entry) } else { Ok(()) }
     }
 
-    /// Whether an event is exactly at the start of the current window.
+    /// Returns whether an event is exactly at the start of the current window.
     fn is_at_edge(&self, entry: Entry) -> bool {
         let at_edge = self.current.is_some_and(|window| self.windows.0[window].from == entry.time);
         at_edge && (entry.place.rank() != EXACT || !has_rest(entry, self.store))
@@ -189,13 +189,14 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         }
     }
 
-    /// Whether windows without events of this key need synthetic events.
+    /// Returns whether windows without events of this key need synthetic events.
     fn lasts(&self) -> bool {
         self.counter.is_some()
             || self.open.innermost().is_some_and(|open| open.kind != PairKind::Flow)
     }
 
-    /// Re-opens all that is open at the start of the current window, and repeats the counter.
+    /// Re-opens all events that are open at the start of the current window, and repeats the
+    /// counter.
     fn reopen(&mut self) -> Result<(), Error> {
         self.pending = false;
         let Some(window) = self.current else { return Ok(()) };
@@ -211,7 +212,7 @@ impl<'k, 'j, 'p> Clip<'k, 'j, 'p> {
         counter.iter_mut().try_for_each(reopen)
     }
 
-    /// Closes all that is open at the end of the current window.
+    /// Closes all events that are open at the end of the current window.
     fn close(&mut self, window: usize) -> Result<(), Error> {
         if self.pending {
             self.reopen()?;

@@ -1,7 +1,7 @@
 //! Decides whether complete events (`X`) and instants are inside, outside or across an edge.
 //!
-//! For nearly all events 16 bytes are enough, because the rank in a place bounds the duration. The
-//! others are read again.
+//! For nearly all events 16 bytes are enough, because the rank in a place bounds the duration. All
+//! other events are read again.
 
 use tracemill_tokenizer::{Event, Field, fields_of};
 use tracemill_trace::event::Phase;
@@ -122,7 +122,7 @@ impl ExactInterval {
     }
 }
 
-/// Whether the time of an event has digits below a nanosecond.
+/// Returns whether the time of an event has digits below a nanosecond.
 pub(super) fn has_rest(entry: Entry, store: &Store<'_>) -> bool {
     let bytes = store.event(entry.place);
     entry.place.rank() == EXACT && fields_of(bytes).of(bytes).ts().is_some_and(|ts| !ts.exact)

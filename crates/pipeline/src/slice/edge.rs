@@ -1,8 +1,9 @@
 //! Records the synthetic events at the edges of windows, and creates them in order.
 //!
 //! At the start of a window open events are re-opened in their order, then flows in the order of
-//! their first inside steps, because viewers bind flows to the slices around them. At the end all
-//! are closed, the latest first and re-opened ones last.
+//! their first inside steps, because viewers bind flows to the slices around them. At the end of a
+//! window all open events are closed: first the events that begin in the window, then the re-opened
+//! events, each time the latest first.
 
 use super::synthetic::SyntheticEvents;
 use std::cmp::Ordering;
@@ -25,16 +26,16 @@ pub(super) enum EdgeKind {
     Reopened,
     /// A flow begin event at the start.
     Flow,
-    /// The end of a begin event in the window.
+    /// The end event of a begin event in the window.
     ClosedOwn,
-    /// The end of a re-opened event.
+    /// The end event of a re-opened event.
     Closed,
 }
 
 record! { enum EdgeKind { Reopened, Flow, ClosedOwn, Closed } }
 
 impl EdgeKind {
-    /// Whether events of this kind are sorted latest first.
+    /// Returns whether events of this kind are sorted latest first.
     fn is_reversed(self) -> bool {
         matches!(self, EdgeKind::ClosedOwn | EdgeKind::Closed)
     }
@@ -49,8 +50,8 @@ record! {
         pub(super) kind: PairKind,
         /// The begin event that the edge is derived from.
         pub(super) begin: Entry,
-        /// The event that determines its order: the begin event, or the first inside step of a
-        /// re-opened flow.
+        /// The event that determines the order of this event: the begin event, or the first inside
+        /// step of a re-opened flow.
         pub(super) number: Entry,
     }
 }
@@ -78,7 +79,7 @@ pub(super) struct EdgeCounts {
     pub(super) counters: u64,
 }
 
-/// Creates the events in order.
+/// Creates the synthetic events in order.
 pub(super) fn make(
     all: &SortedRecords<EdgeEvent>,
     windows: &Windows,
@@ -112,7 +113,7 @@ pub(super) fn at(store: &Store<'_>, entry: Entry, time: i64) -> Vec<u8> {
     patches.apply(bytes)
 }
 
-/// Returns the end event of a begin event.
+/// Returns a synthetic end event for a begin event.
 fn end_of(store: &Store<'_>, begin: Entry, kind: PairKind, time: i64) -> Vec<u8> {
     const FIELDS: [Field; 9] = [
         Field::Cat,

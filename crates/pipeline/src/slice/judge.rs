@@ -33,7 +33,7 @@ pub(super) struct Judge<'j, 'p> {
     pub(super) windows: &'j Windows,
     pub(super) edges: Edges,
     pub(super) bounds: Bounds,
-    /// Whether the windows contain the whole trace, so that everything is kept.
+    /// Whether the windows contain the whole trace, so that all events are kept.
     pub(super) whole: bool,
     /// Whether pairs are found by name alone, see
     /// [`WindowPlan`](tracemill_join::read_plan::WindowPlan).
@@ -148,8 +148,8 @@ impl<'j, 'p> Judge<'j, 'p> {
         pairs.end_key()
     }
 
-    /// Keeps essential events, even outside windows. An early event at which DevTools starts moves
-    /// to the first window.
+    /// Keeps essential events, even outside windows. An event at which DevTools starts moves to the
+    /// start of the first window if it is earlier.
     fn choose_essential(
         self,
         essential: &EntryRuns,

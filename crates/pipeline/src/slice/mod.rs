@@ -12,12 +12,12 @@
 //!
 //! | kind | `clip` | `keep` | `drop` |
 //! |---|---|---|---|
-//! | X | the part inside (`complete`) | if it touches a window | if it is inside one |
-//! | B E, b e, S F | re-opened and closed at edges (`clip`) | both if they touch one (`pairs`) | both if both are inside one |
-//! | s t f | begin and end moved to the edges | all if one is inside | all if all are inside one |
+//! | X | the part inside (`complete`) | if it touches a window | if it is inside a window |
+//! | B E, b e, S F | re-opened and closed at edges (`clip`) | if the pair touches a window (`pairs`) | if the pair is inside a window |
+//! | s t f | begin and end moved to the edges | the flow if any step is inside | the flow if it is inside a window |
 //! | C | inside; the last earlier value repeated at the edge | inside | inside |
-//! | CPU profile streams | re-based (`profile::window`) | if they touch one | if they are inside one |
-//! | others with a time | inside | inside | inside |
+//! | CPU profile streams | re-based (`profile::window`) | if they touch a window | if they are inside a window |
+//! | other events with a time | inside | inside | inside |
 //! | M, events without a time, [`is_essential`](tracemill_viewers::essential::is_essential) | always | always | always |
 //!
 //! If the windows contain the whole trace, the output is that of a merge.
@@ -62,9 +62,9 @@ use write::Surroundings;
 pub struct SliceRun<'a> {
     /// The inputs, which are merged.
     pub sources: &'a [Source],
-    /// The windows. Those that overlap or touch are joined.
+    /// The windows. Windows that overlap or touch are joined.
     pub windows: &'a [TimeWindow],
-    /// How to treat events across an edge.
+    /// The treatment of events across an edge.
     pub edges: Edges,
     /// The destination of the slice.
     pub output: &'a OutputConfig,
@@ -82,7 +82,7 @@ impl SliceRun<'_> {
     }
 }
 
-/// Writes a slice, reading a plan's byte ranges or everything.
+/// Writes a slice, reading a plan's byte ranges or all inputs.
 pub(crate) fn slice(
     job: SliceRun<'_>,
     planned: Planned<WindowPlan>,
@@ -208,7 +208,7 @@ fn read(
             }
             bounds
         }
-        // the proof makes this pass drop the same events as the second one
+        // the proof makes this pass drop the same events as the second pass
         None => times(sources, Needs { proof: true, ..Needs::NONE }, config)?.bounds(),
     };
     restart();

@@ -1,9 +1,9 @@
 //! Keeps pairs whole (`--edges keep`) or drops them whole (`--edges drop`), in one walk sorted by
 //! key and output order.
 //!
-//! `keep` keeps pairs that touch a window, and flows with a step inside one. A begin without an end
-//! lasts to the end of the trace. `drop` keeps pairs and flows that are completely inside one
-//! window. An event without a partner counts as an instant. [`tracemill_trace::event::pairing`]
+//! `keep` keeps pairs that touch a window, and flows with a step inside a window. A begin without
+//! an end lasts to the end of the trace. `drop` keeps pairs and flows that are completely inside
+//! one window. An event without a partner counts as an instant. [`tracemill_trace::event::pairing`]
 //! decides the pairs.
 //!
 //! Memory: 64 bytes per open begin, and 16 bytes per step of one flow, which spill to disk.
@@ -145,7 +145,8 @@ impl<'k, 'j, 'p> PairWalk<'k, 'j, 'p> {
         Ok(())
     }
 
-    /// Whether any part of a pair is in a window. A pair that ends where a window begins is not.
+    /// Returns whether any part of a pair is in a window. A pair that ends where a window begins is
+    /// not.
     fn touch(&self, begin: Entry, end: Entry) -> bool {
         if !self.windows.touch(begin.time, end.time) {
             return false;

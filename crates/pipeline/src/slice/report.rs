@@ -19,15 +19,15 @@ pub struct SliceReport {
     /// The windows in order, as absolute times in nanoseconds. [`i64::MIN`] and [`i64::MAX`] mean
     /// no limit.
     pub windows: Vec<TimeSpan>,
-    /// How events across an edge were treated.
+    /// The treatment of events across an edge.
     pub edges: Edges,
-    /// Start and latest end of the events other than metadata, in nanoseconds; `None` without such
-    /// events.
+    /// Start and latest end of the events other than metadata, in nanoseconds; `None` if there are
+    /// no such events.
     pub trace: Option<(i64, i64)>,
     /// Whether no event of the trace is in a window. The output then only has events that are
-    /// always kept, or synthetic ones.
+    /// always kept, and synthetic events.
     pub is_empty: bool,
-    /// Number of events kept in any window: metadata, events without a time, and those that
+    /// Number of events that are always kept: metadata, events without a time, and events that
     /// DevTools needs.
     pub kept_always: u64,
     /// Number of events with a time outside the windows that DevTools needs for pages and workers.
@@ -51,7 +51,7 @@ pub struct SliceReport {
     /// The index that was used instead of a scan, and the number of bytes of events that were read.
     #[serde(serialize_with = "tracemill_join::report::rows::numbered_path")]
     pub index: Option<(PathBuf, u64)>,
-    /// Why an existing index was not used.
+    /// Reason why an existing index was not used.
     pub index_unused: Option<&'static str>,
 }
 
@@ -101,21 +101,22 @@ impl SliceReport {
         }
     }
 
-    /// Returns the range in nanoseconds for DevTools to open on, from the first to the last window,
-    /// if events outside them are kept.
+    /// Returns the time range, in nanoseconds, that DevTools shows when it opens the output: from
+    /// the first to the last window. Returns `None` if no events outside the windows are kept.
     pub(crate) fn opening(&self) -> Option<(i64, i64)> {
         let (start, end) = self.trace.filter(|_| self.kept_outside > 0 && !self.is_empty)?;
         let (first, last) = (self.windows.first()?, self.windows.last()?);
         Some((first.from.max(start), last.to.min(end)))
     }
 
-    /// Number of losses of events, keys and profile data. Events outside the windows do not count.
+    /// Returns the number of losses of events, keys and profile data. Events outside the windows do
+    /// not count.
     pub fn lost(&self) -> u64 {
         self.written.run.lost() + self.flaws.lost()
     }
 }
 
-/// Whether a window is completely before or after the trace.
+/// Returns whether a window is completely before or after the trace.
 fn is_outside(window: TimeSpan, bounds: Bounds) -> bool {
     // the last event may have no duration
     window.to <= bounds.first || window.from >= bounds.end && window.from > bounds.last

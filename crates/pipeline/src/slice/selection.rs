@@ -31,7 +31,7 @@ use tracemill_viewers::essential::{is_essential, may_be_special};
 
 /// Decides which events are dropped during the scan.
 pub(super) struct SlicePlan {
-    /// Windows that contain the requested ones.
+    /// Windows that contain the requested windows.
     windows: Windows,
     edges: Edges,
     /// The plan of an index, if only byte ranges are read.
@@ -100,7 +100,7 @@ impl SliceLook {
         }
     }
 
-    /// Whether windows may need an event from `first` to `last`, judging by its times.
+    /// Returns whether windows may need an event from `first` to `last`, judging by its times.
     #[inline]
     fn may_matter(&self, phase: Phase, first: i64, last: i64) -> bool {
         let whole_pairs = self.plan.edges != Edges::Clip;
@@ -183,10 +183,10 @@ impl Look for SliceLook {
     }
 }
 
-/// Collects the events that windows need in addition to plain ones: pairs, essential events, CPU
+/// Collects the events that windows need in addition to plain events: pairs, essential events, CPU
 /// profile streams.
 ///
-/// Keeps every event that a window needs, and possibly others.
+/// Keeps every event that a window needs, and possibly other events.
 pub(super) struct WindowSelection {
     plan: Arc<SlicePlan>,
     times: Times,
@@ -225,12 +225,12 @@ impl WindowSelection {
         }
     }
 
-    /// Whether pairs are found by name alone.
+    /// Returns whether pairs are found by name alone.
     pub(super) fn only_by_name(&self) -> bool {
         self.plan.all.as_ref().is_some_and(|known| known.only_by_name)
     }
 
-    /// Whether the times read are within the bounds that the index states.
+    /// Returns whether the times that were read are within the bounds that the index states.
     pub(super) fn was_known(&self) -> bool {
         let Some(known) = &self.plan.all else { return false };
         let Bounds { first, last, end, .. } = known.bounds;
@@ -239,7 +239,8 @@ impl WindowSelection {
         self.times.bounds().is_none_or(within)
     }
 
-    /// Drops CPU profiles that windows do not need, and completes the others from the index.
+    /// Drops CPU profiles that windows do not need, and completes the other profiles from the
+    /// index.
     pub(super) fn end_streams(&mut self) -> Result<(), Error> {
         self.streams.finish()?;
         if let Some(known) = &self.plan.all {
@@ -252,7 +253,7 @@ impl WindowSelection {
         Ok(())
     }
 
-    /// Returns the CPU profile chunks that the index has, which need not be read.
+    /// Returns the CPU profile chunks that the index has. These chunks need not be read.
     pub(super) fn chunks(&self) -> Option<Arc<KnownChunks>> {
         self.plan.all.as_ref()?.chunks.clone()
     }

@@ -1,7 +1,8 @@
 //! Writes synthetic events (cut, re-opened, closed) to a file that is read like an input.
 //!
-//! Its offsets precede those of all inputs. So among events of equal times and durations synthetic
-//! ones come first, and slices cut at an edge enclose those that begin there.
+//! The offsets of the file precede those of all inputs. So among events of equal times and
+//! durations, synthetic events come first. A slice that is cut at an edge encloses slices that
+//! begin there.
 
 use std::path::Path;
 use tracemill_tokenizer::fields_of;
@@ -77,7 +78,7 @@ impl SyntheticEvents {
         Ok(entry)
     }
 
-    /// Appends an event that replaces another one.
+    /// Appends an event that replaces another event.
     pub(super) fn event_of(&mut self, origin: Entry, bytes: &[u8]) -> Result<(), Error> {
         let entry = self.append(bytes)?;
         let origin = origin.place.offset();

@@ -6,14 +6,14 @@ pub enum SplitBy {
     Pid,
     /// One part per thread.
     Tid,
-    /// One part per category; of several categories of an event the first one.
+    /// One part per category. An event belongs to its first category.
     Cat,
     /// One part per time range of this many nanoseconds from the first event on. Empty ranges have
     /// no part.
     Time(i64),
     /// Parts of at most this many bytes before compression, unless a single event is larger.
     Size(u64),
-    /// Parts of at most this many events, without metadata and repeated ones.
+    /// Parts of at most this many events, without metadata and repeated events.
     Events(u64),
 }
 

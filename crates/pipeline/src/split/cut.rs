@@ -5,9 +5,10 @@
 //!   part 2                   B'e e E e e        B': the begin event of an open slice, repeated
 //! ```
 //!
-//! A CPU profile stream counts as one step at its `Profile` event, or else at its first chunk, so
-//! it is never torn. Cost: one pass over the sequence and one over begin and end events, whose
-//! names are read again. Memory depends on the number of parts and of open slices.
+//! A step of the sequence is an event or a CPU profile stream. A stream is one step, at its
+//! `Profile` event or otherwise at its first chunk, so it is never divided. Cost: one pass over the
+//! sequence and one over begin and end events, whose names are read again. Memory depends on the
+//! number of parts and of open slices.
 
 use super::by::SplitBy;
 use super::frames::{TraceFrames, UsedFrames};
@@ -52,12 +53,12 @@ pub(super) struct Anchor {
 pub(super) struct CutStretch {
     /// The first entry; `None` for the start of the sequence.
     pub(super) from: Option<Entry>,
-    /// Number and bytes of events, including streams and repeated ones.
+    /// Number and bytes of events, including streams and repeated events.
     pub(super) events: u64,
     pub(super) bytes: u64,
-    /// Times of the first and the last step that have one.
+    /// Times of the first and the last step with a time.
     pub(super) times: Option<(i64, i64)>,
-    /// Partitions of the streams that belong here.
+    /// Partitions of the streams that belong to this part.
     pub(super) chunks: Vec<u32>,
     /// Repeated begin events, in order.
     pub(super) copies: Vec<Entry>,
@@ -71,7 +72,7 @@ pub(super) struct OpenPairs<'r> {
     /// The thread of each run, and whether it contains begin events.
     runs: Vec<(usize, bool)>,
     begins: Vec<Begins<Entry>>,
-    /// Threads with open begins, so that a cut costs time for those only.
+    /// Threads with open begins, so that a cut costs time for such threads only.
     open: BTreeSet<usize>,
 }
 
@@ -156,7 +157,7 @@ struct CutState {
     steps: u64,
     /// Bytes of the current part, without stack frames.
     size: u64,
-    /// Stack frames of the current part, if its size decides.
+    /// Stack frames of the current part, if the size of parts is limited.
     used: UsedFrames,
     /// The number of the current time range.
     window: i128,
@@ -202,7 +203,7 @@ impl Cutter<'_, '_, '_, '_> {
         Ok(state.done)
     }
 
-    /// Adds an event of `bytes` bytes (none if 0) and a stream.
+    /// Adds a step: an event of `bytes` bytes (no event if 0), and the stream at `anchor`, if any.
     fn step(
         &mut self,
         state: &mut CutState,
@@ -245,7 +246,7 @@ impl Cutter<'_, '_, '_, '_> {
         Ok(())
     }
 
-    /// Adds the stack frames of an event, if the size of parts decides.
+    /// Adds the stack frames of an event, if the size of parts is limited.
     fn note_frames(&self, entry: Entry, used: &mut UsedFrames) {
         if let (Some(frames), SplitBy::Size(_)) = (self.frames, self.by) {
             frames.note(self.order.0.event(entry.place), used);

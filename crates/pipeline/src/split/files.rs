@@ -15,14 +15,16 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::hash::HashSet;
 use tracemill_write::file_names::{fill, resolved_path, safe, stem};
 
-/// Whether a part would overwrite a reserved file, or an existing file in a reserved folder.
+/// Returns whether a part would overwrite a reserved file, or an existing file in a reserved
+/// folder.
 fn is_reserved(part: &Path, reserved: &HashSet<PathBuf>) -> bool {
     let is_within = || part.ancestors().skip(1).any(|folder| reserved.contains(folder));
     reserved.contains(part) || is_within() && part.exists()
 }
 
 impl SplitRun<'_, '_> {
-    /// Returns the file of each part. Fails if two have the same name or a file exists already.
+    /// Returns the file of each part. Fails if two parts have the same name or a file exists
+    /// already.
     pub(super) fn files(
         &self,
         parts: &[OutputPart],
@@ -97,8 +99,8 @@ impl SplitRun<'_, '_> {
         }
     }
 
-    /// Refuses parts whose total length far exceeds the input, because each repeats metadata and
-    /// keys.
+    /// Refuses parts whose total length far exceeds the input, because each part repeats metadata
+    /// and keys.
     pub(super) fn refuse_repetition(&self, lens: &[u64]) -> Result<(), Error> {
         /// Maximum ratio of output to input bytes, and output bytes that are always allowed.
         const MOST: (u64, u64) = (4, 64 << 20);

@@ -2,7 +2,7 @@
 //!
 //! Events refer to frames by `sf` and `esf`, or by `stack` and `estack`, which may be lists;
 //! samples by `sf`. All parts have all samples and their frames. Events are read again only if the
-//! trace has this key.
+//! trace has the key `stackFrames`.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -48,7 +48,8 @@ pub(super) fn bytes_around(
 }
 
 impl TraceFrames {
-    /// Parses the stack frames. Returns `None` if there are none, or too many; parts then have all.
+    /// Parses the stack frames. Returns `None` if there are no frames or too many; then each part
+    /// has all frames.
     pub(super) fn of(united: &MergedKeys<'_>) -> Option<Self> {
         let key = united.keys.iter().rposition(|key| string_is(&key.name, b"stackFrames"))?;
         let text = text_of(&united.keys[key].value).filter(|text| text.starts_with(b"{"))?;
@@ -116,7 +117,7 @@ impl TraceFrames {
     }
 }
 
-/// Joins the pieces of a value, unless it is too long.
+/// Joins the pieces of a value. Returns `None` if the value is too long.
 fn text_of(value: &[Cow<'_, [u8]>]) -> Option<Vec<u8>> {
     let len: usize = value.iter().map(|piece| piece.len()).sum();
     (len <= MOST).then(|| value.concat())

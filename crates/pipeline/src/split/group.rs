@@ -3,8 +3,8 @@
 pub(super) struct ThreadGroup {
     /// Partitions of the threads, in order of first appearance.
     pub(super) threads: Vec<u32>,
-    /// Partitions of their events except chunks.
+    /// Partitions of the threads' events, except chunks.
     pub(super) plain: Vec<u32>,
-    /// Partitions of their streams.
+    /// Partitions of the threads' CPU profile streams.
     pub(super) chunks: Vec<u32>,
 }

@@ -2,7 +2,7 @@
 //!
 //! Each event leaves 16 bytes, and the number of its partition until the chunk ends; then the
 //! entries move into their partitions. Metadata events and events without a time are entries with
-//! times before all others.
+//! times before all other entries.
 
 use super::partition::{Partition, PartitionKind, Partitions, RawThread, category_of};
 use std::marker::PhantomData;
@@ -24,7 +24,7 @@ pub(super) const UNTIMED: i64 = i64::MIN + 1;
 /// Lower bound of the times of other events.
 pub(super) const TIMED: i64 = i64::MIN + 2;
 
-/// The number of the partition of all events, in modes that have one.
+/// The number of the partition of all events, in modes that have such a partition.
 const WHOLE: u32 = 0;
 
 /// The partitions that a kind of split needs.
@@ -37,7 +37,7 @@ pub(super) trait Mode: Send + Sync + 'static {
     const CUT: bool = false;
 }
 
-/// Splits by process or thread.
+/// Splits by process or thread, without cuts.
 pub(super) struct ByThread;
 impl Mode for ByThread {}
 
@@ -53,7 +53,7 @@ impl Mode for Categories {
     const CATEGORIES: bool = true;
 }
 
-/// Cuts the whole trace.
+/// Cuts the whole trace into parts by time, size or number of events.
 pub(super) struct WholeTraceCut;
 impl Mode for WholeTraceCut {
     const WHOLE: bool = true;
@@ -77,7 +77,7 @@ pub(super) struct SplitLook<M> {
 }
 
 impl<M: Mode> SplitLook<M> {
-    /// Creates the look of a chunk of about `bytes` bytes.
+    /// Creates the observer of a chunk of about `bytes` bytes.
     pub(super) fn new(bytes: usize) -> Self {
         let guess = bytes / 256;
         let mut partitions = Partitions::default();
@@ -153,7 +153,7 @@ impl<M: Mode> SplitLook<M> {
     }
 }
 
-/// Whether metadata events of this name describe a thread; all others describe a process.
+/// Returns whether metadata events of this name describe a thread; all others describe a process.
 fn is_of_thread(name: &[u8]) -> bool {
     let mut plain = Vec::new();
     match name {
@@ -207,7 +207,7 @@ impl<M: Mode> Look for SplitLook<M> {
         true
     }
 
-    /// Moves the entries into partitions by counting sort, and sorts each.
+    /// Moves the entries into partitions by counting sort, and sorts each partition.
     fn seal(&mut self, stats: &mut ChunkStats) {
         let mut counts = vec![0; self.partitions.all.len()];
         self.partition_of.iter().for_each(|&partition| counts[partition as usize] += 1);

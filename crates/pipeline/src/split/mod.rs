@@ -12,15 +12,15 @@
 //!
 //! | content | part |
 //! |---|---|
-//! | event | that of its thread, process, first category, or range |
-//! | metadata (ph M) | each with its thread (`thread_…`) or process (other names); otherwise the first with the process, or the first |
-//! | CPU profile stream | that of its last `Profile` event or its first chunk |
-//! | top-level keys | each; `stackFrames` only with the frames its events refer to |
-//! | events by which DevTools knows pages and workers (`tracemill_viewers::essential`) | also each with a process that they name, unless it ends before; the first 1024 |
-//! | B events open at a cut | also the next one; at most 1024 per thread |
+//! | event | the part of its thread, process, first category, or range |
+//! | metadata (ph M) | each part with its thread (`thread_…`) or process (other names); otherwise the first part with the process, or the first part |
+//! | CPU profile stream | the part of its last `Profile` event or its first chunk |
+//! | top-level keys | each part; `stackFrames` only with the frames its events refer to |
+//! | events by which DevTools knows pages and workers (`tracemill_viewers::essential`) | also each part with a process that they name, unless the part ends before; only the first 1024 events |
+//! | B events open at a cut | also the next part; at most 1024 per thread |
 //!
 //! Cut parts have the metadata of threads that are alive in them. Repeated events are marked
-//! (`repeated`), and the key `tracemill` of a part identifies the whole (`parts`), so that
+//! (`repeated`), and the key `tracemill` of a part identifies the whole trace (`parts`), so that
 //! [`crate::merge()`] writes each event once. The array form has no such key, so parts of an array
 //! are objects by default.
 
@@ -76,13 +76,13 @@ pub struct SplitConfig {
     pub max_size: Option<u64>,
     /// The folder of the parts, which is created if it does not exist.
     pub dir: PathBuf,
-    /// Template of their names; `None` for the default. See [`check_split_template`].
+    /// Template of the file names; `None` for the default. See [`check_split_template`].
     pub template: Option<String>,
     /// Whether existing files may be replaced.
     pub replace: bool,
     /// Files that no part may overwrite, and folders whose files no part may overwrite.
     pub reserved: Vec<PathBuf>,
-    /// Format of the parts; `None` for that of the first input.
+    /// Format of the parts; `None` for the format of the first input.
     pub format: Option<Format>,
     /// Compression of the parts.
     pub compression: Compression,
@@ -104,12 +104,12 @@ pub struct SplitPart {
     pub cat: Option<String>,
     /// Number of events.
     pub events: u64,
-    /// Number of metadata events, which other parts may have too.
+    /// Number of metadata events. Other parts may have the same events.
     pub metadata: u64,
     /// Number of events repeated from other parts.
     pub copies: u64,
-    /// Bytes before compression. In a dry run an estimate for NDJSON, because line breaks inside
-    /// events are not counted.
+    /// Bytes before compression. In a dry run this is an estimate for NDJSON, because line breaks
+    /// inside events are not counted.
     pub bytes: u64,
     /// Times of the first and the last event in nanoseconds, without metadata and repeated events.
     pub times_ns: Option<(i64, i64)>,
@@ -123,7 +123,7 @@ pub struct SplitReport {
     pub run: RunReport,
     /// The parts, in order.
     pub parts: Vec<SplitPart>,
-    /// How often the index was spilled to disk.
+    /// Number of times that the index was spilled to disk.
     pub spills: u64,
     /// Number of CPU profile chunks written after their predecessors instead of at their times.
     pub delayed_chunks: u64,
@@ -138,8 +138,7 @@ impl SplitReport {
 }
 
 /// Checks a template for the names of parts.
-///
-/// It may contain `{stem}` (name of the first input), `{ext}` (for format and compression),
+/// A template may contain `{stem}` (name of the first input), `{ext}` (for format and compression),
 /// `{part}` (number from 1 on) and, depending on the split, `{pid}`, `{tid}`, `{process}`,
 /// `{thread}` and `{cat}`. Characters that are unsafe in file names become `_`.
 ///
@@ -158,11 +157,12 @@ pub fn check_split_template(template: &str, by: SplitBy) -> Result<(), String> {
     }
 }
 
-/// Splits `sources`, merged, into parts that are traces themselves, each in the order of
-/// [`crate::merge()`].
+/// Merges `sources` and splits the result into parts that are traces themselves. Each part is in
+/// the order of [`crate::merge()`].
 ///
 /// For a viewer ([`Config::viewer`]), a merge for the viewer reads each part from a temporary file.
-/// It joins repeated begin events with their ends, so a merge of the parts has both copies.
+/// This merge joins repeated begin events with their end events, so a later merge of the parts has
+/// both copies.
 ///
 /// Cost: one pass over the input at scanning speed and one write of all parts. Cut parts also need
 /// a walk over the sorted index, and parts with `stackFrames` are read once more. Takes 16 bytes of
@@ -196,8 +196,8 @@ pub fn check_split_template(template: &str, by: SplitBy) -> Result<(), String> {
 ///
 /// # Errors
 /// See [`ErrorKind`]. Returns [`ErrorKind::Budget`] if parts are for a viewer and the memory limit
-/// is below 64 MiB, and [`ErrorKind::Parts`] if two parts have the same name, there are too many,
-/// or they would take more than 64 MiB and four times the input.
+/// is below 64 MiB. Returns [`ErrorKind::Parts`] if two parts have the same name, if there are too
+/// many parts, or if they would take more than 64 MiB and four times the input.
 ///
 /// Nothing is written if an input cannot be read or a file exists already. Files appear when they
 /// are complete; a run that fails later leaves them. Damaged input is not an error, unless
@@ -322,7 +322,7 @@ impl<'w> SplitRun<'w, '_> {
         };
         let files = self.files(&parts, &groups, format)?;
         if !split.dry_run {
-            // computing the stack frames of parts takes a pass over each
+            // computing the stack frames of parts takes a pass over each part
             self.refuse_repetition(&parts.iter().map(|part| part.bytes).collect::<Vec<_>>())?;
         }
         let lens: Vec<u64> = parts.iter().map(|part| job.len(part)).collect();
@@ -388,7 +388,7 @@ impl<'w> SplitRun<'w, '_> {
         let viewer = self.config.viewer.viewer;
         let is_json = || self.split.template.as_ref().is_some_and(|name| is_json(name.as_ref()));
         self.split.format.unwrap_or(match usual {
-            // only an object can identify the whole
+            // only an object can identify the whole trace
             Format::Array if viewer.is_none() => Format::Object,
             // viewers do not read NDJSON
             Format::Ndjson if viewer.is_some() || is_json() => Format::Object,
@@ -396,7 +396,7 @@ impl<'w> SplitRun<'w, '_> {
         })
     }
 
-    /// Returns a JSON object that identifies the whole.
+    /// Returns a JSON object that identifies the whole trace.
     fn whole(&self) -> String {
         let originals = self.found.partitions.iter().filter(|partition| !partition.is_copy());
         let bytes: u64 = originals.map(|partition| partition.bytes).sum();

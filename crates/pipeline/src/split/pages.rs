@@ -1,8 +1,8 @@
 //! Repeats, in other parts, the events by which DevTools knows pages and workers.
 //!
-//! Without them DevTools treats a part as a trace without a browser. With some of them, but without
-//! the one that assigns the page to a process, it shows nothing. Parts with only hidden threads or
-//! processes without a page get none.
+//! Without these events DevTools treats a part as a trace without a browser. With some of these
+//! events, but without the event that assigns the page to a process, DevTools shows nothing. Parts
+//! that have only hidden threads, or processes without a page, get no such events.
 
 use super::by::SplitBy;
 use super::cut::SEPARATOR;
@@ -32,13 +32,13 @@ struct PageEvent {
     bytes: u64,
     /// The partition of the event's thread.
     thread: Option<u32>,
-    /// Keys of the event's process and of those that it names.
+    /// Keys of the event's process and of the processes that the event names.
     processes: HashSet<Vec<u8>>,
-    /// Keys of the processes to which it assigns a page.
+    /// Keys of the processes to which the event assigns a page.
     shown: HashSet<Vec<u8>>,
 }
 
-/// The pages and workers of a trace; the first [`MOST`] events in order.
+/// The first [`MOST`] events by which DevTools knows pages and workers, in output order.
 #[derive(Default)]
 pub(super) struct PageEvents(Vec<PageEvent>);
 

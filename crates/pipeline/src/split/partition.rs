@@ -6,11 +6,11 @@
 //! | `Whole` | all events, if the whole trace is cut | |
 //! | `Begins`, `Ends` | copies of timed B and E events of a thread, if parts are cut | pid, tid |
 //! | `Pages` | copies of events by which DevTools knows pages and workers of a process | pid |
-//! | `Chunks` | `ProfileChunk` events of a stream, from any thread | that of the stream |
+//! | `Chunks` | `ProfileChunk` events of a stream, from any thread | key of the stream |
 //! | `ThreadMetadata`, `ProcessMetadata` | metadata events (`thread_…`; all others) | pid, tid; pid |
 //!
-//! Ids are equal if their types and values are: 1 equals 1.0, but not "1". The scan compares them
-//! as written, without decoding; chunks are then joined by value.
+//! Ids are equal if their types and values are equal: 1 equals 1.0, but not "1". The scan compares
+//! ids as written, without decoding. Later the partitions of all chunks are joined by value.
 
 use tracemill_cpuprofile::{StreamKey, push_canonical};
 use tracemill_tokenizer::unescape;
@@ -47,7 +47,7 @@ pub(super) struct Partition {
     pub(super) pid: Box<[u8]>,
     pub(super) tid: Box<[u8]>,
     pub(super) cat: Box<[u8]>,
-    /// The key of the stream, for `Kind::Chunks`.
+    /// The key of the stream, for `PartitionKind::Chunks`.
     pub(super) stream: StreamKey,
     pub(super) events: u64,
     pub(super) bytes: u64,
@@ -76,7 +76,7 @@ impl Partition {
         RawThread { pid: &self.pid, tid: &self.tid, cat: &self.cat }
     }
 
-    /// Approximate heap bytes, including the key and a share of the plan.
+    /// Returns the approximate heap bytes, including the key and a share of the plan.
     pub(super) fn heap(&self) -> u64 {
         let text = self.pid.len() + self.tid.len() + self.cat.len() + self.stream.len();
         (2 * size_of::<Partition>() + 2 * text + 160) as u64
@@ -99,7 +99,7 @@ impl Partition {
         key
     }
 
-    /// Whether the events are in another partition too.
+    /// Returns whether the events are in another partition too.
     pub(super) fn is_copy(&self) -> bool {
         matches!(self.kind, PartitionKind::Begins | PartitionKind::Ends | PartitionKind::Pages)
     }

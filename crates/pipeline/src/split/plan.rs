@@ -1,4 +1,4 @@
-//! Plans the parts: decides which events each file will contain, before the first is written.
+//! Plans the parts: decides which events each file will contain, before the first file is written.
 
 use super::by::SplitBy;
 use super::cut::{Anchor, CutStretch, Cutter, OpenPairs, PARTS_MOST, SEPARATOR, too_many};
@@ -31,7 +31,7 @@ pub(super) struct OutputPart {
     /// Repeated events, in order.
     pub(super) copies: Vec<Entry>,
     pub(super) threads: Vec<u32>,
-    /// Number and bytes of events, including metadata and repeated ones.
+    /// Number and bytes of events, including metadata and repeated events.
     pub(super) events: u64,
     pub(super) bytes: u64,
     pub(super) metadata_events: u64,
@@ -40,7 +40,7 @@ pub(super) struct OutputPart {
 }
 
 impl OutputPart {
-    /// Whether the part contains a CPU profile stream.
+    /// Returns whether the part contains a CPU profile stream.
     pub(super) fn has_streams(&self) -> bool {
         !self.chunks.is_empty()
     }
@@ -49,7 +49,7 @@ impl OutputPart {
 /// Partitions of begin and end events by thread key; true for begin events.
 type Halves = HashMap<Vec<u8>, Vec<(u32, bool)>>;
 
-/// Metadata bytes that every part of a group may have, and that only the first one has.
+/// Metadata bytes that every part of a group may have, and that only the first part has.
 struct MetadataBytes {
     every: u64,
     first: u64,
@@ -69,7 +69,8 @@ pub(super) struct Planner<'f, 's, 'p> {
     pub(super) room: Quota,
 }
 
-/// Returns the thread of each stream, and creates missing partitions.
+/// Returns the partition of each stream with the partition of its thread. Creates missing
+/// partitions of threads.
 pub(super) fn owners(found: &mut SplitInputs) -> Vec<(u32, u32)> {
     let streams: Vec<u32> = partitions_of(found, PartitionKind::Chunks).collect();
     let mut owner = |&chunks: &u32| {
@@ -89,10 +90,10 @@ pub(super) fn partitions_of(
 }
 
 impl<'f> Planner<'f, '_, '_> {
-    /// Returns all parts; those of a group are adjacent.
+    /// Returns all parts. The parts of a group are adjacent.
     ///
     /// # Errors
-    /// Returns [`tracemill_trace::ErrorKind::Parts`] if there are too many.
+    /// Returns [`tracemill_trace::ErrorKind::Parts`] if there are too many parts.
     pub(super) fn parts(&self, groups: &[ThreadGroup]) -> Result<Vec<OutputPart>, Error> {
         let by_thread = self.metadata_partitions(PartitionKind::ThreadMetadata);
         let by_process = self.metadata_partitions(PartitionKind::ProcessMetadata);

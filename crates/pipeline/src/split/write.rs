@@ -34,7 +34,7 @@ use tracemill_write::reordering::Reordering;
 use tracemill_write::trace_writer::{EventCount, TracePlan, TraceWriter};
 
 /// Memory per thread that writes parts, for a buffer and the state of the part. Strong compression
-/// needs more.
+/// needs more memory.
 const WRITER: u64 = 16 << 20;
 
 /// Data that the writers of all parts share.
@@ -45,7 +45,7 @@ pub(super) struct WriteContext<'j, 's, 'p> {
     pub(super) frames: Option<&'j TraceFrames>,
     /// Bytes of each part outside its events, without stack frames.
     pub(super) around: u64,
-    /// Empty, because metadata and events without a time are sorted with the others.
+    /// Empty, because metadata and events without a time are sorted with all other events.
     pub(super) lists: &'j Lists,
     pub(super) delays: &'j Reordering,
     pub(super) layout: Layout,
@@ -93,8 +93,8 @@ impl<'p> WriteContext<'_, '_, 'p> {
         Some((frames.key, frames.value(&sequence, self.order().0)))
     }
 
-    /// Returns the marks of repeated events. Parts for a viewer have none, because their begin
-    /// events are joined with ends.
+    /// Returns the marks of repeated events. Parts for a viewer have no marks, because their begin
+    /// events are joined with end events.
     fn marks(&self, part: &OutputPart) -> RepeatMarks {
         let repeated = part.copies.iter().filter(|_| self.config.viewer.viewer.is_none());
         let mut offsets: Vec<u64> = repeated.map(|copy| copy.place.offset()).collect();
