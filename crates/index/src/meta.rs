@@ -19,7 +19,7 @@ pub(super) struct Meta {
     input: InputMeta,
     /// Facts that are needed to read only windows of time; `None` if the index lacks SPANS.
     pub(super) windows: Option<WindowsMeta>,
-    /// Parameters of the view summary; `None` without one.
+    /// Parameters of the view summary; `None` if the index has none.
     pub(super) drawn: Option<DrawnMeta>,
     /// Report of `info`; `None` if it was too large.
     pub(super) info: Option<InfoReport>,

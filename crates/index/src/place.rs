@@ -22,7 +22,7 @@ pub fn index_path(input: &Path) -> PathBuf {
     name.into()
 }
 
-/// Whether a file has an index next to it, up to date or not; always false for pipes.
+/// Returns whether a file has an index next to it, up to date or not. Returns false for pipes.
 ///
 /// ```
 /// # let folder = tempfile::tempdir()?;
@@ -71,7 +71,7 @@ fn is_that_of(index: &Path, now: &Input) -> bool {
     opened.is_some_and(|index| fit(index.input(), now) == Fit::Same)
 }
 
-/// Whether a file can probably be created at this path.
+/// Returns whether a file can probably be created at this path.
 fn can_be_written(path: &Path) -> bool {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     let temporary = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")));

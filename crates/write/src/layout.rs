@@ -225,7 +225,7 @@ impl Layout {
             // inputs mostly use the separator of the output
             let separated = bytes.get(len..end).is_some_and(|between| same(between, next));
             // in a piped input, the next event may only begin in this segment and continue in the
-            // next one
+            // next
             if separated && offset == start + end as u64 && bytes.len() >= end + size {
                 len = end + size;
                 continue;

@@ -105,12 +105,12 @@ impl Reordering {
         held.chain(self.left_out.iter().map(|event| event.time as u64))
     }
 
-    /// Whether the event at this offset is delayed or left out.
+    /// Returns whether the event at this offset is delayed or left out.
     pub(crate) fn is_gone(&self, offset: u64) -> bool {
         self.is_left_out(offset) || has_time(&self.held, offset)
     }
 
-    /// Whether the event at this offset is left out.
+    /// Returns whether the event at this offset is left out.
     pub(crate) fn is_left_out(&self, offset: u64) -> bool {
         has_time(&self.left_out, offset)
     }
@@ -121,7 +121,7 @@ impl Reordering {
         self.after.iter().map(|chunk| (chunk.time as u64, chunk.place))
     }
 
-    /// Number of delayed chunks.
+    /// Returns the number of delayed chunks.
     pub fn count(&self) -> u64 {
         self.held.len() as u64
     }
@@ -198,7 +198,7 @@ impl<'s, 'p> Finder<'s, 'p> {
     }
 }
 
-/// Whether any entry has `offset` as its time.
+/// Returns whether any entry has `offset` as its time.
 fn has_time(all: &SpilledVec<Entry>, offset: u64) -> bool {
     all.at_time(offset as i64).next().is_some()
 }

@@ -19,7 +19,7 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::SpillVec;
 
-/// Maximum number of names in an index; the first ones of the text are kept.
+/// Maximum number of names in an index; the first names of the text are kept.
 const NAMES_MOST: usize = 1 << 16;
 const TEXT_MOST: usize = 4 << 20;
 /// Maximum number of tracks other than threads.

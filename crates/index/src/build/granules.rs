@@ -73,7 +73,7 @@ impl Granule {
         }
     }
 
-    /// Joins this block with the next one.
+    /// Joins this block with the next block.
     fn join(&mut self, later: &Granule) {
         self.end = later.end;
         self.events += later.events;

@@ -21,7 +21,7 @@ pub(super) struct IndexLook {
     pub(super) places: Vec<ListedEvent>,
     pub(super) lasting: LastingEvents,
     pub(super) streams: PartStreams,
-    /// Tracks, names and bins; `None` without a view summary.
+    /// Tracks, names and bins; `None` if the index gets no view summary.
     pub(super) drawn: Option<PartDrawn>,
 }
 

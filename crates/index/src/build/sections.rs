@@ -21,10 +21,10 @@ use tracemill_trace::spill::hash::HashMap;
 /// Sections that are built together, and their resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum SectionSet {
-    /// GRANULES: blocks for a block gap J of 2^level ns.
+    /// GRANULES: blocks for a block gap J (see `granules`) of 2^level ns.
     Granules(u32),
     Places,
-    /// SPANS: slices longer than a look-back T of 2^level ns.
+    /// SPANS: slices longer than a look-back T (see `spans`) of 2^level ns.
     Spans(u32),
     /// STREAMS and STREAM_EVENTS; the value is whether the data of chunks is included.
     Streams(bool),
@@ -85,7 +85,7 @@ impl<'b> AllSections<'b> {
         AllSections { built, tmp_dir, threads, sections: HashMap::default() }
     }
 
-    /// Builds missing sections, and returns the file size of all `wanted` ones in bytes.
+    /// Builds missing sections, and returns the file size of all `wanted` sections in bytes.
     pub(super) fn make(&mut self, wanted: &[SectionSet]) -> io::Result<u64> {
         let missing: Vec<SectionSet> =
             wanted.iter().copied().filter(|set| !self.sections.contains_key(set)).collect();

@@ -1,4 +1,6 @@
 //! A slice with the locations of its begin and end events.
+//!
+//! Slices that are longer than the *look-back* T are listed in the section SPANS (see `spans`).
 
 use crate::format::spans;
 use crate::meta::level;
@@ -55,7 +57,7 @@ impl IndexedSpan {
 }
 
 impl Keyed for IndexedSpan {
-    /// Sort key that puts enclosing slices before enclosed ones.
+    /// Sort key that puts enclosing slices before enclosed slices.
     type Key = (u32, i64, Reverse<i64>, u64);
 
     fn key(&self) -> Self::Key {

@@ -1,4 +1,5 @@
-//! Collects CPU profile streams: the time range of each stream, and the locations of its events.
+//! Collects CPU profile streams: the time range of each stream, and the locations of its events. A
+//! stream is all events of one CPU profile.
 //!
 //! ```text
 //!   stream 0   Profile ─ chunk ─ chunk ─────── chunk         10 … 95 µs

@@ -23,7 +23,7 @@ pub(super) struct MadeIndex {
     pub(super) head: [u8; HEAD],
     pub(super) body: File,
     pub(super) bytes: u64,
-    /// log2 of the block gap J, in nanoseconds.
+    /// log2 of the block gap J (see `granules`), in nanoseconds.
     pub(super) level: u32,
     pub(super) left_out: Vec<String>,
 }

@@ -129,7 +129,7 @@ impl SeenCounts {
         (self.first, self.len) = (first, len);
     }
 
-    /// Joins pairs of intervals, which doubles their length.
+    /// Joins pairs of intervals to intervals of twice the length.
     fn coarsen(&mut self) {
         let is_odd = self.first & 1 != 0;
         for event in &mut self.events {

@@ -5,7 +5,7 @@ pub const META: u16 = 1;
 pub const GRANULES: u16 = 2;
 /// Events that every window needs: metadata, untimed events, and events that viewers require.
 pub const PLACES: u16 = 3;
-/// Slices longer than the look-back T, and slices without an end.
+/// Slices longer than the look-back T (see [`crate::format`]), and slices without an end.
 pub const SPANS: u16 = 4;
 /// CPU profile streams with their time ranges.
 pub const STREAMS: u16 = 5;

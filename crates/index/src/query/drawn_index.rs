@@ -6,6 +6,8 @@
 //!   window a b     GRANULES that overlap [a − T, b + T]: short slices, exactly     SPANS: as above
 //! ```
 //!
+//! T is the *look-back*: longer slices are in SPANS.
+//!
 //! All bytes that are read must match the checksums of the index. Otherwise the index belongs to
 //! another trace.
 
@@ -177,7 +179,7 @@ impl DrawnIndex {
         &self.input.source
     }
 
-    /// Whether the trace is packed, so that only unpacked parts of its text can be read.
+    /// Returns whether the trace is packed, so that only unpacked parts of its text can be read.
     pub fn is_packed(&self) -> bool {
         self.input.report.encoding.is_some()
     }
@@ -197,7 +199,7 @@ impl DrawnIndex {
         self.input.windows.look_back()
     }
 
-    /// Whether a slice of this duration in nanoseconds is in [`DrawnIndex::spans`].
+    /// Returns whether a slice of this duration, in nanoseconds, is in [`DrawnIndex::spans`].
     pub fn is_long(&self, dur: i64) -> bool {
         crate::meta::level(dur.unsigned_abs()) > self.input.windows.level
     }
@@ -207,12 +209,12 @@ impl DrawnIndex {
         1_i64.checked_shl(self.drawn.level).filter(|width| *width > 0).unwrap_or(i64::MAX)
     }
 
-    /// Whether the trace has CPU profiles.
+    /// Returns whether the trace has CPU profiles.
     pub fn has_profiles(&self) -> bool {
         self.input.windows.has_profiles
     }
 
-    /// Whether an end event closes only a begin event with the same name.
+    /// Returns whether an end event closes only a begin event with the same name.
     pub fn only_by_name(&self) -> bool {
         self.input.windows.has_crossings
     }

@@ -95,7 +95,7 @@ pub(super) fn unused_of_several(sources: &[Source], config: &Config) -> Option<U
     any.then_some(Unused::Several)
 }
 
-/// Whether a file has a meaningful length, unlike pipes and files in /proc.
+/// Returns whether a file has a meaningful length, unlike pipes and files in /proc.
 fn is_plain(metadata: &Metadata) -> bool {
     metadata.is_file() && metadata.len() > 0
 }

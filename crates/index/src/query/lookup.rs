@@ -1,4 +1,7 @@
 //! Finds the byte ranges needed for a time range, by the sections of an index.
+//!
+//! SPANS lists the slices that are longer than the *look-back* T. Any other slice that overlaps the
+//! time range begins at most T before the range.
 
 use crate::format::{Index, IndexError, PageEntry, SectionEntry, id, spans};
 use crate::packed::PackedText;
@@ -241,7 +244,7 @@ impl GranuleRow {
         (self.least, self.least.saturating_add_unsigned(self.width))
     }
 
-    /// Whether the block's time range overlaps `seen`.
+    /// Returns whether the block's time range overlaps `seen`.
     pub(super) fn touches(&self, seen: &Range<i64>) -> bool {
         let (least, greatest) = self.times();
         least < seen.end && greatest >= seen.start
@@ -263,7 +266,7 @@ impl GranulesToRead {
         self.sum.add(EventSum { events: row.events, sum: row.sum as u32 });
     }
 
-    /// Adds a range; joins it with the previous one if the blocks are adjacent and small.
+    /// Adds a range. Joins it with the previous range if the blocks are adjacent and small.
     fn push_range(&mut self, range: Range<u64>, row: u64) {
         let is_next = std::mem::replace(&mut self.row, row + 1) == row;
         match self.pieces.last_mut() {
@@ -274,7 +277,7 @@ impl GranulesToRead {
         }
     }
 
-    /// Whether the ranges are ascending and disjoint.
+    /// Returns whether the ranges are ascending and disjoint.
     pub(super) fn are_in_order(&self) -> bool {
         let mut end = 0;
         self.pieces.iter().all(|piece| {

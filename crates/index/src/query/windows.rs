@@ -13,10 +13,11 @@
 //! chunks with samples in windows, and chunks defining their nodes are read, or the whole stream
 //! (see `chunks`).
 //!
-//! Slices in SPANS are paired by offset. All other slices are paired among the events read from a −
-//! T on. These pairs equal those of the whole trace if in the whole trace every end event closes
-//! the innermost begin event, or a begin event with the same name. Several windows are read as one
-//! range. With `--edges keep` and `drop`, the range ends T after the window.
+//! SPANS has the slices that are longer than T. Slices in SPANS are paired by offset. All other
+//! slices are paired among the events read from a − T on. These pairs equal those of the whole
+//! trace if in the whole trace every end event closes the innermost begin event, or a begin event
+//! with the same name. Several windows are read as one range. With `--edges keep` and `drop`, the
+//! range ends T after the window.
 //!
 //! All bytes that are read must match the checksums of the index. Otherwise the trace is scanned.
 

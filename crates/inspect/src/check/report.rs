@@ -59,7 +59,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Returns the severity for one viewer; `None` if the rule does not apply to it.
+    /// Returns the severity for one viewer, or `None` if the rule does not apply to that viewer.
     pub fn severity_for(&self, viewer: CheckFor) -> Option<Severity> {
         match RULES.iter().find(|rule| rule.name == self.kind) {
             Some(rule) => rule.severity(&[viewer], false),

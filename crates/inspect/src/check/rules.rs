@@ -12,7 +12,7 @@ use tracemill_join::config::CheckFor;
 /// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Allowed and harmless.
+    /// The trace is valid, and readers show it correctly.
     Note,
     /// Some readers show the trace incorrectly.
     Warning,

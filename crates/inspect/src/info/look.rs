@@ -259,7 +259,7 @@ fn key_slowly<'k>(event: &Event<'k>, field: Field, scratch: &'k mut Vec<u8>) -> 
     }
 }
 
-/// Converts a key of [`key_of`] to text; `None` if the value is missing.
+/// Converts a key of [`key_of`] to text. Returns `None` if the value is missing.
 pub(super) fn text_of_key(key: &[u8]) -> Option<String> {
     let text = match key {
         [] => return None,

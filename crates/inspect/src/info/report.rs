@@ -68,7 +68,8 @@ pub struct InfoReport {
     pub names: TopList,
     /// Counts by category; an event counts for each of its categories.
     pub categories: TopList,
-    /// Counts by args key and by keys of nested objects (`data.frame`); `None` unless requested.
+    /// Counts by args key and by keys of nested objects (`data.frame`); `None` unless they were
+    /// requested.
     #[serde(skip)]
     pub args: Option<TopList>,
     /// CPU profiles, in order of their first events.
@@ -160,7 +161,7 @@ pub struct TopList {
 /// A name with the totals of its events.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TopRow {
-    /// The name; `None` for events without one.
+    /// The name; `None` for events without a name.
     pub name: Option<String>,
     /// Totals of the events.
     pub usage: Usage,

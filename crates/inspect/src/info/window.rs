@@ -1,5 +1,5 @@
-//! Finds the window of a trace written by `slice`, which keeps essential events outside the window
-//! for DevTools.
+//! Finds the window of a trace written by `slice`. For DevTools, `slice` keeps essential events
+//! outside the window too.
 
 use super::report::KeptWindow;
 use tracemill_tokenizer::{Event, Member, string_is};

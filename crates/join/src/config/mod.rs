@@ -107,8 +107,8 @@ pub enum PidPolicy {
     Auto,
     /// Each input has its own processes: pids of input k grow by k times a power of ten.
     Offset,
-    /// As with `Auto`; also, all `.cpuprofile` inputs become threads of the process of the earliest
-    /// one.
+    /// Pids are treated as with `Auto`. In addition, all `.cpuprofile` inputs become threads of one
+    /// process: that of the earliest `.cpuprofile` input.
     One,
 }
 
@@ -195,7 +195,7 @@ pub struct ClockRules {
     pub offsets: Vec<(PathBuf, i64)>,
     /// Factors for the times and durations of single inputs, applied before any offset.
     pub scales: Vec<(PathBuf, Factor)>,
-    /// Offsets of single inputs in nanoseconds, which replace the computed ones.
+    /// Offsets of single inputs in nanoseconds, which replace the computed offsets.
     pub stated: Vec<(PathBuf, i64)>,
     /// Target time, in nanoseconds, of the earliest event of all inputs after alignment.
     pub rebase: Option<i64>,
@@ -206,7 +206,7 @@ pub struct ClockRules {
 pub struct StatedInput {
     /// Path of the input, as named among the sources.
     pub path: PathBuf,
-    /// New pids by old ones, both as written in the trace. Other pids stay.
+    /// New pids by old pids, both as written in the trace. Other pids stay.
     pub pids: Vec<(String, String)>,
     /// Number of the recording that the input belongs to. `None`: the input is a separate
     /// recording.

@@ -225,7 +225,7 @@ pub fn glob_text(glob: &Glob) -> &str {
 }
 
 fn union(patterns: impl Iterator<Item = String>, case: Case) -> Result<Option<Regex>, Error> {
-    // each in a group, so that inline flags do not reach the next one
+    // each in a group, so that inline flags do not reach the next pattern
     let patterns: Vec<String> = patterns.map(|pattern| format!("(?:{pattern})")).collect();
     if patterns.is_empty() {
         return Ok(None);

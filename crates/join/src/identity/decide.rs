@@ -149,8 +149,8 @@ impl Recording {
             })
     }
 
-    /// Returns whether a unit continues a stream of the recording; `None` if such a stream starts
-    /// again.
+    /// Returns whether a unit continues a stream of the recording, or `None` if such a stream
+    /// starts again.
     fn continues(&self, unit: &InputUnit) -> Option<bool> {
         let mut continues = false;
         #[expect(clippy::iter_over_hash_type, reason = "all or none are wanted")]

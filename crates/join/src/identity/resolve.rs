@@ -37,7 +37,7 @@ pub fn may_be_several(sources: &[Source]) -> bool {
     sources.len() > 1 || sources.iter().any(Source::is_folder)
 }
 
-/// Returns the ids to observe; `None` if nothing can be renamed or labeled.
+/// Returns the ids to observe, or `None` if nothing can be renamed or labeled.
 pub(crate) fn watched(several: bool, rules: &IdentityRules) -> Option<Arc<IdFilter>> {
     let keeps = rules.pid == PidPolicy::Keep && rules.ids == IdPolicy::Keep || !several;
     let says = !rules.labels.is_empty()
@@ -161,8 +161,8 @@ impl DecidedNames {
         )
     }
 
-    /// Creates the events that label the inputs, as one more input at `base`; `None` if no input
-    /// has a label.
+    /// Creates the events that label the inputs, as one more input at `base`. Returns `None` if no
+    /// input has a label.
     pub fn labels(
         &mut self,
         inputs: &Inputs,

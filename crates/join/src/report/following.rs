@@ -1,5 +1,5 @@
-//! Combines the reports of two consecutive runs: the first writes a draft, the second reads the
-//! draft.
+//! Combines the reports of two consecutive runs: the first writes a draft (a temporary trace), the
+//! second reads the draft.
 
 use super::{AnnotationReport, ConvertReport, FilterReport, RunReport};
 

@@ -24,7 +24,7 @@ pub struct InputIdentity {
     pub label: Option<String>,
     /// Number of the recording; all inputs of a recording have the same number.
     pub recording: usize,
-    /// New pids by old ones, both as written.
+    /// New pids by old pids, both as written.
     #[serde(serialize_with = "rows::map")]
     pub pids: Vec<(String, String)>,
     /// Renamed kinds of ids (`id`, names of `--args-key`, `stackFrames`), each with its rules.

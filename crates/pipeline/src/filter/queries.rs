@@ -1,4 +1,4 @@
-//! Finds criteria that match nothing, which are often typing errors.
+//! Finds criteria that match nothing. Such criteria are often typing errors.
 //!
 //! Workers test each criterion on events until one matches. Ids and names of threads are tested
 //! after the last event.

@@ -247,7 +247,7 @@ fn shrink(
             }
             return Ok((report, kept));
         }
-        // the added events grow with the kept ones
+        // the added events grow with the kept events
         let share = u128::from(goal.min(report.run.bytes)) * u128::from(size) / u128::from(len);
         goal = u64::try_from(share).unwrap_or(goal).min(goal - 1);
     }

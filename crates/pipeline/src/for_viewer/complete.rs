@@ -7,7 +7,7 @@
 //! | `tts` | `tdur`, if the B has `tts` too |
 //! | `sf`, `stack` | `esf`, `estack` |
 //! | `ph`, `pid`, `tid`, `dur` | dropped, because the pair defines them |
-//! | others, such as `name` and `cat` | kept, if the B does not have the key |
+//! | other keys, such as `name` and `cat` | kept, if the B does not have the key |
 
 use tracemill_tokenizer::{Event, Field, fields_of, members, string_is, unescape};
 use tracemill_trace::json::patch::Patches;

@@ -347,7 +347,8 @@ impl FixupFinder<'_> {
         self.changes.one(Change::FlowId2);
     }
 
-    /// Splits chunks, repairs JSON and replaces escapes, which change the event as a whole.
+    /// Splits chunks, repairs JSON and replaces escapes. These changes replace the event as a
+    /// whole.
     fn rewrite(&mut self, event: &Event<'_>, found: &mut PatchedEvent<'_, '_>) {
         let is_perfetto = self.fixups.viewer == CheckFor::Perfetto;
         let cuts = !is_perfetto && may_be_large(event);

@@ -5,7 +5,7 @@
 //!   bytes      clocks     pids, ids  runs       keys, names                          complete
 //! ```
 //!
-//! Each step is a type that can only be created from the previous one ([`scanned`], [`renamed`],
+//! Each step is a type that can only be created from the previous step ([`scanned`], [`renamed`],
 //! [`ordered`], [`settled`]). The output is opened after all inputs are read, so a failing input
 //! leaves no output.
 

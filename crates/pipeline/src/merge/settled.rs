@@ -41,7 +41,7 @@ pub(super) struct Contents<'p> {
     pub(super) delays: Reordering,
     pub(super) keys: MergedKeys<'p>,
     pub(super) annotations: Annotations<'p>,
-    /// The report, which the writer completes.
+    /// The report. The writer completes it.
     pub(super) report: MergeReport,
 }
 

@@ -39,7 +39,7 @@ fn common(event: &[u8]) -> &[u8] {
     event.strip_suffix(END).unwrap_or(&event[..event.len().saturating_sub(1)])
 }
 
-/// Marks the events at these offsets, which are sorted.
+/// Marks the events at these offsets. The offsets are sorted.
 pub(crate) struct RepeatMarks(pub(crate) Vec<u64>);
 
 impl Patcher for RepeatMarks {

@@ -64,7 +64,7 @@ pub(super) struct Clip<'k, 'j, 'p> {
     open: Begins<OpenPair>,
     /// The last value of the counter.
     counter: Option<OpenPair>,
-    /// The current window, and the next one.
+    /// Index of the current window, and of the next window.
     current: Option<usize>,
     next: usize,
     /// Whether open events must still be re-opened in the current window.

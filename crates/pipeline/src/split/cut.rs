@@ -164,7 +164,7 @@ struct CutState {
 }
 
 impl Cutter<'_, '_, '_, '_> {
-    /// Cuts `sequence`, together with the streams at `anchors`, which are sorted.
+    /// Cuts `sequence`, together with the streams at `anchors`. The anchors are sorted.
     ///
     /// # Errors
     /// Returns [`ErrorKind::Parts`] if there are too many parts, and [`ErrorKind::Exceeded`] if

@@ -153,7 +153,8 @@ impl<M: Mode> SplitLook<M> {
     }
 }
 
-/// Returns whether metadata events of this name describe a thread; all others describe a process.
+/// Returns whether metadata events of this name describe a thread. All other metadata events
+/// describe a process.
 fn is_of_thread(name: &[u8]) -> bool {
     let mut plain = Vec::new();
     match name {

@@ -270,7 +270,8 @@ fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a == b)
 }
 
-/// Returns the cache slot of a thread, from the last bytes of each id, which differ most.
+/// Returns the cache slot of a thread. The slot depends on the last bytes of each id, because these
+/// differ most.
 #[inline]
 fn slot_of(ids: RawThread<'_>) -> usize {
     let tail = |id: &[u8]| {

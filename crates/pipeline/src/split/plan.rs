@@ -24,7 +24,7 @@ pub(super) struct OutputPart {
     pub(super) group: usize,
     /// Whether the part contains its whole group.
     whole: bool,
-    /// The first entries of this part and the next one, in the group's sequence.
+    /// The first entries of this part and of the next part, in the group's sequence.
     pub(super) range: (Option<Entry>, Option<Entry>),
     chunks: Vec<u32>,
     metadata: Vec<u32>,

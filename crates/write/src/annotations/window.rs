@@ -74,7 +74,7 @@ pub(super) struct Breadcrumbs {
     spans: Vec<AnnotationSpan>,
     /// Whether DevTools can read the breadcrumbs as written: the innermost has `child: null`.
     sound: bool,
-    /// Whether there were more than [`MOST`] breadcrumbs; the innermost ones were not read.
+    /// Whether there were more than [`MOST`] breadcrumbs; the innermost breadcrumbs were not read.
     has_more: bool,
 }
 

@@ -29,7 +29,7 @@ pub struct OrderedEvents<'r, 's, 'p> {
     pub layout: Layout,
     /// CPU profile chunks that are delayed.
     pub delays: Reordering,
-    /// Metadata events and events without a time, which come first.
+    /// Metadata events and events without a time. These events come first in the output.
     pub lists: &'r Lists,
     /// Events with a time, except metadata.
     pub timed: TimedEntries<'r>,

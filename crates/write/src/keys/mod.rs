@@ -3,7 +3,7 @@
 //! | key | rule |
 //! |---|---|
 //! | of the first document | unchanged, including duplicates |
-//! | of a later document, equal to one of the first | written once |
+//! | of a later document, equal to a key of the first | written once |
 //! | `stackFrames` of later documents | merged by id; on a conflict all frames of the later input get new ids ([`tracemill_join::identity`]), or are kept apart with a warning |
 //! | `metadata.modifications` (DevTools' annotations) | merged into the `metadata` of the first document ([`crate::annotations`]); dropped by `split` and `filter` |
 //! | `samples` of later documents | appended, with renamed processes and frames |

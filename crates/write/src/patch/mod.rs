@@ -80,6 +80,6 @@ impl EventPatcher for Repair {
 pub struct CutChunk {
     /// Offset in the address space of the inputs.
     pub offset: u64,
-    /// Number of events in addition to the first one.
+    /// Number of events in addition to the first event.
     pub more: u64,
 }
