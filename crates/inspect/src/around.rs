@@ -1,4 +1,4 @@
-//! Finds events by name, for choosing a window around one of them.
+//! Finds events by name, for choosing a window around an event.
 
 use std::str::FromStr;
 use tracemill_cpuprofile::ProfileReader;

@@ -33,7 +33,7 @@ pub struct IndexConfig {
     pub output: Option<PathBuf>,
     /// Whether to replace a fresh index, or a file that is not an index.
     pub replace: bool,
-    /// Whether to only compare the existing index with a new one, without writing.
+    /// Whether to only compare the existing index with a new index, without writing.
     pub verify: bool,
     /// Whether to report how many bytes of text a run for a time window would read.
     pub reach: bool,
@@ -64,7 +64,7 @@ pub struct IndexReport {
     pub sections: Vec<IndexSection>,
     /// Names of the sections that did not fit into the index.
     pub left_out: Vec<String>,
-    /// Bytes that windows would read, with [`IndexConfig::reach`].
+    /// Bytes of text that runs for time windows would read; `None` without [`IndexConfig::reach`].
     pub reach: Option<Reach>,
     /// Warnings for the user.
     pub warnings: Vec<Warning>,

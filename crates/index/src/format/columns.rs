@@ -19,7 +19,7 @@ impl Encoding {
     }
 }
 
-/// Encodes numbers in the smallest encoding; among equal sizes, in that with the lowest number.
+/// Encodes numbers in the smallest encoding; among equal sizes, in the one with the lowest number.
 pub(crate) fn encode(numbers: &[u64]) -> (Encoding, Vec<u8>) {
     let all = [
         (Encoding::Varint, len_of(numbers.iter().copied())),
@@ -63,7 +63,7 @@ fn deltas(numbers: &[u64]) -> impl Iterator<Item = u64> {
     })
 }
 
-/// Maps signed numbers to unsigned ones with the sign in the lowest bit.
+/// Maps signed numbers to unsigned numbers with the sign in the lowest bit.
 pub fn zigzag(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)) as u64
 }

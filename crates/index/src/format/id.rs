@@ -15,7 +15,7 @@ pub const STREAM_EVENTS: u16 = 6;
 pub const PACK: u16 = 7;
 /// Names of events, for drawing.
 pub const NAMES: u16 = 8;
-/// Tracks: threads first, then all others.
+/// Tracks: threads first, then all other tracks.
 pub const LANES: u16 = 9;
 /// Sums over time intervals (bins) of tracks.
 pub const BINS: u16 = 10;

@@ -44,7 +44,7 @@ impl<W: Write> Writer<W> {
     /// Begins a section.
     ///
     /// # Errors
-    /// Returns an error if the id is not greater than the previous one.
+    /// Returns an error if the id is not greater than the previous id.
     pub fn section(&mut self, id: u16) -> io::Result<()> {
         self.note_ids(id, id)?;
         self.end_section();
@@ -72,7 +72,7 @@ impl<W: Write> Writer<W> {
     ///
     /// # Errors
     /// Returns I/O errors, and an error if `pages` has another length or an id is not greater than
-    /// the previous one.
+    /// the previous id.
     pub fn append(&mut self, sections: &Sections, pages: impl Read) -> io::Result<()> {
         let Some((first, last)) = sections.ids else { return Ok(()) };
         self.note_ids(first, last)?;

@@ -153,7 +153,7 @@ impl DrawnIndex {
     /// Builds the index of a file and opens it; `seen` receives progress.
     ///
     /// If the index cannot be written next to the file (full disk, read-only folder, another file
-    /// of that name), it is temporary, and a warning is returned.
+    /// of that name), the index is temporary, and a warning is returned.
     ///
     /// # Errors
     /// Returns the errors of `index()`, and [`tracemill_trace::ErrorKind::Scratch`] if a temporary

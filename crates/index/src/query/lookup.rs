@@ -59,7 +59,7 @@ pub(super) struct GranulesToRead {
     pub(super) sum: EventSum,
     /// Bytes of blocks, and of individual events of known length.
     pub(super) bytes: u64,
-    /// Number of the block after the last one.
+    /// Number of the block after the last added block.
     row: u64,
 }
 
@@ -130,7 +130,7 @@ impl<'i, 'b> Lookup<'i, 'b> {
     ///
     /// Returns `None` if some events of these slices are not in the index. Adds the offsets of the
     /// events to `apart`, except for complete events. The two events of a pair have the same value
-    /// there, other events `None`.
+    /// there; all other events have `None`.
     pub(super) fn spans(
         &self,
         seen: &Range<i64>,
@@ -252,14 +252,14 @@ impl GranuleRow {
 }
 
 impl GranulesToRead {
-    /// Adds an event after all others.
+    /// Adds an event after all other parts.
     pub(super) fn event(&mut self, Single { place, sum, bytes }: Single) {
         self.pieces.push(Piece::Event(place, bytes));
         self.sum.add(EventSum { events: 1, sum });
         self.bytes = self.bytes.saturating_add(bytes);
     }
 
-    /// Adds a block after all others, up to `end`; `text` is the length of the text.
+    /// Adds a block after all other parts, up to `end`; `text` is the length of the text.
     fn granule(&mut self, row: &GranuleRow, end: u64, text: u64) {
         self.push_range(row.place..end, row.number);
         self.bytes = self.bytes.saturating_add(end.min(text).saturating_sub(row.place));

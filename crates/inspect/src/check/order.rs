@@ -47,7 +47,7 @@ pub(super) struct TimedEvent<'e> {
 pub(super) struct Orders {
     all: Option<OrderedStretch>,
     threads: HashMap<u64, ThreadOrder>,
-    /// Whether any event except metadata was seen, and whether any timed event was.
+    /// Whether any event except metadata was seen, and whether any timed event was seen.
     seen: [bool; 2],
     in_front: [Tally; 2],
 }

@@ -10,10 +10,6 @@
 //! or reports the gap. The few other gaps, around the documents, are kept by offset. At the end
 //! these gaps are joined, with `{}` for each event and `0` for each value, and checked as one text.
 //! That text is valid if and only if the input is.
-//! *gaps*. For gaps between events of one array, the scan verifies that there is only a comma and
-//! white space, or reports it. The few others, around the documents, are kept by offset. At the end
-//! they are joined, with `{}` for each event and `0` for each value, and checked as one text, which
-//! is valid if and only if the input is.
 
 use super::rules::Kind;
 use super::tallies::Tallies;

@@ -52,7 +52,7 @@ pub struct InfoLook {
     pub(super) odd_phases: UsageTable,
     /// Totals by thread.
     pub threads: UsageTable,
-    /// The last event; the next one usually has the same thread.
+    /// The last event; the next event usually has the same thread.
     pub last: Option<LastEvent>,
     /// Totals by name; `cats` has totals by category list. `key_of` creates the keys of both
     /// tables.

@@ -42,7 +42,7 @@ impl ProfileCounts {
         let count = &mut self.counts[number].1;
         count.chunks += u64::from(role != Role::Head);
         count.bytes += event.bytes.len() as u64;
-        // a missing tid never replaces a known one, so chunk boundaries do not matter
+        // a missing tid never replaces a known tid, so chunk boundaries do not matter
         if role != Role::Chunk && !tid.is_empty() {
             count.tid = as_written(tid);
         }

@@ -10,7 +10,7 @@ pub(super) struct Rank {
     stamp: Option<Stamp>,
 }
 
-/// Primary sort key: metadata events, then untimed ones, then timed ones.
+/// Primary sort key: metadata events, then untimed events, then timed events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Class {
     Metadata,

@@ -15,7 +15,7 @@ record! {
         pub(super) ts: i64,
         /// Duration of an X in nanoseconds; 0 for B and E.
         pub(super) dur: u64,
-        /// Hash of the name; 0 for an E without a name or with an empty one.
+        /// Hash of the name; 0 for an E without a name or with an empty name.
         pub(super) name: u64,
         /// Offset in the address space, shifted left by 8, and the phase.
         place: u64,

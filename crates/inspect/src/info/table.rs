@@ -24,7 +24,7 @@ const WAYS: usize = 4;
 const SLOTS: usize = 64;
 
 /// Returns the slot of a text. Texts with the same first 8 bytes share a slot; shorter texts have
-/// none.
+/// no slot.
 #[inline(always)]
 fn slot(text: &[u8]) -> Option<usize> {
     let first = u64::from_le_bytes(*text.first_chunk::<8>()?);

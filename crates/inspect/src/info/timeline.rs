@@ -76,7 +76,7 @@ impl Timeline {
     }
 
     /// Extends the range to the bins `low` to `high`, of 2^`shift` ns each. `shift` is not less
-    /// than the current one. Makes bins longer until they suffice for the range.
+    /// than the current shift. Makes bins longer until they suffice for the range.
     fn extend(&mut self, shift: u32, low: i64, high: i64) {
         let coarser = shift - self.shift;
         let mut low = low.min(self.low >> coarser);

@@ -193,7 +193,7 @@ fn by_marker(
 fn row(first: &[i64], second: &[i64]) -> Vec<(i64, i64)> {
     let len = first.len().min(second.len());
     let surplus = first.len().max(second.len()) - len;
-    // a list cut at its limit has no meaningful surplus
+    // two lists of maximum length may lack later markers, so only lag 0 is tried
     let surplus = if len == MARKERS { 0 } else { surplus };
     let pairs = |lag: usize| {
         let (a, b) = if first.len() > second.len() { (lag, 0) } else { (0, lag) };

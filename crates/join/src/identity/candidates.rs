@@ -60,7 +60,7 @@ impl<T: PartialEq> ByBegin<T> {
         push(list, member);
     }
 
-    /// Returns members of recordings in which no stream of the unit starts at another time.
+    /// Returns members of recordings in which no stream of the input starts at another time.
     fn of(&self, unit: &InputUnit) -> impl Iterator<Item = &T> {
         let begun = self.begun.iter().flat_map(|(stream, lists)| {
             let begin = unit.streams.get(stream).copied().flatten();

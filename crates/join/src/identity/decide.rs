@@ -134,8 +134,8 @@ fn find<'u>(
 }
 
 impl Recording {
-    /// Returns whether a unit belongs to the recording: they share a pid, and all shared processes
-    /// match.
+    /// Returns whether an input belongs to the recording: input and recording share a pid, and all
+    /// shared processes match.
     fn has(&self, unit: &InputUnit, bulks: &[TypicalRange]) -> bool {
         let Some(continues) = self.continues(unit) else { return false };
         let processes = unit.processes.by_pid.iter().zip(bulks);
@@ -149,7 +149,7 @@ impl Recording {
             })
     }
 
-    /// Returns whether a unit continues a stream of the recording, or `None` if such a stream
+    /// Returns whether an input continues a stream of the recording, or `None` if such a stream
     /// starts again.
     fn continues(&self, unit: &InputUnit) -> Option<bool> {
         let mut continues = false;
@@ -203,7 +203,7 @@ impl MergedProcess {
         process.name.is_some() && path.is_some_and(|path| self.rotated_paths.contains(path))
     }
 
-    /// Returns whether nothing contradicts that `process` is the same process.
+    /// Returns whether the name, threads and times of `process` allow it to be the same process.
     fn may_be(
         &self,
         process: &InputProcess,

@@ -38,7 +38,7 @@ pub(super) struct Pids {
     next_of_name: HashMap<Vec<u8>, u64>,
     /// Step between the pids of consecutive inputs, with `offset`.
     step: u64,
-    /// Ordinal of each unit that is a real input, with `offset`.
+    /// Position of each unit among the units that are not synthetic, with `offset`.
     ordinals: HashMap<usize, u64>,
 }
 

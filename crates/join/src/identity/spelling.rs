@@ -250,7 +250,7 @@ pub(crate) struct Space {
     /// Disjoint ranges, ascending.
     taken: Vec<NumberRange>,
     texts: Vec<(Vec<u8>, Vec<u8>)>,
-    /// The greatest tag in any input, or assigned.
+    /// The greatest tag of all ids, old or new.
     tag: u64,
     mixed: u64,
 }

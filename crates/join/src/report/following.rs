@@ -17,8 +17,7 @@ impl FilterReport {
 }
 
 impl AnnotationReport {
-    /// Adds the results of a later run, which kept or dropped the annotations that were kept so
-    /// far.
+    /// Adds the results of a later run, which kept or dropped the annotations that this run kept.
     pub fn then(&mut self, later: AnnotationReport) {
         self.kept = later.kept;
         for (reason, count) in later.dropped {

@@ -1,4 +1,4 @@
-//! Writes events during the scan until the first event that must wait.
+//! Writes events during the scan until the first event whose decision must wait for later events.
 //!
 //! Events of a CPU profile need not wait if there is no criterion on time and their `Profile` event
 //! comes first, as producers write it: they stay if that event stays. At the end the result is

@@ -1,7 +1,7 @@
 //! Finds criteria that match nothing. Such criteria are often typing errors.
 //!
-//! Workers test each criterion on events until one matches. Ids and names of threads are tested
-//! after the last event.
+//! A *query* is one value of a criterion. Workers test each query on events until one matches.
+//! Ids and names of threads are tested after the last event.
 
 use super::args::ArgsTests;
 use super::options::Filter;

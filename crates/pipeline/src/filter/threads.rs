@@ -1,4 +1,4 @@
-//! A thread as criteria see it.
+//! The ids of a thread in the form that criteria compare.
 
 use tracemill_trace::json::content;
 

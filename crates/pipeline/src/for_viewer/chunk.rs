@@ -177,7 +177,7 @@ fn push_key(key: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends a member of `data` to a part: the next elements of a list, or an empty list if the part
-/// has no samples. Any other member is appended only if the part has the rest.
+/// has no samples. Any other member is appended only if `part.rest`.
 fn push_list(
     key: &[u8],
     value: &[u8],

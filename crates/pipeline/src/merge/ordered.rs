@@ -225,8 +225,8 @@ impl Renamed {
     }
 }
 
-/// Adds the renamed ids and moved clocks to the keys, if the rules request that. Returns whether
-/// the rules request that.
+/// Adds the renamed ids and moved clocks to the keys if the rules request provenance. Returns
+/// whether they were added.
 pub(super) fn note_provenance(
     keys: &mut MergedKeys<'_>,
     identity: &IdentityReport,

@@ -208,7 +208,7 @@ fn read(
             }
             bounds
         }
-        // the proof makes this pass drop the same events as the second pass
+        // with `proof`, this pass checks events and drops the same events as the next pass
         None => times(sources, Needs { proof: true, ..Needs::NONE }, config)?.bounds(),
     };
     restart();

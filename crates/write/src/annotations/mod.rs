@@ -59,7 +59,7 @@ pub fn name_events(documents: &[Document], inputs: &Inputs) -> bool {
 #[derive(Default)]
 pub struct Annotations<'p> {
     documents: Vec<Annotated<'p>>,
-    /// Whether the trace has documents in addition to the annotated one.
+    /// Whether the trace has documents in addition to the annotated document.
     several: bool,
 }
 

@@ -84,7 +84,7 @@ pub(super) struct Element<'p> {
     pub(super) text: &'p [u8],
     /// The ranges of the keys in the text, and their targets.
     pub(super) names: Vec<(Range<usize>, EntryTarget)>,
-    /// The time range, for annotations that have one.
+    /// The time range, for annotations that have a time range.
     pub(super) span: Option<AnnotationSpan>,
 }
 

@@ -7,13 +7,13 @@
 //! | `stackFrames` of later documents | merged by id; on a conflict all frames of the later input get new ids ([`tracemill_join::identity`]), or are kept apart with a warning |
 //! | `metadata.modifications` (DevTools' annotations) | merged into the `metadata` of the first document ([`crate::annotations`]); dropped by `split` and `filter` |
 //! | `samples` of later documents | appended, with renamed processes and frames |
-//! | others, such as `displayTimeUnit` or Kineto's `deviceProperties` | kept apart in `tracemill.inputs`: `{"index":1,"keys":{…}}` |
+//! | other keys, such as `displayTimeUnit` or Kineto's `deviceProperties` | kept apart in `tracemill.inputs`: `{"index":1,"keys":{…}}` |
 //!
 //! `sf` and `esf` of events and `sf` of samples refer to frames; `stack` and `estack` contain
 //! addresses.
 //!
 //! `index` numbers the documents of all inputs from 0. If the first document has a key `tracemill`,
-//! the new one is named `tracemill.2`, and so on. Values stay in the input; only references to them
+//! the new key is named `tracemill.2`, and so on. Values stay in the input; only references to them
 //! are in memory.
 
 pub mod edit;

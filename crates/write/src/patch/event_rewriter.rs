@@ -78,7 +78,7 @@ impl<'r> EventRewriter<'r> {
             let separated =
                 number > 0 && bytes.get(len..end).is_some_and(|between| same(between, separator));
             len = if separated { end } else { len };
-            // in a stream the next event may be in the next segment
+            // in a piped input the next event may be in the next segment
             if !separated || offset != start + len as u64 || bytes.len() < len + size {
                 batch.push(&bytes[..len])?;
                 batch.push(if separated || number == 0 { b"" } else { separator })?;
