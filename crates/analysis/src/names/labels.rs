@@ -29,8 +29,22 @@ impl Trace {
     /// Returns the distinct names that select rows: of events in the trace and in DevTools, of
     /// functions, and their URLs.
     pub fn row_names(&self) -> Vec<String> {
+        self.names_of(|_| true)
+    }
+
+    /// Returns the names that tables have rows of: of all events, or of those that DevTools shows.
+    pub fn shown_names(&self, all_events: bool) -> Vec<String> {
+        let shows_all = all_events || self.is_generic;
+        self.names_of(|flags| {
+            flags & flag::RUN_TASK == 0 && (shows_all || flags & flag::SHOWN != 0)
+        })
+    }
+
+    /// Returns the distinct names of functions, and of kinds of events by their flags.
+    fn names_of(&self, is_wanted: impl Fn(u16) -> bool) -> Vec<String> {
         let text = |number: u32| unescaped_text(self.names.bytes_of(number));
-        let events = self.kinds.all.iter().map(|kind| text(kind.name));
+        let kinds = self.kinds.all.iter().zip(&self.flags);
+        let events = kinds.filter(|(_, flags)| is_wanted(**flags)).map(|(kind, _)| text(kind.name));
         let events = events.flat_map(|name| [title_of(&name).map(str::to_owned), Some(name)]);
         let models = self.threads.iter().filter_map(|thread| thread.model.as_deref());
         let frames = models.flat_map(|model| model.frames());

@@ -103,6 +103,15 @@ impl AskedRows {
             AskedRows::Matching(matcher) => matcher.as_str(),
         }
     }
+
+    /// Whether rows with a name are requested.
+    pub(crate) fn is_match(&self, name: &str) -> bool {
+        match self {
+            AskedRows::Name(text) => text == name,
+            AskedRows::Matching(matcher) => matcher.is_match(name),
+            AskedRows::Key(_) => false,
+        }
+    }
 }
 
 /// Shape, grouping and scope of the requested table.

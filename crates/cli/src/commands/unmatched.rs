@@ -1,7 +1,7 @@
 //! Messages about criteria that match nothing, with the names that exist.
 
 use crate::args::{AskedRows as Asked, ChosenThreads, CriteriaArgs, PartArgs};
-use crate::text::similar::instead;
+use crate::text::similar::{instead, listed, suggestion};
 use tracemill_analysis::{ThreadChoice, Trace, title_of};
 use tracemill_index::info;
 use tracemill_inspect::info::{InfoConfig, InfoReport, TopList};
@@ -70,22 +70,46 @@ fn there<'r>(report: &'r InfoReport, flag: &str) -> Vec<&'r str> {
     }
 }
 
-/// Returns one sentence per flag that names rows which do not exist in the trace.
-pub(super) fn of_rows(rows: &[(&'static str, Asked)], trace: &Trace) -> Vec<String> {
+/// Returns one sentence per flag that names rows which the trace does not have, or which tables
+/// leave out.
+pub(super) fn of_rows(
+    rows: &[(&'static str, Asked)],
+    trace: &Trace,
+    all_events: bool,
+) -> Vec<String> {
     if rows.is_empty() {
         return Vec::new();
     }
-    let names = trace.row_names();
-    let is_missing = |row: &Asked| match row {
-        Asked::Name(name) => !names.contains(name),
-        Asked::Matching(matcher) => !names.iter().any(|name| matcher.is_match(name)),
-        Asked::Key(_) => true,
-    };
+    let all = trace.row_names();
+    let [revealed, shown] = [true, all_events].map(|all_events| trace.shown_names(all_events));
     let sentence = |(flag, row): &(&'static str, Asked)| {
-        let names = (!matches!(row, Asked::Key(_))).then(|| names.iter().map(String::as_str));
-        no_match(flag, &[row.text()], names.map(Iterator::collect))
+        let text = row.text();
+        let matching = |names: &[String]| -> Vec<String> {
+            names.iter().filter(|name| row.is_match(name)).cloned().collect()
+        };
+        let (in_trace, hidden) = (matching(&all), matching(&revealed));
+        let there = || all.iter().map(String::as_str).collect();
+        // these flags find tasks too, which no table has
+        let finds_tasks = ["--during", "--focus", "--root"].contains(flag);
+        let is_shown = !matching(&shown).is_empty() || finds_tasks && in_trace.len() > hidden.len();
+        match row {
+            Asked::Key(_) => Some(no_match(flag, &[text], None)),
+            _ if in_trace.is_empty() => Some(no_match(flag, &[text], Some(there()))),
+            _ if is_shown => None,
+            _ => {
+                let meant = suggestion(text, shown.iter().map(String::as_str));
+                let why = match &hidden[..] {
+                    [] => format!("tables have no rows of {}, as in DevTools", listed(&in_trace)),
+                    names => {
+                        let them = if names.len() == 1 { "it" } else { "them" };
+                        format!("DevTools hides {}; --all-events shows {them}", listed(names))
+                    }
+                };
+                Some(format!("no row matches {flag} {text}{meant} ({why})"))
+            }
+        }
     };
-    rows.iter().filter(|(_, row)| is_missing(row)).map(sentence).collect()
+    rows.iter().filter_map(sentence).collect()
 }
 
 /// Returns one sentence per flag that selects no thread of the trace.

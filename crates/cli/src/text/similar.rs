@@ -28,13 +28,18 @@ pub(crate) fn instead<'n>(words: &[&str], names: impl Iterator<Item = &'n str>) 
     let mut seen = HashSet::new();
     let names: Vec<&str> = names.filter(|name| !name.is_empty() && seen.insert(*name)).collect();
     let meant: String = words.iter().map(|word| suggestion(word, names.iter().copied())).collect();
-    let mut list = names.iter().take(LISTED).copied().collect::<Vec<_>>().join(", ");
-    if names.len() > LISTED {
-        list.push_str(&format!(" … and {} more", names.len() - LISTED));
-    }
     match names.is_empty() {
         true => format!("{meant} (the trace has none)"),
-        false => format!("{meant} (the trace has {list})"),
+        false => format!("{meant} (the trace has {})", listed(&names)),
+    }
+}
+
+/// Lists the first names, and the number of the others.
+pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
+    let first: Vec<&str> = names.iter().take(LISTED).map(AsRef::as_ref).collect();
+    match names.len().saturating_sub(LISTED) {
+        0 => first.join(", "),
+        more => format!("{} … and {more} more", first.join(", ")),
     }
 }
 

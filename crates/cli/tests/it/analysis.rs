@@ -50,6 +50,50 @@ fn calls_rows_are_the_flame_chart() {
 }
 
 #[test]
+fn rows_that_devtools_hides_are_named() {
+    let event = |(name, ts): (&str, u32)| {
+        format!(r#"{{"ph":"X","name":"{name}","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":9}}"#)
+    };
+    // the microtasks are in the first task
+    let names = ["RunTask", "RunMicrotasks", "Impl::RunTask", "Pool_RunTask"];
+    let events: Vec<String> = names.into_iter().zip([10, 10, 30, 40]).map(event).collect();
+    // only in traces of browsers does DevTools hide events
+    let page = r#"{"ph":"I","name":"TracingStartedInBrowser","cat":"c","pid":1,"tid":1,"ts":5,"args":{"data":{"frames":[{"frame":"F","url":"http://a.test/","name":"","processId":1}]}}}"#;
+    let folder = Folder::new().with("t.json", format!("[{page},{}]", events.join(",")));
+    let hidden = "DevTools hides Impl::RunTask, Pool_RunTask; --all-events shows them";
+    for (words, why) in [
+        (
+            "top --text RunTask",
+            format!("no row matches --text RunTask: did you mean RunMicrotasks? ({hidden})"),
+        ),
+        (
+            "tree --text Pool_",
+            "no row matches --text Pool_ (DevTools hides Pool_RunTask; --all-events shows it)"
+                .into(),
+        ),
+        (
+            "tree --peek RunTask",
+            "no row matches --peek RunTask: did you mean RunMicrotasks? (tables have no rows of RunTask, as in DevTools)".into(),
+        ),
+        (
+            "tree --heaviest=::Run",
+            "no row matches --heaviest ::Run (DevTools hides Impl::RunTask; --all-events shows it)"
+                .into(),
+        ),
+    ] {
+        let run = folder.run(&format!("{words} t.json")).ends(1).says(&[&why]);
+        assert!(!run.stderr.contains("no events match"), "{}", run.stderr);
+    }
+    folder.run("top --text RunTask --all-events t.json").ends(0);
+    folder.run("tree --focus RunTask t.json").ends(0);
+    // the row exists, but not in the window
+    folder
+        .run("top --text microtasks --from 25us t.json")
+        .ends(1)
+        .says(&["no events match the selected"]);
+}
+
+#[test]
 fn empty_selections_are_reported() {
     let folder = folder();
     let run = folder.run("top --tid 9 t.json").ends(1);

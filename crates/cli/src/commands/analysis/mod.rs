@@ -42,7 +42,8 @@ use answer::{Answer, ShownRows};
 use data::{csv, table_json};
 use text::{PageStyle, write_page};
 use tracemill_analysis::{
-    GroupBy, Part, Query, ReadRules, Refusal, RowLimit, RowOrder, RowThreshold, Shape, Trace,
+    Entries, GroupBy, Part, Query, ReadRules, Refusal, RowLimit, RowOrder, RowThreshold, Shape,
+    Trace,
 };
 use tracemill_join::config::Config;
 use tracemill_join::report::warning::Warning;
@@ -57,6 +58,8 @@ struct Job<'a> {
     trace: Trace,
     /// Names that rows must have, by flag; without a matching row there is no answer.
     requested_rows: Vec<(&'static str, AskedRows)>,
+    /// Whether events that DevTools does not draw count too.
+    all_events: bool,
 }
 
 /// Flags that select events and group rows.
@@ -92,7 +95,8 @@ impl<'a> Job<'a> {
             trace.entities = entities;
             unmatched::of_threads(part, &trace).iter().for_each(|text| messages.warning(text));
         }
-        Ok(Job { reporting, trace, requested_rows: Vec::new() })
+        let all_events = part.is_some_and(|part| part.table_rules().entries == Entries::All);
+        Ok(Job { reporting, trace, requested_rows: Vec::new(), all_events })
     }
 
     /// Reads the inputs for a verb that selects events and groups rows.
@@ -144,7 +148,7 @@ impl<'a> Job<'a> {
                 time if time > 0.0 => format!("; the trace lasts {}", time_text(time / 1000.0)),
                 _ => String::new(),
             };
-            let named = unmatched::of_rows(&self.requested_rows, &self.trace);
+            let named = unmatched::of_rows(&self.requested_rows, &self.trace, self.all_events);
             named.iter().for_each(|text| messages.warning(text));
             if named.is_empty() {
                 messages.warning(&format!(
