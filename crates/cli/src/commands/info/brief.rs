@@ -99,29 +99,77 @@ fn thread_title(process: &ProcessInfo, thread: &ThreadInfo) -> String {
     format!("{} ({})", short(Some(&title)), short(Some(&of)))
 }
 
-fn busiest(report: &InfoReport) -> String {
-    let Some(lasts) = lasts(report) else { return "no thread".to_owned() };
+/// Threads of one process that have the same name and were busy for about the same time.
+struct EqualThreads<'r> {
+    process: &'r ProcessInfo,
+    /// The busiest thread.
+    first: &'r ThreadInfo,
+    count: u64,
+    /// Sum of the self times in nanoseconds.
+    self_ns: u128,
+}
+
+impl EqualThreads<'_> {
+    /// Whether a thread has the name of these threads and at least 95 % of the time of the first.
+    fn fits(&self, process: &ProcessInfo, thread: &ThreadInfo, report: &InfoReport) -> bool {
+        let [first, time] =
+            [self.first, thread].map(|thread| u128::from(time_of(&thread.usage, report)));
+        let is_named = thread.name.as_ref().is_some_and(|name| !name.is_empty());
+        let is_same = std::ptr::eq(self.process, process) && self.first.name == thread.name;
+        is_named && is_same && time * 20 >= first * 19
+    }
+
+    fn title(&self) -> String {
+        match (thread_title(self.process, self.first), self.count) {
+            (title, 1) => title,
+            (title, count) => format!("{count} × {title}"),
+        }
+    }
+
+    fn busy(&self) -> String {
+        let mean = duration_text((self.self_ns / u128::from(self.count)) as i128);
+        if self.count == 1 { mean } else { format!("{mean} each") }
+    }
+}
+
+/// Returns the busiest threads; equal threads are one entry.
+fn busiest_threads(report: &InfoReport) -> Vec<EqualThreads<'_>> {
     let of_process = |process| move |thread| (process, thread);
     let mut threads: Vec<(&ProcessInfo, &ThreadInfo)> = report
         .processes
         .iter()
         .flat_map(|process| process.threads.iter().map(of_process(process)))
+        .filter(|(_, thread)| time_of(&thread.usage, report) > 0)
         .collect();
-    let all = threads.len() as u64;
-    threads.retain(|(_, thread)| time_of(&thread.usage, report) > 0);
     // equal threads are already ordered by their number of events
     threads.sort_by_key(|(_, thread)| Reverse(time_of(&thread.usage, report)));
-    let list = threads.iter().take(LISTED).enumerate().map(|(at, (process, thread))| {
-        let title = thread_title(process, thread);
-        let busy = duration_text(thread.usage.self_ns.into());
-        match (report.has_self, at) {
-            // sums that count nested calls twice are no busy time
-            (false, _) => title,
-            (true, 0) => format!("{title} {busy} of {}", duration_text(lasts)),
-            (true, _) => format!("{title} {busy}"),
+    let mut list: Vec<EqualThreads<'_>> = Vec::new();
+    for (process, thread) in threads {
+        let self_ns = thread.usage.self_ns.into();
+        let is_full = list.len() == LISTED;
+        match list.iter_mut().find(|equal| equal.fits(process, thread, report)) {
+            Some(equal) => {
+                equal.count += 1;
+                equal.self_ns += self_ns;
+            }
+            None if is_full => {}
+            None => list.push(EqualThreads { process, first: thread, count: 1, self_ns }),
         }
+    }
+    list
+}
+
+fn busiest(report: &InfoReport) -> String {
+    let Some(lasts) = lasts(report) else { return "no thread".to_owned() };
+    let list = busiest_threads(report);
+    let list = list.iter().enumerate().map(|(at, threads)| match (report.has_self, at) {
+        // sums that count nested calls twice are no busy time
+        (false, _) => threads.title(),
+        (true, 0) => format!("{} {} of {}", threads.title(), threads.busy(), duration_text(lasts)),
+        (true, _) => format!("{} {}", threads.title(), threads.busy()),
     });
     let list = list.collect::<Vec<_>>().join(" · ");
+    let all = report.processes.iter().map(|process| process.threads.len() as u64).sum();
     let of = plural(all, "thread");
     match (list.is_empty(), report.has_self) {
         (true, _) => format!("none of {of} has events with a duration"),
@@ -324,6 +372,31 @@ opens in   Perfetto yes · DevTools yes
             KeptWindow { from_ns: 500_000_000, to_ns: 1_000_000_000, before: 11, after: 0 };
         let text = brief(&InfoReport { window: Some(window), ..report() }, None).text(false, None);
         assert!(text.contains("lasts 500.00 ms; 11 events before it kept; sorted"), "{text}");
+    }
+
+    #[test]
+    fn threads_of_equal_names_and_times_are_one_entry() {
+        let busiest_of = |times_ms: &[u64]| {
+            let mut report = report();
+            let threads = &mut report.processes[0].threads;
+            threads.extend(times_ms.iter().enumerate().map(|(at, ms)| ThreadInfo {
+                tid: (at + 3).to_string(),
+                name: Some("Worker".into()),
+                usage: usage(10, ms * 3_000_000, ms * 1_000_000),
+            }));
+            // threads without a name are different threads
+            let unnamed = ThreadInfo { tid: "99".into(), ..threads[0].clone() };
+            threads.push(unnamed);
+            busiest(&report)
+        };
+        assert_eq!(
+            busiest_of(&[950, 1000, 960, 990, 949]),
+            "4 × Worker (Browser 10) 975.00 ms each of 1.00 s · Worker (Browser 10) 949.00 ms · Main (Browser 10) 900.00 ms (of 8 threads)"
+        );
+        assert_eq!(
+            busiest_of(&[4, 4]),
+            "Main (Browser 10) 900.00 ms of 1.00 s · thread 1 (Browser 10) 5.00 ms · thread 99 (Browser 10) 5.00 ms (of 5 threads)"
+        );
     }
 
     #[test]
