@@ -52,7 +52,8 @@ pub fn write_calls(
     write_recorded(trace, threads, rules, window, &mut write, |_, _, _| Ok(()))
 }
 
-/// As [`write_calls`]. `record` gets each call, with its offset and length in what is written.
+/// Writes the events of [`write_calls`]. `record` gets each call, with its offset and length in the
+/// written text.
 fn write_recorded(
     trace: &Trace,
     threads: &[usize],

@@ -17,10 +17,10 @@ pub enum Entries {
     /// Entries that DevTools' panel can draw count; in generic traces all entries.
     #[default]
     Visible,
-    /// As `Visible`, without calls on the ignore list whose caller is on it too.
+    /// `Visible` entries count, except calls on the ignore list whose caller is on it too.
     Listed,
-    /// Entries that DevTools' panel draws first: as `Listed`, without entries hidden when the trace
-    /// was stored.
+    /// Entries that DevTools' panel draws first count: `Listed` entries, except those hidden when
+    /// the trace was stored.
     Panel,
 }
 

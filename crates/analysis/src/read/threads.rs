@@ -48,8 +48,8 @@ impl Trace {
     /// temporarily about 50 more. Heap: distinct texts and threads.
     ///
     /// # Errors
-    /// As [`InputSet::read`]; also [`tracemill_trace::ErrorKind::Exceeded`] if the heap needs more
-    /// than a quarter of the budget.
+    /// Returns the errors of [`InputSet::read`], and [`tracemill_trace::ErrorKind::Exceeded`] if the
+    /// heap needs more than a quarter of the budget.
     pub fn read(sources: &[Source], rules: ReadRules, config: &Config) -> Result<Self, Error> {
         Trace::read_mapped(sources, rules, &SourceMaps::default(), config)
     }
@@ -59,7 +59,7 @@ impl Trace {
     /// Additional cost: a pass over each used map, of at most a quarter of the budget at a time.
     ///
     /// # Errors
-    /// As [`Trace::read`]. Defects of maps are reported in [`Trace::mapped`].
+    /// Returns the errors of [`Trace::read`]. Defects of maps are reported in [`Trace::mapped`].
     pub fn read_mapped(
         sources: &[Source],
         rules: ReadRules,
@@ -75,7 +75,7 @@ impl Trace {
     /// that the merge loses are not read.
     ///
     /// # Errors
-    /// As [`Trace::read`].
+    /// Returns the errors of [`Trace::read`].
     pub fn read_to_merge(
         sources: &[Source],
         rules: ReadRules,

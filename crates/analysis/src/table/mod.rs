@@ -350,7 +350,7 @@ impl<'t> View<'t> {
     /// Computes the event log, with one row per event.
     ///
     /// # Errors
-    /// As [`View::call_tree`].
+    /// Returns the errors of [`View::call_tree`].
     pub fn log(&self, window: Window) -> Result<Table, Error> {
         self.in_ms(window, |over, room| self.log_of(over, room))
     }
@@ -368,7 +368,7 @@ impl<'t> View<'t> {
     /// Computes the bottom-up tree, `levels` deep.
     ///
     /// # Errors
-    /// As [`View::call_tree`].
+    /// Returns the errors of [`View::call_tree`].
     pub fn bottom_up(&self, window: Window, by: GroupBy, levels: usize) -> Result<Table, Error> {
         self.in_ms(window, |over, room| self.bottom_up_of(over, by, levels, None, false, room))
     }

@@ -32,10 +32,10 @@ impl Trace {
         self.parts_within(threads, query, RowLimit::default())
     }
 
-    /// As [`Trace::parts`], with limits on the rows.
+    /// Computes the tables of threads like [`Trace::parts`], with limits on the rows.
     ///
     /// # Errors
-    /// As [`Trace::parts`].
+    /// Returns the errors of [`Trace::parts`].
     pub fn parts_within(
         &self,
         threads: &[usize],
@@ -183,7 +183,7 @@ impl Trace {
     /// windows are joined. Cost: the flame charts of the threads.
     ///
     /// # Errors
-    /// As [`Trace::track`].
+    /// Returns the errors of [`Trace::track`].
     pub fn during(
         &self,
         threads: &[usize],
@@ -205,7 +205,7 @@ impl Trace {
     /// number. Returns its thread and window. Cost: the flame charts of the threads.
     ///
     /// # Errors
-    /// As [`Trace::track`].
+    /// Returns the errors of [`Trace::track`].
     pub fn event(&self, threads: &[usize], key: &str) -> Result<Option<(usize, Window)>, Error> {
         for &at in threads {
             let thread = &self.threads[at];
@@ -275,7 +275,7 @@ impl<'t> View<'t> {
     /// Walks over all entries of kinds that DevTools shows, tasks and those without a place too.
     ///
     /// # Errors
-    /// As [`View::walk`].
+    /// Returns the errors of [`View::walk`].
     pub fn walk_all(
         &self,
         window: Window,

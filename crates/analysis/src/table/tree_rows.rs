@@ -278,7 +278,7 @@ impl RowWriter<'_> {
     /// Completes the table, which can be read after [`RowRoom::finish`].
     ///
     /// # Errors
-    /// As [`RowWriter::push`].
+    /// Returns the errors of [`RowWriter::push`].
     pub(crate) fn finish(mut self) -> Result<TreeRows, Error> {
         self.write()?;
         self.rows.blocks.shrink_to_fit();

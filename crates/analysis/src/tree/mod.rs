@@ -108,7 +108,7 @@ pub enum By {
     Own,
     /// Total time.
     Total,
-    /// As they came.
+    /// In the order of rows.
     Start,
 }
 
@@ -226,7 +226,7 @@ impl<E: Record + Default> Rows<E> {
         self.depth_first_as(move |row| self.sorted(row, by), levels, all, is_shown)
     }
 
-    /// As [`Rows::depth_first`], with children in the order of `sorted`.
+    /// Iterates like [`Rows::depth_first`], with children in the order of `sorted`.
     pub(crate) fn depth_first_as(
         &self,
         mut sorted: impl FnMut(u32) -> Vec<u32>,

@@ -42,7 +42,7 @@ pub struct TopDownRules {
     pub each: bool,
     /// Rows of different groups are different.
     pub grouped: bool,
-    /// As DevTools does where that is a defect.
+    /// Reproduces DevTools, including its defects.
     pub as_devtools: bool,
 }
 
@@ -53,7 +53,7 @@ pub struct BottomUpRules {
     pub levels: usize,
     /// The group is part of a row's id, as by third party.
     pub forced: bool,
-    /// As DevTools does where that is a defect.
+    /// Reproduces DevTools, including its defects.
     pub as_devtools: bool,
     /// The clock of the entries.
     pub clock: Clock,

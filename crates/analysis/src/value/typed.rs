@@ -81,8 +81,8 @@ pub(crate) fn decode_data<T: DeserializeOwned + Default>(args: &[u8]) -> Option<
     decode::<Args<T>>(args).data.0
 }
 
-/// As [`decode`], with the pull reader: faster for the short `args` of frequent events, and without
-/// a copy.
+/// Reads an object with the pull reader: faster than [`decode`] for the short `args` of frequent
+/// events, and without a copy.
 pub(crate) fn decode_short<T: DeserializeOwned + Default>(json: &[u8]) -> T {
     pull::<Object<T>>(json).0.unwrap_or_default()
 }

@@ -45,7 +45,7 @@ impl PerfettoDraft {
     /// Cost: a merge into the folder of temporary files.
     ///
     /// # Errors
-    /// As [`merge`].
+    /// Returns the errors of [`merge`].
     pub fn read(sources: &[Source], config: &Config) -> Result<Self, Error> {
         let draft = Draft::new(&config.limits.tmp_dir)?;
         let mut config = config.clone();

@@ -135,7 +135,7 @@ mod tests {
         (threads, names)
     }
 
-    /// As `times`, also returning the unended slices.
+    /// Returns the result of `times`, and the unended slices.
     fn all_times(threads: &[&[(u8, i64, u64, u64)]]) -> (Vec<u64>, Vec<(u64, u64)>, Unended) {
         let dir = std::env::temp_dir();
         let mut slices = SliceRuns::new(Lease::alone(0, &dir));

@@ -75,7 +75,7 @@ impl Run {
     /// side also gets the spread of its samples or single events.
     ///
     /// # Errors
-    /// As [`Trace::parts`].
+    /// Returns the errors of [`Trace::parts`].
     pub fn of(trace: &Trace, threads: &[usize], query: &Query, alone: bool) -> Result<Self, Error> {
         let samples = if alone { Samples::of(trace, threads) } else { Samples::default() };
         let room = RowRoom::new(trace.limits());

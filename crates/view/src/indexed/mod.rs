@@ -164,7 +164,7 @@ impl Indexed {
         Ok(model.unwrap_or_else(|| Arc::clone(&self.whole)))
     }
 
-    /// As [`Indexed::window`], with a higher limit of events.
+    /// Returns a window like [`Indexed::window`], with a higher limit of events.
     pub(crate) fn summed(&self, window: TimeSpan, cancel: &Cancel) -> Result<Arc<Model>, Error> {
         let model = self.exact(window, EVENTS_SUMMED, cancel)?;
         Ok(model.unwrap_or_else(|| Arc::clone(&self.whole)))
@@ -309,7 +309,7 @@ impl Indexed {
         Ok(Some(model))
     }
 
-    /// As [`Model::event`].
+    /// Returns up to `most` bytes of an event's text, and its full length.
     pub(crate) fn event(
         &self,
         place: u64,

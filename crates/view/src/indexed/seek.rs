@@ -32,8 +32,8 @@ fn is_next(start: i64, place: u64, from: SearchStart) -> bool {
 }
 
 impl Indexed {
-    /// As [`stats::find`]. Cost: a pass over the rows of the index, and over the ranges between the
-    /// time and the event.
+    /// Finds the nearest event with a text in its name, like [`stats::find`]. Cost: a pass over the
+    /// rows of the index, and over the ranges between the time and the event.
     pub(crate) fn find(
         &self,
         text: &str,

@@ -84,7 +84,7 @@ impl Shown {
         }
     }
 
-    /// As [`Shown::window`], for sums over the window, which may take longer.
+    /// Returns a window for sums, which may take longer than [`Shown::window`].
     pub(crate) fn summed(&self, window: TimeSpan, cancel: &Cancel) -> Result<Arc<Model>, Error> {
         match self {
             Shown::Whole(model) => Ok(Arc::clone(model)),
@@ -105,7 +105,7 @@ impl Shown {
         }
     }
 
-    /// As [`Model::event`].
+    /// Returns up to `most` bytes of an event's text, and its full length.
     pub(crate) fn event(
         &self,
         place: u64,

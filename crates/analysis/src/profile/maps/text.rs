@@ -82,7 +82,7 @@ impl<'m> MapText<'m> {
     /// Returns the origins of sorted, distinct positions. Cost: a pass over mappings and lists.
     ///
     /// # Errors
-    /// As [`MapText::parse`].
+    /// Returns the errors of [`MapText::parse`].
     pub(super) fn find(&self, wanted: &[Place]) -> Result<Vec<Option<Found<'m>>>, String> {
         let mut look_up = LookUp::new(wanted);
         for (number, (within, part)) in self.parts.iter().enumerate() {
