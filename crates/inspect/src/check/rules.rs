@@ -5,7 +5,7 @@
 //! highest severity among the viewers counts. A problem that does not change what a viewer shows is
 //! a note. `A` is the severity for any reader, `S` a note about order, `O` means not reported.
 //!
-//! Sources: `devtools-semantics.md` §1, §3, §8, §11, §15 and `users.md` §4.
+//! Sources: the DevTools engine 1.0.1705227 and Perfetto's JSON importer.
 
 use tracemill_join::config::CheckFor;
 

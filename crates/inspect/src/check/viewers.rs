@@ -13,7 +13,7 @@ use tracemill_viewers::required_args::{
     Lack, ReadOn, deltas_inside, lacking, page_data, profile_id,
 };
 
-/// Facts that DevTools derives from browser events (`devtools-semantics.md` §9, §11).
+/// Facts that DevTools derives from browser events: processes with pages, and whether it draws anything.
 #[derive(Default)]
 pub(super) struct Browser {
     /// Whether any event identifies a browser trace.
