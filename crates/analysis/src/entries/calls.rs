@@ -1,8 +1,8 @@
 //! Computes the calls of a thread from the samples of its profile and its events
 //! (`SamplesIntegrator`, devtools-semantics §6).
 //!
-//! DevTools updates all open calls whenever the stack changes. Here a duration is computed once,
-//! when the call leaves the stack, so the cost is the number of pushed frames.
+//! DevTools updates all open calls whenever the stack changes. This module computes the duration of
+//! a call once, when the call leaves the stack. The cost is the number of pushed frames.
 
 use crate::entries::Entry;
 use crate::events::kinds::flag;
@@ -14,13 +14,13 @@ use crate::value::space::Space;
 use std::cmp::Ordering;
 use tracemill_trace::Error;
 
-/// A sample of the profile, ready to be merged with events.
+/// A sample of the profile, on the clock of the events.
 #[derive(Clone, Copy)]
 struct Stacked {
     ts: f64,
     node: u32,
     index: u32,
-    /// Node of the stack below a GC sample.
+    /// Node of the previous sample, on whose stack a GC sample is put.
     below: u32,
 }
 
@@ -29,9 +29,9 @@ struct Open {
     index: u32,
     ts: f64,
     node: Above,
-    /// Number of stack nodes below the call. If as many calls are below, their classes match.
+    /// Position of the call's node in the sampled stack, counted from the bottom.
     level: u32,
-    /// Number of cuts before the call.
+    /// Number of stack changes before the call began.
     cuts: u64,
 }
 
@@ -44,12 +44,12 @@ struct Integrator<'m> {
     fake: bool,
     cuts: u64,
     last: f64,
-    /// The new stack without the `shared` bottom nodes, which are open calls already.
+    /// The new stack, except for its lowest `shared` nodes, which are open calls already.
     stack: Vec<Above>,
     shared: usize,
 }
 
-/// Data of a stack node that calls need.
+/// The data of a stack node from which a call is made.
 #[derive(Clone, Copy)]
 struct Above {
     node: u32,
@@ -61,17 +61,19 @@ struct Above {
 /// The profile and the options from which calls are computed.
 pub(crate) struct CallRules<'m> {
     pub(crate) model: &'m Model,
-    /// Flags of the kinds of events.
+    /// Flags of each kind of event.
     pub(crate) flags: &'m [u16],
     pub(crate) clock: Clock,
-    /// The last tick that is looked at.
+    /// Time in ticks; samples after this time are needed only while events follow.
     pub(crate) until: f64,
 }
 
-/// Computes the calls of a thread, in the order in which they begin. `trace_id` returns the node of
-/// an event's sample. Stops at the first sample after `until` when all events have ended.
+/// Computes the calls of a thread, in the order in which they begin.
 ///
-/// Cost: the events and samples, and the pushed frames.
+/// `trace_id` returns the node of an event's sample. The computation stops at the first sample
+/// after `until`, if all events have ended by then.
+///
+/// Cost: visits each event and sample once, and each frame that is pushed on the stack.
 pub(crate) fn integrate(
     entries: impl Iterator<Item = Entry>,
     samples: impl Iterator<Item = Sample>,
@@ -126,7 +128,9 @@ pub(crate) fn integrate(
     this.finish()
 }
 
-/// Returns whether an event comes after a sample (§2.2): later, or at the same time and not longer.
+/// Returns whether an event sorts after a sample (§2.2).
+///
+/// An event at the time of the sample sorts after the sample if its duration is not positive.
 fn is_after(event: &Entry, time: f64) -> bool {
     match event.ts.partial_cmp(&time) {
         Some(Ordering::Greater) => true,
@@ -145,7 +149,7 @@ fn stacked(
     let all = (0..).zip(samples).filter(|(_, sample)| sample.node != NONE);
     all.map(move |(index, Sample { ms, node })| {
         let below = before;
-        // A leading GC sample is its own stack.
+        // A GC sample without an earlier sample is a stack of its own.
         if Some(node) != gc || before == NONE {
             before = node;
         }
@@ -196,7 +200,7 @@ impl Integrator<'_> {
                 }
                 self.extract(event.ts, NO_SAMPLE);
             }
-            // The stack does not change: only calls above a lock end.
+            // The stack does not change. Calls end, unless a lock protects them.
             Some(None) | None => self.cut(self.js.len(), event.ts),
         }
         if traced.is_some() && !self.is_js(parent) {
@@ -227,15 +231,15 @@ impl Integrator<'_> {
         }
     }
 
-    /// Returns the data of a node, and its next ancestor that is a call.
+    /// Returns the data of a node, and the number of its next ancestor that is a call.
     #[inline]
     fn above(&self, number: u32) -> (Above, u32) {
         let Node { above, class, depth, row, .. } = self.model.node(number);
         (Above { node: number, class, depth, row }, above)
     }
 
-    /// Sets the new stack to a node and its ancestors, without native frames. Stops at an open
-    /// call.
+    /// Sets the new stack to a node and its ancestors, without native frames. Stops at an ancestor
+    /// that is an open call.
     fn put_in(&mut self, mut node: u32) {
         self.stack.clear();
         self.shared = 0;
@@ -263,7 +267,8 @@ impl Integrator<'_> {
         self.stack.reverse();
     }
 
-    /// Replaces the current stack by the new one: equal calls stay, others end at `time`.
+    /// Replaces the current stack by the new one. Calls of equal classes stay open; other calls end
+    /// at `time`.
     fn extract(&mut self, time: f64, sample: u32) {
         let Integrator { shared, .. } = *self;
         let lock = self.locked.last().copied().unwrap_or(0);
@@ -283,7 +288,7 @@ impl Integrator<'_> {
         }
     }
 
-    /// Ends the calls above `depth` at `time`. A lock protects the calls below it.
+    /// Ends the calls at `depth` and deeper at `time`, except for calls that a lock protects.
     fn cut(&mut self, mut depth: usize, time: f64) {
         if let Some(&lock) = self.locked.last()
             && lock != 0

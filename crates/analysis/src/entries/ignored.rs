@@ -10,7 +10,8 @@ pub(crate) struct Listed<'m> {
 }
 
 impl<'m> Listed<'m> {
-    /// Creates a list of functions whose URL, given by number, is listed; `None` if there are none.
+    /// Creates the list of functions whose URL `is_listed` accepts, given the number of the URL.
+    /// Returns `None` if there are no such functions.
     pub(crate) fn new(model: &'m Model, is_listed: impl Fn(u32) -> bool) -> Option<Self> {
         let functions: Vec<bool> = model.frames().map(|frame| is_listed(frame.url)).collect();
         functions.contains(&true).then_some(Listed { model, functions })
@@ -21,7 +22,7 @@ impl<'m> Listed<'m> {
     }
 }
 
-/// Finds the omitted calls among entries in order.
+/// Finds the calls that the list omits, in entries passed in order.
 pub(crate) struct Ignored<'m> {
     listed: Listed<'m>,
     /// For each open entry, whether it is listed.
@@ -33,8 +34,8 @@ impl<'m> Ignored<'m> {
         Ignored { listed, open: Vec::new() }
     }
 
-    /// Returns whether an entry is an omitted call. All calls must be passed; events may be
-    /// missing.
+    /// Returns whether an entry is an omitted call. The caller must pass every call; it may leave
+    /// out events.
     pub(crate) fn leaves_out(&mut self, entry: &Entry, depth: u32) -> bool {
         self.open.resize(depth as usize, false);
         let is_below = self.open.last().copied().unwrap_or(false);

@@ -16,16 +16,16 @@ record! {
     /// An event or a call.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     pub struct Entry {
-        /// Microseconds.
+        /// Start in ticks.
         pub ts: f64,
-        /// Duration in microseconds.
+        /// Duration in ticks.
         pub dur: f64,
-        /// Kind of an event, node of a call.
+        /// For an event, the number of its kind; for a call, the number of its node.
         pub kind: u32,
-        /// Details of an event, sample of a call.
+        /// For an event, the number of its details; for a call, the number of its sample.
         pub(crate) details: u32,
-        /// Lowest byte: phase. Above: number of an event, or function of a call's row. Highest bit:
-        /// [`NO_PLACE`].
+        /// The lowest byte is the phase. The bits above are the number of an event, or the function
+        /// of a call's row. The highest bit is [`NO_PLACE`].
         number: u64,
     }
 }
@@ -50,7 +50,7 @@ impl Entry {
         Entry { ts, dur, kind, details, number: u64::from(row) << 8 | u64::from(CALL) }
     }
 
-    /// Returns the end in ticks.
+    /// Returns the end of the entry in ticks.
     #[inline]
     pub fn end(&self) -> f64 {
         self.ts + self.dur
@@ -66,7 +66,7 @@ impl Entry {
         self.number as u8 == CALL
     }
 
-    /// Returns the function of a call's row.
+    /// Returns the number of the function that identifies the row of a call.
     #[inline]
     pub(crate) fn row(&self) -> u32 {
         (self.number >> 8) as u32
@@ -78,7 +78,8 @@ impl Entry {
         self.number & NO_PLACE == 0
     }
 
-    /// Returns the number of a call's sample, if it was made of one.
+    /// Returns the number of the sample in which a call begins. Returns `None` if an event made the
+    /// call.
     pub fn sample(&self) -> Option<u32> {
         Some(self.details).filter(|&sample| sample != NO_SAMPLE)
     }
@@ -96,12 +97,13 @@ impl Entry {
         matches!(self.number as u8, b'X' | b'B')
     }
 
-    /// Returns the number of an event, unless it is a pair of B and E.
+    /// Returns the number of an event. Returns `None` for pairs of B and E events, and for calls.
     pub fn event_number(&self) -> Option<u64> {
         matches!(self.number as u8, b'X' | b'I').then_some((self.number & !NO_PLACE) >> 8)
     }
 
-    /// Compares in the order of DevTools (§2.2): by time, then longest first, then calls first.
+    /// Compares two entries in the order of DevTools (§2.2): by start, then longest first, then
+    /// calls first.
     pub(crate) fn compare(&self, other: &Entry) -> Ordering {
         let by = |a: f64, b: f64| a.partial_cmp(&b).unwrap_or(Ordering::Equal);
         by(self.ts, other.ts)
@@ -125,14 +127,15 @@ pub(crate) fn merge(
     })
 }
 
-/// An entry with the number of entries above it.
+/// An entry with its depth, the number of open entries around it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Placed {
     pub(crate) entry: Entry,
     pub(crate) depth: u32,
 }
 
-/// An iterator over the tree of a thread's entries, in pre-order (DevTools: `treify`, §7.1).
+/// An iterator over a thread's entries as a tree, parents before children (DevTools: `treify`,
+/// §7.1). It drops entries that overlap their parent.
 pub(crate) struct Nested<I> {
     entries: I,
     has_depths: bool,
@@ -141,7 +144,7 @@ pub(crate) struct Nested<I> {
     counted: TickRange,
     /// Whether dropped entries are returned too.
     keeps: bool,
-    /// Number of entries dropped so far, because they overlap their parent.
+    /// Number of entries dropped so far.
     pub(crate) dropped: u64,
 }
 
@@ -151,12 +154,12 @@ impl<I: Iterator<Item = Placed>> Nested<I> {
         Nested { entries, has_depths, open: Vec::new(), counted, keeps: false, dropped: 0 }
     }
 
-    /// Restricts the count of dropped entries to a time range.
+    /// Counts only dropped entries that touch a time range.
     pub(crate) fn counting(self, counted: TickRange) -> Self {
         Nested { counted, ..self }
     }
 
-    /// Returns dropped entries too, with a mark.
+    /// Makes the iterator return dropped entries too, with a mark.
     pub(crate) fn keeping(self) -> Self {
         Nested { keeps: true, ..self }
     }

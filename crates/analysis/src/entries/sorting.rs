@@ -35,7 +35,7 @@ impl Keyed for Filed {
     }
 }
 
-/// A record, sorted in input order over all tracks.
+/// A record that sorts by its number in the input, over all tracks.
 #[derive(Clone, Copy, Debug)]
 struct AsWritten(Filed);
 
@@ -60,7 +60,7 @@ pub struct Pairs {
 
 enum Marks {
     ByTime(KeySorter<Filed>),
-    /// B and E events in input order, as DevTools pairs them.
+    /// B and E events in input order, in which DevTools pairs them.
     AsWritten(KeySorter<AsWritten>),
 }
 
@@ -68,13 +68,14 @@ enum Marks {
 pub(crate) struct Sorting {
     events: KeySorter<Filed>,
     marks: Marks,
-    /// Unsorted records of tracks, within `room`; many may turn out not to be needed.
+    /// Records of each track that are not sorted yet, because many of them may turn out to be
+    /// unneeded.
     waiting: Vec<(u32, Vec<Record>)>,
-    /// Remaining bytes for unsorted records.
+    /// Number of bytes that `waiting` may still grow.
     room: u64,
 }
 
-/// Records of all tracks, one track after the other.
+/// Records of all tracks, sorted by track.
 #[derive(Default)]
 pub(crate) struct FiledRecords(SpilledVec<Filed>);
 
@@ -84,7 +85,7 @@ impl FiledRecords {
     }
 }
 
-/// All records by track, and the counts of unpaired B and E events.
+/// The sorted records, the range of each track, and the counts of unpaired B and E events.
 pub(crate) struct Filing {
     pub(crate) records: FiledRecords,
     pub(crate) ranges: Vec<Range<usize>>,
@@ -92,7 +93,8 @@ pub(crate) struct Filing {
 }
 
 impl Sorting {
-    /// `room` is in bytes: for records that wait until all have come, since many will not stay.
+    /// Creates an empty sorter. Up to `room` bytes of records wait unsorted, since many of them may
+    /// be dropped.
     pub(crate) fn new(space: &Space, as_devtools: bool, room: u64) -> Self {
         let marks = match as_devtools {
             true => Marks::AsWritten(space.sorter(2)),
@@ -116,7 +118,8 @@ impl Sorting {
         }
     }
 
-    /// Passes on the unsorted records that stay, and all B and E events.
+    /// Moves waiting records into the sorters: all B and E events, and the records that `stays`
+    /// accepts.
     fn let_in(&mut self, mut stays: impl FnMut(&Filed) -> bool) -> Result<(), Error> {
         for (lane, records) in std::mem::take(&mut self.waiting) {
             let filed = records.into_iter().map(|record| Filed { lane, record });
@@ -138,7 +141,7 @@ impl Sorting {
         }
     }
 
-    /// Changes tracks and times with `to`. Cost: a second sort.
+    /// Changes the track and time of each record with `to`. Cost: a second sort.
     pub(crate) fn moved(
         self,
         space: &Space,
@@ -163,8 +166,8 @@ impl Sorting {
         Ok(new)
     }
 
-    /// Drops records that do not stay before they are sorted. Keeps B and E events, and records on
-    /// disk.
+    /// Drops the records that `stays` rejects before they are sorted. Keeps B and E events, and
+    /// records that are on disk.
     pub(crate) fn drop_early(
         &mut self,
         mut stays: impl FnMut(&Filed) -> bool,
@@ -173,8 +176,8 @@ impl Sorting {
         self.let_in(stays)
     }
 
-    /// Returns the records that stay, with B and E paired. Cost: a sort. `room` limits the open
-    /// begins.
+    /// Pairs B and E events, and returns the records that `stays` accepts. `room` limits the memory
+    /// for open B events. Cost: a sort.
     pub(crate) fn finish(
         mut self,
         lanes: usize,
@@ -206,10 +209,10 @@ fn is_mark(record: &Record) -> bool {
     matches!(record.phase(), b'B' | b'E')
 }
 
-/// Passes on each B with its duration.
+/// Adds each B event to `events`, with the duration up to its E event.
 ///
-/// An E ends the innermost open B of its thread with its name and categories, as far as it has them
-/// ([`DevtoolsBegins`]).
+/// An E event ends the innermost open B event of its thread with the same name and categories. A
+/// missing name or category matches any ([`DevtoolsBegins`]).
 fn pair(
     marks: &SortedByKey<Filed>,
     kinds: &[Kind],
@@ -226,7 +229,7 @@ fn pair(
         let pairs = all.entry(lane).or_default();
         let Kind { name, cat } = kinds[record.kind as usize];
         if record.phase() == b'B' {
-            // A begin without categories does not match an end with categories.
+            // A B event without categories does not match an E event with categories.
             open.begin(u64::from(name) + 1, u64::from(cat) + 2, record);
             room.check(open.heap(), OPEN)?;
             pairs.unended += 1;
@@ -246,7 +249,7 @@ fn pair(
     unended(last, open, events)
 }
 
-/// Passes on the B events of a track without an end.
+/// Adds the B events of a track that have no E event to `events`.
 fn unended(
     lane: Option<u32>,
     open: DevtoolsBegins<Record>,
@@ -256,8 +259,8 @@ fn unended(
     open.values().try_for_each(|record| events.push(Filed { lane, record }))
 }
 
-/// Pairs as DevTools does: with one stack for the whole file, in its order (devtools-semantics
-/// §8.1).
+/// Pairs B and E events as DevTools does: with one stack for the whole file, in input order
+/// (devtools-semantics §8.1).
 fn pair_as_devtools(
     marks: &SortedByKey<AsWritten>,
     events: &mut KeySorter<Filed>,

@@ -1,4 +1,4 @@
-//! Disjoint time ranges of a thread that count, and a clock that stops between them.
+//! The time ranges of a thread that a query counts, and a clock that stops between them.
 
 use crate::entries::Entry;
 
@@ -6,7 +6,7 @@ use crate::entries::Entry;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Stretches {
     all: Vec<(f64, f64)>,
-    /// Total length of the ranges before each.
+    /// Total length of all earlier ranges, for each range.
     before: Vec<f64>,
     total: f64,
 }
@@ -18,7 +18,7 @@ impl Stretches {
         Stretches::of_sorted(given.into_iter())
     }
 
-    /// Joins ranges sorted by their starts. Heap: the result.
+    /// Joins ranges that are sorted by their starts.
     pub(crate) fn of_sorted(given: impl Iterator<Item = (f64, f64)>) -> Self {
         let mut all: Vec<(f64, f64)> = Vec::new();
         for (from, to) in given.filter(|(from, to)| from <= to) {
@@ -45,7 +45,7 @@ impl Stretches {
         self.all.iter().copied()
     }
 
-    /// Returns the intersection. Cost: both lists.
+    /// Returns the time that both lists contain. Cost: visits each range of both lists.
     pub(crate) fn and(&self, other: &Stretches) -> Self {
         let (mut a, mut b) = (0, 0);
         let mut both = Vec::new();
@@ -60,16 +60,17 @@ impl Stretches {
         Stretches::of(both)
     }
 
-    /// Returns these ranges without the others. Cost: both lists.
+    /// Returns the time of these ranges that `other` does not contain. Cost: visits each range of
+    /// both lists.
     pub(crate) fn without(&self, other: &Stretches) -> Self {
         let ends = other.all.iter().flat_map(|(from, to)| [*from, *to]);
         let bounds = [&[f64::NEG_INFINITY][..], &ends.collect::<Vec<_>>(), &[f64::INFINITY]];
         let gaps = bounds.concat().chunks(2).map(|gap| (gap[0], gap[1])).collect();
-        // Gaps around an empty range would touch, so they are not joined.
+        // The gaps are not joined: those on both sides of an empty range touch.
         self.and(&Stretches { all: gaps, ..Stretches::default() })
     }
 
-    /// Returns the length of the ranges up to a time.
+    /// Returns the total length of the ranges before a time.
     pub(crate) fn until(&self, time: f64) -> f64 {
         let behind = self.all.partition_point(|(from, _)| *from <= time);
         let Some(at) = behind.checked_sub(1) else { return 0.0 };
@@ -82,7 +83,8 @@ impl Stretches {
         behind > 0 && time <= self.all[behind - 1].1
     }
 
-    /// Returns an entry on the clock of the ranges; `None` outside of them. Nesting is preserved.
+    /// Returns the counted part of an entry, on the clock that stops between the ranges. Returns
+    /// `None` if no range contains any of it. Nesting is preserved.
     pub(crate) fn clip(&self, entry: &Entry) -> Option<Entry> {
         if entry.dur == 0.0 || entry.dur.is_nan() {
             let inside = self.holds(entry.ts);
@@ -93,8 +95,8 @@ impl Stretches {
     }
 }
 
-/// Returns a duration whose sum with `ts` is exactly `end`: the difference, or one of its
-/// neighbours.
+/// Returns a duration for which `ts` plus the duration is exactly `end`: the rounded difference, or
+/// the next double above or below.
 fn duration(ts: f64, end: f64) -> f64 {
     let dur = end - ts;
     let near = [dur, dur.next_down(), dur.next_up()];

@@ -7,32 +7,33 @@ use crate::value::clock::{Clock, Window};
 use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 
-/// An entry of a walk, as in the flame chart and on the clock that counts.
+/// An entry on two clocks: that of the flame chart, and one that runs only in counted time.
 #[derive(Clone, Copy, Debug)]
 pub struct Counted {
-    /// The entry in the flame chart.
+    /// The entry with its times in the flame chart.
     pub written: Entry,
-    /// The entry on the clock of the time that counts.
+    /// The entry on the clock that runs only in counted time.
     pub entry: Entry,
 }
 
-/// A visitor of the entries within a window.
+/// A visitor of the entries that lie in a window, in the order of their starts and ends.
 pub trait Visit {
-    /// Visits the start of an entry; `sum` is its duration within the window.
+    /// Visits the start of an entry. `sum` is the duration of the entry within the window, in sums
+    /// of the clock.
     fn start(&mut self, counted: &Counted, sum: f64);
-    /// Visits the end of the innermost open entry; `sum` is the time, at most the end of the
-    /// window.
+    /// Visits the end of the innermost open entry. `sum` is the time of the end, in sums of the
+    /// clock, limited to the end of the window.
     fn end(&mut self, counted: &Counted, sum: f64);
     /// Visits an entry without a duration.
     fn instant(&mut self, _own: &Counted) {}
-    /// Returns the heap bytes allocated since the last call.
+    /// Returns the number of heap bytes allocated since the last call of this method.
     fn grown(&mut self) -> Result<u64, Error>;
 }
 
 #[derive(Clone, Copy)]
 pub(crate) struct Filter<'f> {
     pub(crate) flags: &'f [u16],
-    /// Whether only events of types that DevTools shows count.
+    /// Whether only event types that DevTools shows are visited.
     pub(crate) shown_only: bool,
     pub(crate) with_tasks: bool,
     /// Whether an event that ends at exactly 0 is never closed, as in DevTools.
@@ -54,15 +55,17 @@ impl Filter<'_> {
     }
 }
 
-/// Heap bytes of a visitor per open entry.
+/// Heap bytes of one visitor for each open entry.
 const OPEN: usize = 32;
 
 /// Number of entries between memory checks.
 const ASKED_EVERY: u32 = 1 << 12;
 
-/// Walks over ordered entries within the window; `before` iterates over the same entries.
+/// Passes the entries of the window to the visitors. `before` must iterate over the same entries as
+/// `entries`.
 ///
-/// Cost: visits each entry up to the end of the window, and those before its start twice.
+/// Cost: visits each entry up to the end of the window once, and each entry before the start of the
+/// window a second time.
 ///
 /// # Errors
 /// Returns [`tracemill_trace::ErrorKind::Exceeded`] if the visitors exceed the memory budget.
@@ -76,7 +79,7 @@ pub(crate) fn walk(
 ) -> Result<(), Error> {
     let clock = filter.clock;
     let (start, end) = (clock.tick(window.from), clock.tick(window.to));
-    // DevTools treats an end of 0 as missing.
+    // DevTools takes a window that ends at 0 for one without an end.
     let end =
         if end.is_nan() || end == 0.0 && clock.origin().is_none() { f64::INFINITY } else { end };
     let clipped = |entry: &Entry| js_min(clock.sum(entry.end()), window.to);
@@ -125,8 +128,8 @@ fn ask(visits: &mut [&mut dyn Visit], room: &Quota) -> Result<(), Error> {
     visits.iter_mut().try_for_each(|visit| room.take(visit.grown()?, "the rows of trees"))
 }
 
-/// Returns the number of entries to skip: up to the last `RunTask` of the timeline that begins by
-/// then.
+/// Returns the number of entries to skip: all before the last `RunTask` of the timeline that begins
+/// at or before `start`.
 fn first(entries: impl Iterator<Item = Counted>, start: f64, filter: Filter<'_>) -> usize {
     let before = entries.take_while(|counted| start - counted.entry.ts >= 0.0).enumerate();
     let is_top = |entry: &Entry| filter.flags(entry) & flag::TOP_LEVEL != 0;

@@ -1,4 +1,4 @@
-//! First and last time of a trace: of the events that DevTools uses, or of all.
+//! The first and last time of a trace, computed from all events or from those that DevTools uses.
 
 use crate::value::clock::nanos_of;
 use tracemill_join::input_set::InputPlace;
@@ -10,7 +10,7 @@ use tracemill_trace::time::bounds::Times;
 pub(crate) struct Bounds {
     pub(crate) min: f64,
     pub(crate) max: f64,
-    /// Nanoseconds that `min` cannot represent.
+    /// Nanoseconds that are lost when the time `min` is rounded to a double.
     rest: i64,
 }
 
@@ -48,11 +48,12 @@ impl Bounds {
 /// How an event extends the bounds of a trace in DevTools.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bounding {
-    /// Extends the bounds, unless the event is at time 0.
+    /// An event that extends the bounds, unless it is at time 0.
     Drawn,
-    /// Extends the bounds only without its samples: the event is a call stored as an event.
+    /// A stored call, that is, a call written as an event. It extends the bounds only if its thread
+    /// has no samples.
     Call,
-    /// Does not extend the bounds, because of the event's phase or name (`…::UMA`).
+    /// An event whose phase or name (`…::UMA`) keeps it from extending the bounds.
     Other,
 }
 
@@ -62,7 +63,7 @@ pub(crate) struct EventTime {
     pub(crate) ts: f64,
     /// Duration in microseconds.
     pub(crate) dur: f64,
-    /// Nanoseconds that `ts` cannot represent.
+    /// Nanoseconds that are lost when the time `ts` is rounded to a double.
     pub(crate) rest: i64,
 }
 
@@ -72,9 +73,9 @@ pub(crate) struct EventTimes {
     drawn: Bounds,
     calls: Bounds,
     others: Bounds,
-    /// Times of events at time 0.
+    /// Bounds of the events whose time is 0.
     at_zero: Bounds,
-    /// Times of all events, which decide whether the trace begins at time 0.
+    /// Times of all events, from which follows whether time 0 is a real time of this trace.
     all: Times,
 }
 
@@ -103,18 +104,18 @@ impl EventTimes {
         self.all = self.all.unite(later.all);
     }
 
-    /// Returns whether DevTools finds a time.
+    /// Returns whether any event has a time that DevTools uses.
     pub(crate) fn are_drawn(&self) -> bool {
         self.drawn.min.is_finite() || self.calls.min.is_finite()
     }
 
-    /// Returns the bounds of events other than stored calls, or with `drawn_only` those in
-    /// DevTools.
+    /// Returns the bounds of the events, without stored calls. With `drawn_only`, returns the
+    /// bounds of the events that DevTools uses.
     fn counted(&self, drawn_only: bool) -> Bounds {
         let mut counted = self.drawn;
         if !drawn_only {
             counted.extend(self.others);
-            // 0 is not a time if the clock began long before the trace.
+            // If the clock began long before the trace, a time of 0 means a missing time.
             if self.all.bounds().is_some_and(|all| all.start <= 0) {
                 counted.extend(self.at_zero);
             }
@@ -123,17 +124,18 @@ impl EventTimes {
     }
 }
 
-/// The bounds of a trace, with aligned inputs.
+/// The bounds of a trace, on the common clock of its inputs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TraceBounds {
     pub(crate) events: Bounds,
     /// Bounds of calls stored as events.
     pub(crate) calls: Bounds,
-    /// First nanosecond of the events that count.
+    /// First nanosecond of the events that extend the bounds.
     pub(crate) first: Option<i64>,
-    /// Nanosecond from which `slice` and `info` count times, if DevTools' rules apply to tables.
+    /// The nanosecond that `slice` and `info` use as time 0. Set if DevTools' rules apply to
+    /// tables.
     pub(crate) start: Option<i64>,
-    /// Whether the last time may be that of an event without a thread.
+    /// Whether the last time may belong to an event that is on no thread.
     pub(crate) is_last_unfiled: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Clang's included files. Since clang 19 they are async events (b, e). Other events of clang are
-//! ordinary complete events.
+//! The files that clang included, which are async events (b, e) since clang 19. Other events of
+//! clang are complete events.
 
 use crate::value::args::Args;
 use crate::value::clock::Clock;
@@ -9,7 +9,7 @@ use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::names::Names;
 
-/// Returns whether events with this name have a subject in `args` that reports need.
+/// Returns whether reports need a text from the `args` of events with this name.
 #[inline]
 pub(crate) fn has_detail(name: &[u8]) -> bool {
     matches!(
@@ -25,18 +25,19 @@ pub(crate) fn has_detail(name: &[u8]) -> bool {
     )
 }
 
-/// Returns whether clang uses a name for the total time of events, which it writes last.
+/// Returns whether clang uses a name for sums: events with the total time of other events, written
+/// at the end of the trace.
 pub(crate) fn is_named_as_sum(name: &[u8]) -> bool {
     name.starts_with(b"Total ")
 }
 
-/// Returns whether an event named like a sum is one: it is at time 0 and has a count.
+/// Returns whether an event with the name of a sum is a sum: its time is 0, and it has a count.
 pub(crate) fn is_sum(event: &Event<'_>, ts: f64) -> bool {
     let count = || decode_short::<Args>(event.field(Field::Args).unwrap_or_default()).count;
     ts == 0.0 && event.phase() == b'X' && count() != Value::Missing
 }
 
-/// The begin or end of an included file.
+/// The begin event or end event of an included file.
 #[derive(Clone, Copy)]
 struct Half {
     lane: u32,
@@ -59,7 +60,7 @@ pub struct Whole {
     pub number: u64,
 }
 
-/// All included files: their begins and ends in input order, and later their pairs.
+/// All included files: begin and end events in input order, and later their pairs.
 #[derive(Default)]
 pub(crate) struct Included {
     halves: Vec<Half>,
@@ -68,7 +69,7 @@ pub(crate) struct Included {
 }
 
 impl Included {
-    /// Returns whether an event (b, e) is of an included file.
+    /// Returns whether an async event (b, e) belongs to an included file.
     pub(crate) fn is(event: &Event<'_>) -> bool {
         event.field(Field::Name) == Some(b"\"Source\"")
             && event.field(Field::Cat) == Some(b"\"Source\"")
@@ -99,8 +100,8 @@ impl Included {
             as u64
     }
 
-    /// Pairs the events with aligned inputs: an end belongs to the last open begin of its thread.
-    /// `moved` holds the new track and the input of each track.
+    /// Aligns the events of all inputs, then pairs them. An end event belongs to the last open
+    /// begin event of its thread. `moved` holds the new track and the input of each track.
     pub(crate) fn pair<'p>(
         &mut self,
         moved: &[(u32, usize)],

@@ -1,30 +1,30 @@
-//! Counts and maximum values of counters (phase C).
+//! The number of values and the greatest value of each counter (phase C).
 
 use crate::value::number;
 use tracemill_tokenizer::{Event, Field, members};
 use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::HashMap;
 
-/// The values of a counter over time.
+/// A summary of the values of a counter.
 #[derive(Clone, Debug)]
 pub struct Counter {
-    /// The text of the counter's name.
+    /// Number of the counter's name in the table of texts.
     pub name: u32,
-    /// The text of the value's key in `args`.
+    /// Number of the text of the value's key in `args`.
     pub key: u32,
     /// Pid as written.
     pub pid: Box<[u8]>,
     pub(crate) input: usize,
-    /// Events that have it.
+    /// Number of events with a value of this counter.
     pub count: u64,
     /// The greatest value.
     pub most: f64,
 }
 
-/// Input, process, name and key.
+/// Input number, process, name and key of a counter.
 type Id = (usize, Box<[u8]>, u32, u32);
 
-/// Values of counters, in order of appearance.
+/// Summaries of counters, in order of appearance.
 #[derive(Default)]
 pub(crate) struct Counters {
     pub(crate) all: Vec<Counter>,
@@ -59,7 +59,8 @@ impl Counters {
         counter.most = counter.most.max(other.most);
     }
 
-    /// Adds the values of a later chunk of an input; `texts` maps its text numbers.
+    /// Adds the values of a later chunk of an input. `texts` maps text numbers of the chunk to
+    /// those of the trace.
     pub(crate) fn append(&mut self, later: &Counters, input: usize, texts: &[u32]) {
         for counter in &later.all {
             let (name, key) = (texts[counter.name as usize], texts[counter.key as usize]);

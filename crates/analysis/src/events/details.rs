@@ -1,5 +1,5 @@
-//! Details from the `args` of events that rows, groups and calls need. Equal details are stored
-//! once.
+//! Details from the `args` of events: texts and ids that rows, groups and calls need. Equal details
+//! are stored once.
 
 use crate::events::{compiled, reflows};
 use crate::value::args::{Args, Data};
@@ -31,17 +31,17 @@ pub struct Wanted {
 pub(crate) struct Numbered {
     /// Trace id of the event's sample; 0 if there is none.
     pub(crate) trace_id: u32,
-    /// Row of the event, if it is not its name.
+    /// Text that names the event's row, if that is not the event's name.
     pub(crate) row: u32,
     pub(crate) url: u32,
-    /// Request of the event; without a URL of its own, the event has the request's URL.
+    /// Id of the event's request. An event without a URL has the URL of its request.
     pub(crate) request: u32,
     pub(crate) frame: u32,
-    /// Suffix that the label adds to the title: [`ADDED`] and a text, or [`PLAIN`]; 0 if unknown.
+    /// Suffix of the event's title in labels: [`ADDED`] and a text, or [`PLAIN`]; 0 if unknown.
     pub(crate) title: u32,
-    /// Subject of a clang event, or raw frame of a forced layout.
+    /// Text for reports: the detail of a clang event, or the raw stack frame of a forced layout.
     pub(crate) subject: u32,
-    /// Received bytes, as bits of a double.
+    /// Received bytes, as the bits of an `f64`.
     pub(crate) bytes: u64,
     pub(crate) is_cached: bool,
     /// Whether the event has its own URL, which may be empty.
@@ -53,14 +53,15 @@ pub(crate) const ADDED: &str = ": ";
 /// Marks a label that adds nothing to the title.
 pub(crate) const PLAIN: &str = ".";
 
-/// Returns the suffix for a value; only the prefix if the value is missing, null or false.
+/// Returns the suffix of a title for a value. If the value is missing, null or false, the suffix is
+/// only [`ADDED`].
 fn added(value: &Value) -> Vec<u8> {
     let is_none = matches!(value, Value::Missing | Value::Null | Value::Bool(false));
     let text = if is_none { Cow::default() } else { value.template() };
     [ADDED.as_bytes(), &*text].concat()
 }
 
-/// Distinct details; number 0 has none.
+/// A table of distinct details. Number 0 means no details.
 pub(crate) struct DetailsTable {
     pub(crate) all: Vec<Numbered>,
     numbers: HashMap<Numbered, u32>,
@@ -87,8 +88,8 @@ impl DetailsTable {
         })
     }
 
-    /// Adds the details of another table, whose text numbers `texts` maps. Returns their new
-    /// numbers.
+    /// Adds the details of another table. `texts` maps text numbers of that table to those of this
+    /// one. Returns the new number of each detail.
     pub(crate) fn append(&mut self, other: &DetailsTable, texts: &[u32]) -> Vec<u32> {
         let text = |number: u32| texts[number as usize];
         let moved = |numbered: &Numbered| Numbered {
@@ -105,14 +106,15 @@ impl DetailsTable {
     }
 }
 
-/// The details to search for in events of a name and phase.
+/// The details to search for in events with the same name and phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sought {
     /// Whether the event reports received bytes of a request.
     received: bool,
     stamp: bool,
     dispatched: bool,
-    /// Whether each type of dispatched events has its own row; in DevTools all types share one.
+    /// Whether dispatched events of each type have a separate row. In DevTools all types share a
+    /// row.
     typed: bool,
     animated: bool,
     connected: bool,
@@ -121,7 +123,7 @@ pub(crate) struct Sought {
     wanted: Wanted,
 }
 
-/// A word that `args` must contain for a detail.
+/// A word by which a quick search finds `args` that may have a detail.
 struct Word(LazyLock<Finder<'static>>);
 
 impl Word {
@@ -142,8 +144,8 @@ static REQUEST: Word = Word::new(|| Finder::new(b"\"requestId\""));
 static FRAME: Word = Word::new(|| Finder::new(b"\"frame\""));
 
 impl Sought {
-    /// Returns the details to search for. With `typed`, dispatched events of each type have their
-    /// own row.
+    /// Returns the details to search for. With `typed`, dispatched events of each type have a
+    /// separate row.
     pub(crate) fn of(phase: u8, name: &[u8], wanted: Wanted, typed: bool) -> Self {
         let dispatched = name == b"EventDispatch" && phase != b'I';
         Sought {
@@ -162,7 +164,8 @@ impl Sought {
         }
     }
 
-    /// Reads the details of an event, and adds their texts to `names`; `None` if there are none.
+    /// Reads the details of an event, and adds their texts to `names`. Returns `None` if the event
+    /// has no details.
     #[inline]
     pub(crate) fn details(
         self,
@@ -173,7 +176,7 @@ impl Sought {
         let Sought { received, stamp, dispatched, animated, connected, compiled, .. } = self;
         let rest = event.field_and_rest(Field::Args)?;
         let by_name = received | stamp | dispatched | animated | connected | compiled;
-        // Most events have no details.
+        // Most events have empty `args` and no details.
         if rest.starts_with(b"{}") && !by_name {
             return None;
         }

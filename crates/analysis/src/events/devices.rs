@@ -14,9 +14,9 @@ use tracemill_trace::spill::{SpillVec, SpilledVec};
 /// The role of an event for GPUs. Launches sort before launched events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// A step of a training loop, as seen by the host or, later, by a device.
+    /// A step of a training loop, on the host or on a device.
     Step,
-    /// A host call that launches the GPU event with its correlation id.
+    /// A host call that launches a GPU event. Both have the same correlation id.
     Launch,
     /// A kernel runs.
     Kernel,
@@ -51,31 +51,32 @@ record! {
     /// A GPU event, or a step or launch on the host.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct DeviceEvent {
-        /// Role of the event: kernel, memory operation, launch or step.
+        /// Role of the event.
         pub role: Role,
-        /// The number of its thread.
+        /// Number of the track of the event's thread.
         pub lane: u32,
-        /// The text of its name.
+        /// Number of the event's name in the table of texts.
         pub name: u32,
         /// Stream of the device; 0 for events of the host.
         pub stream: u32,
         /// Number of the input, within which correlation ids are valid.
         pub input: u32,
-        /// Recording of the input, which may consist of several inputs.
+        /// Number of the recording, which may consist of several inputs.
         pub recording: u32,
-        /// Nanoseconds.
+        /// Start in nanoseconds.
         pub ts: i64,
-        /// Nanoseconds.
+        /// Duration in nanoseconds.
         pub dur: i64,
-        /// Id that a launch shares with its kernel; [`NO_CORRELATION`] for none.
+        /// Id that a launch shares with its kernel; [`NO_CORRELATION`] if the event has no such id.
         pub correlation: u64,
-        /// Number of the event among all.
+        /// Number of the event among all events of the trace.
         pub number: u64,
     }
 }
 
 impl DeviceEvent {
-    /// Reads a complete event with a role; `None` if it lacks its stream or correlation id.
+    /// Reads a complete event of a role. Returns `None` if the event lacks the stream or
+    /// correlation id that its role needs.
     pub(crate) fn of(
         event: &Event<'_>,
         role: Role,
@@ -114,7 +115,7 @@ impl DeviceEvent {
         })
     }
 
-    /// Renumbers the event, track and name of a chunk's event.
+    /// Converts the numbers of a chunk's event (event, track and name) to numbers of the trace.
     pub(crate) fn behind(self, chunk: ChunkPosition, lanes: &[u32], texts: &[u32]) -> Self {
         DeviceEvent {
             lane: lanes[self.lane as usize],

@@ -1,5 +1,5 @@
-//! Owners of URLs: companies by the domains in the npm package `third-party-web`, else root domains
-//! (DevTools: `getEntityForUrl`).
+//! Finds the owners of URLs: the company that the npm package `third-party-web` lists for the
+//! domain, else the root domain (DevTools: `getEntityForUrl`).
 
 use crate::value::Value;
 use crate::value::typed::{List, Object, object, parse};
@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use tracemill_tokenizer::validate;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Companies by domain; none by default. Memory: about 100 bytes per domain.
+/// Companies by domain; the default is empty. Memory: about 100 bytes per domain.
 #[derive(Clone, Debug, Default)]
 pub struct Entities {
     names: Vec<String>,
@@ -22,15 +22,15 @@ pub struct Entities {
 /// The owner of a request or a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Owner {
-    /// A company, a root domain, or an extension.
+    /// Name of the company, the root domain, or the extension.
     pub name: Vec<u8>,
     /// Whether the owner is a listed company or an extension.
     pub is_known: bool,
-    /// Origin of a Chrome extension.
+    /// Origin of the extension, if a Chrome extension is the owner.
     pub(crate) extension: Option<Vec<u8>>,
 }
 
-/// Maximum length of a URL with a domain.
+/// Maximum length of a URL whose domain is parsed.
 const LONGEST: usize = 10_000;
 
 static IN_URL: LazyLock<Option<Regex>> =
@@ -132,8 +132,8 @@ impl Entities {
         self.names.is_empty()
     }
 
-    /// Returns the company that owns a URL, else its root domain; `None` for URLs without an owner,
-    /// such as `node:fs`.
+    /// Returns the company that owns a URL, else the root domain of the URL. Returns `None` for
+    /// URLs without an owner, such as `node:fs`.
     pub fn name_of(&self, url: &str) -> Option<String> {
         let owner = self.owner(url.as_bytes())?;
         Some(String::from_utf8_lossy(&owner.name).into_owned())

@@ -1,5 +1,7 @@
-//! URLs of image events (DevTools: `ImagePaintingHandler`). A `Decode Image` belongs to the image
-//! last painted on its thread, else to the image of the reference last decoded there.
+//! Finds the URLs of image events (DevTools: `ImagePaintingHandler`).
+//!
+//! A `Decode Image` event belongs to the last image painted on its thread. Without one, it belongs
+//! to the last image reference decoded there.
 
 use crate::value::Value;
 use crate::value::args::Args;
@@ -19,14 +21,14 @@ pub(crate) fn is_image(name: &[u8]) -> bool {
     matches!(name, b"Decode Image" | b"Draw LazyPixelRef")
 }
 
-/// An event of an image.
+/// An event that paints, decodes or draws an image.
 struct Image {
     role: Role,
     input: usize,
     number: u64,
     pid: Box<[u8]>,
     tid: Box<[u8]>,
-    /// URL of a painted image, or reference of a decoded or drawn one.
+    /// For a paint event, the URL of the image; for other events, the reference of an image.
     text: Option<Box<[u8]>>,
     /// Whether JavaScript treats the reference as true.
     is_true: bool,
@@ -117,7 +119,7 @@ impl Images {
                 _ => {}
             }
         }
-        // Drawn references are resolved last, when all are known.
+        // Draw events are resolved last, when the URLs of all references are known.
         for image in
             self.all.iter().filter(|image| image.role == Role::DrawReference && image.is_true)
         {

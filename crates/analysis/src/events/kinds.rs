@@ -1,4 +1,4 @@
-//! Kinds of events (name and categories), and DevTools' rules for each, computed once per kind.
+//! Kinds of events (name and categories), and the properties that DevTools gives each kind.
 
 use crate::events::images::is_image;
 use crate::events::requests::is_once;
@@ -7,7 +7,7 @@ use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_viewers::essential::CALLS;
 
-/// Number that means no categories.
+/// Text number of a kind without categories.
 pub const NO_CAT: u32 = u32::MAX;
 
 /// A kind of event: name and categories.
@@ -40,13 +40,15 @@ impl Kinds {
         (self.all.capacity() * size_of::<Kind>() + table) as u64
     }
 
-    /// Returns whether events of a kind are calls of samples that were stored as events.
+    /// Returns whether events of a kind are stored calls: calls of samples that were written as
+    /// events.
     pub(crate) fn is_call(&self, kind: u32, names: &Names) -> bool {
         let cat = self.all[kind as usize].cat;
         cat != NO_CAT && names.bytes_of(cat) == CALLS.as_bytes()
     }
 
-    /// Adds the kinds of another table, whose text numbers `texts` maps. Returns their new numbers.
+    /// Adds the kinds of another table. `texts` maps text numbers of that table to those of this
+    /// one. Returns the new number of each kind.
     pub(crate) fn append(&mut self, other: &Kinds, texts: &[u32]) -> Vec<u32> {
         let moved = |kind: &Kind| Kind {
             name: texts[kind.name as usize],
@@ -56,35 +58,36 @@ impl Kinds {
     }
 }
 
-/// Properties of kinds, a bit each.
+/// Properties of kinds, one bit each.
 pub mod flag {
     /// `RunTask`, which trees omit.
     pub const RUN_TASK: u16 = 1;
-    /// A `RunTask` of the timeline, at which a walk may begin.
+    /// A `RunTask` with the category of the timeline; a walk may begin there.
     pub(crate) const TOP_LEVEL: u16 = 1 << 1;
-    /// The JavaScript stack is empty before the event.
+    /// Events before which the JavaScript stack is empty.
     pub(crate) const EMPTIES_STACK: u16 = 1 << 2;
-    /// JavaScript runs within the event.
+    /// Events within which JavaScript runs.
     pub const JS_INVOCATION: u16 = 1 << 3;
-    /// Drawn in DevTools' traces, in any phase.
+    /// Events that DevTools draws, whatever their phase.
     pub(crate) const DRAWN: u16 = 1 << 4;
-    /// Drawn if it is an instant.
+    /// Events that DevTools draws if they are instants.
     pub(crate) const DRAWN_INSTANT: u16 = 1 << 5;
-    /// Drawn if it is a complete event.
+    /// Events that DevTools draws if they are complete events.
     pub(crate) const DRAWN_COMPLETE: u16 = 1 << 6;
-    /// Shown by the trees of DevTools' traces.
+    /// Events that the tree views of DevTools show.
     pub(crate) const SHOWN: u16 = 1 << 7;
-    /// Reports received bytes of a request.
+    /// Events that report received bytes of a request.
     pub(crate) const RECEIVED: u16 = 1 << 8;
-    /// Has no category, which makes DevTools' views fail.
+    /// Events without categories, which make DevTools' views fail.
     pub(crate) const NO_CATEGORY: u16 = 1 << 9;
-    /// Has the URL of an image that another event names.
+    /// Events of an image whose URL is in another event.
     pub(crate) const IMAGE: u16 = 1 << 10;
-    /// Occurs once per request.
+    /// Events of a request, if DevTools uses only one event with this name per request.
     pub(crate) const ONCE: u16 = 1 << 11;
 }
 
-/// Returns the flags of each kind. Only Chrome and Node have tasks.
+/// Returns the flags of each kind. `has_tasks` is true for traces of Chrome and Node; in other
+/// traces `RunTask` has no special meaning.
 pub(crate) fn flags(kinds: &Kinds, names: &Names, has_tasks: bool) -> Vec<u16> {
     let left = if has_tasks { u16::MAX } else { !(flag::RUN_TASK | flag::TOP_LEVEL) };
     kinds.all.iter().map(|kind| flags_of(*kind, names) & left).collect()

@@ -1,4 +1,4 @@
-//! Missing fields that DevTools reads without a check, so that it refuses the trace.
+//! Missing fields that make DevTools refuse a trace, because it reads them without a check.
 
 use crate::events::meta::Meta;
 use tracemill_join::input_set::InputPlace;
@@ -6,17 +6,18 @@ use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::spill::hash::HashSet;
 use tracemill_viewers::required_args::{Lack, ReadOn};
 
-/// Where DevTools reads the missing args, and the input, pid and tid of the event.
+/// The condition under which DevTools reads the missing args; then the input, pid and tid of the
+/// event.
 type Place = (ReadOn, usize, Box<[u8]>, Box<[u8]>);
 
-/// Missing fields in a chunk, or in all inputs.
+/// Missing fields of the events of a chunk, or of all inputs.
 #[derive(Default)]
 pub(crate) struct Lacks {
     pub(crate) names: bool,
     pub(crate) categories: bool,
     pub(crate) starts: bool,
     args: bool,
-    /// Threads with missing args that matter only where DevTools reads them.
+    /// Threads with missing args that DevTools reads only under a condition.
     shown: HashSet<Place>,
     bytes: usize,
 }
@@ -57,7 +58,7 @@ impl Lacks {
         2 * self.bytes as u64
     }
 
-    /// Returns whether args are missing where DevTools reads them.
+    /// Returns whether DevTools reads args that are missing.
     pub(crate) fn are_args_read<'p>(
         &self,
         meta: &Meta,

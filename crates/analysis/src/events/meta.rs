@@ -21,7 +21,7 @@ enum Role {
     SendRequest,
 }
 
-/// An event with metadata.
+/// An event that has metadata for [`Meta`].
 pub(crate) struct Notable {
     role: Role,
     pid: Box<[u8]>,
@@ -70,7 +70,7 @@ impl Notable {
         (OWN + self.pid.len() + self.tid.len() + 2 * self.args.len()) as u64
     }
 
-    /// Returns whether Chrome writes the event only for DevTools.
+    /// Returns whether Chrome writes events with this name only when it records for DevTools.
     pub(crate) fn is_web(&self) -> bool {
         use Role::*;
         matches!(self.role, StartedInBrowser | StartedInPage | SessionForWorker | CpuProfile)
@@ -83,13 +83,13 @@ const PROTOCOLS: [&[u8]; 5] = [b"blob:", b"file:", b"filesystem:", b"http:", b"h
 /// A process that shows frames.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
-    /// The URL of the frame that it shows.
+    /// The URL of the frame that the process shows.
     pub url: Option<Vec<u8>>,
-    /// Whether it shows the main frame.
+    /// Whether the process shows the main frame.
     pub is_on_main_frame: bool,
 }
 
-/// Pid and tid as written.
+/// Pid and tid of a thread, as written in the trace.
 pub(crate) type ThreadId = (Box<[u8]>, Box<[u8]>);
 
 type Numbers = HashMap<Box<[u8]>, usize>;
@@ -102,11 +102,11 @@ type Shown = (Box<[u8]>, Vec<u8>);
 pub struct Meta {
     /// Names of threads, in the order of their first name events.
     pub(crate) thread_names: Vec<(ThreadId, Vec<u8>)>,
-    /// Main threads of Node, even if they have later names.
+    /// Main threads of Node, recognised by a name that a later event may change.
     pub(crate) node_mains: HashSet<ThreadId>,
     thread_numbers: HashMap<Box<[u8]>, Numbers>,
     pub(crate) process_names: HashMap<Box<[u8]>, Vec<u8>>,
-    /// Processes that show frames, in order.
+    /// Processes that show frames, in the order of their first frames.
     pub(crate) pages: Vec<(Box<[u8]>, Page)>,
     page_numbers: Numbers,
     /// The id of the main frame.
@@ -119,15 +119,15 @@ pub struct Meta {
     pub(crate) requests: HashMap<Vec<u8>, Vec<u8>>,
     /// Worker threads with a DevTools session.
     pub workers: HashSet<ThreadId>,
-    /// Processes and URLs of each frame, in order.
+    /// For each frame, the processes that show it, with their URLs, in input order.
     frames: Vec<(Vec<u8>, Vec<Shown>)>,
     frame_numbers: HashMap<Vec<u8>, usize>,
-    /// Latest names and URLs of the frames present at the start.
+    /// Latest name and URL of each frame that was present when the recording began, by id.
     pub(crate) frame_titles: HashMap<Vec<u8>, (Vec<u8>, Vec<u8>)>,
 }
 
 impl Meta {
-    /// Adds an event; `place` is the position of its input.
+    /// Adds an event. `place` has the clock offset and ids of its input.
     pub(crate) fn note(&mut self, event: &Notable, place: &InputPlace) {
         let pid = place.pid(&event.pid);
         let args = &*event.args;
@@ -172,7 +172,7 @@ impl Meta {
                 if id != Value::Missing
                     && let Value::Text(url) = url
                 {
-                    // The last request with an id counts, even if DevTools does not follow it.
+                    // The last request with an id counts, even if DevTools does not record its URL.
                     let id = id.template().into_owned();
                     match PROTOCOLS.iter().any(|protocol| url.starts_with(protocol)) {
                         true => self.requests.insert(id, url),
@@ -210,7 +210,7 @@ impl Meta {
         }
     }
 
-    /// Adds a frame's process (DevTools: `updateRendererProcessByFrame`).
+    /// Adds a process that shows a frame (DevTools: `updateRendererProcessByFrame`).
     fn frame(&mut self, frame: &Frame, pid: Box<[u8]>) {
         let (id, url) = (text(&frame.frame), text(&frame.url));
         let at = *self.frame_numbers.entry(id.clone()).or_insert_with(|| {
@@ -238,12 +238,13 @@ impl Meta {
         }
     }
 
-    /// Returns whether the page is synthetic, written so that DevTools shows CPU profiles.
+    /// Returns whether the page of the main frame is synthetic. Tracemill writes such a page so
+    /// that DevTools shows CPU profiles.
     pub(crate) fn is_page_made(&self) -> bool {
         self.main_frame_url.as_deref().is_some_and(|url| url.starts_with(b"process:"))
     }
 
-    /// Whether a process ever showed a frame.
+    /// Returns whether a process ever showed a frame.
     pub fn shows(&self, frame: &[u8], pid: &[u8]) -> bool {
         let at = self.frame_numbers.get(frame);
         at.is_some_and(|&at| self.frames[at].1.iter().any(|(process, _)| **process == *pid))
@@ -306,8 +307,8 @@ fn text(value: &Value) -> Vec<u8> {
     value.text().unwrap_or_default().to_vec()
 }
 
-/// Returns whether JavaScript's `new URL` accepts the text: a scheme, and a host if the scheme
-/// needs it.
+/// Returns whether JavaScript's `new URL` accepts the text. It needs a scheme, and for some schemes
+/// a host.
 fn is_url(url: &[u8]) -> bool {
     let Some(colon) = url.iter().position(|&byte| byte == b':') else { return false };
     let (scheme, rest) = (&url[..colon], &url[colon + 1..]);

@@ -1,4 +1,5 @@
-//! The view that DevTools stored with a trace in `metadata.modifications` (devtools-semantics §10).
+//! The view that DevTools stored in the trace, in `metadata.modifications` (devtools-semantics
+//! §10): hidden entries and the window of the minimap.
 
 use crate::events::meta::ThreadId;
 use crate::value::typed::{List, Object, decode, object};
@@ -9,7 +10,8 @@ use tracemill_trace::spill::hash::{HashMap, HashSet};
 /// The stored view.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Modifications {
-    /// Keys of hidden entries, then of entries that hide some; `None` if one is invalid.
+    /// Keys of the hidden entries, followed by keys of the entries below which others are hidden.
+    /// `None` means that a key is invalid or a list is missing.
     pub(crate) keys: Option<Vec<Key>>,
     /// Number of hidden entries in `keys`.
     pub(crate) hidden: usize,
@@ -30,16 +32,17 @@ pub(crate) struct Breadcrumb {
 #[derive(Clone, Debug)]
 pub(crate) enum Key {
     Event(u64),
-    /// A call: process, thread, sample and node.
+    /// A call, named by the numbers of its process, thread, sample and node.
     Call([i64; 4]),
-    /// An entry of no thread, such as a request or a frame.
+    /// An entry that belongs to no thread, such as a request or a frame.
     Other,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hidden {
     pub(crate) events: HashSet<u64>,
-    /// Calls of threads, by sample and node; only the first call with a key is hidden.
+    /// Hidden calls of each thread, by sample and node. If several calls have the same sample and
+    /// node, only the first is hidden.
     pub(crate) calls: HashMap<ThreadId, HashSet<(i64, u64)>>,
 }
 
@@ -95,7 +98,7 @@ object! {
     struct Span { min, max, range }
 }
 
-/// Reads the innermost breadcrumb. Cost: two passes, and no heap.
+/// Reads the innermost breadcrumb. Cost: two passes over the text, and no heap.
 fn innermost(first: &[u8]) -> Option<Breadcrumb> {
     let (depth, _) = nested_breadcrumbs(first, 0);
     let (_, window) = nested_breadcrumbs(first, depth);
@@ -104,8 +107,8 @@ fn innermost(first: &[u8]) -> Option<Breadcrumb> {
     Some(Breadcrumb { min, max, range, is_first: depth == 1 })
 }
 
-/// Returns the depth of the innermost breadcrumb, 1 for the first, and the last window at depth
-/// `wanted`.
+/// Returns the depth of the innermost breadcrumb, where the outermost has depth 1. Also returns the
+/// last window at depth `wanted`.
 ///
 /// The cursor enters each `child` instead of skipping it. The last of equal keys counts, as in
 /// `JSON.parse`.

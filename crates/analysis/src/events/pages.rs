@@ -16,17 +16,17 @@ pub enum Mark {
     WillSend,
     /// A request is sent.
     Send,
-    /// The head of an answer is there.
+    /// The head of a response arrived.
     Response,
-    /// Data of an answer came.
+    /// Data of a response arrived.
     Data,
     /// A request ended.
     Finish,
-    /// A request has another priority.
+    /// The priority of a request changed.
     ChangePriority,
-    /// A cache answered.
+    /// A request was answered from a cache.
     Cached,
-    /// Whether the page waits for a request.
+    /// An event that says whether the page waits for a request.
     RenderBlocking,
     /// The recording started.
     Started,
@@ -34,19 +34,19 @@ pub enum Mark {
     Navigation,
     /// A navigation by scripts.
     SoftNavigation,
-    /// A URL that scripts wrote to the address bar.
+    /// A change of the URL in the address bar, made by a script.
     SameDocument,
     /// The first paint with content.
     FirstPaint,
     /// A candidate for the largest paint with content.
     LargestPaint,
-    /// The same after a navigation by scripts.
+    /// A candidate for the largest paint with content after a navigation by scripts.
     SoftLargestPaint,
     /// A candidate for the largest image.
     LargestImage,
     /// A shift of the layout.
     Shift,
-    /// A phase of a Bazel build; its id is the event's name.
+    /// A phase of a Bazel build. The id is the name of the event.
     Phase,
     /// The begin of an interaction (ph b).
     Begin,
@@ -58,17 +58,17 @@ pub enum Mark {
 pub struct Marked {
     /// Kind of the event.
     pub mark: Mark,
-    /// The number of its input.
+    /// Number of the event's input.
     pub input: usize,
-    /// Number of the event among all.
+    /// Number of the event among all events of the trace.
     pub number: u64,
     /// Time in microseconds.
     pub ts: f64,
-    /// As written.
+    /// Pid, as written in the trace.
     pub pid: Box<[u8]>,
-    /// As written.
+    /// Id of the request, frame or interaction, as written in the trace.
     pub id: Box<[u8]>,
-    /// As written.
+    /// The `args`, as written in the trace.
     pub args: Box<[u8]>,
     /// Microseconds that clock alignment added to `ts`.
     pub offset: f64,
@@ -85,8 +85,8 @@ impl Marked {
 #[derive(Default)]
 pub(crate) struct Pages {
     pub(crate) all: Vec<Marked>,
-    /// Requests with data in this chunk. Only their first data event matters, since there may be
-    /// many.
+    /// Requests that have a data event in this chunk. Only the first data event of a request is
+    /// kept, since there may be many.
     received: HashSet<Box<[u8]>>,
     bytes: u64,
 }
@@ -182,7 +182,7 @@ impl Pages {
         }
     }
 
-    /// Converts the times to a clock.
+    /// Converts the times of all events to a clock.
     pub(crate) fn place_on(&mut self, clock: Clock) {
         if clock.origin().is_none() {
             return;

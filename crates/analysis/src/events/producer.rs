@@ -11,7 +11,7 @@ pub enum Producer {
     Chrome,
     /// Node, writing trace events.
     Node,
-    /// V8's profiler: a `.cpuprofile` only.
+    /// V8's profiler: the inputs are `.cpuprofile` files only.
     CpuProfile,
     /// PyTorch's profiler (Kineto).
     Pytorch,
@@ -35,7 +35,7 @@ impl Producer {
         Producer::Generic,
     ];
 
-    /// Returns the name of the producer in options.
+    /// Returns the name by which options select the producer.
     pub fn name(self) -> &'static str {
         match self {
             Producer::Chrome => "chrome",
@@ -48,8 +48,7 @@ impl Producer {
         }
     }
 
-    /// Returns whether reports list durations of events, which describe traces of this producer
-    /// better than calls.
+    /// Returns whether reports for this producer list durations of events instead of calls.
     pub fn is_of_slices(self) -> bool {
         !matches!(self, Producer::Chrome | Producer::CpuProfile | Producer::Clang)
     }
@@ -66,7 +65,7 @@ const KINETO: [&[u8]; 8] = [
     b"ac2g",
 ];
 
-/// Evidence for the producer of a trace.
+/// Facts from which the producer of a trace is detected.
 pub(crate) struct Signs<'t> {
     pub(crate) kinds: &'t Kinds,
     pub(crate) names: &'t Names,
@@ -107,8 +106,8 @@ impl Signs<'_> {
         }
     }
 
-    /// Returns whether V8 or Blink wrote the trace. DevTools' rules then decide which events count,
-    /// and the time range.
+    /// Returns whether V8 or Blink wrote the trace. If so, DevTools' rules decide which events
+    /// count, and where the trace begins and ends.
     pub(crate) fn follow_devtools(&self, producer: Producer) -> bool {
         let is_v8 = |cat: &[u8]| {
             let cat = cat.strip_prefix(b"disabled-by-default-").unwrap_or(cat);

@@ -9,7 +9,7 @@ pub fn is_layout(name: &[u8]) -> bool {
     matches!(name, b"Layout" | b"UpdateLayoutTree")
 }
 
-/// Returns the top frame of the stack in `args` that is not built-in.
+/// Returns the innermost frame of the stack trace in `args` whose function is not built-in.
 pub(crate) fn frame(args: &[u8]) -> Option<&[u8]> {
     let paths: [&[&[u8]]; 3] =
         [&[b"data", b"stackTrace"], &[b"stackTrace"], &[b"beginData", b"stackTrace"]];

@@ -6,7 +6,7 @@ use crate::value::typed::decode_short;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
-/// Returns whether DevTools keeps only the last event with this name of a request.
+/// Returns whether DevTools uses only the last event with this name of each request.
 pub(crate) fn is_once(name: &[u8]) -> bool {
     kind(name).is_some()
 }
@@ -21,14 +21,14 @@ fn kind(name: &[u8]) -> Option<u8> {
     })
 }
 
-/// Which event of which request.
+/// Identifies the events of one kind that belong to one request.
 #[derive(PartialEq, Eq, Hash)]
 struct Key {
     kind: u8,
     request: Box<[u8]>,
 }
 
-/// The last events of requests: event number by kind and request id.
+/// The number of the last event of each kind, for each request.
 #[derive(Default)]
 pub(crate) struct Requests {
     last: HashMap<Key, u64>,
@@ -36,7 +36,8 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    /// Adds an event, the `number`th of its chunk, if it belongs to an image.
+    /// Adds an event, the `number`th of its chunk, if DevTools uses only the last such event of a
+    /// request.
     #[inline]
     pub(crate) fn note(&mut self, event: &Event<'_>, number: u64) {
         let Some(name @ [b'"', b'R', ..]) = event.field_and_rest(Field::Name) else { return };
@@ -49,7 +50,7 @@ impl Requests {
     }
 
     fn push(&mut self, key: Key, number: u64) {
-        /// Heap bytes of an entry, and of its number in the set.
+        /// Heap bytes of a table entry, and of the event's number in [`Trace`](crate::Trace).
         const OWN: usize = 2 * size_of::<(Key, u64)>() + 32;
         let size = OWN + key.request.len();
         if self.last.insert(key, number).is_none() {

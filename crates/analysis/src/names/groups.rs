@@ -64,7 +64,7 @@ impl GroupBy {
         GroupBy::Thread,
     ];
 
-    /// Returns the name of the grouping in options.
+    /// Returns the name by which options select the grouping.
     pub fn name(self) -> &'static str {
         match self {
             GroupBy::None => "none",
@@ -86,10 +86,10 @@ impl GroupBy {
 /// Flag of ids of calls, which are numbers of functions; other ids are numbers of texts.
 const CALL: u32 = 1 << 31;
 
-/// Key of cached groups: whether it is a call; its kind or node; its details.
+/// Key of the cache of groups: whether the entry is a call, its kind or node, and its details.
 type Asked = (bool, u32, u32);
 
-/// Determines the id, label and place of an entry.
+/// The numbers on which the id, label and location of an entry depend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Named {
     /// A call of this function of the thread's profile.
@@ -103,14 +103,14 @@ pub struct Ids<'t> {
     pub(crate) trace: &'t Trace,
     thread: &'t Thread,
     pub(crate) by: GroupBy,
-    /// Whether events without categories have no label, and functions of a standalone CPU profile
-    /// no owner, as in DevTools.
+    /// Whether to leave out, as DevTools does, labels of events without categories, and owners of
+    /// functions in standalone CPU profiles.
     pub(crate) as_devtools: bool,
-    /// Whether third-party groups depend on owners alone; V8's own functions then have no group.
+    /// Whether third-party groups depend only on owners. If so, V8's own functions have no group.
     by_owner: bool,
     /// Prefix of DevTools' keys of calls.
     pub(crate) call_keys: String,
-    /// Names of groups, and cached groups of entries.
+    /// Names of groups, and a cache of the groups of entries.
     groups: RefCell<(Names, HashMap<Asked, u32>)>,
 }
 
@@ -126,7 +126,7 @@ impl<'t> Ids<'t> {
         Ids { trace, thread, by, as_devtools, by_owner, call_keys, groups: RefCell::default() }
     }
 
-    /// Returns ids by the owner of each row.
+    /// Makes third-party groups depend only on the owner of each entry.
     pub fn by_owner(self) -> Self {
         Ids { by_owner: true, ..self }
     }
@@ -154,7 +154,7 @@ impl<'t> Ids<'t> {
         Some(self.model()?.frame(entry.kind))
     }
 
-    /// Returns what determines the id, label and place of an entry.
+    /// Returns the numbers on which the id, label and location of an entry depend.
     #[inline]
     pub fn named(&self, entry: &Entry) -> Named {
         if entry.is_call() {
@@ -219,12 +219,13 @@ impl<'t> Ids<'t> {
         !entry.is_call() && self.trace.flags[entry.kind as usize] & flag::IMAGE != 0
     }
 
-    /// Returns whether the entry's group is computed individually, not cached for equal entries.
+    /// Returns whether the group of an event may differ from that of events with equal details, so
+    /// that it is not cached.
     fn is_single(&self, entry: &Entry) -> bool {
         !entry.is_call() && self.trace.flags[entry.kind as usize] & (flag::IMAGE | flag::ONCE) != 0
     }
 
-    /// Returns the URL of an event's request; empty if there is none.
+    /// Returns the URL of an event's request. Returns an empty text if the event has no request.
     fn url_of_request(&self, entry: &Entry) -> &'t [u8] {
         let id = match self.trace.details.all[entry.details as usize].request {
             0 => return b"",
@@ -233,8 +234,8 @@ impl<'t> Ids<'t> {
         self.trace.meta.requests.get(id).map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// Returns the owner of an entry (DevTools: `entityForEvent`). Events of a request belong to
-    /// the owner of its final URL; dropped entries to nobody.
+    /// Returns the owner of an entry (DevTools: `entityForEvent`). Events of a request have the
+    /// owner of its final URL. Other entries that overlap their parent have no owner.
     pub fn owner(&self, entry: &Entry) -> Option<Owner> {
         let entities = &self.trace.entities;
         if let Some(frame) = self.frame(entry) {
@@ -326,7 +327,7 @@ impl<'t> Ids<'t> {
         }
     }
 
-    /// Returns the pid, with the process name if there is one.
+    /// Returns the pid, followed by the process name if the process has one.
     fn process(&self) -> String {
         let name = self.trace.meta.process_names.get(&self.thread.pid);
         let name = name.map(|name| unescaped_text(name)).unwrap_or_default();
@@ -354,7 +355,7 @@ impl Identify for Ids<'_> {
         if self.is_single(entry) || !entry.has_place() {
             return self.groups.borrow_mut().0.number(&self.group_text(entry));
         }
-        // The samples of calls do not affect groups.
+        // Calls in different samples have the same group.
         let details = if entry.is_call() { 0 } else { entry.details };
         let key = (entry.is_call(), entry.kind, details);
         if let Some(&known) = self.groups.borrow().1.get(&key) {

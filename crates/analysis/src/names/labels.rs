@@ -10,7 +10,7 @@ use crate::trace::Trace;
 use std::collections::HashSet;
 use tracemill_tokenizer::unescaped_text;
 
-/// Displayed names of categories.
+/// Displayed names of DevTools' categories.
 const CATEGORIES: [(&str, &str); 11] = [
     ("drawing", "Drawing"),
     ("rasterizing", "Rasterizing"),
@@ -26,8 +26,8 @@ const CATEGORIES: [(&str, &str); 11] = [
 ];
 
 impl Trace {
-    /// Returns the distinct names that select rows: of events in the trace and in DevTools, of
-    /// functions, and their URLs.
+    /// Returns the distinct names by which options select rows: event names in the trace, their
+    /// titles in DevTools, function names, and URLs of functions.
     pub fn row_names(&self) -> Vec<String> {
         self.names_of(|_| true)
     }
@@ -57,7 +57,8 @@ impl Trace {
 }
 
 impl Ids<'_> {
-    /// Returns the panel's label of a group with the first entry `first`.
+    /// Returns the text that DevTools' panel shows for a group. `first` is the first entry of the
+    /// group.
     pub(crate) fn group_label(&self, id: &str, first: &Entry) -> Option<String> {
         if !self.as_devtools && self.is_idle(first) {
             return Some(id.to_owned());
@@ -123,7 +124,7 @@ impl Ids<'_> {
         }
     }
 
-    /// Returns the text of a call in the same column.
+    /// Returns the text of a call in the tree views' column "Activity".
     pub(crate) fn frame_label(&self, frame: Frame) -> String {
         let name = self.trace.names.bytes_of(frame.function);
         match (frame.url, native_group(name)) {
@@ -152,7 +153,7 @@ impl Ids<'_> {
         }
     }
 
-    /// Returns the text in the flame chart (DevTools: `Name.forEntry`).
+    /// Returns the text of an entry in the flame chart (DevTools: `Name.forEntry`).
     pub(crate) fn flame_label(&self, entry: &Entry) -> Option<String> {
         if let Some(frame) = self.frame(entry) {
             let name = self.trace.names.text(frame.function);
@@ -182,7 +183,7 @@ enum Added {
 /// Label of an event that opens a connection.
 const OPENED: &str = "WebSocket opened";
 
-/// Shortens a text by characters (DevTools: `StringUtilities.trimMiddle`).
+/// Shortens a text to at most `most` characters (DevTools: `StringUtilities.trimMiddle`).
 fn trim_middle(text: &str, most: usize) -> String {
     let all: Vec<char> = text.chars().collect();
     if all.len() <= most {

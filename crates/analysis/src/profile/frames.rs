@@ -11,7 +11,8 @@ struct Walk<'m> {
     model: &'m Model,
     out: Made,
     open: Vec<u32>,
-    /// Start of each open call, and the time of its children; the first is the root.
+    /// Start of each open call, and total time of its callees. The first element is that of the
+    /// root.
     starts: Vec<f64>,
     children: Vec<f64>,
     as_devtools: bool,
@@ -36,8 +37,7 @@ impl Walk<'_> {
             *parent += duration;
         }
         if let Some(index) = self.open.pop() {
-            // The difference of two times in ticks, so that a call ends exactly where the next one
-            // begins.
+            // Subtracts times in ticks, so that a call ends exactly where the next one begins.
             let exact = self.clock.tick(ms) - self.clock.tick(start);
             let dur = if self.as_devtools { self.clock.tick(duration) } else { exact };
             self.out.end(index, dur, self.clock.tick(duration - children));
@@ -52,7 +52,7 @@ impl Walk<'_> {
         Some(self.model.node(node).parent).filter(|&parent| parent != NONE)
     }
 
-    /// Closes and opens the calls between two stacks. Returns the last visited node.
+    /// Closes the calls that leave the stack and opens the new ones. Returns the last visited node.
     fn change(&mut self, from: u32, to: Option<u32>, sample: u32, ms: f64) -> Option<u32> {
         let mut opened = Vec::new();
         let (mut node, mut before) = (to, Some(from));
@@ -82,8 +82,8 @@ impl Walk<'_> {
     }
 }
 
-/// Returns the calls in the order in which they begin. With `as_devtools`, a call may end a
-/// rounding error after the start of the next one.
+/// Returns the calls in the order in which they begin. With `as_devtools`, rounding may make a call
+/// end shortly after the start of the next one.
 pub(crate) fn frames(
     model: &Model,
     samples: impl Iterator<Item = Sample>,
@@ -103,7 +103,7 @@ pub(crate) fn frames(
         if as_devtools && ms < 0.0 {
             continue;
         }
-        // A sample without a node closes all calls, and no call opens afterwards (§5).
+        // A sample without a node closes all calls. Later samples open no calls (§5).
         if current == before || before == NONE {
             continue;
         }

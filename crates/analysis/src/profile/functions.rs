@@ -1,5 +1,5 @@
-//! Distinct functions of CPU profiles, with names and locations as numbers of texts. Texts for
-//! comparisons are built only when needed.
+//! Distinct functions of CPU profiles. Names and locations are stored as numbers of texts; longer
+//! texts are built only for comparisons.
 
 use crate::value::space::Space;
 use crate::value::{content, is_true, member, named, template};
@@ -20,19 +20,23 @@ record! {
     pub struct Frame {
         /// Number of the text of the name.
         pub function: u32,
-        /// `String(scriptId)`; empty where the script does not distinguish functions.
+        /// Number of the text `String(scriptId)`; empty if the script id does not distinguish
+        /// functions.
         pub(crate) script: u32,
         /// Number of the text of the URL.
         pub url: u32,
-        /// Line as in a JavaScript template: `undefined` if missing.
+        /// Number of the text of the line, converted as in a JavaScript template. If the line is
+        /// missing, the text is `undefined`, or `-1` in a trace.
         pub line: u32,
-        /// As in a template.
+        /// Number of the text of the column, converted as in a JavaScript template.
         pub column: u32,
-        /// Whether the name is missing. Rows and classes then use `undefined`, labels do not.
+        /// Whether the name is missing. If so, rows and classes contain `undefined`, but labels are
+        /// empty.
         pub(crate) is_nameless: bool,
-        /// The first function of the profile with the same row.
+        /// Number of the profile's first function that has the same row.
         pub(crate) row: u32,
-        /// The first function with the same class, that is, with equal script, function and line.
+        /// Number of the profile's first function that has the same class, that is, the same
+        /// script, name and line.
         pub(crate) class: u32,
     }
 }
@@ -80,12 +84,12 @@ impl Frame {
         [b"f:", title, b"@", place, b":", line, b":", column].concat()
     }
 
-    /// Returns the category that DevTools' panel gives calls of the function.
+    /// Returns the category in DevTools' panel of calls to the function.
     pub(crate) fn category(&self) -> &'static str {
         if self.function == IDLE { "idle" } else { "scripting" }
     }
 
-    /// Returns the text that frames of one class share.
+    /// Returns the text that identifies the class of the function.
     fn class_text(&self, names: &Names) -> Vec<u8> {
         let [script, line] = [self.script, self.line].map(|number| names.bytes_of(number));
         [script, b"\0", self.function(names), b"\0", line].concat()
@@ -107,7 +111,8 @@ fn call_frame(text: &[u8]) -> &[u8] {
     }
 }
 
-/// The functions of a profile, in order of appearance; on disk beyond the budget.
+/// The functions of a profile, in order of appearance. Functions beyond the memory budget are on
+/// disk.
 pub(crate) struct Functions {
     pub(crate) all: SpillArray<Frame>,
     numbers: SpillIndex,
@@ -140,7 +145,8 @@ impl Functions {
         self.all.get(number as usize).unwrap_or_default()
     }
 
-    /// Renumbers the texts by `numbers`. No function may be added afterwards.
+    /// Replaces the number of each text by its element of `numbers`. No function may be added
+    /// afterwards.
     pub(crate) fn rename(&mut self, numbers: &[u32]) {
         let Functions { all, numbers: known, rows, classes } = self;
         [known, rows, classes].into_iter().for_each(SpillIndex::clear);
@@ -154,7 +160,8 @@ impl Functions {
     }
 }
 
-/// Returns the first known function with the key of `frame`, or `next`, which is then added.
+/// Returns the first known function with the same key as `frame`. If there is none, adds and
+/// returns `next`.
 fn first<K: std::hash::Hash + Eq>(
     index: &mut SpillIndex,
     frame: &Frame,
@@ -171,7 +178,7 @@ fn first<K: std::hash::Hash + Eq>(
     }
 }
 
-/// Numbers of the names of meta nodes, which are the first texts.
+/// Numbers of the names of meta nodes. These names are the first texts of [`meta_names`].
 pub(crate) const GC: u32 = 1;
 pub(crate) const PROGRAM: u32 = 2;
 pub(crate) const IDLE: u32 = 3;
@@ -180,7 +187,7 @@ pub(crate) const NATIVE: u32 = 4;
 /// Label of V8's `(idle)` calls, and of their group.
 pub const IDLE_LABEL: &str = "(idle)";
 
-/// Returns the names with the numbers above.
+/// Returns a table with the names of the meta nodes, numbered as above.
 pub(crate) fn meta_names() -> Names {
     let mut names = Names::default();
     for text in [&b"(garbage collector)"[..], b"(program)", b"(idle)", b"native V8Runtime"] {

@@ -1,5 +1,5 @@
-//! Stores the calls computed from samples. A call is written when it begins, and gets its duration
-//! when it ends.
+//! Stores calls that are computed from samples. A call is stored when it begins, and its duration
+//! is added when it ends.
 
 use crate::value::space::Space;
 use tracemill_trace::order::{KeySorter, Keyed, SortedByKey};
@@ -7,7 +7,7 @@ use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 
-/// Sample number of a call that an event made.
+/// Sample number of a call that begins with an event instead of a sample.
 pub(crate) const NO_SAMPLE: u32 = u32::MAX;
 
 record! {
@@ -18,14 +18,14 @@ record! {
         pub(crate) ts: f64,
         /// Duration in ticks.
         pub(crate) dur: f64,
-        /// Self time in ticks, if known from the samples.
+        /// Self time in ticks; 0 unless the samples alone determine it.
         pub(crate) own: f64,
         pub(crate) node: u32,
-        /// The function of the call's row.
+        /// Number of the function that identifies the call's row.
         pub(crate) row: u32,
-        /// Number among the sorted samples; [`NO_SAMPLE`] if it was made for an event.
+        /// Number of the sample, by time; [`NO_SAMPLE`] if the call begins with an event.
         pub(crate) sample: u32,
-        /// Number of open calls at the start of the call, if known from the samples.
+        /// Number of open calls at the start of the call; 0 unless the samples alone determine it.
         pub(crate) depth: u32,
     }
 }
@@ -61,7 +61,7 @@ impl Keyed for Lasting {
 /// A writer of calls.
 pub(crate) struct Made {
     calls: SpillVec<Call>,
-    /// Durations of calls that were on disk when they ended; there are few.
+    /// Durations of calls that are already on disk when they end. Such calls are few.
     late: KeySorter<Lasting>,
     count: u32,
     failed: Option<Error>,
@@ -72,7 +72,8 @@ impl Made {
         Made { calls: space.spool(2), late: space.sorter(4), count: 0, failed: None }
     }
 
-    /// Begins a call and returns its number. [`Made::finish`] returns any error.
+    /// Begins a call and returns its number. If the call cannot be stored, [`Made::finish`] returns
+    /// the error.
     pub(crate) fn begin(&mut self, begun: Begun) -> u32 {
         let Begun { ts, node, row, sample, depth } = begun;
         if self.failed.is_none() {
@@ -83,7 +84,7 @@ impl Made {
         self.count - 1
     }
 
-    /// Ends a call. Must be called at most once per call.
+    /// Sets the duration and self time of a call. Must be called at most once per call.
     pub(crate) fn end(&mut self, number: u32, dur: f64, self_time: f64) {
         if let Some(call) = self.calls.in_memory(number as usize) {
             (call.dur, call.own) = (dur, self_time);

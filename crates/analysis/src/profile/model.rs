@@ -14,7 +14,7 @@ use tracemill_trace::spill::{SpillArray, SpilledVec};
 /// Number that means no node.
 pub const NONE: u32 = u32::MAX;
 
-/// Duration of a sample.
+/// How long a sample of a standalone CPU profile lasts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Weights {
     /// A sample lasts until the next one, as in DevTools.
@@ -22,7 +22,7 @@ pub enum Weights {
     Next,
     /// A sample lasts as long as the time since the previous one.
     Delta,
-    /// All samples last equally long: the time of the profile divided by their number.
+    /// All samples last equally long: the duration of the profile divided by the number of samples.
     Hits,
 }
 
@@ -32,57 +32,62 @@ record! {
     pub struct Node {
         /// Id as written.
         pub(crate) id: u64,
-        /// Parent node; [`NONE`] for the root and for nodes not below it.
+        /// Number of the parent node; [`NONE`] for the root, and for nodes that the root does not
+        /// reach.
         pub parent: u32,
-        /// Depth; −1 for the root.
+        /// Depth of the node in the tree; the root has depth −1.
         pub(crate) depth: i32,
         /// Number of the function.
         pub frame: u32,
-        /// The nearest ancestor that is not a function of V8 itself; 0 or [`NONE`] at the top.
+        /// Number of the nearest ancestor that is not a function of V8 itself; 0 or [`NONE`] if
+        /// there is none.
         pub(crate) above: u32,
-        /// Class of its function, which identifies calls; [`NONE`] for functions of V8 itself.
+        /// Number that equal calls share, from the node's function; [`NONE`] for functions of V8
+        /// itself.
         pub(crate) class: u32,
-        /// The function of the node's row.
+        /// Number of the function that identifies the node's row.
         pub(crate) row: u32,
     }
 }
 
-/// The samples of a profile.
+/// The samples of a profile, and the range that they have in the list of all samples.
 #[derive(Default)]
 pub struct Span {
     pub(crate) range: Range<usize>,
     pub(crate) count: u64,
-    /// End of the last sample, if there are any, in milliseconds or exact nanoseconds.
+    /// End of the last sample, in milliseconds or exact nanoseconds; `None` if the profile has no
+    /// samples.
     pub end: Option<f64>,
     /// Number of samples that name no node.
     pub(crate) unknown: u64,
 }
 
-/// A CPU profile. Nodes and functions are on disk beyond the budget.
+/// A CPU profile. Nodes and functions beyond the memory budget are on disk.
 pub struct Model {
-    /// By their numbers; the first is the root.
+    /// Nodes by number. Node 0 is the root.
     pub nodes: SpilledVec<Node>,
-    /// Distinct functions as recorded.
+    /// Distinct functions, as recorded.
     functions: SpilledVec<Frame>,
-    /// Functions that source maps changed.
+    /// Functions that source maps changed, by number.
     mapped: HashMap<u32, Frame>,
     pub(crate) gc: Option<u32>,
     pub(crate) program: Option<u32>,
-    /// The node of a CPU that does nothing.
+    /// The node of V8's `(idle)`.
     pub idle: Option<u32>,
-    /// Start and end of the samples.
+    /// Range and end of the samples.
     pub span: Span,
-    /// End of the last frame if the samples have no end, in milliseconds or exact nanoseconds.
+    /// Time at which the last frame ends if there are no samples, in milliseconds or exact
+    /// nanoseconds.
     pub end: f64,
-    /// Whether its samples are top-level `samples` and `stackFrames` of a trace, which DevTools
-    /// ignores.
+    /// Whether the samples come from the top-level keys `samples` and `stackFrames` of a trace,
+    /// which DevTools ignores.
     pub(crate) is_of_stacks: bool,
-    /// Nodes by trace id, a number of a text.
+    /// Nodes by trace id. A trace id is the number of a text.
     pub(crate) trace_ids: HashMap<u32, u32>,
 }
 
 impl Model {
-    /// Creates a model from nodes, beginning with the root, and functions.
+    /// Creates a model from nodes, of which the first is the root, and functions.
     pub(crate) fn new(nodes: SpilledVec<Node>, functions: SpilledVec<Frame>, end: f64) -> Self {
         Model {
             nodes,
@@ -98,7 +103,7 @@ impl Model {
         }
     }
 
-    /// Returns a node, given by a number below their count.
+    /// Returns the node of a number, which must be less than the number of nodes.
     #[inline]
     pub fn node(&self, number: u32) -> Node {
         self.nodes.get(number as usize).unwrap_or(Node {
@@ -142,7 +147,7 @@ impl Model {
         }
     }
 
-    /// Changes the displayed functions with `change`.
+    /// Applies `change` to each displayed function.
     pub(crate) fn map(&mut self, change: impl Fn(&mut Frame)) {
         for (number, function) in (0..).zip(self.functions.iter()) {
             let mut changed = function;
@@ -159,7 +164,8 @@ impl Model {
         unescaped_text(&text)
     }
 
-    /// Finds the meta nodes among the root's children, from last to first (§4.4).
+    /// Finds the meta nodes among `top`, the children of the root. Searches from last to first
+    /// (§4.4).
     pub(crate) fn find_meta_nodes(&mut self, mut top: SpillArray<u32>) {
         while let Some(node) = top.pop() {
             if self.gc.is_some() && self.program.is_some() && self.idle.is_some() {
@@ -174,7 +180,7 @@ impl Model {
         }
     }
 
-    /// Returns the ancestor that is a child of the root.
+    /// Returns the ancestor of a node that is a child of the root.
     pub(crate) fn bottom(&self, mut node: u32) -> u32 {
         loop {
             let parent = self.node(node).parent;
@@ -185,7 +191,7 @@ impl Model {
         }
     }
 
-    /// Returns whether a node is the root or a meta node, which are not calls in a trace.
+    /// Returns whether a node is the root or a meta node. Such nodes are not calls in a trace.
     pub(crate) fn is_no_call(&self, node: u32) -> bool {
         node == 0 || Some(node) == self.program || Some(node) == self.idle || Some(node) == self.gc
     }

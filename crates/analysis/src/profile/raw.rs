@@ -1,5 +1,5 @@
-//! Collects the nodes of a CPU profile from chunks, and builds its model. Nodes are on disk beyond
-//! the budget.
+//! Collects the nodes of a CPU profile from its chunks, and builds the call tree. Nodes beyond the
+//! memory budget are on disk.
 
 use crate::profile::functions::{Frame, Functions, NATIVE};
 use crate::profile::model::{Model, NONE, Node};
@@ -14,10 +14,10 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::{SpillArray, SpillVec, SpilledVec};
 
-/// Description of the memory use in messages.
+/// What the memory is used for, in the message of an exceeded budget.
 const WHAT: &str = "texts of functions of a CPU profile";
 
-/// The nodes of a profile read so far.
+/// The nodes of a profile that were read so far.
 pub(crate) struct Raw {
     nodes: SpillVec<RawNode>,
     count: usize,
@@ -29,19 +29,20 @@ pub(crate) struct Raw {
     pub(crate) longest: usize,
     /// Whether the first node has a hit count.
     pub(crate) has_hits: bool,
-    /// Origin of the profile, as named by its chunks.
+    /// Source of the profile that its chunks state.
     pub(crate) source: Option<ProfileSource>,
     space: Space,
 }
 
 record! {
-    /// A node as read; there may be as many as samples.
+    /// A node as read. A profile may have as many nodes as samples.
     #[derive(Clone, Copy)]
     struct RawNode {
         id: u64,
         /// Id of the parent; [`NO_ID`] if the node names none.
         parent: u64,
-        /// Range of the list of children; `(NONE, NONE)` without a list.
+        /// Range of the node's children in the list of all children; `(NONE, NONE)` if the node has
+        /// no list.
         children: (u32, u32),
         frame: u32,
     }
@@ -71,8 +72,8 @@ impl Raw {
         }
     }
 
-    /// Adds the next chunk. `is_whole` marks those of a `.cpuprofile`, whose frames are used
-    /// unchanged.
+    /// Adds the nodes of the next chunk. `is_whole` is true for a `.cpuprofile`, whose frames need
+    /// no conversion.
     pub(crate) fn add(
         &mut self,
         piece: &ProfilePiece<'_>,
@@ -95,7 +96,7 @@ impl Raw {
         room.check(names.heap() + trace_ids, WHAT)
     }
 
-    /// Renumbers the texts by `numbers`.
+    /// Replaces the number of each text by its element of `numbers`.
     pub(crate) fn rename(&mut self, numbers: &[u32]) {
         self.functions.rename(numbers);
         self.trace_ids.iter_mut().for_each(|(key, _)| *key = numbers[*key as usize]);
@@ -123,8 +124,8 @@ impl Raw {
         self.nodes.push(RawNode { id: node.id, parent, children, frame })
     }
 
-    /// Builds the model without samples, and the index of nodes by id. `end` is that of the profile
-    /// in milliseconds or exact nanoseconds.
+    /// Builds a model without samples, and an index of its nodes by id. `end` is the end of the
+    /// profile in milliseconds or exact nanoseconds.
     pub(crate) fn model(mut self, end: f64, kept: &Space) -> Result<(Model, NodesById), Error> {
         let tree = Tree { nodes: self.nodes.take()?, children: self.children.take()? };
         let mut functions: SpillVec<Frame> = kept.spool(2);
@@ -153,9 +154,10 @@ impl Raw {
     }
 }
 
-/// An index of nodes by id; the last node with an id wins.
+/// An index of nodes by id. If several nodes have the same id, the last one counts.
 pub(crate) struct NodesById {
-    /// Nodes by id from `least`, if ids are dense as in V8; otherwise `pairs` is used.
+    /// The least id. If ids are dense, as in V8, `close` has the node of each id from here on.
+    /// Otherwise, `pairs` has the ids.
     least: u64,
     close: SpillArray<u32>,
     pairs: SpilledVec<Pair>,
@@ -221,11 +223,13 @@ impl Tree {
         self.nodes.get(number as usize).unwrap_or(none)
     }
 
-    /// Passes each parent and child to `each`: from lists, and from parents too unless the first
-    /// node has a list (§4.2).
+    /// Passes each parent and child to `each` (§4.2).
+    ///
+    /// Both come from the lists of children. If the first node has no list, they come from the
+    /// parents that nodes name too.
     fn each_edge(&self, by_id: &NodesById, mut each: impl FnMut(u32, u32)) {
         for (at, node) in (0..).zip(self.nodes.iter()) {
-            // The last node with an id wins.
+            // Of nodes with the same id, the last one counts.
             if !node.has_list() || at != 0 && by_id.get(node.id) != Some(at) {
                 continue;
             }
@@ -254,7 +258,8 @@ impl Tree {
             });
         }
         children.resize(sum as usize, 0u32)?;
-        // Each start moves to the end of its children, which is the start of the next.
+        // The start of each parent's children moves to their end, which is the start for the next
+        // parent.
         self.each_edge(by_id, |parent, child| {
             ends.update(parent as usize, |at| {
                 children.set(*at as usize, child);
@@ -265,7 +270,7 @@ impl Tree {
     }
 }
 
-/// Children by parent.
+/// The children of each node.
 struct Edges {
     ends: SpillArray<u32>,
     children: SpillArray<u32>,
@@ -281,7 +286,7 @@ impl Edges {
 }
 
 record! {
-    /// The position of a node in the tree, as in [`Node`].
+    /// The position of a node in the tree. The fields are those of [`Node`].
     #[derive(Clone, Copy)]
     struct Placed {
         parent: u32,
@@ -290,7 +295,7 @@ record! {
     }
 }
 
-/// Walks the tree from the root. Returns the positions of all nodes, and the children of the root.
+/// Walks the tree from the root. Returns the position of each node, and the children of the root.
 fn place(
     count: usize,
     edges: &Edges,

@@ -1,5 +1,5 @@
-//! Samples of a profile by time, each with its node (devtools-semantics §4.5 to §4.7); on disk
-//! beyond the budget.
+//! Samples of a profile, sorted by time, each with its node (devtools-semantics §4.5 to §4.7).
+//! Samples beyond the memory budget are on disk.
 
 use crate::profile::model::{Model, NONE, Span, Weights};
 use crate::value::clock::Clock;
@@ -39,7 +39,7 @@ impl Keyed for Timed {
     }
 }
 
-/// Samples and time steps as read.
+/// Samples and time steps (`timeDeltas`) in the order of the file.
 pub(crate) struct Raw {
     ids: SpillVec<u64>,
     /// Time steps in microseconds.
@@ -71,8 +71,10 @@ impl Raw {
         self.counts[0] == self.counts[1]
     }
 
-    /// Writes the sorted samples to `all`. Missing samples name no node, extra ones are dropped
-    /// (§4.5). `start` is that of the profile in ticks; `node` finds nodes by id.
+    /// Writes the sorted samples to `all`. Time steps without a sample become samples without a
+    /// node; samples without a time step are dropped (§4.5).
+    ///
+    /// `start` is the start of the profile in ticks. `node` returns the node with an id.
     pub(crate) fn finish(
         mut self,
         start: f64,
@@ -132,16 +134,16 @@ impl Samples {
     }
 }
 
-/// Returns the first and last time, if the times ascend and there are any.
+/// Returns the first and last time, if there are any and each is at least the one before.
 fn sorted_ends(mut times: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let first = times.next()?;
     let last = times.try_fold(first, |before, time| (before <= time).then_some(time))?;
     Some((first, last))
 }
 
-/// Options for writing sorted samples.
+/// The inputs from which sorted samples are computed.
 struct Rules<'m, F> {
-    /// Start in milliseconds, or exact nanoseconds.
+    /// Start of the profile in milliseconds, or exact nanoseconds.
     start: f64,
     weights: Weights,
     clock: Clock,
@@ -194,13 +196,15 @@ impl<F: Fn(u64) -> Option<u32>> Rules<'_, F> {
     }
 }
 
-/// Replaces a single `(program)` between two samples of one stack by the sample before (§4.7).
+/// Replaces a single `(program)` sample between two samples of the same stack by the sample before
+/// it (§4.7).
 struct Bridge<'m> {
     model: &'m Model,
-    /// The node of `(program)`, if the profile has enough samples for a gap.
+    /// The node of `(program)`; `None` if the profile has fewer than three samples.
     program: Option<u32>,
     held: Option<Sample>,
-    /// Number of samples, and the nodes around the gap; samples without a node do not change them.
+    /// Number of samples so far, and the nodes of the last two samples. Samples without a node do
+    /// not change them.
     count: usize,
     before: u32,
     own: u32,
@@ -212,7 +216,7 @@ impl<'m> Bridge<'m> {
         Bridge { model, program, held: None, count: 0, before: NONE, own: NONE }
     }
 
-    /// Adds the next sample and returns the previous one.
+    /// Adds the next sample and returns the one before it.
     fn next(&mut self, sample: Sample) -> Option<Sample> {
         let next = sample.node;
         let mut held = self.held.replace(sample);

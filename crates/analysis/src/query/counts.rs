@@ -16,16 +16,16 @@ pub(crate) struct Counts {
     pub(crate) listed: u64,
     /// Number of entries that overlap their parent and are therefore dropped.
     pub(crate) dropped: u64,
-    /// Entries left out by the rules of the query.
+    /// Numbers of entries that the query leaves out.
     pub(crate) left_out: LeftOut,
 }
 
 /// Numbers of drawable entries that a rule of the query leaves out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LeftOut {
-    /// Calls on the ignore list whose caller is on it too.
+    /// Calls that are on the ignore list together with their callers.
     pub(crate) ignored: u64,
-    /// Entries that were hidden when the trace was stored.
+    /// Entries that the view stored with the trace hides.
     pub(crate) hidden: u64,
 }
 
@@ -44,7 +44,7 @@ impl<'m, I: Iterator<Item = Drawn>> Counting<'m, I> {
         Counting { drawn, within, list, counts: Counts::default() }
     }
 
-    /// Returns the counts. Cost: visits the entries not yet taken, up to the end of the range.
+    /// Returns the counts. Cost: visits the remaining entries up to the end of the time range.
     pub(crate) fn finish(mut self) -> Counts {
         let end = self.within.to;
         while self

@@ -9,12 +9,12 @@ use crate::query::picks::Picks;
 use crate::value::clock::Window;
 use std::str::FromStr;
 
-/// The entries of a thread that count.
+/// Which entries of a thread a table counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Entries {
     /// All entries count.
     All,
-    /// Entries that DevTools' panel can draw count; in generic traces all entries.
+    /// Entries that DevTools' panel can draw. In generic traces, all entries.
     #[default]
     Visible,
     /// `Visible` entries count, except calls on the ignore list whose caller is on it too.
@@ -34,7 +34,7 @@ pub enum Shape {
         /// Number of levels, at least 1.
         levels: usize,
     },
-    /// A list with one row per event, by start.
+    /// A list of events by start, with one row per event.
     Log,
 }
 
@@ -43,8 +43,8 @@ pub enum Shape {
 pub struct TableRules {
     /// The entries that count.
     pub entries: Entries,
-    /// Whether defects of DevTools are reproduced: an event that ends at exactly 0 is never closed,
-    /// events with an empty name have no bottom-up row, and the log omits negative durations.
+    /// Whether to reproduce these defects of DevTools: events that end at exactly 0 never end,
+    /// events without a name have no bottom-up row, and logs lack negative durations.
     pub as_devtools: bool,
 }
 
@@ -78,7 +78,8 @@ pub enum RowKey {
     Url,
 }
 
-/// Minimum time of a shown row, compared with the greater of its self time and total time.
+/// Minimum time of a row. A row is shown if its self time or its total time is at least the
+/// minimum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RowThreshold {
     /// Minimum time in percent of the busy time.
@@ -109,15 +110,15 @@ impl FromStr for RowThreshold {
     }
 }
 
-/// Limits on the rows of a table. Rows below a row beyond a limit are left out too.
+/// Limits on the rows of a table. If a row is left out, all rows below it are left out too.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RowLimit {
     /// Maximum number of levels.
     pub depth: usize,
     /// Minimum time of a row.
     pub least: RowThreshold,
-    /// Maximum number of rows; the rest is counted in [`Table::more`](crate::Table::more). Does not
-    /// apply to the log of a single thread.
+    /// Maximum number of rows. [`Table::more`](crate::Table::more) counts the others. The limit
+    /// does not apply to the log of a single thread.
     pub rows: usize,
 }
 
@@ -138,12 +139,12 @@ pub struct Query {
     pub rules: TableRules,
     /// The threads that share a table.
     pub per: Per,
-    /// Windows in milliseconds on the trace's clock, combined in one table; the whole trace if
-    /// empty.
+    /// Windows in milliseconds on the trace's clock, all counted in the same table. An empty list
+    /// means the whole trace.
     pub windows: Vec<Window>,
     /// Filters by text.
     pub picks: Picks,
-    /// Properties that calls of one row have in common. `None` means DevTools' id for tables of one
-    /// thread, else the place.
+    /// The properties that calls of one row have in common. `None` means DevTools' id in tables of
+    /// one thread, and the source position in other tables.
     pub key: Option<RowKey>,
 }

@@ -9,19 +9,19 @@ use crate::value::matcher::Matcher;
 use tracemill_tokenizer::unescaped_text;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Filters of events and calls by text; the default keeps all.
+/// Filters of events and calls by text. The default keeps everything.
 #[derive(Clone, Debug, Default)]
 pub struct Picks {
     /// Counts only time in which a matching entry is open.
     pub focus: Option<Matcher>,
     /// Excludes time in which a matching entry is open.
     pub ignore: Option<Matcher>,
-    /// Removes the rows of matching entries; their time goes to their callers.
+    /// Removes the rows of matching entries. Their time counts as time of their callers.
     pub hide: Option<Matcher>,
-    /// Starts trees at matching entries.
+    /// Starts trees at matching entries instead of the top.
     pub root: Option<Matcher>,
     /// The text filter of DevTools: keeps matching entries of call trees and logs, and matching top
-    /// rows of bottom-up trees. `args` are not searched.
+    /// rows of bottom-up trees. The filter does not search `args`.
     pub text: Option<Matcher>,
 }
 
@@ -30,24 +30,24 @@ pub(crate) struct Drawn {
     /// Number of the entry among all entries of the thread.
     pub(crate) at: u32,
     pub(crate) entry: Entry,
-    /// Number of entries above this entry.
+    /// Number of open entries around this entry.
     pub(crate) depth: u32,
-    /// Number of drawn entries above this entry, if levels are computed.
+    /// Number of drawn entries around this entry, if the walk computes levels.
     pub(crate) level: u32,
     pub(crate) is_ignored: bool,
 }
 
-/// The filters of a walk over drawn entries.
+/// Filters and windows of a walk over drawn entries.
 pub struct Walked<'p> {
     picks: &'p Picks,
     is_bottom_up: bool,
-    /// Ranges of time that count, if not one window.
+    /// The counted time, unless it is exactly one window.
     time: Option<Stretches>,
-    /// In the sums of the clock.
+    /// The window, in sums of the clock.
     pub window: Window,
 }
 
-/// A matcher with its cached answers.
+/// A matcher that remembers its answers for equal entries.
 pub(crate) struct Answers<'i, 't> {
     ids: &'i Ids<'t>,
     matcher: &'i Matcher,
@@ -60,12 +60,12 @@ impl<'i, 't> Answers<'i, 't> {
     }
 
     pub(crate) fn of(&mut self, entry: &Entry) -> bool {
-        // The samples of calls do not change their texts.
+        // Calls in different samples have the same texts.
         let details = if entry.is_call() { 0 } else { entry.details };
         let Answers { ids, matcher, known } = self;
         *known.entry((entry.is_call(), entry.kind, details)).or_insert_with(|| {
             let label = ids.label(entry).unwrap_or_default();
-            // The panel's filter does not know the name in the trace.
+            // The filter of DevTools' panel does not search the name in the trace.
             let name = || unescaped_text(ids.name(entry));
             matcher.is_match(&label)
                 || !entry.is_call() && !ids.as_devtools && matcher.is_match(&name())
@@ -74,7 +74,7 @@ impl<'i, 't> Answers<'i, 't> {
     }
 }
 
-/// Returns the time in which a matching entry is open. Heap: 24 bytes per range.
+/// Returns the time ranges in which a matching entry is open. Heap: 24 bytes per range.
 pub(crate) fn matching(
     drawn: impl Iterator<Item = Drawn>,
     ids: &Ids<'_>,
@@ -93,7 +93,7 @@ impl Picks {
         !text && others.into_iter().all(Option::is_none)
     }
 
-    /// Returns the filters of a walk within the windows, or within `full` without windows.
+    /// Returns the filters of a walk over the windows. Without windows, the walk covers `full`.
     pub(crate) fn apply<I: Iterator<Item = Drawn>>(
         &self,
         drawn: impl Fn() -> I,
@@ -122,12 +122,12 @@ impl Picks {
     }
 }
 
-/// Decides which entries have rows.
+/// Decides which entries have rows, by their texts.
 struct Sieve<'i, 't> {
     hide: Option<Answers<'i, 't>>,
     root: Option<Answers<'i, 't>>,
     text: Option<Answers<'i, 't>>,
-    /// Depth of the outermost open root.
+    /// Depth of the outermost open entry that matches `root`.
     within: Option<u32>,
 }
 

@@ -20,16 +20,17 @@ pub struct CallRow<'t> {
     pub column: Option<i64>,
     /// Id of the call's node in the profile.
     pub node: u64,
-    /// Number of the sample in the profile, by time; `None` for a call that an event shows.
+    /// Number of the sample in which the call begins, by time; `None` if the call begins with an
+    /// event.
     pub sample: Option<u32>,
 }
 
 /// A row of a flame chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlameRow {
-    /// Number of drawn entries above this entry.
+    /// Number of drawn entries around this entry.
     pub depth: u32,
-    /// Whether the entry is a call from samples.
+    /// Whether the entry is a call computed from samples.
     pub is_call: bool,
     /// DevTools' id of the entry's row in trees.
     pub id: String,
@@ -56,13 +57,13 @@ pub struct Location {
     pub column: Option<i64>,
 }
 
-/// A path in a call tree.
+/// A chain of rows from caller to callee in a call tree.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TreePath {
     /// Rows, outermost first, at most [`TreePath::MOST`].
     pub rows: Vec<TreeRow>,
-    /// Number of rows left out: at the top of a path to a row, at the bottom of a path that goes
-    /// down.
+    /// Number of rows left out: the outermost rows on the path to a row, or the innermost rows of a
+    /// path that leads down from a row.
     pub left_out: u64,
 }
 
@@ -97,7 +98,7 @@ pub struct TreeRow {
     pub depth: u32,
     /// DevTools' id of the row.
     pub id: String,
-    /// Start of the row's first event in milliseconds.
+    /// Start of the row's first event, in milliseconds.
     pub start: f64,
     /// Self time in milliseconds.
     pub own: f64,
@@ -107,7 +108,7 @@ pub struct TreeRow {
     pub count: u64,
     /// Whether DevTools can expand the row.
     pub expandable: bool,
-    /// Bytes of requests (bottom-up only).
+    /// Received bytes of requests (only in bottom-up trees).
     pub bytes: f64,
     /// DevTools' key of the row's first event.
     pub key: Option<String>,
@@ -122,7 +123,7 @@ pub struct TreeRow {
 }
 
 impl TreeRow {
-    /// Returns the displayed text, or the id if there is none.
+    /// Returns the displayed text; if there is none, the id.
     pub fn name(&self) -> &str {
         self.label.as_deref().filter(|label| !label.is_empty()).unwrap_or(&self.id)
     }
@@ -133,13 +134,12 @@ impl TreeRow {
         is_event.then_some(&*self.id)
     }
 
-    /// Returns whether a text is the row's name in DevTools or in the trace.
+    /// Returns whether a text is a name of the row in DevTools or in the trace.
     pub fn is_called(&self, name: &str) -> bool {
         self.name() == name || self.trace_name() == Some(name)
     }
 
-    /// Returns the heap size of the row in bytes, including the allocator's overhead of four
-    /// strings.
+    /// Returns the heap size of the row in bytes, including four string allocations.
     pub(crate) fn heap(&self) -> u64 {
         let texts =
             [Some(&self.id), self.key.as_ref(), self.label.as_ref(), Some(&self.location.url)];
@@ -153,14 +153,14 @@ impl TreeRow {
     }
 }
 
-/// Decides which rows have the minimum time, and counts the others.
+/// Applies the minimum time to rows, and counts the rows that do not reach it.
 pub(crate) struct Least {
     least: f64,
     pub(crate) small: (u64, f64),
 }
 
 impl Least {
-    /// Creates a filter for a table with `busy` milliseconds.
+    /// Applies `limit` to a table whose busy time is `busy` milliseconds.
     pub(crate) fn of(limit: RowLimit, busy: f64) -> Self {
         let least = match limit.least {
             RowThreshold::Percent(percent) => busy * percent / 100.0,

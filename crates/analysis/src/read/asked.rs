@@ -13,11 +13,12 @@ use tracemill_viewers::required_args::may_lack;
 pub(crate) struct Asked {
     /// Details to search for in events of phases X, I and B.
     sought: [Sought; 3],
-    /// How DevTools uses events of the kind for the bounds of a trace.
+    /// How events of the kind extend the bounds of a trace in DevTools.
     pub(crate) bounding: Bounding,
-    /// Whether events of the kind may be sums of clang, which reports leave out.
+    /// Whether events of the kind may be sums by clang: total times of other events, which reports
+    /// leave out.
     pub(crate) may_be_sum: bool,
-    /// Whether events of the kind may lack args that DevTools reads, even if they have some.
+    /// Whether events of the kind may lack members of `args` that DevTools reads.
     pub(crate) may_lack: bool,
 }
 
@@ -48,7 +49,7 @@ impl Asked {
     }
 }
 
-/// A cache of recent kinds, by raw name and categories.
+/// A cache of recent kinds, by name and categories as written in the trace.
 pub(crate) struct LastKinds(Vec<LastKind>);
 
 #[derive(Clone, Default)]
@@ -74,12 +75,12 @@ fn tail(bytes: &[u8]) -> u64 {
 }
 
 fn slot(name: &[u8], cat: &[u8]) -> usize {
-    // Many categories have the same end.
+    // The last bytes of `cat` alone do not suffice, because many categories end alike.
     mix(tail(name) ^ name.len() as u64, tail(cat) ^ cat.len() as u64) as usize % SLOTS
 }
 
 impl LastKinds {
-    /// Returns the cached kind; `None` without a name.
+    /// Returns the cached kind; `None` if it is not cached, or the name is empty.
     #[inline]
     pub(crate) fn get(&self, name: &[u8], cat: &[u8]) -> Option<u32> {
         let slot = slot(name, cat);

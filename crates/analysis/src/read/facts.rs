@@ -1,4 +1,4 @@
-//! The scan: converts each event of a thread's tree to a record of 32 bytes on its thread's track.
+//! The scan: converts each event on a thread to a record of 32 bytes on the thread's track.
 //!
 //! Data for some rows only (trace ids of samples, requests, URLs, frames) is decoded from `args`
 //! where a quick search finds its key.
@@ -30,7 +30,7 @@ use tracemill_trace::spill::SpillVec;
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_viewers::required_args::lacking_of;
 
-/// A track: a thread of an input, with its events of a chunk.
+/// A track: a thread of an input, and the records of its events in a chunk.
 pub(crate) struct Lane {
     /// Pid as written, or the canonical form of a number; empty if missing.
     pub(crate) pid: Box<[u8]>,
@@ -51,7 +51,7 @@ pub(crate) struct Facts {
     pub(crate) lanes: Vec<Lane>,
     numbers: HashMap<Box<[u8]>, usize>,
     last: Option<usize>,
-    /// Events with names, frames or bounds, and the numbers of their inputs.
+    /// Events with metadata (names, frames, bounds), each with the number of its input.
     pub(crate) notable: Vec<(usize, Notable)>,
     /// Times of the events of a chunk.
     times: EventTimes,
@@ -65,9 +65,9 @@ pub(crate) struct Facts {
     /// Whether some events are not JSON.
     pub(crate) has_lapses: bool,
     validator: Validator,
-    /// Number of thread events without a time.
+    /// Number of events on threads that have no time.
     pub(crate) untimed: u64,
-    /// Number of events that belong to no thread's tree, by phase.
+    /// Number of events that belong to no thread, by phase.
     pub(crate) unfiled: BTreeMap<u8, u64>,
     /// Values of counters, if requested.
     pub(crate) counters: Counters,
@@ -148,7 +148,8 @@ impl Facts {
         self.properties[kind as usize]
     }
 
-    /// Returns the number of a name with `N` for each run of digits.
+    /// Replaces each run of digits in a name by `N`, and returns the number of the result as a
+    /// text.
     fn folded(&mut self, name: &[u8]) -> u32 {
         let name = string(name).unwrap_or_else(|| name.to_vec());
         self.scratch.clear();
@@ -163,8 +164,8 @@ impl Facts {
         value.map(|value| self.names.written(value))
     }
 
-    /// Notes a missing field that makes DevTools refuse the trace. `may_lack` is a property of the
-    /// name.
+    /// Notes a missing field that makes DevTools refuse the trace. `may_lack` tells whether events
+    /// of this name may lack members of `args`.
     fn note_lack(&mut self, event: &Event<'_>, may_lack: bool) {
         if self.asks_refusals()
             && let Some(lack) = lacking_of(event, may_lack)
@@ -244,8 +245,8 @@ impl Facts {
         tables + self.lanes.len() as u64 * LANE + self.notable_bytes
     }
 
-    /// Joins the tracks of one thread in several inputs. Returns the new number and the input of
-    /// each track.
+    /// Joins the tracks that belong to the same thread in several inputs. Returns the new number of
+    /// each old track, and its input.
     pub(crate) fn unite<'p>(
         &mut self,
         place: impl Fn(usize) -> &'p InputPlace,
@@ -274,17 +275,17 @@ impl Facts {
         moved
     }
 
-    /// Returns whether DevTools finds the time of an event.
+    /// Returns whether any event has a time that DevTools uses.
     pub(crate) fn are_drawn(&self) -> bool {
         self.times_of_inputs.iter().any(EventTimes::are_drawn)
     }
 
-    /// Computes the bounds of the trace; with `drawn_only` from the events that DevTools uses.
+    /// Computes the bounds of the trace. With `drawn_only`, only events that DevTools uses count.
     pub(crate) fn bound<'p>(&mut self, drawn_only: bool, place: impl Fn(usize) -> &'p InputPlace) {
         self.bounds = TraceBounds::of(&self.times_of_inputs, drawn_only, place);
     }
 
-    /// Returns for each kind whether its events extend the bounds.
+    /// Returns for each kind whether its events extend the bounds in DevTools.
     pub(crate) fn bounding(&mut self) -> Vec<bool> {
         let all = (0..self.kinds.all.len() as u32).map(|kind| self.properties(kind));
         all.map(|properties| properties.bounding == Bounding::Drawn).collect()
@@ -317,7 +318,7 @@ impl Look for Facts {
 }
 
 impl Facts {
-    /// Returns whether events must report if they are proved to be JSON, to find refusals.
+    /// Returns whether the scan looks for reasons why DevTools refuses the trace.
     pub(crate) fn asks_refusals(&self) -> bool {
         !self.rules.ignore_refusals
     }

@@ -1,4 +1,4 @@
-//! The scan of an analysis: which events count, their records, and their threads.
+//! The scan of an analysis: reads the inputs, and produces records and threads.
 
 pub(crate) mod asked;
 pub(crate) mod facts;

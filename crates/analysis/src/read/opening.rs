@@ -1,5 +1,5 @@
-//! The window with which DevTools' panel opens: the stored one, or the busy part of its first track
-//! (`calculateWindow`).
+//! The window that DevTools' panel shows first: the window stored in the trace, or the busy part of
+//! the first track (`calculateWindow`).
 
 use crate::entries::Entry;
 use crate::entries::walk::{js_max, js_min};
@@ -29,10 +29,11 @@ impl Taken {
 const SHORTEST: f64 = 1000.0;
 
 impl Trace {
-    /// Returns the window with which DevTools' panel opens, in milliseconds on the trace's clock.
+    /// Returns the window that DevTools' panel shows first, in milliseconds on the trace's clock.
     /// The trace must be read with [`crate::ReadRules::as_stored`].
     ///
-    /// Cost: the flame chart of the first track, and 16 bytes per entry.
+    /// The method computes the flame chart of the first track. Memory: 16 bytes per entry, on disk
+    /// beyond the budget.
     ///
     /// # Errors
     /// Returns an I/O error if a temporary file fails.
@@ -75,7 +76,7 @@ impl Trace {
         Ok((js_max(from - 0.05 * span, first), js_min(to + 0.05 * span, last)))
     }
 
-    /// Returns the entries of a thread that are not idle, in order.
+    /// Returns the entries of a thread in order, without V8's `(idle)`, `(program)` and `(root)`.
     fn taken(&self, thread: &Thread) -> Result<SpilledVec<Taken>, Error> {
         let track = self.track(thread)?;
         let ids = Ids::new(self, thread, GroupBy::None, true);
@@ -91,7 +92,8 @@ impl Trace {
     }
 }
 
-/// Returns the last entry from `start` towards `stop` before which the thread is mostly idle.
+/// Returns the last entry, on the way from `start` to `stop`, up to which the thread is mostly
+/// idle.
 fn quiet_up_to(all: &SpilledVec<Taken>, start: usize, stop: usize) -> usize {
     const LITTLE: f64 = 0.1;
     let event_at = |at: usize| all.get(at).unwrap_or(Taken { ts: f64::NAN, dur: f64::NAN });

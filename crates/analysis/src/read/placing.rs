@@ -1,4 +1,4 @@
-//! Converts the times of records to the clock of the trace, with the clock offsets of the inputs.
+//! Converts the times of records to the clock of the trace. Adds the clock offset of each input.
 
 use crate::entries::sorting::Sorting;
 use crate::events::bounds::{Bounds, TraceBounds};
@@ -10,7 +10,8 @@ use crate::value::space::Space;
 use tracemill_join::input_set::{InputPlace, InputSet};
 use tracemill_trace::run::error::Error;
 
-/// Returns the clock. Exact times begin with the first event or profile.
+/// Returns the clock of the trace. If its times are exact, they begin with the first event or
+/// profile.
 pub(crate) fn clock_of(facts: &Facts, meta: &Meta, inputs: &InputSet, times: Times) -> Clock {
     let profiles = inputs.profiles();
     let is_exact = match times {
@@ -28,8 +29,10 @@ pub(crate) fn clock_of(facts: &Facts, meta: &Meta, inputs: &InputSet, times: Tim
     Clock::exact(started.or(first).unwrap_or(0))
 }
 
-/// Sets the final track and time of each record; `moved` holds the track and input of each old
-/// track. Also returns the first and last microsecond of the events.
+/// Sets the final track and time of each record. `moved` holds the new track and the input of each
+/// old track.
+///
+/// Returns the records, and the first and last microsecond of all events.
 ///
 /// Cost: a sort, unless nothing changes.
 pub(crate) fn on_clock<'p>(
@@ -66,7 +69,7 @@ pub(crate) fn on_clock<'p>(
     })?;
     let TraceBounds { events, first, is_last_unfiled, .. } = facts.bounds;
     let max = match events.max.abs() >= FAR && !is_last_unfiled {
-        // Records are exact where a double is too coarse.
+        // The times of records are exact, even where a double of microseconds is not.
         true => clock.micros(last),
         false => clock.placed_micros(events.max),
     };

@@ -16,8 +16,8 @@ use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::SpillVec;
 use tracemill_trace::{Error, Source};
 
-/// Observes the facts of an analysis: records for the sorter, and tables of names, threads and
-/// details in memory.
+/// Reads the facts of an analysis in the scan. Passes records to the sorter, and keeps tables of
+/// names, threads and details in memory.
 pub(crate) struct Reading<'c> {
     pub(crate) facts: Facts,
     pub(crate) sorting: Sorting,
@@ -48,7 +48,7 @@ impl<'c> Reading<'c> {
         InputSet::read(sources, self.config, self)
     }
 
-    /// Reads all inputs, and prepares a merge of them.
+    /// Reads all inputs, and indexes their contents for a merge.
     pub(crate) fn read_to_merge(
         &mut self,
         sources: &[Source],
@@ -70,7 +70,7 @@ impl Observer for Reading<'_> {
     }
 
     fn merge(&mut self, found: Facts, chunk: &SealedChunk<'_>) -> Result<(), Error> {
-        // A chunk without events may belong to an input that is left out and has no report.
+        // An input that is left out has no report, and its chunks have no events.
         if chunk.stats.events == 0 {
             return Ok(());
         }

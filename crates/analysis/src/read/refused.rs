@@ -1,4 +1,4 @@
-//! Reasons in a trace's text, events or profiles why DevTools refuses it.
+//! Finds the reasons why DevTools refuses a trace in its text, events and profiles.
 
 use crate::events::meta::Meta;
 use crate::profile::refusals::Refusal;
@@ -9,8 +9,8 @@ use tracemill_join::input_set::InputSet;
 use tracemill_join::report::warning::DEVTOOLS_TEXT_MAX;
 use tracemill_trace::run::losses::InputReport;
 
-/// Returns the distinct reasons. For several inputs, those of each: DevTools opens only single
-/// files.
+/// Returns the distinct reasons. With several inputs, returns the reasons of each input, because
+/// DevTools opens single files.
 pub(crate) fn refusals(
     inputs: &InputSet,
     facts: &Facts,
@@ -48,5 +48,5 @@ pub(crate) fn refusals(
     found.chain(profiles.iter().filter_map(|profile| profile.refusal)).collect()
 }
 
-/// A word that makes DevTools read the trace in another way.
+/// A key that makes DevTools read the trace in another way.
 const ENHANCED: &[u8] = b"enhancedTraceVersion";

@@ -29,13 +29,13 @@ use tracemill_trace::spill::SpilledVec;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 use tracemill_trace::{Error, Source};
 
-/// The treatment of the records of a track.
+/// Which records of a track are kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
     Stay,
-    /// Kept, except for calls stored as events: the samples yield them.
+    /// Keeps all records except stored calls, which the samples yield too.
     StayButCalls,
-    /// Dropped, because the records are not requested.
+    /// Drops all records, because no query needs them.
     Unasked,
     Go,
 }
@@ -54,9 +54,9 @@ impl Trace {
         Trace::read_mapped(sources, rules, &SourceMaps::default(), config)
     }
 
-    /// Reads `sources`, and applies source maps to the functions of samples.
+    /// Reads `sources`, and applies source maps to the functions of CPU profiles.
     ///
-    /// Additional cost: a pass over each used map, of at most a quarter of the budget at a time.
+    /// Additional cost: a pass over each used map. A map may take a quarter of the memory budget.
     ///
     /// # Errors
     /// Returns the errors of [`Trace::read`]. Defects of maps are reported in [`Trace::mapped`].
@@ -71,8 +71,8 @@ impl Trace {
         Trace::of_inputs(reading, &inputs, maps)
     }
 
-    /// Reads `sources` for a caller that merges them with events computed from the trace. Events
-    /// that the merge loses are not read.
+    /// Reads `sources` for a caller that merges them with new events. Skips events that the merge
+    /// would drop.
     ///
     /// # Errors
     /// Returns the errors of [`Trace::read`].
@@ -157,14 +157,14 @@ impl Trace {
             trace.look_as_stored(&metadata)?;
         }
         if rules.as_devtools && trace.threads.iter().all(|thread| thread.entries() == 0) {
-            // The remaining threads come from profiles and have no names.
+            // All threads left come from profiles, which DevTools shows without names.
             trace.threads.iter_mut().for_each(|thread| thread.name = None);
         }
         Ok(trace)
     }
 
-    /// Computes the calls of all threads, whose number orders the panel's tracks, and reads the
-    /// stored view. A trace of several inputs has no stored view.
+    /// Computes the calls of all threads, because the number of calls orders the panel's tracks.
+    /// Also reads the stored view, which only a single input has.
     fn look_as_stored(&mut self, metadata: &[Vec<u8>]) -> Result<(), Error> {
         let profiles = self.threads.iter().filter(|thread| thread.model.is_some()).count();
         let space = self.space().divided(profiles);
@@ -252,8 +252,11 @@ impl Trace {
         self.name_as_node();
     }
 
-    /// Orders threads (devtools-semantics §9): processes by first event, then those with pages.
-    /// Within each, threads by first event, then those with names, then those with samples only.
+    /// Orders the threads (devtools-semantics §9).
+    ///
+    /// Processes with events come first, in the order of their first events; processes known only
+    /// by a page follow. In a process, threads with events come first, then threads known only by a
+    /// name, then threads known only by samples.
     fn add_threads(&mut self, lanes: &[Lane], profiles: &mut [Chosen]) {
         let of_profiles = profiles.iter().map(|profile| (profile.pid.clone(), profile.tid.clone()));
         let of_profiles: Vec<ThreadId> = of_profiles.collect();
@@ -316,7 +319,7 @@ impl Trace {
         self.label_threads_by_input();
     }
 
-    /// Labels threads by input if threads of several inputs have the same name.
+    /// Adds the input to the titles of threads whose name occurs in several inputs.
     fn label_threads_by_input(&mut self) {
         let mut inputs: HashMap<Option<&str>, Option<usize>> = HashMap::default();
         for thread in &self.threads {
@@ -330,7 +333,7 @@ impl Trace {
         }
     }
 
-    /// Decides what happens to the records of each track.
+    /// Decides which records of each track are kept.
     fn decide(&self, fates: &mut [Fate], only_calls: bool) {
         for thread in &self.threads {
             if let Some(lane) = thread.lane {
@@ -343,8 +346,8 @@ impl Trace {
         }
     }
 
-    /// Assigns records to threads. Calls stored as events are dropped from threads with samples.
-    /// Elsewhere they are ordinary events, and `bounds` applies.
+    /// Assigns records to threads. Drops stored calls of threads with samples. If other threads
+    /// have stored calls, extends the bounds of the trace by `bounds`.
     fn file(
         &mut self,
         mut sorting: Sorting,
@@ -400,14 +403,14 @@ impl Trace {
                 let (first, last) = self.bounds;
                 self.bounds = time.map_or(self.bounds, |ts| (first.min(ts), last.max(ts)));
             }
-            // DevTools has no rule that ends these calls with an event.
+            // DevTools ignores these samples, so the last one ends the trace here.
             if let Some(end) = model.span.end.filter(|_| model.is_of_stacks) {
                 self.bounds.1 = self.bounds.1.max(self.clock.micros(self.clock.tick(end)));
             }
         }
     }
 
-    /// Restores the names that Node gave its main threads, where DevTools uses a later name.
+    /// Restores the names that Node gave its main threads. DevTools uses later names instead.
     fn name_as_node(&mut self) {
         if self.as_devtools {
             return;
@@ -421,8 +424,8 @@ impl Trace {
             .for_each(|thread| thread.name = Some(name.to_string()));
     }
 
-    /// Clears threads that DevTools does not show (devtools-semantics §9): those of processes
-    /// without a page, and profiles of processes without events.
+    /// Clears the threads that DevTools does not show (devtools-semantics §9): threads of processes
+    /// without a page, and threads of processes that have only profiles.
     fn leave_out(&mut self, with_events: &HashSet<Box<[u8]>>) {
         for thread in self.threads.iter_mut().filter(|entry| entry.kind != ThreadKind::CpuProfile) {
             let has_process =

@@ -1,4 +1,4 @@
-//! Rows of calls from samples.
+//! Rows for calls that are computed from samples.
 
 use crate::entries::Entry;
 use crate::query::rows::CallRow;
@@ -6,7 +6,7 @@ use crate::table::View;
 use tracemill_trace::Error;
 
 impl<'t> View<'t> {
-    /// Passes the drawn calls from samples to `each`, in pre-order, until it fails.
+    /// Passes each drawn call to `each`, callers before callees, until `each` fails.
     ///
     /// # Errors
     /// Returns the error of `each`.
@@ -17,7 +17,7 @@ impl<'t> View<'t> {
         self.drawn_calls().filter_map(|call| self.call_row(&call)).try_for_each(&mut each)
     }
 
-    /// Returns the calls of samples among the entries drawn, in pre-order.
+    /// Iterates over the drawn calls, callers before callees.
     pub fn drawn_calls(&self) -> impl Iterator<Item = Entry> + '_ {
         self.drawn().map(|event| event.entry).filter(Entry::is_call)
     }

@@ -13,12 +13,12 @@ use tracemill_trace::order::SortedByKey;
 /// The flame chart of a view.
 pub struct Flame<'v> {
     view: &'v View<'v>,
-    /// Time of each entry that no child covers.
+    /// Self time of each entry.
     owns: SortedByKey<Lasting>,
 }
 
 impl Flame<'_> {
-    /// Passes the rows to `each`, in pre-order, until it fails.
+    /// Passes each row to `each`, parents before children, until `each` fails.
     ///
     /// # Errors
     /// Returns the error of `each`.

@@ -41,7 +41,7 @@ pub struct View<'t> {
     thread: &'t Thread,
     pub(crate) track: &'t Track<'t>,
     rules: TableRules,
-    /// Functions on the ignore list, whose calls are left out below each other.
+    /// Functions on the ignore list. A call to one is left out if its caller is on the list too.
     list: Option<Listed<'t>>,
     /// Counted time range in ticks.
     within: TickRange,
@@ -68,8 +68,8 @@ impl<'t> View<'t> {
         view
     }
 
-    /// Returns the counts of drawn entries. Cost: visits each entry, unless a walk has counted
-    /// them.
+    /// Returns the counts of drawn entries. Cost: visits each entry, unless the entries are already
+    /// counted.
     fn counts(&self) -> Counts {
         *self.counts.get_or_init(|| {
             let mut nested = self.track.nested().counting(self.within);
@@ -84,8 +84,8 @@ impl<'t> View<'t> {
         Counting::new(drawn, self.within, self.ignored_of_devtools())
     }
 
-    /// Returns a detector of calls that DevTools' ignore list omits. `None` if this view omits such
-    /// calls itself, or no function is on the list.
+    /// Finds the calls that DevTools' ignore list omits, so that a view with these calls can count
+    /// them. Returns `None` if this view omits the calls, or if no function is on the list.
     fn ignored_of_devtools(&self) -> Option<Ignored<'t>> {
         let model = self.thread.model.as_deref()?;
         if self.is_listing() {
@@ -95,7 +95,8 @@ impl<'t> View<'t> {
         Listed::new(model, is_listed).map(Ignored::new)
     }
 
-    /// Returns the functions whose calls are left out, if there are any.
+    /// Returns the functions on the ignore list. Returns `None` if this view ignores the list, or
+    /// if no function is on the list.
     fn list_in_force(&self) -> Option<Listed<'t>> {
         let model = self.thread.model.as_deref().filter(|_| self.is_listing())?;
         let list = self.trace.ignore_list.as_ref();
@@ -105,13 +106,14 @@ impl<'t> View<'t> {
         })
     }
 
-    /// Returns ids, groups and labels of its entries.
+    /// Returns the ids, groups and labels of the track's entries.
     pub fn ids(&self, by: GroupBy) -> Ids<'t> {
         Ids::new(self.trace, self.thread, by, self.rules.as_devtools)
     }
 
-    /// Iterates over drawn entries (DevTools: `#appendNodesAtLevel`). An entry on the ignore list
-    /// is drawn only if its parent is not on it. Without `with_levels`, `level` may be the depth.
+    /// Iterates over drawn entries (DevTools: `#appendNodesAtLevel`). A call on the ignore list is
+    /// drawn only if its caller is not on the list. Without `with_levels`, the `level` of an entry
+    /// may be its depth instead.
     fn drawn_of<'v>(
         &'v self,
         nested: impl Iterator<Item = Placed> + 'v,
@@ -128,7 +130,8 @@ impl<'t> View<'t> {
                 true => !calls.is_empty() && calls.remove(&self.call_key(entry)),
             }
         };
-        // For each open entry: the level of its children, and whether it is on the ignore list.
+        // For each open entry, the level of its children, and whether the entry is on the ignore
+        // list.
         let mut open: Vec<(u32, bool)> = Vec::new();
         (0..).zip(nested).filter_map(move |(at, Placed { entry, depth })| {
             if is_plain {
@@ -169,8 +172,8 @@ impl<'t> View<'t> {
         matches!(self.rules.entries, Entries::Listed | Entries::Panel)
     }
 
-    /// Returns the entries that were hidden when the trace was stored. A key of a call hides only
-    /// the first call with it.
+    /// Returns the events and calls that the stored view hides. Each key of a call hides only the
+    /// first call with this key.
     fn hidden(&self) -> (&'t HashSet<u64>, HashSet<(i64, u64)>) {
         let Hidden { events, calls } = match self.rules.entries {
             Entries::Panel => &self.trace.hidden,
@@ -180,7 +183,7 @@ impl<'t> View<'t> {
         (events, calls.get(&thread).cloned().unwrap_or_default())
     }
 
-    /// Returns the sample and node of a call.
+    /// Returns the key of a call: the number of its sample and the id of its node.
     fn call_key(&self, entry: &Entry) -> (i64, u64) {
         let id = self.thread.model.as_deref().map(|model| model.node(entry.kind).id);
         (i64::from(entry.details as i32), id.unwrap_or_default())
@@ -196,8 +199,8 @@ impl<'t> View<'t> {
             || flags & flag::DRAWN_COMPLETE != 0 && entry.is_complete()
     }
 
-    /// Returns the number of drawn entries. Cost: visits each entry the first time, unless a table
-    /// was computed before.
+    /// Returns the number of drawn entries. Cost: visits each entry on the first call, unless a
+    /// table was computed before.
     pub fn len(&self) -> usize {
         self.counts().drawn as usize
     }
@@ -211,13 +214,13 @@ impl<'t> View<'t> {
         self.thread.samples()
     }
 
-    /// Returns the number of drawn calls from samples.
+    /// Returns the number of drawn calls that are computed from samples.
     pub fn calls(&self) -> usize {
         self.counts().calls as usize
     }
 
-    /// Returns the number of drawn calls that DevTools omits: they and their callers are on its
-    /// ignore list.
+    /// Returns the number of drawn calls that are on DevTools' ignore list together with their
+    /// callers. DevTools omits such calls.
     pub fn listed(&self) -> u64 {
         self.counts().listed
     }
@@ -237,7 +240,7 @@ impl<'t> View<'t> {
         Window { from: from / 1000.0, to: to / 1000.0 }
     }
 
-    /// Computes a table of a window in milliseconds.
+    /// Computes a table of a window, which is given in milliseconds.
     fn in_ms(
         &self,
         window: Window,
@@ -279,7 +282,7 @@ impl<'t> View<'t> {
         }
     }
 
-    /// Walks over the entries drawn that count, with many visitors at once.
+    /// Passes the counted entries to all visitors in one walk.
     ///
     /// # Errors
     /// Returns the error of a visitor, or an error if the visitors need more memory than `room`.
@@ -403,7 +406,7 @@ impl<'t> View<'t> {
         self.table(&rows, &ids, room, window, By::Own, levels + usize::from(grouped))
     }
 
-    /// Builds a table, which can be read after [`RowRoom::finish`].
+    /// Builds a table from the rows of a tree. The table can be read after [`RowRoom::finish`].
     pub fn table(
         &self,
         rows: &Rows,
@@ -478,7 +481,7 @@ impl<'t> View<'t> {
         }
     }
 
-    /// Returns where the function of a call stands.
+    /// Returns the source location of a call's function.
     pub fn location(&self, entry: &Entry, ids: &Ids<'_>) -> Location {
         ids.frame(entry).map_or_else(Location::default, |frame| self.frame_location(frame))
     }

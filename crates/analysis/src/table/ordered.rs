@@ -28,7 +28,7 @@ pub enum RowOrder {
 pub struct Table {
     /// The window in milliseconds.
     pub window: Window,
-    /// Time that no row covers, in milliseconds.
+    /// Time of the window that no row covers, in milliseconds.
     pub own: f64,
     /// Length of the window in milliseconds.
     pub total: f64,
@@ -36,20 +36,20 @@ pub struct Table {
     pub idle: f64,
     /// The rows.
     pub rows: TreeRows,
-    /// Number and time, in milliseconds, of rows below the minimum time. Their descendants are not
-    /// counted.
+    /// Number of rows below the minimum time, and sum of their times in milliseconds. Their
+    /// descendants do not count.
     pub small: (u64, f64),
     /// Number of rows beyond the row limit.
     pub more: u64,
 }
 
 impl Table {
-    /// Returns the busy time in milliseconds.
+    /// Returns the time, in milliseconds, that rows other than `(idle)` cover.
     pub fn busy(&self) -> f64 {
         self.total - self.own - self.idle
     }
 
-    /// Sorts siblings, each with its descendants. Cost: a sort.
+    /// Sorts the rows with a common parent. Each row keeps its descendants. Cost: a sort.
     pub(crate) fn sort(
         &mut self,
         by: RowOrder,

@@ -42,20 +42,20 @@ impl Trace {
         query: &Query,
         limit: RowLimit,
     ) -> Result<Vec<Part>, Error> {
-        // The table of one thread equals that of all threads. With groups, rows without self time
-        // differ.
+        // Without groups, the table of a single thread is the same as that of all threads. With
+        // groups, the tables differ in rows without self time.
         let is_one = threads.len() == 1 && query.by == GroupBy::None && query.key.is_none();
         let per = if is_one { Per::Thread } else { query.per };
         let query = &Query { per, ..query.clone() };
         let is_alone = per == Per::Thread && query.key.is_none();
         let part_limit = match (is_alone, query.shape) {
-            // The first rows of a log are known only after sorting.
+            // Only sorting shows which rows of a log are first.
             (true, Shape::Log) => RowLimit { rows: usize::MAX, ..limit },
             (true, _) => limit,
             (false, _) => RowLimit::default(),
         };
         let room = RowRoom::new(&self.limits);
-        // Shared tables are converted to milliseconds after they are summed.
+        // Times of shared tables are summed before they are converted to milliseconds.
         let room = if is_alone { room.of_sums(self.clock) } else { room };
         let of_thread = |number: usize| self.of_thread(threads[number], query, part_limit, &room);
         let parts = try_each(self.limits.threads, threads.len(), of_thread)?;
@@ -68,7 +68,8 @@ impl Trace {
         self.shared(threads, parts, query, limit, clock)
     }
 
-    /// Merges the tables of threads as the query demands; `clock` converts their times.
+    /// Merges the tables of threads that `query.per` puts together. `clock` converts times to
+    /// milliseconds.
     fn shared(
         &self,
         threads: &[usize],
@@ -136,7 +137,8 @@ impl Trace {
         Ok(one)
     }
 
-    /// Sorts the siblings of tables, each with its descendants. Cost: a sort.
+    /// Sorts the rows with a common parent in each table. Each row keeps its descendants. Cost: a
+    /// sort.
     ///
     /// # Errors
     /// Returns an I/O error if a temporary file fails, or [`tracemill_trace::ErrorKind::Exceeded`]
@@ -147,7 +149,7 @@ impl Trace {
         room.finish()
     }
 
-    /// Returns the spillable memory for the rows of a tree computed alone.
+    /// Returns the spillable memory for the rows of a single tree.
     fn space_of_one(&self) -> Space {
         Space::new(self.limits.lease("rows of a tree", Share::of(1, 8)), 1)
     }
@@ -179,8 +181,8 @@ impl Trace {
         }
     }
 
-    /// Returns the windows in which a matching event or call of the threads is open; touching
-    /// windows are joined. Cost: the flame charts of the threads.
+    /// Returns the windows in which an event or call that matches is open in one of the threads.
+    /// Joins windows that touch. Cost: computes the flame charts of the threads.
     ///
     /// # Errors
     /// Returns the errors of [`Trace::track`].
@@ -201,8 +203,8 @@ impl Trace {
         Ok(Stretches::of(all.concat()).iter().map(window).collect())
     }
 
-    /// Finds the event or call with a key of DevTools (`r-12`, `p-…`) in the threads, given by
-    /// number. Returns its thread and window. Cost: the flame charts of the threads.
+    /// Finds the event or call with a key of DevTools (`r-12`, `p-…`) in the threads with the given
+    /// numbers. Returns its thread and window. Cost: computes the flame charts of the threads.
     ///
     /// # Errors
     /// Returns the errors of [`Trace::track`].
@@ -243,7 +245,8 @@ impl Trace {
     }
 }
 
-/// Returns the first and last tick of the windows; infinite if there are none.
+/// Returns the range from the first start to the last end of the windows, in ticks. Without
+/// windows, returns an infinite range.
 fn span_of(windows: &[Window], clock: Clock) -> TickRange {
     let range =
         |window: Window| TickRange { from: clock.tick(window.from), to: clock.tick(window.to) };
@@ -254,12 +257,12 @@ fn span_of(windows: &[Window], clock: Clock) -> TickRange {
 }
 
 impl<'t> View<'t> {
-    /// Returns the trace that it is of.
+    /// Returns the trace that the view belongs to.
     pub fn trace(&self) -> &'t Trace {
         self.trace
     }
 
-    /// Returns what a query counts, in the sums of the trace's clock.
+    /// Returns the filters and the window of a query, in sums of the trace's clock.
     pub fn walked<'q>(&self, query: &'q Query, ids: &Ids<'_>, is_bottom_up: bool) -> Walked<'q> {
         let clock = self.trace.clock;
         let windows: Vec<Window> = query.windows.iter().map(|window| clock.sums(*window)).collect();
@@ -267,12 +270,13 @@ impl<'t> View<'t> {
         query.picks.apply(drawn, &windows, full, clock, ids, is_bottom_up)
     }
 
-    /// Returns all entries of the track, those without a place in the tree too.
+    /// Returns all entries of the track, including entries that overlap their parent.
     pub fn all_entries(&self) -> impl Iterator<Item = Entry> + '_ {
         self.track.nested().keeping().map(|placed| placed.entry)
     }
 
-    /// Walks over all entries of kinds that DevTools shows, tasks and those without a place too.
+    /// Passes all entries of kinds that DevTools shows to the visitors, including tasks and entries
+    /// that overlap their parent.
     ///
     /// # Errors
     /// Returns the errors of [`View::walk`].
@@ -293,7 +297,7 @@ impl<'t> View<'t> {
         matching(self.drawn(), &ids, matcher)
     }
 
-    /// Returns the window of the entry with this key (§10).
+    /// Returns the window of the entry with a key of DevTools (§10).
     pub(crate) fn window_of(&self, key: &str) -> Option<Window> {
         let ids = self.ids(GroupBy::None);
         let mut entries = self.track.nested().map(|placed| placed.entry);

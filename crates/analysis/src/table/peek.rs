@@ -1,4 +1,5 @@
-//! Queries of a call tree: callers and callees of a name, and the path with the most time.
+//! Answers questions about a call tree: the callers and callees of a name, and the path with the
+//! most time.
 
 use crate::query::rows::{TreePath, TreeRow};
 use crate::table::ordered::Table;
@@ -6,7 +7,7 @@ use crate::value::matcher::Matcher;
 use std::borrow::Cow;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Callers and callees of the rows with a name.
+/// The callers and callees of all rows with the same name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Peek {
     /// Self time in milliseconds.
@@ -21,7 +22,7 @@ pub struct Peek {
     pub callees: Vec<(TreeRow, f64)>,
 }
 
-/// Sums by id and URL of a row.
+/// Sums of times, by id and URL of rows.
 #[derive(Default)]
 struct Sums {
     rows: Vec<(TreeRow, f64)>,
@@ -45,7 +46,8 @@ impl Sums {
     }
 }
 
-/// Returns whether a row's name in DevTools, its name in the trace or its function's URL matches.
+/// Returns whether the matcher finds a row's name in DevTools, its name in the trace, or the URL of
+/// its function.
 fn takes(matcher: &Matcher, row: &TreeRow) -> bool {
     row.label.as_deref().is_some_and(|label| matcher.is_match(label))
         || row.trace_name().is_some_and(|name| matcher.is_match(name))
@@ -53,13 +55,13 @@ fn takes(matcher: &Matcher, row: &TreeRow) -> bool {
 }
 
 impl Table {
-    /// Returns callers and callees of the call tree rows named `name`, in DevTools or in the trace;
-    /// `None` if there are none. Cost: visits each row.
+    /// Returns the callers and callees of all rows of the call tree whose name, in DevTools or in
+    /// the trace, is `name`. Returns `None` if there are no such rows. Cost: visits each row.
     pub fn peek(&self, name: &str) -> Option<Peek> {
         let is_it = |row: &TreeRow| row.is_called(name);
         let (mut callers, mut callees) = (Sums::default(), Sums::default());
         let mut peek = Peek::default();
-        // Open rows, and whether they have the name.
+        // The open rows, and whether each has the name.
         let mut path: Vec<(usize, bool)> = Vec::new();
         let mut within = 0;
         for (at, row) in self.rows.iter().enumerate() {
@@ -87,12 +89,14 @@ impl Table {
         (peek.count > 0).then_some(peek)
     }
 
-    /// Returns the path of a call tree with the most time: from each row to its child with the
-    /// greatest total. Idle time is skipped. With a matcher, the path leads through the matching
-    /// row with the greatest total.
+    /// Returns the path with the most time through a call tree.
+    ///
+    /// The path leads from each row to the child with the greatest total time, and does not begin
+    /// with idle time. With a matcher, the path leads through the matching row with the greatest
+    /// total time.
     pub fn heaviest(&self, through: Option<&Matcher>) -> TreePath {
         let Some(matcher) = through else { return self.descend(0, TreePath::default()) };
-        // The first of equal rows is the outermost.
+        // The first of several rows with equal times is the outermost.
         let mut found: Option<(usize, f64)> = None;
         for (at, row) in self.rows.iter().enumerate().filter(|(_, row)| takes(matcher, row)) {
             if found.is_none_or(|(_, most)| row.total.total_cmp(&most).is_gt()) {
@@ -103,7 +107,7 @@ impl Table {
         self.descend(at + 1, self.path_to(at))
     }
 
-    /// Returns the path to the row of a number.
+    /// Returns the path from the top of the tree to the row of a number.
     fn path_to(&self, at: usize) -> TreePath {
         let mut numbers: Vec<usize> = Vec::new();
         for (number, row) in self.rows.iter().enumerate().take(at + 1) {
@@ -117,10 +121,12 @@ impl Table {
         path
     }
 
-    /// Extends a path downwards, starting at the row of a number.
+    /// Extends a path from its last row down the tree. `from` is the number of the first row that
+    /// may follow.
     fn descend(&self, from: usize, mut path: TreePath) -> TreePath {
         for row in self.rows.iter().skip(from) {
-            // Siblings are sorted by total time, so the first one below the path extends it.
+            // Siblings are sorted by total time, so the first child of the last row extends the
+            // path.
             if path.depth() == 0 && row.is_idle() {
                 continue;
             }

@@ -1,5 +1,5 @@
-//! Rows of tables, depth first: the first in memory, the rest in one spill file. All tables of a
-//! query share the file.
+//! Rows of tables, depth first. Rows beyond the memory budget are in a spill file that all tables
+//! of a query share.
 
 use crate::query::rows::{Location, TreeRow};
 use crate::value::clock::Clock;
@@ -29,7 +29,7 @@ const BLOCK: usize = 16 << 10;
 pub struct TreeRows {
     memory: Vec<TreeRow>,
     blocks: Vec<Block>,
-    /// Categories of the rows on disk, which refer to them by number.
+    /// Categories of the rows on disk. A row on disk has the number of its category.
     categories: Vec<&'static str>,
     len: usize,
     file: Arc<RowFile>,
@@ -40,7 +40,7 @@ pub struct TreeRows {
 struct Block {
     /// Number of the first row in the block.
     first: usize,
-    /// Number of the block's run in the file.
+    /// Number of the block's run, a contiguous part of the file.
     run: usize,
 }
 
@@ -48,7 +48,7 @@ struct Block {
 #[derive(Default)]
 struct RowFile {
     writing: Mutex<Option<RunFile>>,
-    /// Set when all tables are complete.
+    /// The readable file, which is set when all tables are complete.
     written: OnceLock<DiskRuns>,
 }
 
@@ -73,7 +73,8 @@ impl TreeRows {
         self.iter().nth(number)
     }
 
-    /// Returns the row of a number, and removes it from memory. Each row can be taken once.
+    /// Returns the row of a number, and removes the row from memory. Must be called at most once
+    /// per row.
     pub(crate) fn take(&mut self, number: usize) -> Option<TreeRow> {
         match self.memory.get_mut(number) {
             Some(memory) => Some(std::mem::take(memory)),
@@ -88,7 +89,7 @@ impl TreeRows {
         memory.into_iter().chain(on_disk.map(Cow::into_owned))
     }
 
-    /// Copies the rows that `stays` accepts to other memory.
+    /// Copies the rows that `stays` accepts into a new table.
     pub fn retained(
         mut self,
         room: &RowRoom,
@@ -135,12 +136,12 @@ impl<'r> IntoIterator for &'r TreeRows {
     }
 }
 
-/// An iterator over the rows of a table.
+/// An iterator over the rows of a table, in order.
 pub struct TreeRowsIter<'r> {
     rows: &'r TreeRows,
     /// Number of the next row.
     next: usize,
-    /// The block after the current one, and the rest of the current one.
+    /// Number of the next block, and the unread bytes of the current block.
     block: usize,
     bytes: &'r [u8],
 }
@@ -173,7 +174,7 @@ impl<'r> Iterator for TreeRowsIter<'r> {
         }
         if number >= self.rows.memory.len() {
             let behind = self.rows.blocks.partition_point(|row| row.first <= number);
-            // The current block is continued.
+            // The row is in a later block than the current one.
             if behind > self.block {
                 let block = behind.saturating_sub(1);
                 self.next = self.rows.blocks.get(block)?.first;
@@ -189,7 +190,7 @@ impl<'r> Iterator for TreeRowsIter<'r> {
 }
 
 impl<'r> TreeRowsIter<'r> {
-    /// Returns the bytes of the next row on disk.
+    /// Decodes the next row on disk to its bytes, and returns them.
     fn step(&mut self) -> Option<&'r [u8]> {
         if self.bytes.is_empty() {
             self.bytes = self.rows.bytes(self.block)?;
@@ -206,9 +207,9 @@ impl ExactSizeIterator for TreeRowsIter<'_> {}
 
 /// Memory and spill file for tables that are computed together.
 pub struct RowRoom {
-    /// Memory limit of walks.
+    /// Limits the memory of walks.
     pub grown: Quota,
-    /// Memory limit of finished rows.
+    /// Limits the memory of finished rows.
     kept: Quota,
     file: Arc<RowFile>,
     /// The clock that converts times of rows to milliseconds.

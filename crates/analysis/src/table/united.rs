@@ -20,14 +20,16 @@ pub struct Part {
     pub threads: Vec<usize>,
     /// The table.
     pub table: Table,
-    /// Number of calls from samples. This and the counts below cover the time from the first window
-    /// to the last, or the bounds of the trace.
+    /// Number of calls that are computed from samples. This and all later counts cover the time
+    /// from the first window to the last, or the bounds of the trace.
     pub calls: u64,
-    /// Number of calls that DevTools omits: they and their callers are on its ignore list.
+    /// Number of calls that DevTools omits because they are on its ignore list together with their
+    /// callers.
     pub listed: u64,
-    /// Number of calls omitted here, because they and their callers are on an ignore list.
+    /// Number of calls that this table omits because they are on an ignore list together with their
+    /// callers.
     pub ignored: u64,
-    /// Number of entries hidden when the trace was stored, if that view is shown.
+    /// Number of entries that the stored view hides, if the table follows that view.
     pub hidden: u64,
     /// Number of entries dropped because they overlap their parent.
     pub dropped: u64,
@@ -41,7 +43,7 @@ impl Part {
         self.table.busy()
     }
 
-    /// Adds all numbers of another part, but not its rows.
+    /// Adds all numbers of another part except those of its rows.
     fn add(&mut self, part: Part) {
         self.threads.extend(part.threads);
         self.table.own += part.table.own;
@@ -61,18 +63,18 @@ pub(crate) struct Union<'u> {
     pub(crate) shape: Shape,
     /// Properties that calls of one row have in common.
     pub(crate) key: Option<RowKey>,
-    /// Number of upper levels in which rows without self time and bytes are omitted, with their
-    /// descendants.
+    /// Number of upper levels from which rows without self time and bytes are omitted, together
+    /// with their descendants.
     pub(crate) full_levels: u32,
     pub(crate) limit: RowLimit,
-    /// Memory for lists of rows.
+    /// Memory for lists of rows during the merge.
     pub(crate) space: &'u Space,
-    /// Memory for the merged table, which converts times to milliseconds.
+    /// Memory for the merged table, and the clock that converts its times to milliseconds.
     pub(crate) room: &'u RowRoom,
 }
 
 impl Union<'_> {
-    /// Merges several tables whose rows can be read; `None` without tables.
+    /// Merges several tables whose spill file is complete. Returns `None` if there are no tables.
     pub(crate) fn of(&self, mut parts: Vec<Part>) -> Result<Option<Part>, Error> {
         let take = |part: &mut Part| std::mem::take(&mut part.table.rows);
         let mut tables: Vec<TreeRows> = parts.iter_mut().map(take).collect();
@@ -106,7 +108,7 @@ impl Union<'_> {
         Ok(Some(first))
     }
 
-    /// Adds rows with the same path. The text is that of the first row.
+    /// Adds the times of rows with the same path. The merged row has the text of the first row.
     fn merge(
         &self,
         tables: &mut [TreeRows],
@@ -165,15 +167,15 @@ impl Union<'_> {
     }
 }
 
-/// A writer that omits some of the rows.
+/// A writer that omits rows by the rules of the merge.
 struct Left<'u> {
     union: &'u Union<'u>,
-    /// Depth of an omitted row without time, whose descendants are omitted too.
+    /// Depth of the last row omitted for lack of time. Its descendants are omitted too.
     gone: Option<u32>,
-    /// Depth of a row beyond the limit.
+    /// Depth of the last row below the minimum time. Its descendants are omitted too.
     hidden: Option<u32>,
     least: Least,
-    /// Number of written rows, and of rows beyond the limit.
+    /// Number of rows that are written, and number of rows beyond the limit.
     written: usize,
     more: u64,
     rows: RowWriter<'u>,
@@ -183,7 +185,7 @@ impl Left<'_> {
     fn push(&mut self, mut row: TreeRow) -> Result<(), Error> {
         let Union { full_levels, limit, room, .. } = *self.union;
         self.gone = self.gone.filter(|depth| row.depth > *depth);
-        // A row without any time consists of events without a duration.
+        // A row without any time has only events without a duration.
         let tells_nothing = row.own <= 0.0 && row.bytes <= 0.0;
         let has_time = row.is_group || row.own != 0.0 || row.total != 0.0;
         if self.gone.is_none() && row.depth < full_levels && tells_nothing && has_time {
@@ -208,7 +210,7 @@ impl Left<'_> {
 }
 
 record! {
-    /// The table and number of a row.
+    /// The number of a table, and the number of a row in that table.
     #[derive(Clone, Copy, Debug, Default)]
     struct Source {
         table: u32,
@@ -216,9 +218,9 @@ record! {
     }
 }
 
-/// Numbers the keys that identify rows below the same parent.
+/// Numbers the keys of rows, so that a number identifies a row below its parent.
 struct Numbers {
-    /// 128-bit hashes; there may be as many as rows.
+    /// Hashes of the keys, 128 bits each. There may be as many keys as rows.
     all: SpillArray<(u64, u64)>,
     index: SpillIndex,
 }
@@ -241,7 +243,7 @@ impl Numbers {
     }
 }
 
-/// Returns a hash of the properties that rows of one merged row have in common.
+/// Returns a hash of the properties that rows must share to be merged.
 fn matched(row: &TreeRow, key: RowKey) -> [u64; 2] {
     let place = &row.location;
     let function = row.label.as_deref().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Access to the contents of a trace for crates that build on it.
+//! Gives crates that build on this one access to the contents of a trace.
 
 use crate::events::compiled::Whole;
 use crate::events::counters::Counter;
@@ -15,34 +15,35 @@ use tracemill_trace::event::names::Names;
 use tracemill_trace::run::limits::Limits;
 
 impl Thread {
-    /// Returns its CPU profile.
+    /// Returns the CPU profile of the thread.
     pub fn model(&self) -> Option<&Model> {
         self.model.as_deref()
     }
 
-    /// Returns the number by which [`DeviceEvent::lane`] names it; `None` if it has no events.
+    /// Returns the number of the thread's track, as in [`DeviceEvent::lane`]. Returns `None` if the
+    /// thread has no events.
     pub fn lane(&self) -> Option<u32> {
         self.lane
     }
 }
 
 impl Trace {
-    /// Returns what the run may take.
+    /// Returns the limits on memory and threads for the analysis.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Returns the clock of its events.
+    /// Returns the clock of the trace's events.
     pub fn clock(&self) -> Clock {
         self.clock
     }
 
-    /// Returns its texts by their numbers.
+    /// Returns the table of texts, which maps numbers to names.
     pub fn names(&self) -> &Names {
         &self.names
     }
 
-    /// Returns the kinds of events by their numbers.
+    /// Returns the kinds of events, in the order of their numbers.
     pub fn kinds(&self) -> &[Kind] {
         &self.kinds.all
     }
@@ -52,32 +53,33 @@ impl Trace {
         &self.flags
     }
 
-    /// Returns names of processes, frames and pages.
+    /// Returns the names of processes and threads, and the frames of pages.
     pub fn meta(&self) -> &Meta {
         &self.meta
     }
 
-    /// Returns the page events (navigations, paints, requests, layout shifts), in input order.
+    /// Returns the page events (navigations, paints, requests, layout shifts and others), in input
+    /// order.
     pub fn marks(&self) -> &[Marked] {
         &self.pages.all
     }
 
-    /// Returns the values of counters, in the order of the inputs.
+    /// Returns the summaries of counters, in the order of the inputs.
     pub fn counters(&self) -> &[Counter] {
         &self.counters.all
     }
 
-    /// Returns the events of a thread, by time.
+    /// Returns the events of a thread, sorted by time.
     pub fn records(&self, thread: &Thread) -> impl Iterator<Item = Record> + '_ {
         self.records.range(thread.records.clone())
     }
 
-    /// Returns the samples of a CPU profile, by time.
+    /// Returns the samples of a CPU profile, sorted by time.
     pub fn samples(&self, model: &Model) -> impl Iterator<Item = Sample> + '_ {
         self.samples.range(model.span.range.clone())
     }
 
-    /// Returns events that matter to devices, in the order of the inputs.
+    /// Returns the GPU events of PyTorch's profiler, in input order.
     pub fn device_events(&self) -> impl Iterator<Item = DeviceEvent> + '_ {
         self.devices.iter()
     }
@@ -87,8 +89,8 @@ impl Trace {
         thread.lane.map_or(&[], |lane| self.included.of(lane))
     }
 
-    /// Returns the text that reports show of an event: the detail of a clang event, or the stack
-    /// frame of a forced layout; 0 for none.
+    /// Returns the number of the text that reports show for an event: the detail of a clang event,
+    /// or the stack frame of a forced layout. Returns 0 if there is none.
     pub fn reported_text(&self, record: &Record) -> u32 {
         self.details.all[record.details as usize].subject
     }

@@ -18,11 +18,12 @@ pub struct ThreadChoice {
     pub process: Vec<Pattern>,
     /// Patterns of thread names, one of which must match; all threads if empty.
     pub thread: Vec<Pattern>,
-    /// Whether only the main thread is selected: `CrRendererMain` of the main frame,
-    /// `JavaScriptMainThread` of Node, thread 0 of CPU profiles, else the thread with the most
-    /// events.
+    /// Whether only the main thread is selected.
+    ///
+    /// The main thread is `CrRendererMain` of the main frame, `JavaScriptMainThread` of Node, or
+    /// thread 0 of CPU profiles. Without these, it is the thread with the most events.
     pub main: bool,
-    /// Whether only threads that the panel of DevTools shows are selected, in its order.
+    /// Whether only threads that DevTools' panel shows are selected, in the panel's order.
     pub as_panel: bool,
 }
 
@@ -31,7 +32,8 @@ impl Thread {
         self.records.len() as u64 + self.samples()
     }
 
-    /// Returns the number of events and calls; samples stand in for calls that are not kept.
+    /// Returns the number of events and calls. If the calls are not computed yet, counts samples
+    /// instead.
     pub(crate) fn entries(&self) -> u64 {
         let calls = self.kept.as_ref().map_or_else(|| self.samples(), |calls| calls.len() as u64);
         self.records.len() as u64 + calls
@@ -101,7 +103,8 @@ impl Trace {
         self.meta.page(&thread.pid)
     }
 
-    /// Returns the position of a thread in the panel (DevTools: `#addThreadAppenders`).
+    /// Returns a rank by which threads are ordered in DevTools' panel; lower ranks come first
+    /// (DevTools: `#addThreadAppenders`).
     fn rank(&self, thread: &Thread) -> u8 {
         if self.is_generic {
             return 7;

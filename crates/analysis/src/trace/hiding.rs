@@ -1,4 +1,4 @@
-//! Finds the entries that DevTools' stored keys name (`EventsSerializer`).
+//! Finds the entries that the keys of DevTools' stored view name (`EventsSerializer`).
 
 use crate::events::meta::ThreadId;
 use crate::events::modifications::{Hidden, Key, Modifications};
@@ -8,9 +8,10 @@ use tracemill_trace::Error;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
 impl Trace {
-    /// Returns the hidden entries; none if any stored key matches nothing.
+    /// Returns the entries that the stored view hides. If any key names no entry, returns no
+    /// entries.
     ///
-    /// Cost: the calls of the threads that keys name.
+    /// Cost: computes the calls of the threads that keys name.
     pub(crate) fn hidden_entries(&self, modifications: &Modifications) -> Result<Hidden, Error> {
         let Some(keys) = &modifications.keys else { return Ok(Hidden::default()) };
         let mut wanted: BTreeMap<[i64; 2], HashSet<(i64, u64)>> = BTreeMap::new();

@@ -55,16 +55,17 @@ pub struct ReadRules {
     pub weights: Weights,
     /// Whether names that differ only in digits are equal: each run of digits becomes `N`.
     pub fold_numbers: bool,
-    /// Whether the search for reasons why DevTools refuses the trace is skipped. It slows the scan;
-    /// without it [`Trace::refusals`] is empty.
+    /// Whether to skip the search for reasons why DevTools refuses the trace. The search slows the
+    /// scan; without it, [`Trace::refusals`] is empty.
     pub ignore_refusals: bool,
-    /// Whether only calls are read: threads without samples have no events.
+    /// Whether only calls are read. If so, threads without samples have no events.
     pub only_calls: bool,
     /// Whether the view that DevTools stored with the trace is read, for [`Trace::opening_window`].
     /// `as_devtools` implies it.
     pub as_stored: bool,
-    /// Whether defects of DevTools are reproduced: it pairs B and E events across threads in file
-    /// order, takes profile chunks in file order, and gives a `.cpuprofile` process 1 and thread 1.
+    /// Whether to reproduce these defects of DevTools: it pairs B and E events across threads in
+    /// file order, takes profile chunks in file order, and shows a `.cpuprofile` as process 1 and
+    /// thread 1.
     pub as_devtools: bool,
 }
 
@@ -107,21 +108,21 @@ pub struct Thread {
     pub name: Option<String>,
     /// The kind of the thread.
     pub kind: ThreadKind,
-    /// Whether the panel of DevTools has a track for the thread. In web traces only processes with
-    /// a page have tracks.
+    /// Whether DevTools' panel has a track for the thread. In traces that Chrome recorded for
+    /// DevTools, only processes with a page have tracks.
     pub is_in_devtools: bool,
-    /// Path of the input of a CPU profile, or of a thread whose name also occurs in another input;
-    /// empty for standard input.
+    /// Path of the input, if the thread is a CPU profile or its name also occurs in another input.
+    /// The path of standard input is empty.
     pub input: Option<String>,
     /// Number of the input with the thread's first event, or with its profile.
     pub input_number: usize,
-    /// Number of the track with the thread's events, if there are any.
+    /// Number of the track with the thread's events; `None` if the thread has no events.
     pub(crate) lane: Option<u32>,
     /// Range of the thread's events in the records of the trace.
     pub(crate) records: Range<usize>,
     /// CPU profile of the thread, boxed because few threads have one.
     pub(crate) model: Option<Box<Model>>,
-    /// Calls of the thread's samples, if computed while the trace is read.
+    /// Calls of the thread's samples, if reading the trace already computed the calls.
     pub(crate) kept: Option<Arc<Calls>>,
     /// Counts of unpaired B and E events.
     pub pairs: Pairs,
@@ -165,8 +166,8 @@ pub struct Trace {
     pub threads: Vec<Thread>,
     /// First and last microsecond (§11) on the trace's clock; infinite if the trace has no times.
     pub bounds: (f64, f64),
-    /// Nanosecond from which `slice` and `info` count times. Tables count from the start of
-    /// `bounds`, as DevTools does.
+    /// The nanosecond from which `slice` and `info` count times. Tables count from the start of
+    /// `bounds` instead, as DevTools does.
     pub(crate) start: Option<i64>,
     /// CPU profiles that no table includes.
     pub uncounted: UncountedProfiles,
@@ -174,7 +175,8 @@ pub struct Trace {
     /// Whether DevTools' rules decide which events count, and the time range. They apply if V8 or
     /// Blink wrote the trace; in other traces all events count.
     pub follows_devtools: bool,
-    /// Whether the trace was not recorded by Chrome for DevTools; then every event is drawn.
+    /// Whether the trace lacks the signs of a recording by Chrome for DevTools. In such a trace
+    /// every event is drawn.
     pub is_generic: bool,
     /// Whether the inputs are CPU profiles only.
     pub is_cpu_profile: bool,
@@ -198,8 +200,8 @@ pub struct Trace {
     pub inputs: Vec<InputReport>,
     /// Warnings for the user.
     pub warnings: Vec<Warning>,
-    /// Distinct reasons why DevTools refuses the trace or draws nothing of it, as far as tables
-    /// look for them.
+    /// Distinct reasons, among those that tables look for, why DevTools refuses the trace or draws
+    /// nothing of it.
     pub refusals: Vec<Refusal>,
     /// Number of thread events without a time; they are left out.
     pub untimed: u64,
@@ -218,13 +220,14 @@ pub struct Track<'t> {
 }
 
 impl Track<'_> {
-    /// Returns the nested events and calls, without those that overlap their parent. Cost: merges
-    /// them on each call.
+    /// Returns the tree of events and calls, without entries that overlap their parent. Cost: each
+    /// use of this method merges events and calls again.
     pub(crate) fn nested(&self) -> Nested<impl Iterator<Item = Placed> + '_> {
         Nested::new(self.merged(), self.is_alone())
     }
 
-    /// Returns events and calls in order. A standalone CPU profile yields calls with their depths.
+    /// Returns events and calls in order. Depths are set only for a standalone CPU profile, which
+    /// has calls only.
     pub(crate) fn merged(&self) -> impl Iterator<Item = Placed> + '_ {
         let events = (!self.is_alone()).then(|| self.trace.events(self.thread));
         let calls = self.calls.iter().flat_map(|calls| calls.iter());
@@ -268,8 +271,8 @@ impl Trace {
         Some(self.clock.micros(self.clock.tick(end)))
     }
 
-    /// Converts microseconds on the trace's clock to the nearest double of the time written in the
-    /// trace.
+    /// Converts microseconds on the trace's clock to the time as written in the trace, rounded to a
+    /// double.
     pub fn written(&self, micros: f64) -> f64 {
         self.clock.written_micros(self.clock.of_micros(micros))
     }
@@ -278,14 +281,14 @@ impl Trace {
         (self.clock.of_micros(self.bounds.0), self.clock.of_micros(self.bounds.1))
     }
 
-    /// Returns the written time, in nanoseconds, of time 0 on the trace's clock; `None` if its
+    /// Returns the written time, in nanoseconds, of time 0 on the trace's clock. Returns `None` if
     /// times are not exact.
     pub fn origin(&self) -> Option<i64> {
         self.clock.origin()
     }
 
-    /// Returns how many milliseconds after the start of the trace DevTools begins to count times;
-    /// `None` if both are within a microsecond.
+    /// Returns how many milliseconds after the start of the trace DevTools begins to count times.
+    /// Returns `None` if the difference is less than a microsecond.
     pub fn devtools_zero(&self) -> Option<f64> {
         let first = Some(self.bounds.0).filter(|first| first.is_finite())?;
         let first = nanos_of(self.clock.written_micros(self.clock.of_micros(first)));
@@ -293,7 +296,8 @@ impl Trace {
         (after.abs() >= 1000).then_some(after as f64 / 1e6)
     }
 
-    /// Returns the start of the trace, time 0 of every verb, in milliseconds on the trace's clock.
+    /// Returns the start of the trace, which is time 0 of every command, in milliseconds on the
+    /// trace's clock.
     pub fn start_ms(&self) -> f64 {
         self.bounds.0 / 1000.0 - self.devtools_zero().unwrap_or(0.0)
     }
@@ -349,7 +353,7 @@ impl Trace {
     }
 
     /// Computes the flame chart up to the tick `until`. After the last event, calls that begin
-    /// later may be missing, and calls open at `until` may end at any later tick.
+    /// after `until` may be missing, and calls that are open at `until` may end at any later tick.
     pub(crate) fn track_until<'t>(
         &'t self,
         thread: &'t Thread,
@@ -378,7 +382,7 @@ impl Trace {
     }
 }
 
-/// Returns a pid or tid, given as written, as text without quotes.
+/// Converts a pid or tid as written in the trace to text without quotes.
 pub fn id_text(written: &[u8]) -> String {
     let text = string(written).unwrap_or_else(|| written.to_vec());
     unescaped_text(&text)

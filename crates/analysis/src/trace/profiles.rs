@@ -1,4 +1,4 @@
-//! Decodes the CPU profiles of a recording in parallel, and selects one for each thread.
+//! Decodes the CPU profiles of a recording in parallel, and selects at most one for each thread.
 
 use crate::events::meta::ThreadId;
 use crate::profile::functions::meta_names;
@@ -51,7 +51,7 @@ pub(crate) struct ProfileRoom<'r> {
     pub(crate) limits: &'r Limits,
 }
 
-/// Decodes all profiles, as many at a time as there are threads, and appends their samples to
+/// Decodes all profiles, with one profile per processor thread at a time. Appends their samples to
 /// `samples`.
 pub(crate) fn read_profiles(
     inputs: &InputSet,
@@ -86,7 +86,7 @@ pub(crate) fn read_profiles(
         added.map(|()| Decoded { facts, raw, samples: raw_samples, names })
     };
     let (mut all, mut decoded) = (Vec::new(), Vec::new());
-    // One round more than there are groups: the last round only builds models.
+    // In each round, models of the previous group are built. The last round only builds models.
     for first in (0..profiles.len() + threads).step_by(threads) {
         let count = threads.min(profiles.len().saturating_sub(first));
         let read = |profile: Decoded| profile.read(inputs, rules, names, samples, &kept, clock);
@@ -100,7 +100,8 @@ pub(crate) fn read_profiles(
 }
 
 impl Decoded {
-    /// Builds the model and adds its names to `names`.
+    /// Builds the model of the profile, adds its samples to `samples`, and adds its names to
+    /// `names`.
     fn read(
         self,
         inputs: &InputSet,
@@ -123,7 +124,8 @@ impl Decoded {
             facts.pid = place.pid(&facts.pid).into();
         }
         let start = time_of(facts.start.as_deref(), place, clock).unwrap_or(0.0);
-        // The offset of samples does not apply to the end, which matters only without samples.
+        // The end matters only if there are no samples, so the clock offset of samples is not
+        // added.
         let end = time_of(facts.end.as_deref(), None, clock).unwrap_or(f64::NAN);
         let weights = if facts.is_whole { rules.weights } else { Weights::Next };
         let (mut model, by_id) = raw.model(clock.sum(end), kept)?;
@@ -137,7 +139,7 @@ impl Decoded {
     }
 }
 
-/// Converts a time from its written form to the clock.
+/// Converts a time as written in the profile to the clock.
 pub(crate) fn time_of(
     text: Option<&[u8]>,
     place: Option<&InputPlace>,
@@ -151,8 +153,8 @@ pub(crate) fn time_of(
     Some(written(text?)?.saturating_add(offset).saturating_sub(origin) as f64)
 }
 
-/// Selects one profile per thread (§3.7): that of tracing, else that of the inspector, else the
-/// first.
+/// Selects one profile per thread (§3.7): the profile recorded by tracing. Without one, selects
+/// that of the inspector, or else the first.
 pub(crate) fn choose(
     profiles: Vec<ReadProfile>,
     is_cpu_profile: bool,

@@ -2,10 +2,11 @@
 /// Number of CPU profiles that no table includes, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UncountedProfiles {
-    /// All profiles that have samples or nodes, including those in tables.
+    /// Number of profiles that have samples or nodes, including those that tables include.
     pub of: u64,
-    /// Profiles of threads that have another profile; one per thread is used, as in DevTools.
+    /// Number of profiles left out because another profile of the same thread is used, as in
+    /// DevTools.
     pub further: u64,
-    /// Profiles without a `Profile` event, whose thread is therefore unknown.
+    /// Number of profiles without a `Profile` event, so that their thread is unknown.
     pub unowned: u64,
 }

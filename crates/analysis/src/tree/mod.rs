@@ -1,4 +1,5 @@
-//! Rows of tree views, linked to their parent and children; on disk beyond the budget.
+//! Rows of tree views, linked to their parent and children. Rows beyond the memory budget are on
+//! disk.
 
 pub mod views;
 
@@ -15,7 +16,7 @@ use tracemill_trace::spill::{Record, SpillArray, SpillIndex};
 pub const NONE: u32 = u32::MAX;
 
 record! {
-    /// Identifies a row among its siblings: the text of its id, and its group.
+    /// Identifies a row among its siblings, by the number of the id's text and by the group.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub(crate) struct Key {
         pub(crate) id: u32,
@@ -34,26 +35,26 @@ impl Key {
 #[derive(Clone, Copy, Debug)]
 pub struct Row<E = Entry> {
     pub(crate) key: Key,
-    /// The number of the row above.
+    /// Number of the parent row.
     pub parent: u32,
     first: u32,
     last: u32,
     next: u32,
-    /// Milliseconds.
+    /// Self time in milliseconds, or exact nanoseconds.
     pub own: f64,
     /// Total time in milliseconds, or exact nanoseconds.
     pub(crate) total: f64,
-    /// End of the last event counted below this row (bottom up).
+    /// Only in bottom-up trees: end of the last event that the row counts.
     pub(crate) marker: f64,
     pub(crate) count: u64,
-    /// The entry that the row was made for.
+    /// The first entry of the row.
     pub entry: E,
-    /// Bytes of requests.
+    /// Received bytes of requests.
     pub bytes: f64,
-    /// Whether the row is marked as having children.
+    /// Whether DevTools shows that the row has children.
     pub(crate) expandable: bool,
     pub(crate) is_group: bool,
-    /// Whether the row is removed.
+    /// Whether the row was removed from the tree.
     pub(crate) is_gone: bool,
 }
 
@@ -85,16 +86,16 @@ impl<E: Default> Default for Row<E> {
     }
 }
 
-/// Rows; the first is the root.
+/// A tree of rows. Row 0 is the root.
 pub struct Rows<E = Entry> {
     all: SpillArray<Row<E>>,
     index: SpillIndex,
-    /// The first error of a temporary file, after which no row is added.
+    /// The first error of a temporary file. After an error, no row is added.
     failed: Option<Error>,
 }
 
-/// Sorts siblings in descending order; equal ones keep their order. With a NaN all keep their
-/// order, since DevTools' order is then undefined.
+/// Sorts siblings in descending order. Siblings with equal values keep their order. If any value is
+/// NaN, all siblings keep their order, since DevTools' order is then undefined.
 pub(crate) fn sort_falling<T: Copy>(siblings: &mut [T], value: impl Fn(T) -> f64) {
     if !siblings.iter().any(|&sibling| value(sibling).is_nan()) {
         siblings.sort_by(|&a, &b| by_time(value(b), value(a)));
@@ -125,12 +126,12 @@ impl<E: Record + Default> Rows<E> {
         rows
     }
 
-    /// Checks that all rows could be added.
+    /// Returns the first error that occurred while rows were added.
     pub(crate) fn check(&mut self) -> Result<(), Error> {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    /// Returns a row; the default row if the number is that of none.
+    /// Returns the row of a number. If there is no such row, returns a default row.
     #[inline]
     pub fn get(&self, row: u32) -> Row<E> {
         self.all.get(row as usize).unwrap_or_default()
@@ -172,7 +173,7 @@ impl<E: Record + Default> Rows<E> {
         self.update(row, |record| (record.parent, record.next) = (parent, NONE));
     }
 
-    /// Returns the child with a key, and whether it is new.
+    /// Returns the number of the child with a key, and whether the child is new.
     #[inline]
     pub(crate) fn row(&mut self, parent: u32, key: Key, entry: E) -> (u32, bool) {
         let hash_of = hash(parent, key);
@@ -214,8 +215,9 @@ impl<E: Record + Default> Rows<E> {
         children
     }
 
-    /// Iterates over rows and depths, depth first, up to `levels` deep. Descends only into shown
-    /// rows that are marked as having children, or into all with `all`.
+    /// Iterates over rows and their depths, depth first, down to `levels` levels. Without `all`,
+    /// skips the children of rows that are not marked as having children. Also skips rows that
+    /// `is_shown` rejects, with their children.
     pub fn depth_first(
         &self,
         by: By,
@@ -253,7 +255,7 @@ impl<E: Record + Default> Rows<E> {
         })
     }
 
-    /// Removes top-level rows whose first entry does not stay.
+    /// Removes the top-level rows whose first entry `stays` rejects.
     pub(crate) fn keep_top(&mut self, mut stays: impl FnMut(&E) -> bool) {
         let top: Vec<u32> = self.children(0).collect();
         for row in top {
@@ -261,8 +263,8 @@ impl<E: Record + Default> Rows<E> {
         }
     }
 
-    /// Moves top-level rows below their groups. The total of a group is the sum of its rows' self
-    /// times if `by_own`, else of their totals.
+    /// Moves top-level rows below their groups. The total time of a group is the sum of its rows'
+    /// self times with `by_own`, otherwise of their total times.
     pub fn group(&mut self, group: impl Fn(&E) -> u32, by_own: bool) {
         let flat: Vec<u32> = self.children(0).collect();
         self.update(0, |root| (root.first, root.last) = (NONE, NONE));

@@ -1,5 +1,5 @@
-//! Tree views as visitors of the walk: call tree, event log and bottom-up (devtools-semantics §7.5
-//! to §7.7). Sums are added in DevTools' order.
+//! Tree views that are filled by a walk: call tree, event log and bottom-up tree
+//! (devtools-semantics §7.5 to §7.7). Times are added in DevTools' order.
 
 use crate::entries::Entry;
 use crate::entries::walk::{Counted, Visit};
@@ -14,7 +14,7 @@ use tracemill_trace::spill::hash::HashMap;
 pub trait Identify {
     /// Returns the id of the entry's row.
     fn id(&self, entry: &Entry) -> u32;
-    /// Returns the number of the text of the entry's group; 0 for none.
+    /// Returns the number of the text of the entry's group. Returns 0 if the entry has no group.
     fn group(&self, entry: &Entry) -> u32;
     /// Returns the received bytes that the entry reports, if it is an event of a request.
     fn received(&self, entry: &Entry) -> Option<Received>;
@@ -35,23 +35,23 @@ pub(crate) enum ReceivedKind {
     Response,
 }
 
-/// How rows of a [`TopDown`] are made.
+/// Options for a [`TopDown`] tree.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TopDownRules {
-    /// A row for each event, as in the event log.
+    /// Whether each event has a separate row, as in an event log.
     pub each: bool,
-    /// Rows of different groups are different.
+    /// Whether entries of different groups have different rows.
     pub grouped: bool,
     /// Reproduces DevTools, including its defects.
     pub as_devtools: bool,
 }
 
-/// How rows of a [`BottomUp`] are made.
+/// Options for a [`BottomUp`] tree.
 #[derive(Clone, Copy, Debug)]
 pub struct BottomUpRules {
-    /// Levels of callers, the first of which has no callers.
+    /// Number of levels. The first level has no callers.
     pub levels: usize,
-    /// The group is part of a row's id, as by third party.
+    /// Whether the group is part of a row's id, as in groups by third party.
     pub forced: bool,
     /// Reproduces DevTools, including its defects.
     pub as_devtools: bool,
@@ -59,19 +59,19 @@ pub struct BottomUpRules {
     pub clock: Clock,
 }
 
-/// A call tree, or with `each` an event log with one row per event.
+/// A call tree. With `each`, an event log with one row per event.
 pub struct TopDown<'i, I> {
     pub(crate) rows: Rows,
     ids: &'i I,
     each: bool,
     grouped: bool,
     as_devtools: bool,
-    /// Rows of the open events, and whether DevTools finds their children.
+    /// Rows of the open events, and whether DevTools adds children to each of them.
     open: Vec<(u32, bool)>,
 }
 
 impl<'i, I: Identify> TopDown<'i, I> {
-    /// Makes an empty tree of entries that `ids` names.
+    /// Creates an empty tree. `ids` identifies the rows of entries.
     pub fn new(ids: &'i I, space: &Space, rules: TopDownRules) -> Self {
         let TopDownRules { each, grouped, as_devtools } = rules;
         let open = vec![(0, true)];
@@ -103,12 +103,13 @@ impl<'i, I: Identify> TopDown<'i, I> {
                 row.total += ms;
             });
         }
-        // DevTools does not close an event that ends at 0, and finds nothing below it.
+        // DevTools never closes an event that ends at 0, and finds no children of it.
         let matched = !self.as_devtools || entry.end() != 0.0 && !entry.end().is_nan();
         self.open.push((row, matched));
     }
 
-    /// Returns the rows. The root has the window as total, and as self time what no row covers.
+    /// Returns the rows. The total time of the root is the window; its self time is the time that
+    /// no row covers.
     pub fn finish(mut self, window: Window) -> Rows {
         let total = window.to - window.from;
         let children = self.rows.children(0).collect::<Vec<_>>().into_iter();
@@ -147,33 +148,34 @@ struct Open {
     key: Key,
     caller: u32,
     own: f64,
-    /// Whether the entry is the outermost of its row. DevTools' own stack omits events without a
-    /// name.
+    /// Whether no other entry of the same row is open. DevTools' own check leaves out events
+    /// without a name.
     outermost: bool,
 }
 
-/// A bottom-up tree with a fixed number of levels, since sums depend on the order of events.
+/// A bottom-up tree. Its number of levels is fixed from the start, since the sums depend on the
+/// order of events.
 pub struct BottomUp<'i, I> {
     pub(crate) rows: Rows,
     ids: &'i I,
     window: Window,
     levels: usize,
-    /// Whether the group is part of a row's id, as for third parties.
+    /// Whether the group is part of a row's id, as in groups by third party.
     forced: bool,
     as_devtools: bool,
     clock: Clock,
     open: Vec<Open>,
-    /// Remaining time of the window, and of each open event.
+    /// Self time so far of the window and of each open event.
     own: Vec<f64>,
     outermost: Vec<bool>,
-    /// Durations of the outermost open events of each row.
+    /// Durations of the outermost open entry of each row.
     totals: HashMap<Key, f64>,
     /// Whether each request was answered from a cache.
     cached: HashMap<Key, bool>,
 }
 
 impl<'i, I: Identify> BottomUp<'i, I> {
-    /// Makes an empty tree of `levels` levels of what `window` has, in the sums of the clock.
+    /// Creates an empty tree of `rules.levels` levels for a window in sums of the clock.
     pub fn new(ids: &'i I, window: Window, rules: BottomUpRules, space: &Space) -> Self {
         let BottomUpRules { levels, forced, as_devtools, clock } = rules;
         BottomUp {
@@ -198,7 +200,8 @@ impl<'i, I: Identify> BottomUp<'i, I> {
         Key { id: self.ids.id(entry), group }
     }
 
-    /// Notes which requests were answered from a cache. Must precede the walk.
+    /// Notes whether a request was answered from a cache. All requests must be noted before the
+    /// walk.
     pub fn note_cached(&mut self, entry: &Entry) {
         if let Some(received) = self.ids.received(entry)
             && received.kind == ReceivedKind::Response
@@ -207,7 +210,7 @@ impl<'i, I: Identify> BottomUp<'i, I> {
         }
     }
 
-    /// Adds an ended event to the rows of its callers.
+    /// Adds an event that has ended to the rows of its callers.
     fn add_callers(&mut self, mut row: u32, self_time: f64, entry: &Entry, end: f64) {
         let start = self.clock.sum(entry.ts);
         let above = self.open.len();
@@ -233,8 +236,10 @@ impl<'i, I: Identify> BottomUp<'i, I> {
         }
     }
 
-    /// Returns the rows with the root's times. Drops rows without self time, except those with
-    /// bytes and those of events without a duration. Tables to be merged (`shared`) keep them.
+    /// Returns the rows. The total time of the root is the window.
+    ///
+    /// Removes rows without self time and bytes, except those of events without a duration. If the
+    /// table will be merged with others (`shared`), removes only rows that have no time at all.
     pub fn finish(mut self, shared: bool) -> Rows {
         let (total, self_time) = (self.window.to - self.window.from, or_zero(self.own.pop()));
         self.rows.update(0, |root| (root.total, root.own) = (total, self_time));
@@ -259,7 +264,7 @@ impl<'i, I: Identify> BottomUp<'i, I> {
     }
 }
 
-/// JavaScript's `x || 0`.
+/// Returns the result of JavaScript's `x || 0`.
 fn or_zero(number: Option<f64>) -> f64 {
     number.filter(|number| !number.is_nan()).unwrap_or(0.0)
 }

@@ -1,5 +1,4 @@
-//! Members of `args` that the scan reads. Traces have millions of events, and most have none of
-//! these.
+//! The members of `args` that the scan reads. Most events have none of them.
 
 use crate::value::Value;
 use crate::value::typed::{List, Object, object};
@@ -25,13 +24,13 @@ object! {
 static NO_TEXT: Value = Value::Text(Vec::new());
 
 impl Args {
-    /// Returns the id of a request, as JavaScript converts it in a template.
+    /// Returns the id of a request, converted as in a JavaScript template.
     pub(crate) fn request_id(&self) -> Cow<'_, [u8]> {
         self.data.0.as_ref().map_or(b"undefined".into(), |data| data.request_id.template())
     }
 
-    /// Returns the trace id of a sample (DevTools: `extractSampleTraceId`); from `beginData` only,
-    /// if present.
+    /// Returns the trace id of a sample (DevTools: `extractSampleTraceId`). If `args` has
+    /// `beginData`, reads no other member.
     pub(crate) fn trace_id(&self) -> Option<f64> {
         let value = match (&self.begin_data.0, &self.sample_trace_id, &self.data.0) {
             (Some(begin), ..) => &begin.sample_trace_id,
@@ -48,13 +47,13 @@ impl Args {
         begin.or_else(|| self.data.0.as_ref()?.frame.truthy())
     }
 
-    /// Returns the URL of an event with this name, or the id of the request that has it (DevTools:
-    /// `getNonResolvedURL`).
+    /// Returns the URL of an event with this name, and the id of its request (DevTools:
+    /// `getNonResolvedURL`). If the event has no URL, that of the request applies.
     pub(crate) fn url_or_request(&self, name: &[u8]) -> (Option<&Value>, Option<&Value>) {
         let data = self.data.0.as_ref();
         let is_there = |value: &&Value| **value != Value::Missing;
         let request = data.map(|data| &data.request_id).filter(is_there);
-        // Events of a request belong to it, with or without a URL.
+        // Events of a request keep its id, whether or not they have a URL.
         let named_request = request.filter(|_| is_of_request(name));
         if name == b"ParseAuthorStyleSheet" {
             return (data.map(|data| &data.stylesheet_url).filter(is_there), named_request);

@@ -1,5 +1,5 @@
 //! Units of time: DevTools' microseconds and milliseconds with its rounding, or exact nanoseconds
-//! from the first event.
+//! since the first event.
 //!
 //! Entries have times in *ticks*: microseconds, or exact nanoseconds. Windows and totals are
 //! *sums*: milliseconds, or exact nanoseconds.
@@ -14,13 +14,13 @@ pub enum Times {
     /// Doubles of microseconds and milliseconds, rounded as in DevTools.
     #[default]
     Devtools,
-    /// Whole nanoseconds from the first event: sums up to 104 days are exact in any order.
+    /// Whole nanoseconds since the first event. Sums of up to 104 days are exact in any order.
     Exact,
     /// DevTools' times for Chrome recordings and V8's CPU profiles, otherwise exact times.
     Auto,
 }
 
-/// A time range in milliseconds; within this crate often in sums of the clock.
+/// A time range in milliseconds. Within this crate, often a range in sums of the clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
     /// Start of the range.
@@ -29,7 +29,7 @@ pub struct Window {
     pub to: f64,
 }
 
-/// A range of ticks; both ends are in it.
+/// A time range in ticks, which includes its start and end.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TickRange {
     /// The first tick.
@@ -48,7 +48,7 @@ pub fn by_time(a: f64, b: f64) -> Ordering {
     a.partial_cmp(&b).unwrap_or_else(|| a.total_cmp(&b))
 }
 
-/// Converts between ticks, sums and written times.
+/// Converts between ticks, sums and times as written in the trace.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clock {
     /// Number of ticks per unit of sums.
@@ -64,17 +64,18 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// Creates a clock of exact nanoseconds from `origin`.
+    /// Creates a clock whose times are nanoseconds since `origin`.
     pub(crate) fn exact(origin: i64) -> Self {
         Clock { per_sum: 1.0, origin: Some(origin) }
     }
 
-    /// Returns the nanosecond in which exact times begin; `None` for DevTools' times.
+    /// Returns the written nanosecond that is time 0 of exact times. Returns `None` if the clock
+    /// has DevTools' times.
     pub fn origin(self) -> Option<i64> {
         self.origin
     }
 
-    /// Sums of ticks.
+    /// Converts ticks to sums.
     #[inline]
     pub fn sum(self, tick: f64) -> f64 {
         tick / self.per_sum
@@ -85,7 +86,7 @@ impl Clock {
         sum * self.per_sum
     }
 
-    /// Rounds exact times to whole nanoseconds.
+    /// Rounds a time to whole nanoseconds if times are exact.
     pub(crate) fn whole(self, time: f64) -> f64 {
         if self.origin.is_some() { time.round() } else { time }
     }
@@ -100,7 +101,7 @@ impl Clock {
         if self.origin.is_some() { self.whole(micros * 1000.0) } else { micros }
     }
 
-    /// Converts written microseconds to ticks.
+    /// Converts microseconds as written in the trace to ticks.
     pub(crate) fn of_written(self, micros: f64) -> f64 {
         match self.origin {
             Some(origin) if micros.is_finite() => nanos_of(micros).saturating_sub(origin) as f64,
@@ -108,12 +109,12 @@ impl Clock {
         }
     }
 
-    /// Converts written microseconds to microseconds on this clock.
+    /// Converts microseconds as written in the trace to microseconds on this clock.
     pub(crate) fn placed_micros(self, micros: f64) -> f64 {
         self.micros(self.of_written(micros))
     }
 
-    /// Converts ticks to the nearest double of written microseconds.
+    /// Converts ticks to microseconds as written in the trace, rounded to a double.
     pub(crate) fn written_micros(self, tick: f64) -> f64 {
         match self.origin {
             Some(origin) if tick.is_finite() => (i128::from(origin) + tick as i128) as f64 / 1000.0,
@@ -121,7 +122,8 @@ impl Clock {
         }
     }
 
-    /// Converts ticks to written nanoseconds; `None` beyond 64 bits.
+    /// Converts ticks to nanoseconds as written in the trace. Returns `None` if the result exceeds
+    /// 64 bits.
     pub fn written_nanos(self, tick: f64) -> Option<i64> {
         let nanos = (if self.origin.is_some() { tick } else { tick * 1000.0 }).round();
         let nanos = (nanos.abs() < i64::MAX as f64).then_some(nanos as i64)?;
@@ -159,12 +161,13 @@ impl Clock {
         self.window(Window { from: self.sum(from), to: self.sum(to) })
     }
 
-    /// Returns a running time that starts at a tick.
+    /// Returns a running time for samples, which starts at a tick.
     pub(crate) fn times(self, start: f64) -> RunningTime {
         RunningTime { clock: self, time: start, start, picos: 0 }
     }
 
-    /// Moves a record from written times to this clock, with an offset in nanoseconds.
+    /// Converts the times of a record from written times to this clock, after adding an offset in
+    /// nanoseconds.
     pub(crate) fn place(self, record: &mut Record, offset: i64) {
         let Some(origin) = self.origin else { return };
         let Record { ts, dur, .. } = *record;
@@ -173,7 +176,7 @@ impl Clock {
         }
         let start = nanos_of(ts).saturating_add(record.rest());
         if dur.is_finite() {
-            // Both ends are rounded, which preserves nesting.
+            // Start and end are rounded, instead of the duration, which preserves nesting.
             let end = match ts.abs() < FAR {
                 true => nearest(picos(ts) + picos(dur)),
                 false => start.saturating_add(nanos_of(dur)),
@@ -184,12 +187,12 @@ impl Clock {
     }
 }
 
-/// Times of samples, each given by its distance from the previous one.
+/// Computes the times of samples from the time steps between them.
 pub(crate) struct RunningTime {
     clock: Clock,
     time: f64,
     start: f64,
-    /// Picoseconds since the start, if times are exact.
+    /// Picoseconds since the start; used only if times are exact.
     picos: i128,
 }
 
@@ -206,11 +209,12 @@ impl RunningTime {
     }
 }
 
-/// Microseconds from which a double may not represent three decimals, or the sum of two such times.
+/// Microseconds above which a double may not represent three decimals of a time, or of the sum of
+/// two such times.
 pub(crate) const FAR: f64 = (1u64 << 41) as f64;
 
 fn picos(micros: f64) -> i128 {
-    /// Centuries: larger times exceed 64 bits of nanoseconds.
+    /// Limit in microseconds. Such times exceed 64 bits of nanoseconds by far.
     const MOST: f64 = 1e19;
     let micros = micros.clamp(-MOST, MOST);
     let whole = micros.trunc();
@@ -222,12 +226,12 @@ fn nearest(picos: i128) -> i64 {
     i64::try_from(nanos).unwrap_or(if nanos < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// Rounds microseconds to nanoseconds.
+/// Rounds microseconds to whole nanoseconds.
 pub(crate) fn nanos_of(micros: f64) -> i64 {
     nearest(picos(micros))
 }
 
-/// Parses written microseconds as nanoseconds, without loss where a double is too coarse.
+/// Parses written microseconds to nanoseconds. Keeps digits that a double would lose.
 pub(crate) fn written(value: &[u8]) -> Option<i64> {
     let micros = crate::value::number(value)?;
     if micros.abs() < FAR {

@@ -11,7 +11,7 @@ impl FromStr for Matcher {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // Parsed for its error message only.
+        // The result is not used; parsing gives the error message.
         let _: tracemill_join::config::pattern::Pattern = text.parse()?;
         Regex::new(text).map(Matcher).map_err(|why| why.to_string())
     }
@@ -23,7 +23,7 @@ impl Matcher {
         self.0.as_str()
     }
 
-    /// Returns whether the pattern matches a text in bytes.
+    /// Returns whether the pattern matches anywhere in a text given as bytes.
     pub(crate) fn finds(&self, text: &[u8]) -> bool {
         self.is_match(&String::from_utf8_lossy(text))
     }

@@ -1,4 +1,5 @@
-//! JSON values as JavaScript reads them: doubles, unescaped texts, members by name.
+//! Reads JSON values as JavaScript does: numbers as doubles, strings without escapes, members by
+//! name.
 
 pub(crate) mod args;
 pub mod clock;
@@ -28,22 +29,22 @@ pub(crate) fn micros(event: &Event<'_>, field: Field) -> Option<f64> {
     quick.or_else(|| event.field(field).and_then(number))
 }
 
-/// Converts a parsed time to microseconds; `None` if parsing the written number may give another
-/// double.
+/// Converts a parsed time to microseconds. Returns `None` if parsing the written number as a double
+/// may give a different result.
 #[inline]
 fn micros_of(time: Nanos, written: &[u8]) -> Option<f64> {
-    // -0 has another double.
+    // `-0` is another double than `0`.
     let is_told = time.floor != 0 || written[0].is_ascii_digit();
     if is_told { exact_micros(time) } else { None }
 }
 
-/// Returns the double nearest to a time, in microseconds, if such doubles preserve the order of
-/// nanoseconds.
+/// Returns a time in microseconds as a double. Returns `None` if the double may differ from the
+/// nearest one of the written number.
 #[inline]
 fn exact_micros(Nanos { floor, exact }: Nanos) -> Option<f64> {
     /// Below this magnitude doubles of microseconds distinguish nanoseconds.
     const FINE: u64 = (1 << 43) * 1000;
-    /// Below this magnitude they distinguish microseconds.
+    /// Below this magnitude doubles of microseconds distinguish whole microseconds.
     const WHOLE: u64 = (1 << 53) * 1000;
     let size = floor.unsigned_abs();
     match exact {
@@ -121,7 +122,7 @@ impl Value {
         self.text().map(unescaped_text)
     }
 
-    /// Returns whether a condition takes it for true.
+    /// Returns whether JavaScript treats the value as true.
     pub fn is_true(&self) -> bool {
         match self {
             Value::Missing | Value::Null => false,
@@ -142,7 +143,7 @@ impl Value {
         if matches!(self, Value::Missing | Value::Null) { other } else { self }
     }
 
-    /// Returns the value as written in ids of events: strings with quotes.
+    /// Returns the value as written in ids of events; strings keep their quotes.
     pub fn written(&self) -> Vec<u8> {
         match self {
             Value::Missing => Vec::new(),
@@ -151,7 +152,7 @@ impl Value {
         }
     }
 
-    /// Returns it as a template literal has it.
+    /// Converts the value as a JavaScript template does.
     pub fn template(&self) -> Cow<'_, [u8]> {
         match self {
             Value::Missing => b"undefined".into(),
@@ -164,7 +165,7 @@ impl Value {
     }
 }
 
-/// Returns the last members of an object with these names.
+/// Returns the last member of an object for each of these names.
 pub fn named<'v, const N: usize>(object: &'v [u8], names: [&[u8]; N]) -> [Option<&'v [u8]>; N] {
     let mut found = [None; N];
     for (key, value) in members(object) {
@@ -209,7 +210,8 @@ pub(crate) fn template(value: Option<&[u8]>) -> Cow<'_, [u8]> {
     })
 }
 
-/// Returns whether a value is an integer below 10^15 in JavaScript's format.
+/// Returns whether a number is written as JavaScript writes it, and is an integer with at most 15
+/// digits.
 fn is_shortest(value: &[u8]) -> bool {
     match value {
         [b'0'] => true,
@@ -218,7 +220,7 @@ fn is_shortest(value: &[u8]) -> bool {
     }
 }
 
-/// Formats a double like JavaScript, for magnitudes of ids and line numbers.
+/// Formats a double as JavaScript does. Correct for the magnitudes of ids and line numbers.
 pub(crate) fn shortest(number: f64) -> String {
     if number == 0.0 { "0".to_owned() } else { number.to_string() }
 }

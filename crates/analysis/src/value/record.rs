@@ -8,14 +8,14 @@ record! {
     pub struct Record {
         /// Start in microseconds, or in ticks after placing.
         pub ts: f64,
-        /// Duration in the same unit; 0 if missing.
+        /// Duration in the unit of `ts`; 0 if missing.
         pub dur: f64,
-        /// The number of its kind.
+        /// Number of the event's kind.
         pub kind: u32,
         /// Number of the event's details; 0 for none.
         pub(crate) details: u32,
-        /// Lowest byte: phase. Next 16 bits: nanoseconds that `ts` cannot represent. Above: number
-        /// of the event among all.
+        /// The lowest byte is the phase. The next 16 bits are the nanoseconds that `ts` cannot
+        /// represent. The bits above are the number of the event among all events.
         tagged: u64,
     }
 }
@@ -41,17 +41,18 @@ impl Record {
         i64::from((self.tagged >> REST) as u16 as i16)
     }
 
-    /// Returns the record after `events` earlier events, with new numbers of kind and details.
+    /// Returns the record of an event that follows `events` earlier ones, with new numbers of its
+    /// kind and details.
     pub(crate) fn behind(self, events: u64, kind: u32, details: u32) -> Self {
         Record { kind, details, tagged: self.tagged + (events << NUMBER), ..self }
     }
 
-    /// Returns its `ph`.
+    /// Returns the phase (`ph`) of the event.
     pub fn phase(&self) -> u8 {
         self.tagged as u8
     }
 
-    /// Returns its number among all events.
+    /// Returns the number of the event among all events.
     pub fn number(&self) -> u64 {
         self.tagged >> NUMBER
     }

@@ -1,15 +1,15 @@
-//! Lists of records within the memory budget; the rest is spilled to disk.
+//! Lists of records that move to disk when they exceed the memory budget.
 
 use tracemill_trace::order::{KeySorter, Keyed};
 use tracemill_trace::run::memory::{Lease, Share};
 use tracemill_trace::spill::{Record, SpillArray, SpillIndex, SpillVec};
 
-/// Spillable memory for lists.
+/// Memory for lists that can be spilled to disk.
 #[derive(Clone, Debug)]
 pub struct Space {
-    /// The lease that all lists share.
+    /// The memory budget that all lists share.
     lease: Lease,
-    /// Number of threads that sort.
+    /// Number of threads that sort a list.
     threads: usize,
 }
 
@@ -24,43 +24,44 @@ impl Space {
         Space::new(Lease::alone(bytes, std::env::temp_dir()), 1)
     }
 
-    /// Divides the memory between parallel tasks.
+    /// Divides the memory by the number of parallel tasks.
     pub fn divided(&self, parts: usize) -> Self {
         Space { lease: self.lease.divided(parts), ..*self }
     }
 
-    /// Returns one part in `share` of the memory, in bytes.
+    /// Returns the `share`-th part of the memory, in bytes.
     pub(crate) fn bytes(&self, share: u64) -> u64 {
         Share::of(1, share).bytes(self.lease.bytes())
     }
 
-    /// Returns half of one part in `share`, because a list doubles when it is full.
+    /// Returns half of the `share`-th part of the memory, because a full list doubles.
     fn half(&self, share: u64) -> Lease {
         self.lease.part(Share::of(1, 2 * share))
     }
 
-    /// Creates a list with one part in `share` of the memory.
+    /// Creates a list that uses the `share`-th part of the memory.
     pub fn spool<R: Record>(&self, share: u64) -> SpillVec<R> {
         SpillVec::new(self.half(share))
     }
 
-    /// Creates an array with one part in `share` of the memory.
+    /// Creates an array that uses the `share`-th part of the memory.
     pub(crate) fn array<R: Record>(&self, share: u64) -> SpillArray<R> {
         SpillArray::new(self.half(share))
     }
 
-    /// Creates a hash index with one part in `share` of the memory.
+    /// Creates a hash index that uses the `share`-th part of the memory.
     pub(crate) fn index(&self, share: u64) -> SpillIndex {
         SpillIndex::new(self.half(share))
     }
 
-    /// Creates a sorter with one part in `share` of the memory.
+    /// Creates a sorter that uses the `share`-th part of the memory.
     pub fn sorter<R: Keyed>(&self, share: u64) -> KeySorter<R> {
         KeySorter::new(self.half(share), self.threads)
     }
 }
 
-/// Returns bits that sort like doubles; both zeros are equal, and NaN comes last.
+/// Returns bits that sort like doubles. The bits of both zeros are equal, and those of NaN come
+/// last.
 pub fn rank(number: f64) -> u64 {
     if number.is_nan() {
         return u64::MAX;
@@ -69,7 +70,7 @@ pub fn rank(number: f64) -> u64 {
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// Returns the double of a [`rank`].
+/// Returns the double from which [`rank`] computes these bits.
 pub fn of_rank(rank: u64) -> f64 {
     f64::from_bits(if rank >> 63 == 1 { rank ^ 1 << 63 } else { !rank })
 }

@@ -1,4 +1,4 @@
-//! JSON into structs: one parse of a value, in place of a look-up for each of its members.
+//! Parses JSON into structs in one pass, instead of searching for each member.
 //!
 //! ```text
 //! object! {
@@ -21,8 +21,8 @@ use std::marker::PhantomData;
 use tracemill_tokenizer::Cursor;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Defines structs with a derived `Deserialize`. Members are named like fields in camel case, or by
-/// `#[serde(rename)]`.
+/// Defines structs with a derived `Deserialize`. A member's name is the field's name in camel case,
+/// unless `#[serde(rename)]` gives another.
 #[macro_export]
 macro_rules! object {
     (@kind) => { $crate::value::Value };
@@ -52,12 +52,14 @@ thread_local! {
         RefCell::new((Vec::new(), Buffers::with_max_depth(0, MAX_DEPTH)));
 }
 
-/// Reads an object; one without members if `json` is something else. Cost: a copy and one parse of all of it.
+/// Parses an object. If `json` is not an object, returns a struct without members. Cost: copies and
+/// parses the whole text.
 pub fn decode<T: DeserializeOwned + Default>(json: &[u8]) -> T {
     parse::<Object<T>>(json).0.unwrap_or_default()
 }
 
-/// Parses a value, an [`Object`] or a [`List`]. Cost: a copy and one parse, at least about 150 ns.
+/// Parses a value, an [`Object`] or a [`List`]. Cost: copies and parses the whole text, which takes
+/// at least about 150 ns.
 pub(crate) fn parse<T: DeserializeOwned + Default>(json: &[u8]) -> T {
     BUFFERS.with_borrow_mut(|(copy, buffers)| {
         copy.clear();
@@ -98,9 +100,9 @@ fn pull<T: DeserializeOwned + Default>(json: &[u8]) -> T {
 /// A deserializer for the next value of a cursor, or for the rest of an entered object or array.
 struct Pull<'c, 'a> {
     cursor: &'c mut Cursor<'a>,
-    /// Whether members may be duplicate; the last one counts, as in `JSON.parse`.
+    /// Whether members may occur twice. If so, the last one counts, as in `JSON.parse`.
     is_repeated: bool,
-    /// Offsets of the values that count, if members are duplicate.
+    /// Offsets of the last value of each member, if members may occur twice.
     last: Option<HashMap<Cow<'a, [u8]>, usize>>,
 }
 
@@ -198,12 +200,12 @@ impl<'de> SeqAccess<'de> for Pull<'_, 'de> {
     }
 }
 
-/// A struct; `None` for values that JavaScript treats as false, and an empty struct for other
-/// values.
+/// A struct. Values that JavaScript treats as false become `None`, and other values that are not
+/// objects become an empty struct.
 #[derive(Clone, Debug, Default)]
 pub struct Object<T>(pub Option<T>);
 
-/// The elements of an array, at most `MOST`; `None` for any other value.
+/// The first `MOST` elements of an array. Values other than arrays become `None`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct List<T, const MOST: usize = { usize::MAX }>(pub(crate) Option<Vec<T>>);
 
@@ -445,7 +447,7 @@ mod tests {
             let mut copy = text.clone().into_bytes();
             quick += usize::from(simd_json::serde::from_slice::<Object<Outer>>(&mut copy).is_ok());
             assert_finds_the_same(text.as_bytes());
-            // Changed or missing bytes: invalid UTF-8, invalid JSON.
+            // Changing or removing bytes makes invalid UTF-8 and invalid JSON.
             let mut bytes = text.into_bytes();
             if let Some(at) = (bytes.len() as u64 - 2).checked_sub(1).map(|most| random.below(most))
             {

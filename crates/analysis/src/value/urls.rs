@@ -37,8 +37,8 @@ impl<'u> Url<'u> {
         })
     }
 
-    /// Returns the last two labels of the host; the whole host if it is an address, or with
-    /// `whole`.
+    /// Returns the last two labels of the host. Returns the whole host if it is an IP address, or
+    /// with `whole`.
     pub(crate) fn domain(&self, whole: bool) -> &'u [u8] {
         let host = self.host;
         let is_address = !host.is_empty() && host.iter().all(|b| b.is_ascii_digit() || *b == b'.');
@@ -53,8 +53,8 @@ impl<'u> Url<'u> {
     }
 }
 
-/// Returns the package of a URL or path: the last one in `node_modules`, or `node:`; `[no package]`
-/// for other files, and an empty text for an empty URL.
+/// Returns the package of a URL or path: the last one in `node_modules`, or `node:`. Returns `[no
+/// package]` for other files, and an empty text for an empty URL.
 pub(crate) fn package(url: &[u8]) -> &[u8] {
     const FOLDER: &[u8] = b"/node_modules/";
     if url.is_empty() {
@@ -89,9 +89,9 @@ pub(crate) fn is_ignored(url: &[u8]) -> bool {
     }
 }
 
-/// Removes query and fragment from a URL, and replaces content hashes by `*`, so that builds can be
-/// compared. A hash is at least eight hex digits, one of them decimal, between dots, dashes or
-/// slashes.
+/// Removes query and fragment from a URL, and replaces content hashes by `*`, so that URLs of
+/// different builds are equal. A hash consists of at least eight hex digits, at least one of them
+/// from 0 to 9, between dots, dashes or slashes.
 pub fn without_hashes(url: &str) -> String {
     let plain = url.split(['?', '#']).next().unwrap_or_default();
     let is_hash = |part: &str| {

@@ -1,4 +1,4 @@
-//! Source maps that are not used, or hardly fit.
+//! Source maps that cannot be used, and maps that hardly fit their sources.
 /// A source map that is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnusedMap {
@@ -29,17 +29,18 @@ impl MapFault {
     }
 }
 
-/// Number of named functions with source text, and of those whose name the source has at the mapped
-/// position.
+/// Number of functions whose source text is known, and number of those functions whose name is in
+/// the source at the mapped position.
 ///
-/// Maps of six bundlers have at least four fifths; maps of other builds have at most a third.
+/// In maps of six bundlers, at least four fifths of the names are found. In maps of other builds,
+/// at most a third are found.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Met {
     with_text: u64,
     placed: u64,
 }
 
-/// Minimum number of functions for a conclusion.
+/// Minimum number of functions for a verdict on a map.
 const FEW: u64 = 8;
 
 impl Met {

@@ -15,15 +15,16 @@ use std::path::{Path, PathBuf};
 /// Maximum number of bytes of a `sourceMappingURL` of an external map.
 const LONGEST_URL: usize = 4096;
 
-/// A folder or file that may be read.
+/// A folder or file that the user named for source maps.
 pub(super) struct Folder {
     /// Path as given by the user.
     named: PathBuf,
-    /// Path of the folder without symbolic links.
+    /// Path of the folder without symbolic links. For a file, the path of the folder that contains
+    /// it.
     root: PathBuf,
-    /// Files below the root that may be scripts or maps, by relative path.
+    /// Paths, relative to the root, of files that may be scripts or maps.
     files: BTreeSet<String>,
-    /// Whether the user named a file, which then may be outside the script's folder.
+    /// Whether the user named a file. It may belong to a script in any other folder.
     is_file: bool,
 }
 
@@ -58,7 +59,7 @@ impl Folder {
         Ok(Folder { named, root, files, is_file: true })
     }
 
-    /// Lists the files. Cost: visits each entry below the folder. Heap: the wanted files.
+    /// Lists the files that are wanted. Cost: visits each entry below the folder.
     fn list(&mut self, wanted: &BTreeSet<String>, unused: &mut Vec<UnusedMap>) {
         let mut open = vec![(self.root.clone(), String::new())];
         while let Some((folder, below)) = open.pop() {
@@ -90,18 +91,18 @@ impl Folder {
         }
     }
 
-    /// Returns the name of the file, if the user named one.
+    /// Returns the name of the only file, if the user named a file.
     pub(super) fn named(&self) -> Option<&String> {
         self.files.first().filter(|_| self.is_file)
     }
 
-    /// Returns the paths below the folder that a script's path may mean, longest first.
+    /// Returns the relative paths, longest first, of files that may be the script with a path.
     fn candidates<'u>(&self, path: &'u str) -> Vec<&'u str> {
         if self.is_file {
             return vec![path.rsplit('/').next().unwrap_or_default()];
         }
         let root = self.root.to_string_lossy().replace('\\', "/");
-        // A path of this machine is unambiguous.
+        // A path below the folder itself has only one meaning.
         if let Some(relative) = path.strip_prefix(&root).and_then(|rest| rest.strip_prefix('/')) {
             return vec![relative];
         }
@@ -117,7 +118,7 @@ impl Folder {
         all
     }
 
-    /// Returns the map of the script with a URL. Adds unusable maps to `unused`.
+    /// Finds the map of the script with a URL. Adds maps that cannot be used to `unused`.
     pub(super) fn place(
         &self,
         folder: usize,
@@ -159,7 +160,7 @@ impl Folder {
                 "{shown} says that its map is {url}, which is not in the folder: not opened"
             ))
         })?;
-        // A missing file is searched by name.
+        // If the file does not exist, the map is searched by its name instead.
         Ok(Some(Named::Path(path)).filter(|named| match named {
             Named::Path(path) => self.root.join(path).is_file(),
             Named::Inline => true,
@@ -179,7 +180,7 @@ impl Folder {
         })
     }
 
-    /// Returns the URL to which the sources of a map are relative: that of the map.
+    /// Returns the URL of a map, to which the paths of its sources are relative.
     pub(super) fn base(place: &Place, script: &str) -> String {
         let name = place.path.rsplit('/').next().unwrap_or_default();
         match place.is_inline || file_of(script) == name.trim_end_matches(".map") {
@@ -188,7 +189,7 @@ impl Folder {
         }
     }
 
-    /// Reads a regular file in the folder of at most `most` bytes.
+    /// Reads a regular file in the folder. Fails if the file has more than `most` bytes.
     pub(super) fn read(&self, path: &str, most: u64) -> Result<Vec<u8>, UnusedMap> {
         let shown = self.shown(path);
         let failed = |why: io::Error| MapFault::Unreadable.of(format!("{shown}: {why}"));
@@ -220,7 +221,7 @@ enum Named {
     Path(String),
 }
 
-/// Returns the last `sourceMappingURL` of a script.
+/// Returns the URL in the last `sourceMappingURL` comment of a script.
 fn mapping_url(script: &[u8]) -> Option<&[u8]> {
     const KEY: &[u8] = b"sourceMappingURL=";
     let at = memmem::rfind(script, KEY)?;
@@ -234,7 +235,7 @@ fn mapping_url(script: &[u8]) -> Option<&[u8]> {
     (is_comment && !url.is_empty()).then_some(url)
 }
 
-/// Returns the map of a `data:` URL.
+/// Decodes the map in a `data:` URL.
 pub(super) fn inline(url: &str) -> Option<Cow<'static, [u8]>> {
     data_of(url).map(Cow::Owned)
 }

@@ -1,16 +1,16 @@
-//! Decodes the `mappings` of a source map: base64 segments, with each value relative to the
-//! previous.
+//! Decodes the `mappings` of a source map: segments of base64 numbers, each relative to the number
+//! in the previous segment.
 
 use std::ops::Range;
 
 /// Line and column, from 0; columns count UTF-16 units.
 pub(super) type Place = (u32, u32);
 
-/// A segment: a position in the script, and its origin.
+/// A segment: a position in the script, and the position in a source from which it was generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     pub(super) place: Place,
-    /// `None` for text without a source.
+    /// The position in the source; `None` for generated text that has no source.
     pub(super) origin: Option<Origin>,
 }
 
@@ -25,8 +25,8 @@ pub(super) struct Origin {
 pub(super) struct Segments<'m> {
     text: &'m [u8],
     at: usize,
-    /// Current line and column in the script; source, line, column and name, as sums of
-    /// differences.
+    /// The line and column in the script, and the source, line, column and name, after the segments
+    /// read so far.
     line: u32,
     column: i64,
     origin: [i64; 4],
@@ -41,7 +41,7 @@ impl<'m> Segments<'m> {
         Segments { text, at: 0, line: 0, column: 0, origin: [0; 4] }
     }
 
-    /// Reads the differences of a segment, and their number.
+    /// Reads the numbers of a segment, and returns how many there are.
     fn fields(&mut self) -> Result<([i64; 5], usize), Broken> {
         let (mut fields, mut count) = ([0; 5], 0);
         while let Some(&byte) = self.text.get(self.at)
@@ -59,7 +59,7 @@ impl<'m> Segments<'m> {
         let (mut value, mut shift) = (0i64, 0);
         loop {
             let digit = self.text.get(self.at).and_then(|&byte| digit(byte));
-            // A 32-bit number has no more digits.
+            // A 32-bit number has no more than seven digits.
             let Some(digit) = digit.filter(|_| shift <= 30) else { return Err(Broken(self.at)) };
             self.at += 1;
             value |= i64::from(digit & 31) << shift;
@@ -132,14 +132,15 @@ fn digit(byte: u8) -> Option<u8> {
     })
 }
 
-/// Finds for each position the last segment on its line that begins at or before it.
+/// Finds for each wanted position the last segment on its line that begins at or before the
+/// position.
 ///
-/// Memory holds one result per position, whatever the size of the map.
+/// Memory: one result per wanted position, whatever the size of the map.
 pub(super) struct LookUp<'a> {
     /// Sorted, distinct positions.
     wanted: &'a [Place],
-    /// For each position: the last segment since the previous position, and the number of its map
-    /// part.
+    /// For each position, the last segment between the previous position and this one. Each segment
+    /// comes with the number of its part of the map.
     last: Vec<Option<(Segment, usize)>>,
 }
 
@@ -148,7 +149,8 @@ impl<'a> LookUp<'a> {
         LookUp { wanted, last: vec![None; wanted.len()] }
     }
 
-    /// Reads the segments of a part of a map, which covers `within` of the script.
+    /// Reads the segments of one part of a map. The part applies to the range `within` of the
+    /// script.
     pub(super) fn take(
         &mut self,
         mappings: &[u8],
@@ -165,7 +167,7 @@ impl<'a> LookUp<'a> {
                 break;
             }
             segment.place = place;
-            // Most lines have no requested position.
+            // Most lines have no wanted position.
             while self.wanted.get(next).is_some_and(|wanted| wanted.0 < place.0) {
                 next += 1;
             }
@@ -181,7 +183,8 @@ impl<'a> LookUp<'a> {
                 continue;
             }
             let (known, is_exact) = (&mut self.last[at], self.wanted[at] == place);
-            // At an exact position the first segment counts, as in other readers.
+            // Of several segments exactly at a wanted position, the first counts, as in other
+            // readers.
             if known
                 .is_none_or(|(known, _)| known.place < place || known.place == place && !is_exact)
             {

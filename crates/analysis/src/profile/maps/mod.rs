@@ -47,7 +47,7 @@ impl Default for SourceMaps {
 /// Results of applying source maps.
 #[derive(Clone, Debug, Default)]
 pub struct Mapped {
-    /// Whether there was any place to look for maps.
+    /// Whether the user named paths or the traces have maps, so that maps were searched.
     pub was_asked: bool,
     /// Number of scripts with a used map.
     pub scripts: u64,
@@ -59,7 +59,7 @@ pub struct Mapped {
     pub unmapped: (Vec<String>, u64),
     /// Maps that cannot be used.
     pub unusable: Vec<UnusedMap>,
-    /// One sentence for each used map that hardly fits its sources.
+    /// A sentence for each used map that hardly fits its sources.
     pub doubtful: Vec<String>,
 }
 
@@ -81,7 +81,8 @@ struct Source {
     column: u32,
 }
 
-/// Number of a script's URL, a function of it, and its origin.
+/// The number of a script's URL, a function in the script, and the position of that function in a
+/// source.
 type FoundFunction<'f> = (u32, Function, &'f Found<'f>);
 
 /// Functions by the number of their script's URL.
@@ -109,7 +110,8 @@ impl<'a> Mapper<'a> {
         }
     }
 
-    /// Finds the maps of all functions in `frames`, in traces' `metadata`, then in folders.
+    /// Finds the maps of all functions in `frames`. Searches the traces' `metadata` first, then
+    /// folders.
     ///
     /// Cost: visits each frame, and reads each used map once.
     pub(crate) fn read(
@@ -144,8 +146,8 @@ impl<'a> Mapper<'a> {
         self.mapped.unmapped = (left, scripts.len() as u64);
     }
 
-    /// Returns the function of a frame, if it has a position and is not the top-level code of a
-    /// script.
+    /// Returns the name and position of a frame's function. Returns `None` if the frame has no
+    /// position, or is the top-level code of a script.
     fn function(&self, frame: &Frame) -> Option<Function> {
         let position =
             |text: u32| std::str::from_utf8(self.names.bytes_of(text)).ok()?.parse().ok();
@@ -243,8 +245,8 @@ impl<'a> Mapper<'a> {
         }
     }
 
-    /// Returns the script that a map names in its key `file`, and the map's path, unless its file
-    /// name identifies the script.
+    /// Finds the script of a map file by its key `file`, and returns the script and the path of the
+    /// map. Returns `None` if the name of the map file already names a script.
     fn of_file(
         &self,
         folder: &Folder,
@@ -273,8 +275,8 @@ impl<'a> Mapper<'a> {
         }
     }
 
-    /// Applies a map named `of` to functions of scripts. `base` returns the URL to which the
-    /// sources of a script are relative.
+    /// Applies a map with the displayed name `of` to functions of scripts. `base` returns the URL
+    /// to which the paths of a script's sources are relative.
     fn apply(
         &mut self,
         of: &str,
@@ -335,7 +337,7 @@ impl<'a> Mapper<'a> {
         Ok(())
     }
 
-    /// Changes a frame to its source name and position, if a map has them.
+    /// Replaces the name and position of a frame by those in the source, if a map has them.
     pub(crate) fn change(&self, frame: &mut Frame) {
         if self.sources.is_empty() || frame.url == 0 {
             return;
@@ -367,7 +369,7 @@ impl<'t> Lines<'t> {
         Lines { text, starts }
     }
 
-    /// Returns the text, and the offset of a position in it.
+    /// Returns the text, and the byte offset of a line and column in it.
     fn at(&self, place: Place) -> Option<(&str, usize)> {
         let (line, column) = place;
         let text = self.text.as_deref()?;

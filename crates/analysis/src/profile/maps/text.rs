@@ -1,4 +1,4 @@
-//! Parses the JSON of a source map. Only requested elements are unescaped.
+//! Parses the JSON of a source map. Only the needed elements of its lists are unescaped.
 
 use super::mappings::{Broken, LookUp, Place, Segment};
 use crate::value::{elements, member, number, string};
@@ -8,7 +8,7 @@ use tracemill_tokenizer::{Cursor, validate_value};
 
 /// A source map, in one or several parts (sections).
 pub(super) struct MapText<'m> {
-    /// Range of the script of each part, in order.
+    /// The parts in order, each with the range of the script to which it applies.
     parts: Vec<(Range<Place>, PartText<'m>)>,
     /// Script named by the key `file`.
     pub(super) file: Option<Vec<u8>>,
@@ -25,7 +25,7 @@ struct PartText<'m> {
     ignored: &'m [u8],
 }
 
-/// The origin of the text at a position.
+/// A wanted position in the script, and its position and name in a source.
 pub(super) struct Found<'m> {
     pub(super) place: Place,
     pub(super) origin: Place,
@@ -35,11 +35,11 @@ pub(super) struct Found<'m> {
 
 #[derive(Clone)]
 pub(super) struct FoundSource<'m> {
-    /// Identifies the source.
+    /// Number of the part of the map, and number of the source in that part.
     pub(super) number: (usize, u32),
     /// Raw path, including `sourceRoot`.
     pub(super) path: Vec<u8>,
-    /// Raw text of the source.
+    /// Text of the source, as a raw JSON string.
     pub(super) content: Option<&'m [u8]>,
     /// Whether the map marks the source as third-party.
     pub(super) is_library: bool,
@@ -49,7 +49,7 @@ pub(super) struct FoundSource<'m> {
 type Picked<'m> = BTreeMap<u32, &'m [u8]>;
 
 impl<'m> MapText<'m> {
-    /// Parses a map. Cost: two passes over the text.
+    /// Parses a map. Cost: two passes over its text.
     ///
     /// # Errors
     /// Returns the defect as the end of a sentence.
@@ -79,7 +79,8 @@ impl<'m> MapText<'m> {
         Ok(MapText { parts, file })
     }
 
-    /// Returns the origins of sorted, distinct positions. Cost: a pass over mappings and lists.
+    /// Finds the sources of sorted, distinct positions. Cost: a pass over the mappings and lists of
+    /// each part.
     ///
     /// # Errors
     /// Returns the errors of [`MapText::parse`].
@@ -113,7 +114,7 @@ impl<'m> MapText<'m> {
     }
 }
 
-/// Needed elements of a map's lists.
+/// The needed elements of the lists in a part of a map.
 struct Lists<'m> {
     names: Picked<'m>,
     sources: Picked<'m>,
@@ -177,7 +178,7 @@ impl<'m> PartText<'m> {
     }
 }
 
-/// Sets the wanted elements from an array; missing ones stay empty.
+/// Sets the elements with wanted numbers from an array. Missing elements stay empty.
 fn pick<'m>(array: &'m [u8], wanted: &mut Picked<'m>) {
     let mut cursor = Cursor::new(array);
     let Some(&last) = wanted.keys().last() else { return };
@@ -194,7 +195,7 @@ fn pick<'m>(array: &'m [u8], wanted: &mut Picked<'m>) {
     }
 }
 
-/// Parses the parts of a map with sections: each extends to the start of the next.
+/// Parses a map with sections. The section of each part ends where the next one begins.
 fn sections_of(sections: &[u8]) -> Result<Vec<(Range<Place>, PartText<'_>)>, String> {
     let mut starts: Vec<Place> = Vec::new();
     let mut parts = Vec::new();
