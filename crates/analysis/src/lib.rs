@@ -1,16 +1,21 @@
-//! Call trees, bottom-up and profile calls of performance traces, with the numbers of Chrome DevTools to the bit.
+//! Computes call trees, bottom-up trees and profile calls of performance traces. The numbers equal
+//! those of Chrome DevTools to the last bit.
 //!
 //! ```text
-//!  scan (parallel, 1 pass) ─> 32 bytes an event, by thread, sorted ─> calls of samples ─> merged ─> nested ─> walk ─> tables
+//!  scan (parallel, 1 pass) ─> records of events, sorted by thread ─┬─> merged ─> tree ─> walk ─> tables
+//!      samples of profiles ─> calls (one list per thread) ──────────┘
 //! ```
 //!
-//! [`Trace::read`] reads inputs; [`Trace::track`] makes a thread's flame chart; a [`View`] of it gives its rows
-//! ([`View::flame`]), [`View::call_tree`], [`View::bottom_up`] and [`View::log`] as [`Table`]s of [`TreeRow`]s.
+//! [`Trace::read`] reads inputs, and [`Trace::track`] computes the flame chart of a thread. A
+//! [`View`] of the flame chart yields its rows ([`View::flame`]). [`View::call_tree`],
+//! [`View::bottom_up`] and [`View::log`] yield [`Table`]s of [`TreeRow`]s.
 //!
-//! [`Trace::choose`] and [`Trace::parts`] do that for many threads side by side, each with a table of its own or all with one;
-//! [`Table::peek`] and [`Table::heaviest`] answer questions about a call tree. The crates `tracemill-report` and
-//! `tracemill-export` build on it: what is slow, and trees for other programs. For them the modules below are public as far as
-//! they need them.
+//! [`Trace::choose`] selects threads, and [`Trace::parts`] computes their tables in parallel, one
+//! per thread or one for all. [`Table::peek`] and [`Table::heaviest`] answer questions about a call
+//! tree.
+//!
+//! The crates `tracemill-report` and `tracemill-export` build on this crate, and use its public
+//! modules.
 //!
 //! ```
 //! use tracemill_analysis::{GroupBy, Per, Picks, Query, ReadRules, Shape, TableRules, ThreadChoice, Trace};
@@ -37,21 +42,22 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! All times are doubles, and every sum is made in the order in which DevTools makes it: so the numbers are its own, to the last
-//! bit. Where DevTools has a defect ours is right unless `as_devtools` asks for the defect ([`ReadRules`], [`TableRules`]).
+//! All times are doubles, and sums are added in the order in which DevTools adds them, so the
+//! results are equal to the last bit. Where DevTools has a defect, the numbers here are correct,
+//! unless `as_devtools` requests the defect ([`ReadRules`], [`TableRules`]).
 //!
 //! | module | job |
 //! |---|---|
-//! | `value` | numbers and texts as JavaScript reads them; records of events, clocks, room for lists |
-//! | `events` | what the args of events say: kinds, names, pages, requests, devices; who wrote the trace |
-//! | `profile` | a CPU profile: functions, source maps, call tree, samples, and the calls made of them |
+//! | `value` | numbers and texts as JavaScript reads them; records, clocks, lists |
+//! | `events` | kinds of events, data in `args` (pages, requests, GPUs); producer of the trace |
+//! | `profile` | CPU profiles: functions, source maps, call tree, samples, calls |
 //! | `entries` | events and calls of a thread as one flame chart, and the walk over it |
 //! | `tree` | rows of call trees while they are counted |
-//! | `trace` | an opened trace: threads, tracks, profiles, which threads a query chooses |
+//! | `trace` | an opened trace: threads, tracks, profiles, selection of threads |
 //! | `names` | how DevTools groups and titles rows |
-//! | `read` | the scan: 32 bytes an event, by thread and time |
+//! | `read` | the scan: records of 32 bytes per event, by thread and time |
 //! | `query` | windows, filters, limits, keys of rows |
-//! | `table` | tables of rows, one thread's or merged |
+//! | `table` | tables of rows, of one thread or merged |
 #![forbid(unsafe_code)]
 
 pub mod entries;

@@ -5,7 +5,7 @@ use tracemill_analysis::events::kinds::{Kind, NO_CAT};
 use tracemill_analysis::events::pages::Mark;
 use tracemill_analysis::{Trace, Window};
 
-/// Reports on the events of the threads that begin within the window.
+/// Reports on the events of the given threads that begin within the window.
 ///
 /// Cost: visits each event. Heap: `rows` actions, the phases, and the critical path.
 pub(crate) fn build(trace: &Trace, threads: &[usize], rows: usize, window: Window) -> Build {
@@ -62,7 +62,8 @@ fn phases(trace: &Trace) -> Vec<(String, Window)> {
     begins.sort_by(|a, b| a.0.total_cmp(&b.0));
     let ends: Vec<f64> = begins.iter().skip(1).map(|begin| begin.0).collect();
     let ends = ends.into_iter().chain([trace.bounds.1 / 1000.0]);
-    // Markers after the end do not extend the trace.
+    // Markers may be later than the end of the trace, so windows that end before their start become
+    // empty.
     let window = |from: f64, to: f64| Window { from, to: to.max(from) };
     begins.into_iter().zip(ends).map(|((from, name), to)| (name, window(from, to))).collect()
 }

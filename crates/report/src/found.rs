@@ -13,9 +13,9 @@ pub struct ReportRules {
     pub rows: usize,
     /// Producer whose sections are reported; detected if `None`.
     pub producer: Option<Producer>,
-    /// Rules for entries that count.
+    /// Rules for which entries are counted.
     pub tables: TableRules,
-    /// Window in milliseconds on the trace's clock; the whole trace if `None`.
+    /// Window in milliseconds on the trace's clock. `None` means the whole trace.
     pub window: Option<Window>,
     /// Options for GPUs.
     pub devices: DeviceRules,
@@ -24,10 +24,11 @@ pub struct ReportRules {
 /// Options for the report on GPUs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceRules {
-    /// Gaps below this many nanoseconds between two kernels of a stream count as launch overhead.
+    /// A gap of less than this many nanoseconds between two kernels of a stream counts as launch
+    /// overhead.
     pub kernel_gap: i64,
-    /// Whether kernels of the last step, which may be incomplete, and kernels without a known
-    /// launch are left out.
+    /// Whether to leave out kernels of the last step, which may be incomplete, and kernels whose
+    /// launch is unknown.
     pub drop_last_step: bool,
 }
 
@@ -44,7 +45,7 @@ pub struct Report {
     pub producer: Producer,
     /// The window in milliseconds on the trace's clock.
     pub window: Window,
-    /// Functions and events of all threads by self time, without V8's `(idle)`.
+    /// Functions and events of all threads, by self time, without calls to V8's `(idle)`.
     pub hot: Option<Part>,
     /// Idle time of CPU profiles in milliseconds.
     pub idle: f64,
@@ -52,23 +53,24 @@ pub struct Report {
     pub gc: f64,
     /// The busiest thread, and the heaviest path of its call tree.
     pub heaviest: Option<(usize, TreePath)>,
-    /// Sums of each thread, the busiest first.
+    /// Busy times and other sums of each thread, the busiest thread first.
     pub threads: Vec<ThreadSums>,
     /// Tasks of more than 50 ms; `None` if the trace has no tasks.
     pub tasks: Option<Tasks>,
     /// Layouts forced by scripts; `None` if the trace has no layouts.
     pub reflows: Option<Reflows>,
-    /// Event-loop blocks; `None` without CPU profiles that can have them.
+    /// Blocks of the event loop. `None` if no CPU profile can have blocks.
     pub blocks: Option<Blocks>,
-    /// Durations of single events, for the names with most self time; `None` for producers whose
-    /// reports have more specific sections.
+    /// Durations of single events, for the names with the most self time. `None` for producers with
+    /// more specific sections.
     pub spread: Option<Vec<Spread>>,
     /// Requests that begin within the window, in the order of their first events.
     pub requests: Vec<Request>,
-    /// Visits of pages in the whole trace, by navigation; `None` unless Chrome recorded it.
+    /// Visits of pages in the whole trace, by navigation. `None` if Chrome did not record the
+    /// trace.
     pub visits: Option<Metric<Vec<Visit>>>,
-    /// Main-thread time and bytes by company for the first [`ReportRules::rows`] visits; empty if
-    /// the main thread is not selected.
+    /// Main-thread time and received bytes of each company, for each of the first
+    /// [`ReportRules::rows`] visits. Empty if the main thread is not selected.
     pub parties: Vec<Vec<Party>>,
     /// The build; `None` unless Bazel wrote the trace.
     pub build: Option<Build>,
@@ -80,7 +82,7 @@ pub struct Report {
     pub counters: Vec<Counted>,
 }
 
-/// Sums of a thread.
+/// Busy time and other sums of a thread.
 #[derive(Clone, Debug)]
 pub struct ThreadSums {
     /// Number of the thread.
@@ -95,7 +97,7 @@ pub struct ThreadSums {
     pub categories: Vec<(&'static str, f64)>,
 }
 
-/// An interval in which a thread is busy: a task, a block or another event.
+/// An interval in which a thread is busy: a task, a block of the event loop, or another event.
 #[derive(Clone, Debug)]
 pub struct Stretch {
     /// Name of the event; empty if the interval is not an event.
@@ -104,13 +106,13 @@ pub struct Stretch {
     pub thread: usize,
     /// The interval in milliseconds on the trace's clock.
     pub window: Window,
-    /// Start in microseconds, as in the event.
+    /// Start in microseconds, as written in the event.
     pub ts: f64,
     /// Duration in microseconds.
     pub dur: f64,
-    /// Exact end in microseconds; events that begin at the end are outside.
+    /// Exact end in microseconds. Events that begin at this time are not in the interval.
     pub(crate) until: f64,
-    /// DevTools' key of the event, if the interval is one.
+    /// DevTools' key of the event; `None` if the interval is not an event.
     pub key: Option<String>,
     /// Paths of the call tree with most self time, at most three.
     pub paths: Vec<TreePath>,
@@ -121,7 +123,7 @@ pub struct Stretch {
 pub struct Tasks {
     /// Number of tasks of more than 50 ms.
     pub count: u64,
-    /// Blocking time in milliseconds: the sum of the parts beyond 50 ms.
+    /// Blocking time in milliseconds: the sum, over all tasks, of the time beyond 50 ms.
     pub blocking: f64,
     /// The longest tasks.
     pub longest: Vec<Stretch>,
@@ -130,7 +132,7 @@ pub struct Tasks {
 /// Event-loop blocks of CPU profiles.
 #[derive(Clone, Debug, Default)]
 pub struct Blocks {
-    /// Number of profiles without any idle sample, whose blocks are unknown.
+    /// Number of profiles without idle samples. Their blocks are unknown.
     pub without_idle: u64,
     /// Number of blocks of at least 50 ms.
     pub count: u64,
@@ -143,8 +145,8 @@ pub struct Blocks {
 /// A build by Bazel.
 #[derive(Clone, Debug, Default)]
 pub struct Build {
-    /// Phases in order, in milliseconds on the trace's clock. A phase lasts until the next one, the
-    /// last one until the end of the trace.
+    /// Phases in order, in milliseconds on the trace's clock. A phase lasts until the next one
+    /// begins; the last phase lasts until the end of the trace.
     pub phases: Vec<(String, Window)>,
     /// Components of the critical path, by time.
     pub critical: Vec<Stretch>,
@@ -164,9 +166,9 @@ pub struct Build {
 pub struct Devices {
     /// The devices.
     pub all: Vec<Device>,
-    /// Sum over all devices of the time from the first kernel's start to the last kernel's end.
+    /// Time from the start of the first kernel to the end of the last, summed over all devices.
     pub kernel_time: f64,
-    /// Time by combination of concurrent activities on all devices, longest first.
+    /// Time in which the same kinds of kernels ran at once, summed over all devices, longest first.
     pub kinds: Vec<KindTime>,
     /// Idle time of streams by reason, the most idle stream first.
     pub idle: Vec<StreamIdle>,
@@ -176,14 +178,14 @@ pub struct Devices {
     pub all_kernels: u64,
     /// Total duration of all kernels.
     pub durations: f64,
-    /// Total overlap of kernels with the previous one on their stream, during which they cannot
-    /// have run.
+    /// Total time by which kernels overlap the previous kernel of their stream. Kernels of a stream
+    /// cannot run at once.
     pub overlong: f64,
     /// Number of kernels left out because they may belong to the last step.
     pub incomplete: u64,
 }
 
-/// Activity of a device. Time with several activities counts once in the sum of each.
+/// Activity of a device. Time with several kinds of activity counts in the sum of each kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Device {
     /// Number of the thread (stream) of the first kernel; its process is the device.
@@ -192,9 +194,9 @@ pub struct Device {
     pub kernels: u64,
     /// Number of kernels and copies with a known launch.
     pub launched: u64,
-    /// Time from the start of the first to the end of the last.
+    /// Time from the start of the first kernel or copy to the end of the last.
     pub time: f64,
-    /// Idle time.
+    /// Time without kernels and copies.
     pub idle: f64,
     /// Time with compute kernels.
     pub compute: f64,
@@ -210,10 +212,10 @@ pub struct Device {
     pub exposed_memory: f64,
 }
 
-/// Time in which exactly these kinds of kernels ran.
+/// Time in which kernels of exactly these kinds ran at once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KindTime {
-    /// One or several kinds, as `compute overlapping memory`.
+    /// Names of the kinds, such as `compute overlapping memory`.
     pub name: String,
     /// Time in milliseconds.
     pub time: f64,
@@ -222,9 +224,9 @@ pub struct KindTime {
 /// Idle time of a stream between its first and last kernel, by reason, in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StreamIdle {
-    /// The device, as [`Device::thread`].
+    /// The device, by the same number as [`Device::thread`].
     pub device: usize,
-    /// Number of the thread of the first kernel.
+    /// Number of the thread of the stream's first kernel.
     pub thread: usize,
     /// Number of the stream.
     pub stream: u32,
@@ -232,11 +234,12 @@ pub struct StreamIdle {
     pub kernels: u64,
     /// Number of kernels and copies with a known launch.
     pub launched: u64,
-    /// Total idle time, the sum of the fields below.
+    /// Total idle time: the sum of the three fields below.
     pub idle: f64,
-    /// Time before kernels launched after the end of the previous one.
+    /// Idle time before kernels that were launched after the end of the previous kernel.
     pub host_wait: f64,
-    /// Time before kernels launched earlier, if below [`DeviceRules::kernel_gap`].
+    /// Idle time before kernels that were launched earlier, in gaps below
+    /// [`DeviceRules::kernel_gap`].
     pub kernel_wait: f64,
     /// Other idle time, such as waiting for another stream.
     pub other: f64,
@@ -276,25 +279,25 @@ pub struct Compiled {
     pub sources: Vec<CompiledSource>,
     /// Number of source files.
     pub all_sources: u64,
-    /// Templates with the longest instantiation, including templates that they need.
+    /// Templates with the longest instantiation. Their times include the templates that they need.
     pub templates: Vec<Costly>,
     /// Number of templates.
     pub all_templates: u64,
-    /// Templates with the longest instantiation, where those that differ only in arguments are
-    /// combined. Recursive ones count once.
+    /// Sets of templates that differ only in their arguments, with the longest instantiation.
+    /// Recursive templates count once.
     pub template_sets: Vec<Costly>,
     /// Number of template sets.
     pub all_template_sets: u64,
-    /// Functions with the longest optimization, by file.
+    /// Functions with the longest optimization; a function counts once per file.
     pub functions: Vec<Costly>,
     /// Number of functions.
     pub all_functions: u64,
-    /// Functions with the longest optimization, where those that differ only in template arguments
-    /// are combined.
+    /// Sets of functions that differ only in template arguments, with the longest optimization.
     pub function_sets: Vec<Costly>,
     /// Number of function sets.
     pub all_function_sets: u64,
-    /// Directly included headers with the longest time, including headers that they include.
+    /// Directly included headers with the longest time. Their times include the headers that they
+    /// include.
     pub headers: Vec<Header>,
     /// Number of included files.
     pub all_headers: u64,
@@ -313,7 +316,7 @@ pub struct CompiledSource {
     pub longest: Stretch,
 }
 
-/// Sum of the times of a template, function or header.
+/// The times of a template, function or header.
 #[derive(Clone, Debug)]
 pub struct Costly {
     /// Name of the template, function or header; functions are demangled.
@@ -340,13 +343,13 @@ pub struct Header {
 /// An include chain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chain {
-    /// Files, beginning with the source; at most the innermost 32.
+    /// Files of the chain, beginning with the source. At most the innermost 32 files are listed.
     pub files: Vec<String>,
     /// Time of the inclusion in milliseconds.
     pub total: f64,
 }
 
-/// Forced layouts and style recalculations, in tasks with at least 30 ms of them.
+/// Forced layouts and style recalculations. Only tasks in which they take at least 30 ms count.
 #[derive(Clone, Debug, Default)]
 pub struct Reflows {
     /// Number of tasks.
@@ -366,7 +369,7 @@ pub struct Reflows {
 pub struct Reflow {
     /// Function name; `None` if unknown.
     pub function: Option<String>,
-    /// Where the layout was forced, or else where the function is.
+    /// Location where the layout was forced. If unknown, location of the function.
     pub location: Location,
     /// Number of layouts.
     pub count: u64,
@@ -401,7 +404,7 @@ pub(crate) fn is_gc(row: &TreeRow) -> bool {
         || row.label.as_deref() == Some("(garbage collector)")
 }
 
-/// Keeps the longest intervals, longest first; equal ones keep their order.
+/// Keeps the `rows` longest intervals, longest first. Equal intervals keep their order.
 pub(crate) fn keep_longest(all: &mut Vec<Stretch>, rows: usize) {
     all.sort_by(|a, b| b.dur.total_cmp(&a.dur));
     all.truncate(rows);

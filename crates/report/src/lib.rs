@@ -1,4 +1,5 @@
-//! What is slow in a trace, in sections that suit its producer; runs compared with runs.
+//! Reports what is slow in a trace, in sections that depend on the producer of the trace. Also
+//! compares runs with other runs.
 //!
 //! ```text
 //!  Trace ─┬─ events of pages, devices, compilers ─────> sections ─┐
@@ -7,8 +8,8 @@
 //!                                         other runs ─┘
 //! ```
 //!
-//! [`report`] looks at the threads of a [`Trace`](tracemill_analysis::Trace); [`Run::of`] sums them up by function, and
-//! [`compare_runs`] tells changes from chance.
+//! [`report`] examines the threads of a [`Trace`](tracemill_analysis::Trace). [`Run::of`] sums
+//! times by function, and [`compare_runs`] finds the changes that are not due to chance.
 //!
 //! ```
 //! use tracemill_analysis::{ReadRules, TableRules, ThreadChoice, Trace};
@@ -37,14 +38,14 @@
 //!
 //! | module | job |
 //! |---|---|
-//! | `sections` | the report: threads side by side, then what they share |
-//! | `survey` | one thread, looked at once |
+//! | `sections` | the report: sections of each thread, then of the whole trace |
+//! | `survey` | all sections of one thread, from one walk |
 //! | `found` | the types of sections |
 //! | `web`, `navigations`, `interactions`, `shifts`, `network`, `parties` | pages of Chrome |
 //! | `tasks`, `reflows`, `blocks` | long tasks, forced layouts, busy times of CPU profiles |
-//! | `spread` | how long single events of a name last |
+//! | `spread` | durations of single events with the same name |
 //! | `bazel`, `compiler`, `gpu` | builds by Bazel and clang, devices of PyTorch |
-//! | `compare` | runs against runs |
+//! | `compare` | comparison of runs |
 #![forbid(unsafe_code)]
 
 mod bazel;

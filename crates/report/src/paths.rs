@@ -1,4 +1,4 @@
-//! Finds reported paths in a call tree. Only their rows are converted to table rows.
+//! Finds the paths of a call tree that are reported. Converts only the rows on these paths.
 
 use tracemill_analysis::names::groups::Ids;
 use tracemill_analysis::tree::{By, Row, Rows};
@@ -7,8 +7,9 @@ use tracemill_analysis::{TreePath, TreeRow, View};
 /// Maximum number of paths of a task or block.
 const PATHS: usize = 3;
 
-/// Returns the heaviest path of the whole tree: from the row with the greatest total down to the
-/// greatest below it, and so on, like [`Table::heaviest`](tracemill_analysis::Table::heaviest).
+/// Returns the heaviest path of the tree. The path begins with the row with the greatest total
+/// time, and leads from each row to the child with the greatest total time, like
+/// [`Table::heaviest`](tracemill_analysis::Table::heaviest).
 pub(crate) fn heaviest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> TreePath {
     let mut path = TreePath::default();
     let mut at = 0;
@@ -24,7 +25,8 @@ pub(crate) fn heaviest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> TreePath 
     }
 }
 
-/// Returns the paths to the rows with most self time; equal ones in the order of the table.
+/// Returns the paths to the rows with the most self time. Rows with equal times keep the order of
+/// the table.
 pub(crate) fn hottest(rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> Vec<TreePath> {
     let mut most: Vec<(f64, u32)> = Vec::new();
     for (row, _) in rows.depth_first(By::Total, usize::MAX, true, |_| true) {
@@ -48,7 +50,7 @@ fn path_to(row: u32, rows: &Rows, view: &View<'_>, ids: &Ids<'_>) -> TreePath {
     TreePath { rows, left_out: left_out as u64 }
 }
 
-/// Converts a row of a call tree to milliseconds.
+/// Converts a row of a call tree to a table row with times in milliseconds.
 fn row_in_ms(row: &Row, depth: u32, view: &View<'_>, ids: &Ids<'_>) -> TreeRow {
     let (row, clock) = (view.row(row, depth, ids, By::Total), view.trace().clock());
     TreeRow { own: clock.ms(row.own), total: clock.ms(row.total), ..row }

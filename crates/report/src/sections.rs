@@ -1,4 +1,4 @@
-//! The report: each section from the same scan and one walk over each thread.
+//! Computes the report. All sections use the same scan, and one walk over each thread.
 
 use crate::bazel::build;
 use crate::compiler::compiled;
@@ -17,15 +17,16 @@ use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::threads::try_each;
 
-/// Reports what is slow on the threads with these numbers. Threads are computed in parallel, and their
-/// shared sums are added in the order of the threads.
+/// Reports what is slow on the threads with the given numbers. Threads are processed in parallel,
+/// and their sums are added in the order of the threads.
 ///
-/// Cost: the flame chart of each thread and one walk over it; 20 bytes for each event of the names that are listed where single events
-/// are looked at, on disk beyond the budget; 420 bytes of heap for each row of a call tree.
+/// Cost: the flame chart of each thread, and one walk over it. Heap: 420 bytes for each row of a
+/// call tree. Where durations of single events are listed, 20 bytes per event, on disk beyond the
+/// budget.
 ///
 /// # Errors
-/// Returns an I/O error of a temporary file, or [`tracemill_trace::ErrorKind::Exceeded`] if the rows
-/// need more memory than the budget has.
+/// Returns an I/O error of a temporary file, or [`tracemill_trace::ErrorKind::Exceeded`] if the
+/// rows need more memory than the budget has.
 pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<Report, Error> {
     let producer = rules.producer.unwrap_or(trace.producer());
     let room = RowRoom::new(trace.limits());
@@ -94,7 +95,7 @@ pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<R
     Ok(report)
 }
 
-/// Adds the table of all threads, without V8's `(idle)`.
+/// Adds the table of all threads, from which calls to V8's `(idle)` are removed.
 fn add_hot(trace: &Trace, parts: Vec<Part>, report: &mut Report) -> Result<(), Error> {
     report.hot = trace.bottom_up_of_all(parts)?;
     let Some(part) = &mut report.hot else { return Ok(()) };
@@ -106,7 +107,7 @@ fn add_hot(trace: &Trace, parts: Vec<Part>, report: &mut Report) -> Result<(), E
     left.finish()
 }
 
-/// Adds the sections of a single producer.
+/// Adds the sections that only one producer has.
 fn add_of_producer(
     trace: &Trace,
     threads: &[usize],
@@ -122,7 +123,7 @@ fn add_of_producer(
     if report.producer == Producer::Clang {
         report.compiled = Some(compiled(trace, threads, rows, window, room)?);
     }
-    // Without a window, requests outside the bounds of the trace count too.
+    // Without a window, requests outside the bounds of the trace are reported too.
     let is_in = |request: &Request| {
         rules.window.is_none_or(|span| (span.from..=span.to).contains(&(request.start / 1000.0)))
     };
@@ -143,7 +144,8 @@ fn counted(trace: &Trace) -> Vec<Counted> {
 }
 
 impl Report {
-    /// Adds a thread and returns its table; `busiest` is the greatest busy time so far.
+    /// Adds the results of a thread and returns its table. `busiest` is the greatest busy time so
+    /// far.
     fn add(&mut self, survey: Survey, busiest: &mut f64) -> Part {
         if survey.sums.busy > *busiest && survey.heaviest.depth() > 0 {
             *busiest = survey.sums.busy;

@@ -45,10 +45,11 @@ fn place(count: u64, percent: u64) -> u64 {
     (count * percent).div_ceil(100).saturating_sub(1)
 }
 
-/// Measures the events (X, and paired B) with these names that begin within the window.
+/// Measures the X events, and pairs of B and E, that have one of these names and begin within the
+/// window.
 ///
-/// Cost: visits each event, and sorts those with the names: 20 bytes each, on disk beyond the
-/// budget.
+/// Cost: visits each event, and sorts those with the names. Memory: 20 bytes per sorted event, on
+/// disk beyond the budget.
 pub(crate) fn spread<'n>(
     trace: &Trace,
     threads: &[usize],

@@ -1,4 +1,4 @@
-//! Collects all sections of one thread from one flame chart and one walk.
+//! Computes all sections of a thread from one flame chart and one walk.
 
 use crate::found::{Blocks, ReportRules, Stretch, Tasks, ThreadSums, is_gc};
 use crate::main_thread::blocks::blocks;
@@ -17,20 +17,21 @@ use tracemill_analysis::value::clock::Clock;
 use tracemill_analysis::{GroupBy, Part, Picks, Producer, Table, Trace, TreePath, View, Window};
 use tracemill_trace::Error;
 
-/// The contribution of a thread to the report. Categories are added when its table can be read.
+/// The results of one thread. Its categories are added later, when its table can be read.
 pub(crate) struct Survey {
     pub(crate) sums: ThreadSums,
-    /// Bottom-up table, to be merged with those of other threads.
+    /// Bottom-up table, which is merged with the tables of other threads later.
     pub(crate) table: Part,
     pub(crate) heaviest: TreePath,
     pub(crate) tasks: Option<Tasks>,
     pub(crate) blocks: Option<Blocks>,
     pub(crate) reflows: OfThread,
-    /// Parties by visit, if this is the main thread of the page.
+    /// Parties of each visit, if this is the main thread of the page.
     pub(crate) parties: Vec<Vec<Party>>,
 }
 
-/// Options, window, layout kinds, and the main thread of the page with its visits.
+/// What the survey needs: options, window, kinds that are layouts, and the main thread of the page
+/// with its visits.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'r> {
     pub(crate) rules: &'r ReportRules,
@@ -104,7 +105,7 @@ pub(crate) fn survey(
     Ok(Survey { sums, table, heaviest, tasks, blocks, reflows, parties })
 }
 
-/// Sums positive self times by category, and converts them to milliseconds.
+/// Sums the positive self times of rows by category, and converts them to milliseconds.
 pub(crate) fn categories(table: &Table, clock: Clock) -> Vec<(&'static str, f64)> {
     let mut categories: Vec<(&'static str, f64)> = Vec::new();
     for row in table.rows.iter().filter(|row| row.own > 0.0) {

@@ -1,8 +1,9 @@
 //! Sorts the records of all threads: by thread, then in DevTools' order (devtools-semantics §2.2).
 //!
 //! ```text
-//!   X, I ────────────────────────────────> sorter by thread and time ─> one list, a stretch of it for each thread
-//!   B, E ─> sorter by thread and time ─> pairs ─┘  (or in input order over all threads, as DevTools pairs them)
+//!   X, I ───────────────────────────────> sorter by thread and time ─> one list, by thread
+//!   B, E ─> sorter by thread and time ─> pairs ─┘
+//!           (as_devtools: sorter by input order)
 //! ```
 
 use crate::events::kinds::{Kind, NO_CAT};

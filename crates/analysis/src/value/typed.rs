@@ -7,8 +7,10 @@
 //! }                                                                all others: a Value
 //! ```
 //!
-//! Fields take any value, as those of JavaScript do, so that one of an odd kind loses no other. simd-json reads what is sound. What it
-//! refuses (damage, a member that stands twice, halves of surrogate pairs, numbers beyond doubles, deep nesting) a pull reader reads.
+//! A field accepts any value, so a value of an unexpected kind leaves the other fields intact.
+//! simd-json parses valid text. If simd-json refuses the text, a pull reader parses it instead.
+//! Examples are damage, duplicate members, halves of surrogate pairs, numbers beyond doubles and
+//! deep nesting.
 
 use crate::value::{Value, content, number};
 use serde::de::value::{BytesDeserializer, Error, MapAccessDeserializer};

@@ -10,7 +10,7 @@ use tracemill_trace::event::hash_texts;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::HashMap;
 
-/// The identity of a function: its name, its URL without build hashes, its line.
+/// The identity of a function: its name, its URL without build hashes, and its line.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Key {
     pub name: String,
@@ -37,10 +37,10 @@ impl Key {
     }
 }
 
-/// Numbers the distinct keys of rows.
+/// Gives each distinct key of rows a number.
 #[derive(Default)]
 pub(super) struct Keys {
-    /// Numbers by a hash of the row's texts, since many rows share a function.
+    /// Numbers of keys, by a hash of the row's texts as written. Many rows have equal texts.
     written: HashMap<[u64; 2], usize>,
     pub(super) numbers: HashMap<Key, usize>,
 }

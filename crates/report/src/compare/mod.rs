@@ -1,5 +1,5 @@
-//! Compares two sides, of one or several runs each, function by function, and tests which changes
-//! are significant.
+//! Compares two sides function by function, and tests which changes are significant. A side
+//! consists of one or several runs.
 
 mod keys;
 mod pairs;
@@ -17,9 +17,9 @@ use spread::{of_counts, of_sums};
 pub use stats::Judged;
 use stats::{adjusted, compare, median_of};
 
-/// Minimum number of runs per side for a test between runs.
+/// Minimum number of runs per side for a test of the differences between runs.
 const ENOUGH: usize = 4;
-/// Accepted share of false alarms among the significant changes.
+/// Accepted share of false alarms among the changes reported as significant.
 const ALARMS: f64 = 0.05;
 
 /// The result of comparing a function.
@@ -78,9 +78,10 @@ pub struct Pair {
     pub base: f64,
     /// Median of the new side.
     pub new: f64,
-    /// Test of the change; `None` if there is none.
+    /// Test of the change; `None` if no test is possible.
     pub judged: Option<Judged>,
-    /// Adjusted p-value: the share of false alarms among all rows with at most this value.
+    /// Adjusted p-value. If all changes with at most this value are taken as significant, it is the
+    /// share of false alarms among them.
     pub q: Option<f64>,
     /// Whether the change is significant.
     pub certainty: Certainty,
@@ -91,7 +92,8 @@ impl Pair {
         Pair { base: median_of(base), new: median_of(new), ..Pair::default() }
     }
 
-    /// Compares a figure of the runs of both sides: medians, and a test of their change if there are four or more a side.
+    /// Compares a figure of the runs of two sides. Computes the medians, and tests the change if
+    /// each side has at least four runs.
     ///
     /// ```
     /// use tracemill_report::{Certainty, Pair};
@@ -116,7 +118,7 @@ impl Pair {
         self.new - self.base
     }
 
-    /// Returns the change in percent of the base; infinite if the base is 0.
+    /// Returns the change in percent of the base. If the base is 0, the result is infinite.
     pub fn percent(self) -> f64 {
         if self.base == self.new { 0.0 } else { 100.0 * self.change() / self.base }
     }
@@ -127,7 +129,7 @@ impl Pair {
     }
 }
 
-/// A function on both sides.
+/// The times of a function on both sides, and their comparison.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// Name of the function.
@@ -136,11 +138,11 @@ pub struct Difference {
     pub trace_name: String,
     /// URL without build hashes.
     pub url: String,
-    /// Line from 0, on the new side if it has the function.
+    /// Line, counted from 0. If the new side has the function, its line there.
     pub line: Option<i64>,
     /// Self time in milliseconds.
     pub own: Pair,
-    /// Minimum time in milliseconds.
+    /// Total time in milliseconds.
     pub total: Pair,
     /// Number of events.
     pub count: Pair,
@@ -209,7 +211,8 @@ pub fn compare_runs(base: &[Run], new: &[Run], rules: &CompareRules) -> Comparis
     Comparison { runs, busy, rows }
 }
 
-/// Compares a time of a function. Tests the runs, or with one run per side its samples or events.
+/// Compares a time of a function on both sides. Tests the times of the runs. With a single run per
+/// side, tests the times of its samples or events.
 fn tested(
     one: &Row,
     two: &Row,
@@ -220,7 +223,7 @@ fn tested(
     let (from, at) = of(one);
     let (to, _) = of(two);
     let pair = Pair::of(from, to);
-    // The choice to test a row must not depend on the difference of its sides.
+    // Whether a row is tested must not depend on the difference between the sides.
     if pair.base.max(pair.new) < least {
         return Pair { certainty: Certainty::Chance, ..pair };
     }
@@ -240,12 +243,12 @@ fn counted(one: &Row, two: &Row, are_single: bool) -> Pair {
     Pair { judged, ..pair }
 }
 
-/// Adjusts the p-values of a value of all rows, and marks changes of at least `least` as
-/// significant.
+/// Adjusts the p-values of one figure in all rows. Marks changes of at least `least` as significant
+/// if their adjusted p-value allows.
 fn decide(rows: &mut [Difference], of: impl Fn(&mut Difference) -> &mut Pair, least: f64) {
     let mut tested: Vec<&mut Pair> =
         rows.iter_mut().map(of).filter(|pair| pair.judged.is_some()).collect();
-    // Functions that take more time get more weight.
+    // The weight of a function is its time.
     let test = |pair: &&mut Pair| Some((pair.judged?.p, pair.base + pair.new));
     let tests: Vec<(f64, f64)> = tested.iter().filter_map(test).collect();
     for (pair, q) in tested.iter_mut().zip(adjusted(&tests)) {

@@ -10,7 +10,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Values of a function in each run of a side, 0 for a run without it.
+/// Times and counts of a function in each run of a side. A run without the function has zeros.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Row {
     pub(super) own: Vec<f64>,
@@ -18,7 +18,8 @@ pub(super) struct Row {
     pub(super) count: Vec<f64>,
     /// Number of runs with the function.
     pub(super) runs: usize,
-    /// Spread of the self and total times in a single run; `None` if unknown.
+    /// Spreads of the self time and the total time, if the side has a single run. `None` means
+    /// unknown.
     pub(super) spread: Option<[Spread; 2]>,
     pub(super) trace_name: String,
 }
@@ -34,7 +35,7 @@ impl Row {
 /// The functions of a side, by key.
 pub(super) struct Side {
     pub(super) busy: Vec<f64>,
-    /// Emptied by [`pair`].
+    /// Rows of the functions; [`pair`] leaves empty rows here.
     rows: BTreeMap<Key, Cell<Row>>,
 }
 
@@ -58,10 +59,10 @@ impl Side {
     }
 }
 
-/// Runs of a side; scaled runs are copies.
+/// Runs of a side. Runs that are scaled are copies.
 pub(super) type Runs<'r> = Vec<Cow<'r, Run>>;
 
-/// Scales the times of runs to the median of the base.
+/// Scales the times of all runs to the median of the base's runs.
 pub(super) fn scaled<'r>(base: &'r [Run], new: &'r [Run], to: &Normalize) -> (Runs<'r>, Runs<'r>) {
     let measure = |run: &Run| run.measure(to);
     let reference = median_of(&base.iter().map(measure).collect::<Vec<f64>>());
@@ -83,7 +84,7 @@ pub(super) fn scaled<'r>(base: &'r [Run], new: &'r [Run], to: &Normalize) -> (Ru
     (base.iter().map(scale).collect(), new.iter().map(scale).collect())
 }
 
-/// Matches the functions of both sides, sorted by name.
+/// Matches the functions of both sides, and returns the pairs sorted by name.
 pub(super) fn pair(a: &Side, b: &Side, by: MatchBy) -> Vec<(Key, Row, Row)> {
     let (mut left, mut right): (Vec<&Key>, Vec<&Key>) = (Vec::new(), Vec::new());
     let mut pairs: Vec<(&Key, Option<&Key>, Option<&Key>)> = Vec::new();
@@ -94,7 +95,7 @@ pub(super) fn pair(a: &Side, b: &Side, by: MatchBy) -> Vec<(Key, Row, Row)> {
         }
     }
     right.extend(b.rows.keys().filter(|key| !a.rows.contains_key(key)));
-    // Match the rest by fewer properties, where that is unique.
+    // Matches the other functions by fewer properties, if only one function of each side has them.
     let by_url = |key: &Key| (key.name.clone(), key.url.clone());
     let by_name = |key: &Key| (key.name.clone(), String::new());
     if by != MatchBy::Exact {
@@ -116,10 +117,11 @@ pub(super) fn pair(a: &Side, b: &Side, by: MatchBy) -> Vec<(Key, Row, Row)> {
 }
 
 type Both<'k> = (Vec<&'k Key>, Vec<&'k Key>);
-/// A key, and the keys of both sides that match it.
+/// The key of a pair, the matched key of the base, and the matched key of the new side.
 type Found<'k> = (&'k Key, Option<&'k Key>, Option<&'k Key>);
 
-/// Removes keys that are unique on each side from both lists, and pairs them.
+/// Pairs keys for which `of` returns the same value, if exactly one key of `left` and one key of
+/// `right` has this value. Removes the paired keys from both lists.
 fn unite<'k>(
     left: &mut Vec<&'k Key>,
     right: &mut Vec<&'k Key>,

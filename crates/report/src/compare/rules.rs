@@ -1,12 +1,12 @@
 //! Options for comparing runs.
-/// Which differing functions match.
+/// How functions that differ between the sides are matched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MatchBy {
-    /// None: name, URL and line must be equal.
+    /// Functions match only if name, URL and line are equal.
     Exact,
-    /// Functions with the same name and URL, if each side has only one.
+    /// Functions also match by name and URL, if each side has only one such function.
     Line,
-    /// Also functions with the same name, if each side has only one.
+    /// Functions also match by name alone, if each side has only one such function.
     #[default]
     Name,
 }
@@ -26,10 +26,10 @@ pub enum Normalize {
 /// Options for comparing runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CompareRules {
-    /// Which functions match.
+    /// How functions that differ between the sides are matched.
     pub by: MatchBy,
     /// The reference to which times are scaled.
     pub normalize: Normalize,
-    /// Minimum tested change of self time, in percent of the busy time.
+    /// Minimum change of self time that is tested, in percent of the busy time.
     pub least: f64,
 }

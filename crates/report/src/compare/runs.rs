@@ -1,4 +1,5 @@
-//! The times of a run by function, from new tables or from those of an earlier run.
+//! The times of a run by function. They come from tables, or from the saved tables of an earlier
+//! run.
 
 use super::keys::{Key, Keys};
 use super::rules::Normalize;
@@ -23,12 +24,12 @@ pub(super) struct RunRow {
     pub(super) own: f64,
     pub(super) total: f64,
     pub(super) count: u64,
-    /// Spread of the self and total times, from samples or events.
+    /// Spreads of the self time and the total time, computed from samples or events.
     pub(super) spread: Option<[Spread; 2]>,
     pub(super) trace_name: String,
 }
 
-/// A run, by function.
+/// The times of a run, by function.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
     /// Busy time of all threads in milliseconds.
@@ -44,8 +45,8 @@ impl Run {
         self.rows.iter().map(of_row).sum()
     }
 
-    /// Returns the value that scales this run: its busy milliseconds, or the total milliseconds of
-    /// a name. A run with the value 0 is not scaled.
+    /// Returns the milliseconds by which this run is scaled: its busy time, or the total time of
+    /// the functions or events with a name. A run for which the result is 0 is not scaled.
     pub fn measure(&self, to: &Normalize) -> f64 {
         match to {
             Normalize::None => 1.0,
@@ -59,8 +60,7 @@ impl Run {
         }
     }
 
-    /// Creates a run from a call tree, or from the top rows of a bottom-up tree, which are
-    /// functions.
+    /// Creates a run from the rows of a call tree, or from the top rows of a bottom-up tree.
     pub fn new(
         busy: f64,
         rows: impl IntoIterator<Item: Borrow<TreeRow>>,
@@ -71,8 +71,8 @@ impl Run {
         sums.finish(busy)
     }
 
-    /// Creates a run from the call trees of threads, given by number. A run that is `alone` on its
-    /// side also gets the spread of its samples or single events.
+    /// Creates a run from the call trees of the threads with the given numbers. If the run is
+    /// `alone` on its side, also computes the spread of its samples or events.
     ///
     /// # Errors
     /// Returns the errors of [`Trace::parts`].
@@ -89,7 +89,7 @@ impl Run {
         let (parts, singles): (Vec<Part>, Vec<Vec<Each>>) = all.into_iter().unzip();
         let mut run = match trace.call_tree_of_all(parts, query.key)? {
             Some(part) => {
-                // The comparison needs twice as much memory again.
+                // The comparison itself needs twice this memory in addition.
                 let quota = trace.limits().quota("functions of a run", Share::of(1, 4));
                 let mut sums = FunctionSums::new(true);
                 for row in &part.table.rows {
@@ -111,8 +111,8 @@ impl Run {
         Ok(run)
     }
 
-    /// Adds the spread of self times from the samples of threads, given by number. The standard
-    /// deviation of n samples is √n.
+    /// Adds the spreads of times from the samples of the threads with the given numbers. The
+    /// standard deviation of a number of samples is taken as the square root of the number.
     pub fn add_samples(&mut self, trace: &Trace, threads: &[usize]) {
         self.judge_by(&Samples::of(trace, threads));
     }
@@ -120,8 +120,8 @@ impl Run {
     fn judge_by(&mut self, samples: &Samples) {
         for (key, row) in &mut self.rows {
             let Some(spread) = samples.0.get(key) else { continue };
-            // If only a part of the samples counts, it gets its share of their squares. Without
-            // samples the time counts as one sample.
+            // If only part of a function's samples counts, the squares are reduced in proportion. A
+            // time without samples counts as a single sample.
             let of = |spread: Spread, counted: f64| match spread.sum > 0.0 {
                 true => spread.squares / spread.sum * counted.max(0.0),
                 false => counted * counted,
@@ -136,22 +136,24 @@ impl Run {
     }
 }
 
-/// Returns the approximate heap size in bytes of a function with these texts.
+/// Returns the approximate heap size in bytes of a function whose name, URL and event name are
+/// given.
 fn heap_of(texts: [&str; 3]) -> u64 {
-    /// Bytes in addition to the texts.
+    /// Bytes of a function without its texts.
     const FUNCTION: usize = 256;
     (FUNCTION + texts.map(str::len).iter().sum::<usize>()) as u64
 }
 
-/// Sums the rows of a tree by function.
+/// Sums the rows of a table by function.
 struct FunctionSums {
-    /// Whether rows are nested, so that a recursive function counts once in its total.
+    /// Whether the rows are a call tree. If so, recursive calls count only once in a function's
+    /// total time.
     is_call_tree: bool,
     keys: Keys,
     rows: Vec<RunRow>,
     /// Number of open calls of each function.
     open: Vec<u32>,
-    /// Functions from the root to the last row.
+    /// Numbers of the functions on the path from the root to the last row.
     path: Vec<usize>,
     /// Approximate heap size of the functions in bytes.
     heap: u64,
@@ -169,7 +171,7 @@ impl FunctionSums {
         }
     }
 
-    /// Adds the next row, depth first.
+    /// Adds the next row. Rows must come depth first.
     fn add(&mut self, row: &TreeRow) {
         if !self.is_call_tree && row.depth > 0 {
             return;
@@ -205,7 +207,7 @@ impl FunctionSums {
     }
 }
 
-/// Spreads of the self and total times of each sampled function.
+/// Spreads of the self time and the total time of each sampled function.
 #[derive(Default)]
 struct Samples(HashMap<Key, [Spread; 2]>);
 
@@ -260,7 +262,7 @@ fn weights(trace: &Trace, model: &Model) -> Vec<Spread> {
     by_node
 }
 
-/// Computes the call tree of a thread, and the spread of single events of the wanted functions.
+/// Computes the call tree of a thread, and the spreads of the events of each wanted function.
 fn call_tree_and_singles(
     trace: &Trace,
     at: usize,

@@ -1,4 +1,5 @@
-//! Finds the n-th of all pairwise differences between two sorted sides, without listing them.
+//! Finds the n-th smallest of all pairwise differences between two sorted sides, without listing
+//! the differences.
 //!
 //! ```text
 //!   b - a     a: 1   3   7        a row grows with b, and falls with a: how many of all are at most x
@@ -22,7 +23,8 @@ impl Shifts<'_> {
         self.from.len() * self.to.len()
     }
 
-    /// Returns the difference at `place` of the sorted order; `place` is below [`Self::count`].
+    /// Returns the difference at index `place` of the sorted differences. The index must be below
+    /// [`Self::count`].
     pub(super) fn nth(&self, place: usize) -> f64 {
         let (mut low, mut high) = (u64::MIN, u64::MAX);
         while low < high {
@@ -37,7 +39,7 @@ impl Shifts<'_> {
 
     /// Counts the differences whose [`rank`] is at most `most`.
     fn up_to(&self, most: u64) -> usize {
-        // The differences of a greater `to` exceed `most` for at least the same `from`.
+        // The more `to` grows, the more values of `from` give differences above `most`.
         let (mut first, mut count) = (0, 0);
         for to in self.to {
             let is_above = |from: &f64| rank(to - from) > most;
@@ -53,8 +55,8 @@ mod tests {
     use super::*;
     use tracemill_trace::spill::hash::mix;
 
-    /// Compares with the sorted list of all differences: ties, single numbers, signed zeros, all
-    /// sizes.
+    /// Compares results with a sorted list of all differences, for ties, single numbers, signed
+    /// zeros and several sizes.
     #[test]
     fn nth_difference_matches_sorted_list() {
         let number = |seed: u64| match mix(seed, 1) % 5 {

@@ -1,4 +1,4 @@
-//! Sums the self and total times of single events by function, with one lookup per function.
+//! Sums the self time and total time of each event by function. Looks up each function only once.
 
 use super::keys::Key;
 use super::spread::Spread;
@@ -10,37 +10,38 @@ use tracemill_analysis::tree::NONE;
 use tracemill_trace::Error;
 use tracemill_trace::spill::hash::HashMap;
 
-/// A function, and the spreads of its self and total times in milliseconds.
+/// A function, and the spreads of its self time and total time in milliseconds.
 pub(super) type Each = (Key, [Spread; 2]);
 
 pub(super) type IsWanted<'w> = &'w dyn Fn(&Key) -> bool;
 
 #[derive(Clone, Copy)]
 struct Open {
-    /// Index in `left`, or `NONE` if DevTools does not find the event.
+    /// Index in `left` of this event. If DevTools does not find the event, index of its parent, or
+    /// `NONE`.
     at: u32,
     /// Whether DevTools finds the children of the event.
     matched: bool,
-    /// Whether `at` is the index of this event, not of its parent.
+    /// Whether `at` is the index of this event instead of its parent.
     is_own: bool,
 }
 
-/// Collects spreads in one walk over a thread, with the times of the event log.
+/// Computes the spreads of events in one walk over a thread. Times are those of the event log.
 pub(super) struct Singles<'v, 't> {
     view: &'v View<'t>,
     ids: &'v Ids<'t>,
     is_wanted: IsWanted<'v>,
     as_devtools: bool,
-    /// Numbers of functions; `NONE` for those not wanted.
+    /// Numbers of functions; `NONE` for a function that is not wanted.
     numbers: HashMap<Named, u32>,
     all: Vec<Each>,
     /// Number of open events of each function.
     depths: Vec<u32>,
-    /// Function and remaining time of each open event, in milliseconds or exact nanoseconds; the
-    /// first is none.
+    /// Function and remaining time of each open event, in milliseconds or exact nanoseconds. The
+    /// function of the first element is [`NONE`].
     left: Vec<(u32, f64)>,
     open: Vec<Open>,
-    /// Heap growth in bytes since the last report.
+    /// Heap bytes allocated since the last call of [`Visit::grown`].
     grown: usize,
 }
 
@@ -81,14 +82,14 @@ impl<'v, 't> Singles<'v, 't> {
             self.all.push((key, Default::default()));
             self.depths.push(0);
         }
-        /// Heap size of a table entry, a key with its texts, and sums.
+        /// Heap bytes of a table entry with a key, its texts and its sums.
         const FUNCTION: usize = 280;
         self.grown += FUNCTION;
         self.numbers.insert(named, number);
         number
     }
 
-    /// Adds the total time of an event, unless its function is open already.
+    /// Adds the total time of an event, unless an event of the same function is open.
     fn add_total(&mut self, number: u32, sum: f64) {
         if self.depths.get(number as usize) == Some(&0) {
             self.all[number as usize].1[1].add(self.view.trace().clock().ms(sum));

@@ -1,8 +1,8 @@
-//! Variance of the sums of a single run, estimated from its samples or events.
+//! Estimates the variance of a sum of times from the samples or events of a single run.
 //!
-//! The variance of a sum of samples is the sum of their squared times, because their number varies
-//! by chance (Poisson). The same holds for a sum of few events. If both sides have at least
-//! [`EVENTS`] events, the variance has two parts:
+//! The variance of a sum of samples is the sum of their squared times, because the number of
+//! samples varies by chance (Poisson). The same applies to a sum of few events. If both sides have
+//! at least [`EVENTS`] events, the variance is the sum of two parts:
 //!
 //! * durations: n times the variance of one event, as in Welch's test;
 //! * counts: the squared mean, times the sum of both counts, but at most the square of twice their
@@ -10,14 +10,14 @@
 
 use super::stats::{Judged, normal_of_t, t_of_normal, two_sided};
 
-/// Minimum number of events per side for a variance of their durations.
+/// Minimum number of events per side for an estimate of the variance of durations.
 const EVENTS: f64 = 5.0;
 /// Resolution of times, in milliseconds.
 const RESOLUTION: f64 = 1e-6;
 /// Number of standard deviations that contain 95 % of a normal distribution.
 const WITHIN_95: f64 = 1.959_964;
 
-/// Sums over the samples or events of a time.
+/// Sums over the samples or events from which a time is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Spread {
     pub(super) count: f64,
@@ -48,14 +48,14 @@ impl Spread {
         !self.is_sampled && self.count >= EVENTS
     }
 
-    /// Returns the variance of the sum due to the durations.
+    /// Returns the part of the variance that comes from the durations.
     fn of_durations(self) -> f64 {
         let around = (self.squares - self.sum * self.sum / self.count).max(0.0);
         self.count * (around / (self.count - 1.0) + RESOLUTION * RESOLUTION)
     }
 }
 
-/// Tests a change of a sum of times.
+/// Tests whether a change between two sums of times is significant.
 pub(super) fn of_sums(a: Spread, b: Spread, change: f64) -> Judged {
     if !(a.is_known() && b.is_known()) {
         return judged(change, a.squares + b.squares, f64::INFINITY);
@@ -68,16 +68,17 @@ pub(super) fn of_sums(a: Spread, b: Spread, change: f64) -> Judged {
     judged(change, variance, degrees)
 }
 
-/// Tests a change of counts as Poisson variables.
+/// Tests whether a change between two counts is significant. Treats the counts as Poisson
+/// variables.
 pub(super) fn of_counts(a: f64, b: f64) -> Judged {
     let change = b - a;
     let judged = judged(change, a + b, f64::INFINITY);
-    // Continuity correction: half a step per side.
+    // Continuity correction: 0.5 per side.
     let z = (change.abs() - 1.0).max(0.0) / (a + b).max(1.0).sqrt();
     Judged { p: two_sided(z), ..judged }
 }
 
-/// Performs Student's t-test; infinite `degrees` of freedom mean a normal distribution.
+/// Performs Student's t-test. If `degrees` of freedom is infinite, uses the normal distribution.
 fn judged(change: f64, variance: f64, degrees: f64) -> Judged {
     let deviation = variance.sqrt();
     let t = if change == 0.0 { 0.0 } else { change / deviation };
@@ -107,18 +108,18 @@ mod tests {
         assert!(fewer.interval.0 < -5.0 && fewer.interval.1 < -0.5, "{fewer:?}");
         let more = test((300, 0.05), (450, 0.05));
         assert!(more.p < 1e-6 && more.interval.0 > 4.0, "{more:?}");
-        // As many calls that take longer, and as much time in more calls.
+        // First as many calls that take longer, then the same time in more calls.
         assert!(test((300, 0.05), (300, 0.06)).p < 1e-9);
         assert!(test((300, 0.05), (600, 0.025)).p > 0.9);
         assert!(test((300, 0.05), (305, 0.05)).p > 0.05);
-        // One call says little, and none says nothing.
+        // With one event the test finds nothing, and without events it returns no result.
         assert!(test((1, 5.0), (1, 10.0)).p > 0.05);
         assert_eq!(test((0, 0.0), (0, 0.0)).p, 1.0);
     }
 
     #[test]
     fn varying_events_are_tested_by_welch() {
-        // From an integral of the density of Student's distribution with 9.07 degrees of freedom.
+        // Computed by integration of Student's density with 9.07 degrees of freedom.
         const WELCH_P: f64 = 0.013_230;
         let a = [10.0, 11.0, 9.5, 10.5, 10.2, 9.9];
         let b = [11.0, 12.5, 10.5, 11.8, 11.1, 10.9];

@@ -2,24 +2,25 @@
 
 use super::shifts::Shifts;
 
-/// Maximum numbers per side for the exact distribution, which also requires that there are no ties.
+/// Maximum number of values per side for the exact distribution. Ties exclude the exact
+/// distribution too.
 const EXACT: usize = 20;
 
 /// The p-value of a difference, its size and its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judged {
-    /// Probability of this or a greater difference between equal sides.
+    /// Probability of a difference of at least this size if the sides were equal.
     pub p: f64,
-    /// Estimated excess of the second side.
+    /// Estimate of how much the second side exceeds the first.
     pub shift: f64,
     /// 95 % confidence interval of the shift.
     pub interval: (f64, f64),
 }
 
-/// Performs the two-sided Mann–Whitney test, with the Hodges–Lehmann shift and its interval.
-/// Returns `None` if a side is empty.
+/// Performs the two-sided Mann–Whitney test. Adds the Hodges–Lehmann estimate of the difference,
+/// and its interval. Returns `None` if a side is empty.
 ///
-/// Cost: sorts both sides; shift and interval use at most 1,000 numbers of each.
+/// Cost: sorts both sides. The estimate and the interval use at most 1,000 values of each side.
 pub(crate) fn compare(a: &[f64], b: &[f64]) -> Option<Judged> {
     if a.is_empty() || b.is_empty() {
         return None;
@@ -33,20 +34,20 @@ pub(crate) fn compare(a: &[f64], b: &[f64]) -> Option<Judged> {
     let (a, b) = (thinned(a), thinned(b));
     let shifts = Shifts { from: &a, to: &b };
     let last = shifts.count() - 1;
-    // The interval begins with the shift of that number, counted from 1.
+    // The interval begins with the difference of this number, counted from 1.
     let skipped = tail(a.len(), b.len()).saturating_sub(1).min(last / 2);
     let interval = (shifts.nth(skipped), shifts.nth(last - skipped));
     let middle = [shifts.nth(last / 2), shifts.nth(last.div_ceil(2))];
     Some(Judged { p, shift: (middle[0] + middle[1]) / 2.0, interval })
 }
 
-/// Returns at most 1,000 evenly spaced numbers.
+/// Returns at most 1,000 of the values, at equal distances in the list.
 fn thinned(sorted: Vec<f64>) -> Vec<f64> {
     let step = sorted.len().div_ceil(1000);
     sorted.into_iter().skip(step / 2).step_by(step).collect()
 }
 
-/// Returns the median of sorted numbers; 0 for none.
+/// Returns the median of sorted numbers. Returns 0 if there are no numbers.
 pub(crate) fn median(sorted: &[f64]) -> f64 {
     match sorted.len() {
         0 => 0.0,
@@ -62,14 +63,14 @@ pub(crate) fn median_of(numbers: &[f64]) -> f64 {
     median(&sorted)
 }
 
-/// Returns the p-value of two sorted sides.
+/// Returns the two-sided p-value of the Mann–Whitney test for two sorted sides.
 fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
     let mut all: Vec<(f64, bool)> =
         a.iter().map(|&x| (x, false)).chain(b.iter().map(|&x| (x, true))).collect();
-    // The stable sort detects and merges the two sorted parts.
+    // Both parts are sorted, and the stable sort only merges them.
     all.sort_by(|x, y| x.0.total_cmp(&y.0));
     let (n, m) = (a.len() as f64, b.len() as f64);
-    // Ties get their mean rank.
+    // Equal values get the mean of their ranks.
     let (mut ranks, mut ties, mut before) = (0.0, 0.0, 0.0);
     for group in all.chunk_by(|x, y| x.0 == y.0) {
         let size = group.len() as f64;
@@ -90,13 +91,13 @@ fn mann_whitney(a: &[f64], b: &[f64]) -> f64 {
     if spread <= 0.0 {
         return 1.0;
     }
-    // Continuity correction: half a step.
+    // Continuity correction: 0.5.
     two_sided(((n * m / 2.0 - least).abs() - 0.5).max(0.0) / spread.sqrt())
 }
 
-/// Returns the probability of each value of the statistic between equal sides.
+/// Returns the probability of each value of the test statistic if the sides are equal.
 fn distribution(n: usize, m: usize) -> Vec<f64> {
-    // The greatest number is of either side: of[i][j][u], kept for one i at a time.
+    // The greatest value belongs to either side. `of[i][j][u]` is kept for one `i` at a time.
     let mut of: Vec<Vec<f64>> = vec![vec![1.0]; m + 1];
     for i in 1..=n {
         let before = std::mem::replace(&mut of, vec![vec![1.0]]);
@@ -114,7 +115,7 @@ fn distribution(n: usize, m: usize) -> Vec<f64> {
     of.swap_remove(m)
 }
 
-/// Counts the least values of the statistic whose joint probability is at most 1 in 40.
+/// Returns how many of the least values of the statistic have a total probability of at most 1/40.
 fn tail(n: usize, m: usize) -> usize {
     if n <= EXACT && m <= EXACT {
         let mut sum = 0.0;
@@ -173,8 +174,8 @@ fn bent(degrees: f64) -> f64 {
     (8.0 * degrees + 1.0) / (8.0 * degrees + 3.0)
 }
 
-/// Adjusts p-values to control the share of false alarms, weighted (Genovese, Roeder, Wasserman).
-/// Weights must not depend on the results.
+/// Adjusts p-values so that the share of false alarms is limited, with weights (Genovese, Roeder,
+/// Wasserman). Weights must not depend on the results of the tests.
 pub(crate) fn adjusted(tests: &[(f64, f64)]) -> Vec<f64> {
     let sum: f64 = tests.iter().map(|(_, weight)| weight).sum();
     let mean = sum / tests.len() as f64;
@@ -202,7 +203,7 @@ mod tests {
         (a - b).abs() < 1e-4
     }
 
-    /// Counts all ways to assign the ranks.
+    /// Computes the distribution by counting all ways to assign the ranks.
     fn counted(n: usize, m: usize) -> Vec<f64> {
         let mut counts = vec![0.0; n * m + 1];
         let mut all = 0.0;
@@ -235,7 +236,7 @@ mod tests {
 
     #[test]
     fn tests_give_known_answers() {
-        // Four below four: 2 / 70.
+        // All four values of one side are less than all of the other: p = 2 / 70.
         let judged = compare(&[1.0, 2.0, 3.0, 4.0], &[11.0, 12.5, 13.0, 14.0]).expect("numbers");
         assert!(near(judged.p, 2.0 / 70.0), "{judged:?}");
         assert!(near(judged.shift, 10.0) && judged.interval == (7.0, 13.0), "{judged:?}");
@@ -259,7 +260,7 @@ mod tests {
             "{computed:?}"
         );
         assert_eq!(adjusted(&[]), Vec::<f64>::new());
-        // Three quarters of the weight get three quarters of the alarms.
+        // A test with three quarters of the weight may cause three quarters of the false alarms.
         let computed = adjusted(&[(0.03, 3.0), (0.03, 1.0), (0.5, 0.0)]);
         assert!(
             near(computed[0], 0.04) && near(computed[1], 0.06) && computed[2] == 1.0,

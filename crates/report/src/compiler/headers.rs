@@ -1,4 +1,5 @@
-//! Included files: the total time of their inclusions, and the include chains of the longest.
+//! Included files: the total time of all inclusions of each file, and the include chains of its
+//! longest inclusions.
 
 use super::nested::{Event, Nested};
 use super::sums::{Costs, Rows, Sum};
@@ -8,13 +9,13 @@ use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 
-/// Maximum number of reported include chains of a header.
+/// Maximum number of include chains that are reported for a header.
 const CHAINS: usize = 5;
 
 struct Best {
     path: u32,
     sum: Sum,
-    /// The longest inclusions: ticks, and the files of the include chain.
+    /// The longest inclusions: duration in ticks, and the files of the include chain.
     chains: Vec<(f64, Vec<String>)>,
 }
 
@@ -29,7 +30,7 @@ pub(super) struct Headers {
 }
 
 impl Headers {
-    /// Adds the last entered file, if it is a header.
+    /// Adds the inclusion that was entered last, if the file is a header.
     pub(super) fn add(
         &mut self,
         event: &Event,
@@ -59,7 +60,8 @@ impl Headers {
         self.places = self.best.iter().enumerate().map(|(at, header)| (header.path, at)).collect();
     }
 
-    /// Keeps the include chain of the last entered file, if it is one of the longest.
+    /// Keeps the include chain of the inclusion that was entered last, if it is one of the longest
+    /// of its header.
     pub(super) fn follow(&mut self, event: &Event, nested: &Nested<'_>) {
         let Some(&place) = self.places.get(&event.text) else { return };
         let chains = &mut self.best[place].chains;

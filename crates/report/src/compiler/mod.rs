@@ -22,7 +22,7 @@ struct Tables<'t> {
     window: Window,
     rows: usize,
     found: Compiled,
-    /// Sums by source file and phase; `true` is code generation.
+    /// Sums by source file and phase. The flag is true for code generation, and false for parsing.
     sources: Costs<(u32, bool)>,
     templates: Costs<u32>,
     template_sets: Costs<u32>,
@@ -31,7 +31,7 @@ struct Tables<'t> {
     headers: Headers,
 }
 
-/// Reports on the events of threads, given by number, that begin within the window.
+/// Reports on the events, within the window, of the threads with the given numbers.
 ///
 /// Cost: visits each event, sorts the compiler's events (36 bytes each), and walks them twice.
 /// Heap: about 100 bytes per template, function of a file, and header.
@@ -143,11 +143,11 @@ impl Tables<'_> {
         found.templates = ranking.best(&self.templates, |&template| names.text(template));
         found.all_template_sets = self.template_sets.len();
         found.template_sets = ranking.best(&self.template_sets, |&id| set_names.text(id));
-        // Constructors are several symbols with one name.
+        // A constructor has several symbols, which demangle to the same name.
         let (mut plain_names, mut functions) = (Names::default(), Costs::default());
         let (mut last, mut plain) = (None, 0);
         for (&(name, path), &sum) in self.functions.sorted() {
-            // Demangle each name once, though many files may have it.
+            // Demangles each name once, though many files may contain it.
             if last.replace(name) != Some(name) {
                 plain = self.number(&mut plain_names, &demangled(names.bytes_of(name)))?;
             }
@@ -159,7 +159,8 @@ impl Tables<'_> {
             if last.replace(name) != Some(name) {
                 set = self.number(&mut set_names, &collapsed(&plain_names.text(name)))?;
             }
-            // A function of a file counts once, however often it was optimized.
+            // Each function of a file counts once in its set, even if it was optimized several
+            // times.
             function_sets.add(set, Sum { count: 1, path, ..sum }, self.room)?;
         }
         found.all_functions = functions.len();

@@ -39,7 +39,8 @@ struct Bounded(String);
 
 impl Write for Bounded {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        /// A few names of some hundred bytes can expand to gigabytes.
+        /// Maximum length of a text in bytes. Names of some hundred bytes could expand to
+        /// gigabytes.
         const MOST: usize = 64 << 10;
         if self.0.len() + text.len() > MOST {
             return Err(fmt::Error);
@@ -93,7 +94,7 @@ mod tests {
         assert_eq!(demangled(b"main"), "main");
         assert_eq!(demangled(b"_Znonsense"), "_Znonsense");
         assert_eq!(demangled(b"?f@@YAXXZ"), "?f@@YAXXZ");
-        // Each S_ doubles the name: it would fill the memory.
+        // Each `S_` doubles the length of the name.
         let mut large = b"_Z1fP1aIS_S_E".to_vec();
         (0..40).for_each(|at| large.extend(format!("1aIS{at}_S{at}_E").bytes()));
         assert!(demangled(&large).len() <= 64 << 10);

@@ -1,5 +1,5 @@
-//! Nests the events of compilations as ClangBuildAnalyzer does: on a thread, an event is inside
-//! another that ends no earlier.
+//! Nests the events of compilations as ClangBuildAnalyzer does: an event encloses each later event
+//! of its thread that ends no later.
 
 use super::names::collapsed;
 use crate::found::Stretch;
@@ -55,7 +55,7 @@ record! {
     pub(super) struct Event {
         pub(super) thread: u32,
         pub(super) what: What,
-        /// Number of the name of the event's subject; 0 if there is none.
+        /// Number of the text of the event's detail; 0 if there is none.
         pub(super) text: u32,
         /// Start in ticks.
         pub(super) ts: f64,
@@ -67,8 +67,8 @@ record! {
 impl Keyed for Event {
     type Key = (u32, u64, u64, u64);
 
-    /// Sorts by start, then longest first, then last written first, since clang writes inner events
-    /// first.
+    /// Sorts by start, then longest first, then last written first. Clang writes enclosed events
+    /// before the events that enclose them.
     fn key(&self) -> Self::Key {
         (self.thread, rank(self.ts), !rank(self.dur), !self.number)
     }
@@ -119,29 +119,29 @@ struct Open {
     end: f64,
     what: What,
     text: u32,
-    /// The compiled file.
+    /// Number of the path of the compiled file.
     path: u32,
-    /// For a template: its set, and whether it is the outermost open one of the set.
+    /// For a template, its set, and whether no enclosing template belongs to the same set.
     set: Option<(u32, bool)>,
-    /// For a file: whether it or a file that includes it is a header (`header`) or not a header
-    /// (`other`).
+    /// Only for included files. `header` is true if this file or one that includes it is a header;
+    /// `other` is true if one of them is not a header.
     header: bool,
     other: bool,
 }
 
-/// The stack of open events, entered one by one, thread by thread.
+/// The stack of open events. The events of all threads are entered in order, thread by thread.
 pub(super) struct Nested<'t> {
     trace: &'t Trace,
     room: &'t Quota,
     thread: Option<u32>,
-    /// For each input, whether it has several processes.
+    /// Whether each input has several processes.
     shared: Vec<bool>,
     open: Vec<Open>,
     pub(super) paths: Names,
     pub(super) set_names: Names,
-    /// Set of each template name.
+    /// Number of the set of each template name.
     sets: HashMap<u32, u32>,
-    /// Number of open templates of each set.
+    /// Number of open templates in each set.
     open_sets: HashMap<u32, u32>,
 }
 
@@ -166,7 +166,7 @@ impl<'t> Nested<'t> {
         }
     }
 
-    /// Enters the next event, and leaves the events that do not enclose it.
+    /// Enters the next event. Before that, leaves all open events that do not enclose it.
     pub(super) fn enter(&mut self, event: &Event) -> Result<(), Error> {
         let end = event.ts + event.dur;
         let is_other = self.thread.replace(event.thread) != Some(event.thread);
@@ -193,7 +193,8 @@ impl<'t> Nested<'t> {
         Ok(())
     }
 
-    /// Returns the compiled file, as named by the event or an enclosing one, else the input.
+    /// Returns the compiled file of an event: the file that the event or an enclosing event names,
+    /// or else the input.
     fn path_within(&mut self, event: &Event) -> Result<u32, Error> {
         use What::{Backend, Compiler, Frontend, Module};
         let tells = matches!(event.what, Compiler | Frontend | Backend | Module);
@@ -220,7 +221,8 @@ impl<'t> Nested<'t> {
         Ok(path)
     }
 
-    /// Enters a template. Returns its set, and whether no other template of the set is open.
+    /// Adds a template to the open templates of its set. Returns the set, and whether no other
+    /// template of the set is open.
     fn set(&mut self, text: u32) -> Result<(u32, bool), Error> {
         let set = match self.sets.get(&text) {
             Some(&set) => set,
@@ -243,13 +245,14 @@ impl<'t> Nested<'t> {
         self.open.last().map_or(0, |open| open.path)
     }
 
-    /// Returns the set of the last entered template, unless it is inside another one of the set.
+    /// Returns the set of the template that was entered last. Returns `None` if an enclosing
+    /// template belongs to the same set.
     pub(super) fn outermost_of_set(&self) -> Option<u32> {
         let (set, is_outermost) = self.open.last()?.set?;
         is_outermost.then_some(set)
     }
 
-    /// Returns whether the last entered file is a header, and whether a source includes it
+    /// Returns whether the file that was entered last is a header, and whether a source includes it
     /// directly.
     pub(super) fn header(&self) -> (bool, bool) {
         let [.., around, source] = &self.open[..] else {
@@ -260,8 +263,8 @@ impl<'t> Nested<'t> {
         (is_header, around.what != What::Source || !around.header)
     }
 
-    /// Returns the include chain of the last entered file, outermost first; at most the innermost
-    /// 32 files.
+    /// Returns the include chain of the file that was entered last, outermost first. The chain has
+    /// at most the innermost 32 files.
     pub(super) fn chain(&self) -> Vec<String> {
         const MOST: usize = 32;
         let Some((source, around)) = self.open.split_last() else { return Vec::new() };
@@ -270,7 +273,7 @@ impl<'t> Nested<'t> {
             files.take(MOST).map(|file| self.trace.names().text(file.text)).collect();
         let is_of_other =
             around.last().is_some_and(|around| around.what == What::Source && around.other);
-        // An included source takes the place of the compiled file.
+        // If a source is included, the chain begins with that source instead of the compiled file.
         if !is_of_other {
             chain.push(self.paths.text(source.path));
         }
@@ -279,7 +282,8 @@ impl<'t> Nested<'t> {
     }
 }
 
-/// Returns whether a file is a header: its extension begins with `h` or `i`, or it has none.
+/// Returns whether a file is a header: its extension begins with `h` or `i`, or the file has no
+/// extension.
 pub(super) fn is_header(path: &[u8]) -> bool {
     let name = path.rsplit(|&byte| matches!(byte, b'/' | b'\\')).next().unwrap_or(path);
     match name.iter().rposition(|&byte| byte == b'.') {

@@ -15,7 +15,7 @@ pub(super) struct Sum {
     pub(super) count: u64,
     /// Total in ticks.
     pub(super) total: f64,
-    /// The longest event; the first of equal ones.
+    /// The longest event. Of several events with equal durations, the first.
     pub(super) longest: Event,
     /// The compiled file of the longest event.
     pub(super) path: u32,
@@ -43,7 +43,7 @@ impl<K: Eq + Hash> Costs<K> {
         match self.all.entry(key) {
             Entry::Vacant(entry) => {
                 entry.insert(one);
-                // The table is up to twice as large as its entries.
+                // The capacity of the table may be twice the number of its entries.
                 let bytes = 2 * size_of::<(K, Sum)>() as u64;
                 room.take(bytes, "templates, functions and headers")?;
             }
@@ -73,7 +73,8 @@ impl<K: Eq + Hash> Costs<K> {
         all
     }
 
-    /// Returns the sums with the most time, then the greatest count, then by `name`.
+    /// Returns the sums with the greatest total time. Equal sums are ordered by count, then by
+    /// `name`.
     pub(super) fn best(
         &self,
         rows: usize,
@@ -85,7 +86,7 @@ impl<K: Eq + Hash> Costs<K> {
             other.1.total.total_cmp(&entry.1.total).then(other.1.count.cmp(&entry.1.count))
         };
         if all.len() > rows && rows > 0 {
-            // Compute names only of rows that may be shown.
+            // Computes names only of the rows that may be among the results.
             all.select_nth_unstable_by(rows - 1, most);
             let last = all[rows - 1];
             let tied = all[rows..].iter().filter(|entry| most(entry, &last).is_eq()).copied();

@@ -9,7 +9,7 @@ pub(super) enum Class {
     Compute,
     Communication,
     Memory,
-    /// Waiting, or an unknown activity.
+    /// A kernel that waits, or an unknown activity.
     Other,
 }
 
@@ -46,7 +46,7 @@ impl Class {
     }
 }
 
-/// A set of classes that run concurrently, with one bit per class.
+/// A set of classes, with one bit per class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mask(u8);
 
@@ -57,7 +57,7 @@ impl Mask {
     pub(super) const OTHER: Mask = Mask(8);
     /// Number of possible sets.
     pub(super) const COUNT: usize = 16;
-    /// Classes that are reported by name.
+    /// Classes that are reported under a name.
     pub(super) const NAMED: [(Mask, &'static str); 3] = [
         (Mask::COMPUTE, "compute"),
         (Mask::COMMUNICATION, "communication"),

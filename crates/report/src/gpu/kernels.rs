@@ -8,7 +8,7 @@ use tracemill_trace::event::names::Names;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Sums of a kernel name, in nanoseconds.
+/// Durations of the kernels with the same name, in nanoseconds.
 #[derive(Clone, Copy)]
 struct Sum {
     class: Class,
@@ -20,14 +20,14 @@ struct Sum {
 }
 
 impl Sum {
-    /// Returns the sample standard deviation (n − 1), computed from integers up to the last steps.
+    /// Returns the sample standard deviation (n − 1). Computes with integers almost to the end.
     fn deviation(&self) -> f64 {
         if self.count < 2 {
             return 0.0;
         }
         let (count, total) = (u128::from(self.count), self.total.unsigned_abs());
         let (whole, rest) = (total / count, total % count);
-        // Σx² − (Σx)²/n, with whole² n subtracted first.
+        // Computes Σx² − (Σx)²/n, with `whole`² n subtracted first.
         let near = self.squares as i128 - (whole * (total + rest)) as i128;
         let variance = near as f64 - rest as f64 * rest as f64 / count as f64;
         (variance.max(0.0) / (self.count - 1) as f64).sqrt()
@@ -74,7 +74,8 @@ impl Kernels {
         self.all.values().map(|sum| sum.total).sum()
     }
 
-    /// Returns the kernels with the most time, then the greatest count, then by name.
+    /// Returns the kernels with the greatest total time. Equal kernels are ordered by count, then
+    /// by name.
     pub(super) fn best(&self, rows: usize, names: &Names) -> Vec<Kernel> {
         let mut all: Vec<(&(u32, bool), &Sum)> = self.all.iter().collect();
         all.sort_by(|(a, one), (b, other)| {
@@ -115,7 +116,7 @@ mod tests {
                 least: 0,
                 most: 0,
             };
-            // Mean 7.2, sum of squared distances 76.8.
+            // The mean is 7.2, and the sum of squared distances is 76.8.
             assert!((sum.deviation() - (76.8f64 / 4.0).sqrt()).abs() < 1e-9, "{base}");
         }
     }

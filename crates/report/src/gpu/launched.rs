@@ -1,4 +1,4 @@
-//! Collects GPU events with the time of their launch. Host and GPU events match by correlation id.
+//! Matches GPU events with the host calls that launched them, by correlation id.
 
 use crate::found::DeviceRules;
 use tracemill_analysis::events::devices::{DeviceEvent, NO_CORRELATION, Role};
@@ -38,7 +38,7 @@ impl Keyed for OnDevice {
     }
 }
 
-/// A GPU event, sorted by correlation id, launches first.
+/// A GPU event that sorts by correlation id; launches sort before launched events.
 #[derive(Clone, Copy)]
 struct Correlated(DeviceEvent);
 
@@ -53,8 +53,8 @@ impl Keyed for Correlated {
     }
 }
 
-/// Returns the GPU events by device and time, and the number of kernels left out with the last
-/// step.
+/// Returns the GPU events, sorted by device and time. Also returns the number of kernels that are
+/// left out with the last step.
 pub(super) fn launched(
     trace: &Trace,
     threads: &[usize],
@@ -135,7 +135,8 @@ fn places_of(trace: &Trace, threads: &[usize]) -> HashMap<u32, (u32, u32)> {
 /// The launches of one correlation id.
 #[derive(Default)]
 struct Launches {
-    /// For each input: its number, the start of its first launch, and the number of launches.
+    /// Launches of each input: number of the input, start of the first launch, and number of
+    /// launches.
     by_input: Vec<(u32, i64, u64)>,
 }
 
@@ -147,8 +148,11 @@ impl Launches {
         }
     }
 
-    /// Returns the start of the first launch that may belong to a kernel, and of the launch if it
-    /// is certain. Launches of the same input take precedence.
+    /// Returns the start of the first launch with the kernel's correlation id. Returns the same
+    /// start again if that is the only launch.
+    ///
+    /// A launch in the kernel's input counts first. Without one, launches in another input count,
+    /// if no other input has launches.
     fn of(&self, kernel: &DeviceEvent) -> (Option<i64>, Option<i64>) {
         if kernel.correlation == NO_CORRELATION {
             return (None, None);
@@ -163,15 +167,15 @@ impl Launches {
     }
 }
 
-/// Start of the first and last step of each input, and of each recording over all its inputs.
+/// Start of the first and the last step, for each input and for each recording.
 #[derive(Default)]
 struct Steps {
     all: HashMap<(u32, Option<u32>), (i64, i64)>,
 }
 
 impl Steps {
-    /// Returns the start of the last step of the kernel's input, or else of its recording; `None`
-    /// with only one step.
+    /// Returns the start of the last step in the kernel's input. If the input has no steps, uses
+    /// its recording. Returns `None` if there is only one step.
     fn last_of(&self, kernel: &DeviceEvent) -> Option<i64> {
         let of = |input| self.all.get(&(kernel.recording, input));
         let (first, last) = of(Some(kernel.input)).or_else(|| of(None))?;

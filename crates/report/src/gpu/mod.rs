@@ -16,7 +16,7 @@ use tracemill_analysis::Trace;
 use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 
-/// State of a device during the walk.
+/// State of a device during a walk over the events.
 struct Walked {
     thread: usize,
     kernels: u64,
@@ -25,8 +25,8 @@ struct Walked {
     streams: Streams,
 }
 
-/// Reports on the devices of the threads, given by number, and on events that begin within the
-/// window; `None` without devices.
+/// Reports on the devices used by the threads with the given numbers, from events that begin within
+/// the window. Returns `None` if there are no devices.
 ///
 /// Cost: sorts the GPU events (56 bytes each) and their launches (52 bytes). Heap: about 200
 /// bytes per stream and kernel name.
@@ -125,7 +125,7 @@ impl Device {
     }
 }
 
-/// Sums the time of all devices by combination of classes. Unnamed classes do not count, as in HTA.
+/// Sums the times of all devices by set of classes. Sets without a name are left out, as in HTA.
 fn kinds(by_mask: &[i128; Mask::COUNT]) -> Vec<KindTime> {
     let named = Mask::NAMED.iter().fold(0, |all, (mask, _)| all | mask.bits());
     let mut time = [0; Mask::COUNT];

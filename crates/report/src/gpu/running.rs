@@ -1,10 +1,11 @@
-//! Sums the time of concurrent classes on a device, in one walk over its events by time.
+//! Sums the time in which classes of kernels run at once on a device, in one walk over its events
+//! in order.
 
 use super::class::Mask;
 
-/// Nanoseconds by set of concurrent classes.
+/// Nanoseconds for each set of classes that run at once.
 pub(super) struct Times {
-    /// Indexed by the bits of the set; 0 is idle.
+    /// Nanoseconds by the bits of the set. Element 0 is idle time.
     pub(super) by_mask: [i64; Mask::COUNT],
 }
 
@@ -18,7 +19,7 @@ pub(super) struct Running {
 }
 
 impl Running {
-    /// Starts at the begin of the first event.
+    /// Creates the state at the start of the first event.
     pub(super) fn from(at: i64) -> Self {
         Running { at, ends: [at; Mask::COUNT.ilog2() as usize], by_mask: [0; Mask::COUNT] }
     }

@@ -1,4 +1,5 @@
-//! Explains idle time of streams, between the end of one kernel and the start of the next.
+//! Finds the reason of each idle time of a stream, between the end of a kernel and the start of the
+//! next.
 
 use super::launched::{OnDevice, millis};
 use crate::found::StreamIdle;
@@ -12,7 +13,7 @@ struct Stream {
     thread: usize,
     kernels: u64,
     launched: u64,
-    /// End of the last event so far.
+    /// End of the latest event so far.
     end: i64,
     host_wait: i128,
     kernel_wait: i128,
@@ -30,8 +31,9 @@ impl Streams {
         Streams { device, all: BTreeMap::new() }
     }
 
-    /// Adds the next event of the device. Idle time is the host's if the launch came after the end
-    /// of the previous event. Otherwise a gap below `gap` nanoseconds is launch overhead.
+    /// Adds the next event of the device, and assigns the gap before it to a reason. If the launch
+    /// came after the end of the previous event, the host caused the gap. Otherwise, a gap below
+    /// `gap` nanoseconds is launch overhead.
     pub(super) fn add(&mut self, device: &OnDevice, gap: i64, room: &Quota) -> Result<(), Error> {
         if !self.all.contains_key(&device.stream) {
             room.take(2 * size_of::<Stream>() as u64, "streams of devices")?;
@@ -57,7 +59,7 @@ impl Streams {
         Ok(())
     }
 
-    /// Returns the total overlap of events with the previous one on their stream.
+    /// Returns the total time by which events overlap the previous event of their stream.
     pub(super) fn overlong(&self) -> i128 {
         self.all.values().map(|stream| stream.overlong).sum()
     }

@@ -1,10 +1,12 @@
-//! Event-loop blocks: time in which a CPU profile has no idle sample, and a server's requests wait.
+//! Blocks of the event loop: time in which a CPU profile has no idle sample, so that requests to a
+//! server wait.
 
 use crate::found::{Blocks, LONG, Stretch, keep_longest};
 use tracemill_analysis::profile::model::Model;
 use tracemill_analysis::{Trace, Window};
 
-/// Finds the blocks of a CPU profile of at least 50 ms within the window, without their paths.
+/// Finds the blocks of at least 50 ms in a CPU profile, within the window. Does not compute their
+/// paths.
 ///
 /// Cost: visits each sample. Heap: `rows` blocks.
 pub(crate) fn blocks(

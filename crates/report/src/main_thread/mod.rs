@@ -1,4 +1,4 @@
-//! What keeps threads busy: long tasks, blocks of the event loop, forced layouts.
+//! Reasons why threads are busy: long tasks, blocks of the event loop, forced layouts.
 
 pub(crate) mod blocks;
 pub(crate) mod reflows;

@@ -25,7 +25,7 @@ type Place = (Option<String>, String, Option<i64>, Option<i64>);
 #[derive(Clone, Copy)]
 struct Forced {
     record: Record,
-    /// Node of the call around the layout.
+    /// Node of the innermost call that encloses the layout.
     call: Option<u32>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct OfThread {
     all: Vec<Forced>,
     places: HashMap<u64, usize>,
     tasks: u64,
-    /// For each open call: the innermost call of a script.
+    /// For each open call, the node of the innermost enclosing call to a script.
     open: Vec<Option<u32>>,
 }
 
@@ -51,7 +51,7 @@ impl Open {
     }
 }
 
-/// Returns which kinds of events are layouts; `None` if none is.
+/// Returns for each kind of event whether it is a layout. Returns `None` if no kind is.
 pub(crate) fn layouts(trace: &Trace) -> Option<Vec<bool>> {
     let is = |kind: &Kind| is_layout(trace.names().bytes_of(kind.name));
     let all: Vec<bool> = trace.kinds().iter().map(is).collect();
@@ -135,13 +135,14 @@ fn forced_stretch(trace: &Trace, thread: usize, record: &Record) -> Stretch {
     }
 }
 
-/// Returns the location that the event names, else the function of the call around it.
+/// Returns the location that the event names. If it names none, returns the function of the
+/// enclosing call.
 fn place_of(trace: &Trace, thread: &Thread, forced: &Forced) -> (Option<String>, Location) {
     let subject = trace.reported_text(&forced.record);
     if subject != 0 {
         let frame: StackFrame = decode(trace.names().bytes_of(subject));
         let text = |value: &Value| value.printable().unwrap_or_default();
-        // Lines and columns are written from 1.
+        // The event has lines and columns counted from 1.
         let place = |value: &Value| Some(value.number()? as i64 - 1);
         let (line, column) = (place(&frame.line_number), place(&frame.column_number));
         return (
@@ -175,13 +176,13 @@ impl OfThread {
         task.clear();
     }
 
-    /// Returns a visitor that finds the calls around the layouts.
+    /// Returns a visitor that finds the call that encloses each layout.
     pub(crate) fn calls<'o, 't>(&'o mut self, ids: &'o Ids<'t>) -> Calls<'o, 't> {
         Calls { own: self, ids }
     }
 }
 
-/// A visitor that finds the calls around layouts.
+/// A visitor that finds the call that encloses each layout.
 pub(crate) struct Calls<'o, 't> {
     own: &'o mut OfThread,
     ids: &'o Ids<'t>,

@@ -8,8 +8,8 @@ pub(crate) fn has_tasks(trace: &Trace) -> bool {
     trace.flags().iter().any(|flags| flags & flag::RUN_TASK != 0)
 }
 
-/// Returns the tasks of a thread of more than 50 ms that begin within the window, without their
-/// paths. Workers have none, since they do not block the page.
+/// Returns the tasks of a thread that take more than 50 ms and begin within the window. Does not
+/// compute their paths. Returns nothing for workers, because they do not block the page.
 pub(crate) fn tasks(
     trace: &Trace,
     at: usize,

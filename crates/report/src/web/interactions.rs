@@ -14,7 +14,8 @@ use tracemill_trace::spill::hash::HashMap;
 pub struct Interaction {
     /// Event type, such as `click`.
     pub kind: String,
-    /// Chrome's interaction id, shared by the events of a click: pointer down, pointer up, click.
+    /// Chrome's id of the interaction. The events of one click have the same id: pointer down,
+    /// pointer up and click.
     pub id: f64,
     /// DevTools' key of the interaction.
     pub key: String,
@@ -26,17 +27,17 @@ pub struct Interaction {
 }
 
 impl Interaction {
-    /// Returns the time until processing starts.
+    /// Returns the time from the start until processing begins.
     pub fn delay(&self) -> f64 {
         self.processing.0 - self.ts
     }
 
-    /// Returns the processing time.
+    /// Returns the time from the start to the end of processing.
     pub fn handling(&self) -> f64 {
         self.processing.1 - self.processing.0
     }
 
-    /// Returns the time from processing to the paint.
+    /// Returns the time from the end of processing to the paint.
     pub fn presentation(&self) -> f64 {
         self.end() - self.processing.1
     }
@@ -45,7 +46,7 @@ impl Interaction {
         self.ts + self.dur
     }
 
-    /// Returns the category: only interactions of the same category can contain each other.
+    /// Returns the category of the event type. Only interactions of the same category are merged.
     fn category(&self) -> usize {
         match &*self.kind {
             "pointerdown" | "touchstart" | "pointerup" | "touchend" | "mousedown" | "mouseup"
@@ -77,7 +78,8 @@ fn paired(begin: &Marked, timing: &Timing, end: &Marked) -> Option<Interaction> 
     Some(Interaction { kind, id, key, ts, dur, processing })
 }
 
-/// Merges interactions that end at the same time into the first; its processing covers all of them.
+/// Merges interactions of a category that end at the same time into the one that began first. Its
+/// processing time then covers the others too.
 fn without_parts(all: Vec<Interaction>) -> Vec<Interaction> {
     let mut kept: [Vec<Interaction>; 3] = Default::default();
     let mut places: HashMap<(usize, u64), usize> = HashMap::default();
@@ -104,7 +106,7 @@ fn without_parts(all: Vec<Interaction>) -> Vec<Interaction> {
     all
 }
 
-/// Returns the interactions by time, without those contained in others.
+/// Returns the interactions in the order of their starts, without those that are part of another.
 pub(crate) fn interactions(trace: &Trace) -> Vec<Interaction> {
     let all = || trace.marks().iter();
     let mut begins = all().filter_map(begin).peekable();
@@ -129,7 +131,8 @@ pub(crate) fn interactions(trace: &Trace) -> Vec<Interaction> {
     without_parts(found)
 }
 
-/// Returns the longest interaction, and the one that 98 % do not exceed; each id counts once.
+/// Returns the longest interaction, and the interaction at the 98th percentile. Interactions with
+/// the same id count once.
 pub(crate) fn slowest<'a>(
     all: impl Iterator<Item = &'a Interaction>,
 ) -> Option<(Interaction, Interaction)> {
@@ -144,7 +147,7 @@ pub(crate) fn slowest<'a>(
         }
     }
     by_id.sort_by(|a, b| by_time(b.dur, a.dur));
-    // Chrome keeps only the ten worst.
+    // Chrome keeps only the ten longest interactions.
     let at = (by_id.len() / 50).min(9);
     Some(((*by_id.first()?).clone(), (*by_id.get(at)?).clone()))
 }

@@ -21,25 +21,27 @@ use tracemill_tokenizer::unescaped_text;
 /// A metric, or the reason why the metric is unknown.
 pub type Metric<T> = Result<T, &'static str>;
 
-/// The time from a navigation of the main frame to the next, or the time before the first. Times
-/// are microseconds. Soft navigations count: scripts replace the page without a request.
+/// A visit of a page: the time from a navigation of the main frame to the next one, or the time
+/// before the first. Times are microseconds.
+///
+/// Soft navigations count too, in which a script replaces the page without a request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Visit {
-    /// Final URL in the address bar, after redirects and changes by scripts; empty if unknown.
+    /// Final URL in the address bar, after redirects and changes by scripts. Empty if unknown.
     pub url: String,
-    /// DevTools' key of the navigation, if there is one.
+    /// DevTools' key of the navigation; `None` for the time before the first navigation.
     pub key: Option<String>,
-    /// Whether this is a soft navigation.
+    /// Whether the visit began with a soft navigation.
     pub is_soft: bool,
     /// Start and end on the trace's clock.
     pub bounds: (f64, f64),
-    /// URL that identifies the first party: that of the navigation, else that of the main frame.
+    /// URL whose owner is the first party: the URL of the navigation, or else of the main frame.
     pub(crate) first_party: String,
-    /// First contentful paint, from the navigation.
+    /// Time from the navigation to the first contentful paint.
     pub fcp: Metric<f64>,
     /// Largest contentful paint.
     pub lcp: Metric<LargestPaint>,
-    /// The longest interaction, and the one that 98 % do not exceed.
+    /// The longest interaction, and the interaction at the 98th percentile.
     pub inp: Metric<(Interaction, Interaction)>,
     /// The worst cluster of layout shifts, if any.
     pub shifts: Option<ShiftCluster>,
@@ -61,11 +63,11 @@ pub struct LargestPaint {
     pub key: String,
     /// DevTools' key of the request for the painted image, if there was one.
     pub request: Option<String>,
-    /// Subparts of the time.
+    /// Parts of the time from the navigation.
     pub parts: Metric<LargestParts>,
 }
 
-/// Subparts of the largest contentful paint, in microseconds.
+/// Parts of the time to the largest contentful paint, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LargestParts {
     /// Time to first byte.
@@ -82,14 +84,14 @@ object! {
     struct Image { #[serde(rename = "DOMNodeId")] node_id, image_url }
 }
 
-/// Returns the visits, by navigation of the main frame.
+/// Returns the visits, one for each navigation of the main frame.
 ///
 /// # Errors
 /// Returns the reason why the trace has no metrics.
 pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Metric<Vec<Visit>> {
     let navigations = navigations(trace);
     let main = trace.meta().main_frame.as_deref().map(unescaped_text);
-    // Soft navigations name their page themselves.
+    // A soft navigation needs no other event to identify the page.
     if main.is_none() && !navigations.iter().any(|navigation| navigation.is_soft) {
         return Err(
             "TracingStartedInBrowser is missing; record in DevTools' Performance panel to get LCP, INP and CLS",
@@ -148,7 +150,7 @@ pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Metric<Vec<Visit>> 
             inp,
             shifts: worst.cloned(),
         };
-        // Usually nothing happens before the first navigation.
+        // A visit before the first navigation is left out if nothing happened in it.
         if visit.key.is_some() || visited.is_empty() || visit.inp.is_ok() || visit.shifts.is_some()
         {
             visits.push(visit);
@@ -163,8 +165,8 @@ fn is_of_page(mark: Mark) -> bool {
     matches!(mark, Navigation | SoftNavigation | FirstPaint | LargestPaint | Shift | Begin)
 }
 
-/// Returns the URL of the main frame: that of the first navigation, if the recording began with
-/// it, else the one at the start.
+/// Returns the URL of the main frame. If the recording began with a navigation, that is its URL;
+/// otherwise, the URL at the start of the recording.
 fn main_url(trace: &Trace, navigations: &[Navigation<'_>]) -> String {
     /// Maximum microseconds between the start of the recording and its first navigation.
     const SOON: f64 = 500_000.0;
@@ -212,7 +214,8 @@ fn largest(
     })
 }
 
-/// Returns the request for the painted image: that of the last image painted in the element.
+/// Returns the request for the image of a paint. Uses the last image that was painted in the same
+/// element.
 fn request_of_paint<'r>(
     trace: &Trace,
     paint: &Marked,

@@ -22,26 +22,27 @@ use tracemill_trace::spill::hash::HashMap;
 
 pub(crate) struct Navigation<'m> {
     pub(crate) own: &'m Marked,
-    /// Navigation id; empty if there is none, and for soft navigations, whose ids are numbers.
+    /// Id of the navigation. Empty if it has no id, and for soft navigations, whose ids are
+    /// numbers.
     pub(crate) id: String,
     pub(crate) frame: String,
     /// Requested URL.
     pub(crate) url: String,
     /// Final URL in the address bar; empty if unknown.
     pub(crate) address: String,
-    /// Whether the navigated frame was the main frame at that position in the trace.
+    /// Whether the frame was the main frame at this position of the trace.
     pub(crate) is_main: bool,
-    /// Whether Chrome marks the navigated frame as outermost.
+    /// Whether Chrome marks the frame as outermost.
     pub(crate) is_outermost: bool,
     /// Whether this is a soft navigation, made by scripts.
     pub(crate) is_soft: bool,
     pub(crate) first_paint: Option<f64>,
-    /// The largest paint with the index of its candidate.
+    /// The last candidate for the largest paint, and the index of the candidate.
     pub(crate) largest: Option<(&'m Marked, f64)>,
 }
 
 impl<'m> Navigation<'m> {
-    /// Creates a navigation from its event; everything else is unknown.
+    /// Creates a navigation from its event. All fields that other events determine are empty.
     fn of(mark: &'m Marked, args: &Args) -> Self {
         Navigation {
             own: mark,
@@ -58,7 +59,7 @@ impl<'m> Navigation<'m> {
     }
 }
 
-/// The navigations read so far, and their numbers by id.
+/// The navigations so far, and the number of each by id.
 #[derive(Default)]
 struct Navigations<'m> {
     all: Vec<Navigation<'m>>,
@@ -83,14 +84,14 @@ object! {
         is_outermost_main_frame, resource_type, request_id, url,
     }
 
-    /// Context of a soft navigation.
+    /// Data of a soft navigation.
     struct Context { #[serde(rename = "URL")] url, performance_timeline_navigation_id, first_contentful_paint }
 
     struct Host { #[serde(rename = "frame_type")] frame_type }
 }
 
-/// Returns navigations in trace order, with their paints and addresses. The first of each id
-/// counts, of soft navigations the last.
+/// Returns the navigations in trace order, with their paints and addresses. If several have the
+/// same id, the first counts; of soft navigations, the last.
 pub(crate) fn navigations(trace: &Trace) -> Vec<Navigation<'_>> {
     let mut navigations = Navigations::default();
     let mut main: Option<Vec<u8>> = None;
@@ -115,7 +116,8 @@ pub(crate) fn navigations(trace: &Trace) -> Vec<Navigation<'_>> {
     all
 }
 
-/// Adds the paints. Those of another frame or process than the navigation's do not count.
+/// Adds paints to their navigations. Leaves out paints whose frame or process differs from that of
+/// the navigation.
 fn add_paints<'m>(trace: &Trace, navigations: &mut [Navigation<'m>], paints: &[Paint<'m>]) {
     for paint in paints {
         let navigation = &mut navigations[paint.navigation];
@@ -134,8 +136,8 @@ fn add_paints<'m>(trace: &Trace, navigations: &mut [Navigation<'m>], paints: &[P
     }
 }
 
-/// Adds addresses set by scripts to the previous navigation of the main frame, up to a soft
-/// navigation.
+/// Adds addresses that scripts set to the previous navigation of the main frame. Addresses after a
+/// soft navigation are left out.
 fn add_addresses(trace: &Trace, navigations: &mut [Navigation<'_>]) {
     let mut soft: Vec<f64> = navigations
         .iter()
@@ -162,7 +164,8 @@ fn add_addresses(trace: &Trace, navigations: &mut [Navigation<'_>]) {
 }
 
 impl<'m> Navigations<'m> {
-    /// Sets the address of a navigation to the URL of its last request.
+    /// Sets the address of a navigation to the URL of a request. The last request of the navigation
+    /// counts.
     fn redirect(&mut self, request: &Marked) {
         let Data { resource_type, request_id, url, .. } = request.data().unwrap_or_default();
         if resource_type.text() != Some(b"Document") {
@@ -173,7 +176,7 @@ impl<'m> Navigations<'m> {
         }
     }
 
-    /// Adds a navigation; `main` is the main frame at its position.
+    /// Adds a navigation. `main` is the id of the main frame at this position of the trace.
     fn add(&mut self, mark: &'m Marked, main: Option<&[u8]>) {
         let args: Args = decode(&mark.args);
         let Some(data) = &args.data.0 else { return };
@@ -209,7 +212,7 @@ impl<'m> Navigations<'m> {
         }
     }
 
-    /// Returns the paint that an event describes, if its navigation is known.
+    /// Returns the paint that an event describes. Returns `None` if its navigation is unknown.
     fn paint(&self, mark: &'m Marked) -> Option<Paint<'m>> {
         if !matches!(
             mark.mark,

@@ -23,13 +23,13 @@ pub struct Request {
     pub redirects: Vec<String>,
     /// Start of the request.
     pub start: f64,
-    /// Time at which the request was sent.
+    /// Time at which sending of the request began.
     pub send: f64,
     /// Time at which the response headers were complete; `None` if unknown.
     pub first_byte: Option<f64>,
-    /// Time at which the network was done.
+    /// Time at which the last data arrived from the network.
     pub finish: f64,
-    /// Time at which the page had the response.
+    /// Time at which the page received the complete response.
     pub end: f64,
     /// Time from the end of sending to the complete response headers.
     pub waiting: Option<f64>,
@@ -59,8 +59,8 @@ pub struct Request {
     pub initiator: Option<String>,
     /// Id of the page frame.
     pub frame: Option<String>,
-    /// Time of the first response byte, used to split the largest contentful paint; `None` if
-    /// unknown.
+    /// Time of the first byte of the response. Used to divide the time to the largest contentful
+    /// paint.
     pub(crate) answered: Option<f64>,
 }
 
@@ -101,7 +101,7 @@ fn is_followed(url: &str) -> bool {
     PROTOCOLS.iter().any(|protocol| url.starts_with(protocol))
 }
 
-/// Times of a response; missing ones are NaN.
+/// Times of a response. Missing times are NaN.
 struct Timing {
     request: f64,
     send_start: f64,
@@ -125,7 +125,7 @@ impl Timing {
         }
     }
 
-    /// Returns the time this many milliseconds after the request.
+    /// Returns the time that is `ms` milliseconds after the start of the request.
     fn behind(&self, ms: f64) -> f64 {
         self.request * 1_000_000.0 + ms * 1000.0 + self.offset
     }
@@ -135,7 +135,7 @@ impl Timing {
     }
 }
 
-/// Returns the requests, in the order of their first events. Cost: visits each of their events.
+/// Returns the requests in the order of their first events. Cost: visits each event of a request.
 pub(crate) fn requests(trace: &Trace) -> Vec<Request> {
     let mut all: Vec<(String, Events<'_>)> = Vec::new();
     let mut numbers: HashMap<(usize, Vec<u8>), usize> = HashMap::default();
@@ -243,7 +243,8 @@ fn request(id: &str, events: &Events<'_>) -> Option<Request> {
     })
 }
 
-/// Returns the first request for a URL that starts between two times. Redirects from the URL count.
+/// Returns the first request for a URL that starts between two times. A request that began with a
+/// redirect from the URL counts too.
 pub(crate) fn asked_between<'r>(
     requests: &'r [Request],
     url: &str,

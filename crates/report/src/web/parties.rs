@@ -10,14 +10,14 @@ use tracemill_analysis::{
 use tracemill_trace::Error;
 use tracemill_trace::run::limits::Quota;
 
-/// A company, domain or extension with scripts or requests of a page.
+/// A company, domain or extension whose scripts or requests a page uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Party {
-    /// Name of the company ([`Trace::entities`]), else the root domain.
+    /// Name of the company ([`Trace::entities`]). If unknown, the root domain.
     pub name: String,
     /// Whether the party owns the page.
     pub is_first: bool,
-    /// Whether the party is a listed company or an extension.
+    /// Whether the name is that of a listed company or an extension.
     pub is_known: bool,
     /// Self time of the party's functions and events on the main thread, in milliseconds.
     pub own: f64,
@@ -25,8 +25,8 @@ pub struct Party {
     pub bytes: f64,
 }
 
-/// Returns the parties of each of the first `most` visits, in DevTools' order. `track` is the
-/// main thread of the page. Cost: a walk over it for each visit.
+/// Returns the parties of each of the first `most` visits, in DevTools' order. `track` is the main
+/// thread of the page. Cost: a walk over the track for each visit.
 pub(crate) fn parties(
     trace: &Trace,
     track: &Track<'_>,
@@ -45,7 +45,7 @@ pub(crate) fn parties(
     visits.iter().take(most).map(of).collect()
 }
 
-/// Returns the main thread of the page: that of the first process with the main frame.
+/// Returns the main thread of the page, in the first process that shows the main frame.
 pub(crate) fn main_thread(trace: &Trace) -> Option<usize> {
     let is_own = |url: &[u8]| url.starts_with(b"about:") || url.starts_with(b"chrome:");
     let is_main = |pid: &[u8]| {
@@ -57,7 +57,7 @@ pub(crate) fn main_thread(trace: &Trace) -> Option<usize> {
     trace.threads.iter().position(is_it)
 }
 
-/// Returns the parties within a window of milliseconds, or exact nanoseconds.
+/// Returns the parties within a window, in sums of the clock.
 fn parties_of(
     trace: &Trace,
     view: &View<'_>,
@@ -67,7 +67,7 @@ fn parties_of(
     room: &Quota,
 ) -> Result<Vec<Party>, Error> {
     let ids = view.ids(GroupBy::ThirdParty).by_owner();
-    // In DevTools only the tree drops entries that overlap their parent.
+    // DevTools' tree drops entries that overlap their parent, but these sums include them.
     let space = trace.space_of_rows();
     let rules = BottomUpRules { levels: 1, forced: true, as_devtools, clock: trace.clock() };
     let mut tree = BottomUp::new(&ids, window, rules, &space);

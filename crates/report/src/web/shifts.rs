@@ -1,4 +1,4 @@
-//! Layout shifts in clusters (DevTools: `LayoutShiftsHandler`).
+//! Groups layout shifts into clusters (DevTools: `LayoutShiftsHandler`).
 
 use tracemill_analysis::Trace;
 use tracemill_analysis::events::pages::{Mark, Marked};
@@ -30,8 +30,8 @@ object! {
     struct Shift { #[serde(rename = "had_recent_input")] had_recent_input, #[serde(rename = "weighted_score_delta")] weighted_score_delta }
 }
 
-/// Groups layout shifts into clusters, in order of time. A new cluster begins at each time in
-/// `navigations`, and after pauses as in DevTools.
+/// Groups layout shifts into clusters, in order of time. A new cluster begins at each of the times
+/// in `navigations`, and after a pause or a maximum duration as in DevTools.
 pub(crate) fn shift_clusters(trace: &Trace, mut navigations: Vec<f64>) -> Vec<ShiftCluster> {
     navigations.sort_by(|a, b| by_time(*a, *b));
     let shifts = trace.marks().iter().filter(|mark| mark.mark == Mark::Shift);

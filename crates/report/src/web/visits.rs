@@ -9,10 +9,10 @@ use tracemill_analysis::value::clock::Clock;
 use tracemill_analysis::value::space::Space;
 use tracemill_trace::Error;
 
-/// Measures busy time and gaps.
+/// Measures the busy time of a thread, and the gaps between its entries.
 pub(crate) struct Between<'i> {
     is_idle: &'i dyn Fn(&Entry) -> bool,
-    /// The window, in milliseconds or exact nanoseconds like all times here.
+    /// The window. All times here are milliseconds or exact nanoseconds.
     window: Window,
     clock: Clock,
     /// Number of open entries that count.
@@ -28,7 +28,7 @@ pub(crate) struct Between<'i> {
 }
 
 impl<'i> Between<'i> {
-    /// Creates a visitor; `is_idle` detects V8's `(idle)`, which has no children.
+    /// Creates a visitor. `is_idle` recognises calls to V8's `(idle)`, which have no callees.
     pub(crate) fn new(window: Window, clock: Clock, is_idle: &'i dyn Fn(&Entry) -> bool) -> Self {
         let (until, since, longest) = (window.from, window.from, None);
         Between { is_idle, window, clock, depth: 0, until, longest, since, busy: 0.0, events: 0 }
@@ -46,7 +46,8 @@ impl<'i> Between<'i> {
         self.clock.ms(self.busy)
     }
 
-    /// Returns the longest gap in milliseconds, including those at the ends of the window.
+    /// Returns the longest gap, in milliseconds. The times before the first and after the last
+    /// entry are gaps too.
     pub(crate) fn finish(mut self) -> Option<Window> {
         self.gap(self.window.to);
         self.longest.map(|gap| self.clock.window(gap))
@@ -87,7 +88,7 @@ impl Visit for Between<'_> {
     }
 }
 
-/// Builds the call trees of intervals from the entries that begin and end within them.
+/// Builds a call tree of each interval, from the entries that begin and end in the interval.
 pub(crate) struct Within<'i, I> {
     /// Intervals in ticks, by start.
     ranges: Vec<(f64, f64)>,
@@ -95,9 +96,10 @@ pub(crate) struct Within<'i, I> {
     trees: Vec<TopDown<'i, I>>,
     /// Number of the first interval not yet reached.
     next: usize,
-    /// Intervals reached that may not be over.
+    /// Numbers of the intervals that have begun and may not be over.
     active: Vec<usize>,
-    /// Trees of all open entries, and the index at which those of each entry begin.
+    /// Trees to which each open entry belongs, and the index in this list at which the trees of
+    /// each entry begin.
     open: Vec<usize>,
     starts: Vec<usize>,
 }

@@ -1,8 +1,8 @@
 //! Applies source maps: original names and positions of functions.
 //!
 //! ```text
-//!   functions of profiles, by script ─> map of the script ─> its mappings, walked once ─> name, source, line and column
-//!       metadata.sourceMaps, folders and files that were named ─┘
+//!   functions of profiles, by script ─> map of the script ─> name, source, line and column
+//!       metadata.sourceMaps, folders and files of the user ─┘
 //! ```
 //!
 //! Only maps of scripts in the profiles are read, one at a time. Functions of unusable maps stay
