@@ -1,4 +1,4 @@
-//! Writes calls of samples as X events, which any viewer draws.
+//! Writes calls that are computed from samples as X events, which any viewer draws.
 
 use std::borrow::Cow;
 use tracemill_analysis::entries::Entry;
@@ -17,28 +17,30 @@ use tracemill_trace::store::place::Place;
 use tracemill_trace::{Error, Source};
 use tracemill_viewers::essential::CALLS;
 
-/// Numbers of calls written as events.
+/// Numbers of calls in a result of [`write_calls`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WrittenCalls {
-    /// Number of calls written.
+    /// Number of calls that are written as events.
     pub calls: u64,
     /// Number of calls left out because their start or end is not a number.
     pub untimed: u64,
 }
 
-/// Size of a write in bytes.
+/// Size of a write buffer in bytes.
 const BLOCK: usize = 1 << 20;
-/// Maximum number of files with calls; each is an input of the run that reads them.
+/// Maximum number of temporary files. Each file becomes an input of the run that reads the calls.
 const DRAFTS: usize = 64;
 
-/// Writes the calls of threads, given by number, as a trace: an array of X events of category
-/// [`CALLS`], one per line. Each has pid and tid as in the inputs, times in microseconds with three
-/// decimals, and known values of url, line, column (from 0), node and sample in `args`.
+/// Writes the calls of the threads with the given numbers as a trace: an array of X events of
+/// category [`CALLS`], one per line.
 ///
-/// Both ends are rounded, so nested calls stay nested. Calls outside `window`, in microseconds
-/// on the trace's clock, are left out.
+/// An event has the pid and tid of the input, and times in microseconds with three decimals. Its
+/// `args` have url, line, column (from 0), node and sample, as far as they are known.
 ///
-/// Cost: the flame chart of one thread at a time ([`Trace::track`]).
+/// Start and end are rounded, instead of the duration, so nested calls stay nested. Calls outside
+/// `window`, a range in microseconds on the trace's clock, are left out.
+///
+/// Cost: computes the flame chart of one thread at a time ([`Trace::track`]).
 ///
 /// # Errors
 /// Returns an I/O error if a temporary file fails, or the error of `write`.
@@ -103,8 +105,8 @@ fn write_recorded(
     Ok(written)
 }
 
-/// Writes the calls of threads to temporary files, as inputs of other runs that errors call
-/// `name`. There are at most 64 files, written in parallel.
+/// Writes the calls of threads to at most 64 temporary files in parallel, and returns the files as
+/// inputs for other runs. Error messages of these runs call the inputs `name`.
 ///
 /// # Errors
 /// Returns an I/O error if a temporary file fails.
@@ -117,7 +119,7 @@ pub fn draft_calls(
 ) -> Result<(WrittenCalls, Vec<Source>), Error> {
     let threads = threads.iter().copied().filter(|&at| trace.threads[at].model().is_some());
     let threads: Vec<usize> = threads.collect();
-    // Groups depend on the trace alone, and so does the order of events at the same time.
+    // The groups depend only on the trace, so events at the same time are always in the same order.
     let groups: Vec<&[usize]> = threads.chunks(threads.len().div_ceil(DRAFTS).max(1)).collect();
     let space =
         Space::new(trace.limits().lease("calls that are written", Share::of_index(1, 4)), 1);
@@ -140,8 +142,8 @@ pub fn draft_calls(
     Ok((all, sources))
 }
 
-/// Returns the calls of threads as an input. Its events are validated only if an id of a thread
-/// is not JSON.
+/// Returns the calls of threads as an input. If an id of a thread is not JSON, the reader validates
+/// the events.
 fn source_of(
     trace: &Trace,
     draft: &Draft,
@@ -157,15 +159,15 @@ fn source_of(
     }
 }
 
-/// Index entries of written calls, so that a merge need not scan them.
+/// Index entries of the written calls, with which a merge need not scan the text.
 struct CallEntries {
     entries: SpillVec<EventEntry>,
-    /// Whether an entry suffices for each call.
+    /// Whether the entries describe all calls. If not, the text must be scanned.
     are_complete: bool,
 }
 
 impl CallEntries {
-    /// Limit of exact times in nanoseconds; larger times may be read back differently.
+    /// Limit in nanoseconds. A reader may not recover times beyond this limit exactly.
     const FAR: i64 = i64::MAX / 4;
 
     fn record(&mut self, call: &WrittenCall<'_>, offset: u64, len: usize) -> Result<(), Error> {
@@ -181,17 +183,17 @@ impl CallEntries {
     }
 }
 
-/// Text of all calls of a node, before and after their times.
+/// The text of events for calls of a node: the parts before and after their times.
 #[derive(Clone, Default)]
 struct NodeText {
     node: Option<u32>,
     head: Vec<u8>,
     tail: Vec<u8>,
-    /// Whether calls of the node are plain events.
+    /// Whether calls of the node become events that an index entry can describe.
     is_plain: bool,
 }
 
-/// A direct-mapped cache of node texts.
+/// A direct-mapped cache of the texts of nodes.
 struct NodeTexts {
     /// JSON text of pid and tid.
     ids: Vec<u8>,
@@ -213,7 +215,7 @@ impl NodeTexts {
         NodeTexts { ids, all: vec![NodeText::default(); NODES] }
     }
 
-    /// Returns the text of a call's node; `None` if the thread has no profile.
+    /// Returns the text for the node of a call. Returns `None` if the thread has no profile.
     fn of(&mut self, entry: &Entry, view: &View<'_>) -> Option<&NodeText> {
         let NodeTexts { ids, all } = self;
         let text = &mut all[entry.kind as usize % NODES];
@@ -254,12 +256,12 @@ impl NodeText {
     }
 }
 
-/// Unescapes a text; invalid UTF-8 is replaced.
+/// Unescapes a text, and replaces invalid UTF-8.
 fn plain(text: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(text).map_or_else(|_| unescaped_text(text).into(), Cow::Borrowed)
 }
 
-/// A call as it is written, with times in nanoseconds.
+/// A call in the form in which it is written, with times in nanoseconds.
 struct WrittenCall<'n> {
     node: &'n NodeText,
     sample: Option<u32>,

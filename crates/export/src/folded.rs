@@ -1,9 +1,10 @@
-//! Folded stacks: one line per row with self time: frames from the outermost, then nanoseconds.
+//! Writes folded stacks: one line per row that has self time. A line has the frames from the
+//! outermost to the innermost, then nanoseconds.
 
 use crate::stacks::{Frame, Stacks, step};
 use std::io::{self, Write};
 
-/// Writes folded stacks. In names, `;` becomes `:` and control characters become blanks.
+/// Writes folded stacks. In names, replaces `;` by `:` and control characters by blanks.
 pub(crate) fn write(stacks: &Stacks, out: &mut dyn Write) -> io::Result<()> {
     let frames: Vec<String> = stacks.frames.iter().map(text).collect();
     let titled = stacks.trees.len() > 1;
@@ -33,7 +34,7 @@ pub(crate) fn write(stacks: &Stacks, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Formats a frame as `name (url:line:column)`, like stack traces.
+/// Formats a frame as `name (url:line:column)`, as in a stack trace.
 fn text(frame: &Frame) -> String {
     let mut text = plain(&frame.name);
     if !frame.url.is_empty() {

@@ -1,4 +1,4 @@
-//! Export formats, and counts of what was written.
+//! Formats of exports, and the counts that an export returns.
 
 use std::str::FromStr;
 
@@ -18,7 +18,7 @@ impl ExportForm {
     pub const ALL: [ExportForm; 3] =
         [ExportForm::Folded, ExportForm::Speedscope, ExportForm::Pprof];
 
-    /// Returns the name of the format in the command line.
+    /// Returns the name by which options select the format.
     pub fn name(self) -> &'static str {
         match self {
             ExportForm::Folded => "folded",
@@ -37,16 +37,17 @@ impl FromStr for ExportForm {
     }
 }
 
-/// Counts of an export.
+/// Numbers of exported rows, and of rows that the format changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Exported {
     /// Number of rows with self time.
     pub stacks: u64,
-    /// Total nanoseconds.
+    /// Sum of the self times in nanoseconds.
     pub nanos: i64,
-    /// Number of rows beyond the requested depth. Their time goes to the caller at that depth.
+    /// Number of rows beyond the maximum depth. Their time counts as time of their caller at that
+    /// depth.
     pub too_deep: u64,
-    /// Number of rows whose self time counts as 0: NaN, or negative in a format without negative
-    /// times.
+    /// Number of rows whose self time is written as 0, because it is NaN, or negative in a format
+    /// without negative times.
     pub untold: u64,
 }

@@ -1,4 +1,5 @@
-//! Call trees and traces in the forms of other programs: folded stacks, speedscope, pprof, flame graphs as SVG, Perfetto.
+//! Writes call trees and traces in formats of other programs: folded stacks, speedscope, pprof,
+//! flame graphs as SVG, and Perfetto.
 //!
 //! ```text
 //!  tables ─> stacks: rows as numbers ─┬─> folded, speedscope, pprof
@@ -6,8 +7,9 @@
 //!  inputs ─ merge for Perfetto ─> draft ─> packets
 //! ```
 //!
-//! Folded stacks, speedscope and pprof are written from the same flat list of rows, so that they say the same: self times in whole
-//! nanoseconds, a frame for each name and place, and rows in the order of the tree.
+//! Folded stacks, speedscope and pprof are written from the same list of rows, so that they agree.
+//! The list has self times in whole nanoseconds, a frame for each name and location, and rows in
+//! the order of the tree.
 //!
 //! ```
 //! use tracemill_analysis::{
@@ -69,16 +71,16 @@ use std::io::{self, Write};
 use tracemill_analysis::{Part, Trace};
 use tracemill_trace::run::error::Error;
 
-/// Call trees, ready to be written in another program's format.
+/// Call trees that are ready to be written in the format of another program.
 pub struct Export {
     stacks: Stacks,
     form: ExportForm,
 }
 
 impl Export {
-    /// Writes the call trees. Equal tables give equal bytes on every machine.
+    /// Writes the call trees. Equal tables give equal bytes on all machines.
     ///
-    /// Cost: folded stacks and pprof write the whole path of each row.
+    /// Cost: in folded stacks and pprof, writes the whole path of each row.
     ///
     /// # Errors
     /// Returns the error of `out`.
@@ -90,22 +92,23 @@ impl Export {
         }
     }
 
-    /// Returns the counts of the export.
+    /// Returns the numbers of exported and changed rows.
     pub fn exported(&self) -> Exported {
         self.stacks.exported
     }
 }
 
-/// Call trees ([`Shape::CallTree`](tracemill_analysis::Shape::CallTree)) in the form of another program.
+/// Converts call trees ([`Shape::CallTree`](tracemill_analysis::Shape::CallTree)) for a format of
+/// another program.
 ///
-/// Self times are rounded to whole nanoseconds, so their sum is that of the tree but for half a nanosecond a row. Rows below `depth`
-/// give their time to their caller at that depth.
+/// Self times are rounded to whole nanoseconds. The rounding error of their sum is at most half a
+/// nanosecond per row. The time of rows below `depth` counts as time of their caller at that depth.
 ///
-/// Cost: 32 bytes a row, on disk beyond their share of the budget, and a frame in memory for each name and place.
+/// Memory: 32 bytes per row, on disk beyond the budget. Heap: a frame for each name and location.
 ///
 /// # Errors
-/// Returns an I/O error of a temporary file, or [`tracemill_trace::ErrorKind::Exceeded`] if names and
-/// positions need more memory than the budget has.
+/// Returns an I/O error of a temporary file, or [`tracemill_trace::ErrorKind::Exceeded`] if names
+/// and locations need more memory than the budget has.
 pub fn export(
     trace: &Trace,
     parts: &[Part],

@@ -1,5 +1,5 @@
-//! pprof's `profile.proto`: one sample per row, with event count and self time; one location per
-//! frame.
+//! Writes pprof's `profile.proto`: one sample for each row, with its number of events and its self
+//! time, and one location for each frame.
 
 use crate::proto::Message;
 use crate::stacks::{Stacks, step};
@@ -17,7 +17,7 @@ mod profile {
     pub(crate) const DEFAULT_SAMPLE_TYPE: u32 = 14;
 }
 
-/// Interned texts; the first is empty, as the format requires.
+/// Interned texts. The first text is empty, as the format requires.
 struct Strings {
     all: Vec<String>,
     index: HashMap<String, u64>,
@@ -39,7 +39,7 @@ impl Strings {
     }
 }
 
-/// Writes the profile uncompressed.
+/// Writes the profile without compression.
 pub(crate) fn write(stacks: &Stacks, out: &mut dyn Write) -> io::Result<()> {
     let mut strings = Strings::new();
     let (mut all, mut message, mut inner) =
@@ -84,7 +84,8 @@ pub(crate) fn write(stacks: &Stacks, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Writes the samples. They may refer to later locations, so they need not be kept.
+/// Writes the samples. A sample may refer to a location that is written later, so samples need not
+/// be kept.
 fn write_samples(stacks: &Stacks, strings: &mut Strings, out: &mut dyn Write) -> io::Result<()> {
     let key = strings.number("thread");
     let (mut path, mut one) = (Vec::new(), Message::default());
@@ -96,7 +97,7 @@ fn write_samples(stacks: &Stacks, strings: &mut Strings, out: &mut dyn Write) ->
         for line in stacks.lines(tree) {
             step(&mut path, &line);
             message.clear();
-            // The innermost frame comes first.
+            // A sample lists the innermost frame first.
             message.numbers(1, path.iter().rev().map(|&frame| u64::from(frame) + 1));
             message.numbers(2, [line.count, line.own as u64]);
             message.field(3, label.bytes());

@@ -1,4 +1,4 @@
-//! Writes protocol buffers, for pprof and Perfetto: numbers, texts and nested messages.
+//! Writes messages of protocol buffers, for pprof and Perfetto: numbers, texts and nested messages.
 /// A message under construction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Message(Vec<u8>);
@@ -20,7 +20,7 @@ impl Message {
         self.0.push(number as u8);
     }
 
-    /// Adds a number; a negative `int64` is given as its 64 bits.
+    /// Adds a number as a varint. A negative `int64` is passed as its 64 bits.
     pub(crate) fn number(&mut self, field: u32, number: u64) {
         self.varint(u64::from(field) << 3);
         self.varint(number);
@@ -31,13 +31,13 @@ impl Message {
         self.0.extend_from_slice(&other.0);
     }
 
-    /// Adds a `fixed64`, or the bits of a `double`.
+    /// Adds a `fixed64`. A `double` is passed as its 64 bits.
     pub(crate) fn fixed(&mut self, field: u32, bits: u64) {
         self.varint(u64::from(field) << 3 | 1);
         self.0.extend_from_slice(&bits.to_le_bytes());
     }
 
-    /// Adds bytes, a text or a message.
+    /// Adds bytes, a text or an encoded message.
     pub(crate) fn field(&mut self, field: u32, bytes: &[u8]) {
         self.varint(u64::from(field) << 3 | 2);
         self.varint(bytes.len() as u64);

@@ -1,10 +1,11 @@
-//! Speedscope's JSON: one profile per tree, in which frames open and close at sums of self times.
+//! Writes speedscope's JSON: one profile for each tree. Frames open and close at the sums of the
+//! self times before them.
 
 use crate::stacks::{Frame, Line, Stacks, Tree};
 use std::io::{self, Write};
 use tracemill_trace::json::{push_integer, push_string};
 
-/// Writes the JSON, one frame and one profile per line.
+/// Writes the JSON, with each frame and each profile on a line.
 pub(crate) fn write(stacks: &Stacks, out: &mut dyn Write) -> io::Result<()> {
     let mut text = Vec::from(
         &b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\"exporter\":\"tracemill\",\"shared\":{\"frames\":[\n"[..],
@@ -40,7 +41,7 @@ fn push_frame(frame: &Frame, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// Writes a profile. `text` holds pending output at the start, and is empty afterwards.
+/// Writes a profile. `text` may begin with output that is not written yet; it is empty afterwards.
 fn write_profile(
     stacks: &Stacks,
     tree: &Tree,
@@ -65,7 +66,7 @@ fn write_profile(
 
 struct Events<'w> {
     open: Vec<Line>,
-    /// Nanoseconds so far.
+    /// Nanoseconds since the start of the profile.
     at: i64,
     is_first: bool,
     text: &'w mut Vec<u8>,
@@ -78,7 +79,8 @@ impl Events<'_> {
         self.event(b'O', line.frame)
     }
 
-    /// Closes the frames from a depth on. The self time of a frame comes after its callees.
+    /// Closes the open frames whose depth is at least `depth`. The self time of a frame comes after
+    /// its callees.
     fn close(&mut self, depth: usize) -> io::Result<()> {
         while self.open.len() > depth {
             let Some(line) = self.open.pop() else { break };

@@ -14,14 +14,14 @@ use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 
-/// A function or event: a name and a place.
+/// A function or event, identified by its name and location.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Frame {
     pub(crate) name: String,
     pub(crate) url: String,
-    /// Line from 1.
+    /// Line, counted from 1.
     pub(crate) line: Option<i64>,
-    /// Column from 1.
+    /// Column, counted from 1.
     pub(crate) column: Option<i64>,
     /// DevTools' category of the frame's first row.
     pub(crate) category: &'static str,
@@ -35,12 +35,12 @@ impl Frame {
 }
 
 record! {
-    /// A row of a tree, depth first.
+    /// A row of a tree. Rows are listed depth first.
     #[derive(Clone, Copy, Debug)]
     pub(crate) struct Line {
         pub(crate) depth: u32,
         pub(crate) frame: u32,
-        /// Self time in nanoseconds; negative only if requested.
+        /// Self time in nanoseconds. Negative only if the format keeps negative times.
         pub(crate) own: i64,
         /// Number of events.
         pub(crate) count: u64,
@@ -50,13 +50,14 @@ record! {
 pub(crate) struct Tree {
     pub(crate) title: String,
     lines: Range<usize>,
-    /// Self time of all rows in nanoseconds.
+    /// Sum of the self times of all rows, in nanoseconds.
     pub(crate) own: i64,
     /// Length of the tree's window in nanoseconds.
     pub(crate) length: u64,
 }
 
-/// Trees and their frames. Frames are in memory, rows on disk beyond the budget.
+/// Trees and the frames of their rows. Frames are in memory; rows beyond the memory budget are on
+/// disk.
 pub(crate) struct Stacks {
     pub(crate) frames: Vec<Frame>,
     pub(crate) trees: Vec<Tree>,
@@ -74,8 +75,8 @@ struct Making {
 }
 
 impl Stacks {
-    /// Builds the stacks. `signed` keeps the negative self times of calls that end after their
-    /// callers.
+    /// Converts tables to stacks. `signed` keeps negative self times, which calls have that end
+    /// after their callers.
     pub(crate) fn new(
         trace: &Trace,
         parts: &[Part],
@@ -107,7 +108,8 @@ impl Stacks {
 impl Making {
     fn tree(&mut self, trace: &Trace, part: &Part, depth: usize) -> Result<Tree, Error> {
         let start = self.lines.len();
-        // Rows come depth first, so rows that are too deep follow their caller at the last depth.
+        // Rows come depth first, so rows that are too deep follow their caller at the maximum
+        // depth.
         let mut last: Option<Line> = None;
         let mut sum = 0;
         for row in &part.table.rows {
@@ -136,7 +138,7 @@ impl Making {
         self.lines.push(line)
     }
 
-    /// Rounds milliseconds to nanoseconds; invalid ones become 0 and are counted.
+    /// Rounds milliseconds to nanoseconds. Counts invalid times, and converts them to 0.
     fn nanos(&mut self, ms: f64) -> i64 {
         let nanos = (ms * 1e6).round();
         let skipped = nanos.is_nan() || nanos < 0.0 && !self.signed;
@@ -145,7 +147,7 @@ impl Making {
     }
 
     fn frame(&mut self, row: &TreeRow) -> Result<u32, Error> {
-        /// Number of copies of a frame's texts, including those of the formats.
+        /// Number of copies of a frame's texts in memory, including the copies of the writers.
         const HELD: usize = 3;
         let place = &row.location;
         let name = row.name();
@@ -177,7 +179,7 @@ impl Making {
     }
 }
 
-/// Updates a path for the next row, depth first.
+/// Changes the path of the previous row to that of the next row. Rows come depth first.
 pub(crate) fn step(path: &mut Vec<u32>, line: &Line) {
     path.truncate(line.depth as usize);
     path.push(line.frame);

@@ -1,4 +1,4 @@
-//! Shows traces of any size in a browser: a loopback server and its page.
+//! Shows traces of any size in a browser, with a server on the loopback interface and a page.
 //!
 //! ```text
 //!  browser page  ── tiles ──  hyper, one thread  ── one thread per request ──┐
@@ -8,9 +8,9 @@
 //!                                 └── slices ──  `slice` of the pipeline, sent while it is written
 //! ```
 //!
-//! [`Site`] answers requests without a socket; [`Bound`] serves it on a port. The server serves
-//! only the named inputs, and only to clients that know the token in the path. By default it
-//! accepts only loopback names as host. It never contacts another host.
+//! [`Site`] answers requests without a socket, and [`Bound`] serves a site on a port. The server
+//! serves only the given inputs, and only to clients that know the token in the path. By default, a
+//! request must name a loopback host. The server never contacts another host.
 //!
 //! ```
 //! use tracemill_trace::run::limits::Cancel;
@@ -32,8 +32,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A *lane* is the track of a thread, an async operation, a counter or the calls of a thread. It is
-//! drawn in one or more *rows*.
+//! A *lane* is a track of the page: that of a thread, an async operation, a counter, or the calls
+//! of a thread. A lane is drawn in one or more *rows*.
 //!
 //! | module | job |
 //! |---|---|

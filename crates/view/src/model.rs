@@ -1,4 +1,4 @@
-//! The data for the page: lanes, rows and names, of a whole trace or of a window.
+//! The data that the page shows: lanes (tracks), rows and names, of a whole trace or of a window.
 
 use crate::tracks::bins::Bins;
 use crate::tracks::damage::{self, Damaged};
@@ -17,27 +17,28 @@ use tracemill_trace::Error;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::time::bounds::Bounds;
 
-/// Counts and messages about a trace.
+/// Counts of a trace, and messages for the user.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TraceFacts {
     pub(crate) events: u64,
     pub(crate) event_bytes: u64,
-    /// Events that are not drawn, such as untimed ones. `None` if shown by an index.
+    /// Number of events that are not drawn, such as events without a time. `None` if the trace is
+    /// shown by its index.
     pub(crate) undrawn: Option<u64>,
-    /// End events without a begin event. `None` if shown by an index.
+    /// Number of end events without a begin event. `None` if the trace is shown by its index.
     pub(crate) lone_ends: Option<u64>,
     pub(crate) unended: u64,
-    /// Intervals without a row, because too many overlap.
+    /// Number of intervals without a row, because too many intervals overlap.
     pub(crate) folded: u64,
     pub(crate) lost: u64,
-    /// Changes by a merge of several inputs, as a sentence.
+    /// A sentence that lists the changes by a merge of several inputs.
     pub(crate) joined: Option<String>,
-    /// The inputs that contain each process.
+    /// The inputs of each process.
     pub(crate) origins: Origins,
     pub(crate) bounds: Option<(i64, i64)>,
 }
 
-/// Totals of the intervals of a name.
+/// Sums over the intervals of a name.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NameSum {
     pub(crate) count: u64,
@@ -59,7 +60,7 @@ impl NameSum {
     }
 }
 
-/// Everything that is drawn, for a whole trace or for a window.
+/// All data that is drawn, for a whole trace or for a window.
 pub(crate) struct Model {
     pub(crate) names: SharedNames,
     pub(crate) sums: Arc<Vec<NameSum>>,
@@ -69,9 +70,9 @@ pub(crate) struct Model {
     pub(crate) flows: Flows,
     pub(crate) bounds: Bounds,
     pub(crate) facts: TraceFacts,
-    /// Approximate sums of intervals that have no rows.
+    /// Approximate sums of the intervals that are not in rows.
     pub(crate) bins: Option<Bins>,
-    /// Rows of calls, if they are stored separately.
+    /// Rows of calls, if they are not among `tracks`.
     pub(crate) calls: Option<Arc<Tracks>>,
     scanned: InputSet,
     damaged: OnceLock<Vec<Damaged>>,
@@ -113,7 +114,8 @@ impl Model {
         calls.unwrap_or(&self.tracks)
     }
 
-    /// Returns the approximate sums of a lane; `None` for calls.
+    /// Returns the approximate sums of all lanes. Returns `None` if the lane has calls, which are
+    /// always in rows.
     pub(crate) fn bins_of(&self, lane: &Lane) -> Option<&Bins> {
         self.bins.as_ref().filter(|_| lane.kind != LaneKind::Calls)
     }
@@ -207,7 +209,7 @@ impl Model {
 
     fn lane_json(&self, number: usize) -> Value {
         let lane = &self.lanes[number];
-        // short intervals get one row below the long ones
+        // short intervals are drawn in an additional row below the long intervals
         let more = u16::from(self.bins_of(lane).is_some());
         let rows = lane.tracks.iter().map(|track| track.row + 1).max().unwrap_or(0) + more;
         json!({
@@ -222,7 +224,7 @@ impl Model {
         })
     }
 
-    /// Returns the number of spans in lanes that overlap a window.
+    /// Returns the number of intervals in a window, in the given lanes.
     pub(crate) fn count(&self, lanes: &[usize], from: i64, to: i64) -> u64 {
         let of = |lane: &Lane| {
             let (is_counter, rows) = (lane.kind == LaneKind::Counter, self.rows_of(lane));
@@ -235,7 +237,7 @@ impl Model {
         lanes.iter().map(|&lane| of(&self.lanes[lane]) + about(lane)).sum()
     }
 
-    /// Returns the spans and columns to draw for a lane.
+    /// Returns the intervals and pixel columns with which a lane is drawn.
     pub(crate) fn draw(&self, number: usize, grid: Grid) -> DrawnRow {
         let mut drawn = DrawnRow::default();
         let (tracks, rows) = (self.lanes[number].tracks.iter(), self.rows_of(&self.lanes[number]));
@@ -244,8 +246,8 @@ impl Model {
         drawn
     }
 
-    /// Returns the spans and columns to draw for the first row of a lane, with all approximate
-    /// sums.
+    /// Returns the intervals and pixel columns with which the first row of a lane is drawn,
+    /// including the approximate sums of the lane.
     pub(crate) fn draw_first(&self, number: usize, grid: Grid) -> DrawnRow {
         let mut drawn = DrawnRow::default();
         let (first, rows) = (self.lanes[number].tracks.first(), self.rows_of(&self.lanes[number]));
@@ -254,7 +256,8 @@ impl Model {
         drawn
     }
 
-    /// Returns first time, least and greatest value of a counter in each column.
+    /// Returns, for each pixel column of a counter, the time of its first sample, and its least and
+    /// greatest value.
     pub(crate) fn draw_counter(&self, number: usize, grid: Grid) -> Vec<(i64, f64, f64)> {
         match (&self.bins, self.lanes[number].tracks.first()) {
             (Some(bins), _) => bins.draw_counter(number as u32, grid),

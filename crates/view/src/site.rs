@@ -1,4 +1,4 @@
-//! Routes: maps a request to a reply, without a socket.
+//! Answers requests without a socket. Each route has a function that returns the reply.
 
 use crate::ask::devtools::{self, Devtools};
 use crate::ask::reply::{Content, Reply};
@@ -35,11 +35,11 @@ const STYLE: &[u8] = include_bytes!("../page/dist/app.css");
 
 /// Maximum number of pixel columns of a window.
 const PX_MOST: u32 = 8192;
-/// Maximum number of bytes of an event's text to show.
+/// Maximum number of bytes of an event's text in a reply.
 const EVENT_MOST: usize = 1 << 20;
 /// Maximum number of names per reply.
 const NAMES_MOST: usize = 2000;
-/// Maximum number of processes in the overview; the last one combines all others.
+/// Maximum number of processes in the overview. If there are more, the last one combines the rest.
 const OVERVIEW: usize = 8;
 
 #[derive(Clone)]
@@ -54,11 +54,11 @@ pub struct Site {
     door: Door,
     stage: RwLock<ReadStage>,
     sources: Vec<Source>,
-    /// Warnings for the user, and the reason for reading everything.
+    /// Warnings for the user, and the reason why a large input was read completely.
     notices: Mutex<(Vec<Warning>, Option<String>)>,
     /// Names of the inputs, for the page.
     title: String,
-    /// Names of the inputs, quoted for a shell.
+    /// Names of the inputs, quoted for a shell command.
     words: String,
     config: Config,
     slices: Slices,
@@ -66,10 +66,10 @@ pub struct Site {
     seen: Arc<Seen>,
     devtools: Option<Devtools>,
     speedscope: Option<Viewers>,
-    /// Address of a self-hosted Perfetto, if configured.
+    /// Address of Perfetto, if the user set one.
     perfetto: Option<String>,
     no_calls: OnceLock<String>,
-    /// The file that redirected a browser here; removed once the page is loaded.
+    /// The file that redirects a browser to the page. It is removed when the page is loaded.
     redirect: Mutex<Option<TempPath>>,
 }
 
@@ -97,14 +97,14 @@ impl Site {
         }
     }
 
-    /// Sets an address other than 127.0.0.1. Requests may then name any IP address as host.
+    /// Sets an address other than 127.0.0.1. Requests may then name any IP address.
     #[must_use]
     pub fn on(mut self, host: IpAddr) -> Self {
         self.door.host = host;
         self
     }
 
-    /// Adds DevTools in a browser started from `program`.
+    /// Adds DevTools. `program` is the browser in which slices are opened.
     #[must_use]
     pub fn with_devtools(mut self, program: PathBuf) -> Self {
         self.devtools = Some(Devtools::new(program, &self.config.limits.tmp_dir));
@@ -135,9 +135,9 @@ impl Site {
         format!("http://{}/{}/", SocketAddr::new(host, self.door.port), self.door.token)
     }
 
-    /// Writes a page that redirects to [`Site::address`] and is readable only by this user. So the
-    /// arguments of the opened browser do not reveal the token to other users. The file is removed
-    /// after a browser has followed it, or with the site.
+    /// Writes a file that redirects a browser to [`Site::address`], and returns its path. Only this
+    /// user can read the file, so other users do not see the token in the browser's arguments. The
+    /// file is removed after a browser has followed it, or when the site is dropped.
     ///
     /// # Errors
     /// Returns an I/O error if the file cannot be written.
@@ -155,10 +155,10 @@ impl Site {
         Ok(path)
     }
 
-    /// Reads the inputs. Until it returns, requests that need them get status 503.
+    /// Reads the inputs. Until this method returns, requests that need the inputs get status 503.
     ///
     /// # Errors
-    /// Returns the reason if the inputs cannot be shown; the page shows it too.
+    /// Returns the reason why the inputs cannot be shown. The page shows the reason too.
     pub fn read(&self) -> Result<(), Error> {
         let (stage, done) = match Shown::read(&self.sources, &self.seen, &self.config) {
             Ok(OpenedTrace { shown, warnings, whole }) => {
@@ -171,12 +171,13 @@ impl Site {
         done
     }
 
-    /// Computes the calls of CPU profiles, which take a pass over the trace, for a trace shown by
-    /// its index. Returns when they are shown or the site is closed; does nothing without CPU
-    /// profiles. Slices take precedence and interrupt the work.
+    /// Computes the calls of CPU profiles in a trace that is shown by its index. Returns when the
+    /// calls are shown or the site is closed. If there are no CPU profiles, does nothing.
+    ///
+    /// Cost: a pass over the trace. A slice interrupts the work, which starts again later.
     ///
     /// # Errors
-    /// Returns the reason if calls cannot be shown; the page shows it too.
+    /// Returns the reason why calls cannot be shown. The page shows the reason too.
     pub fn read_calls(&self) -> Result<(), Error> {
         let Ok(shown) = self.shown() else { return Ok(()) };
         let Some(index) = shown.without_calls() else { return Ok(()) };
@@ -215,12 +216,12 @@ impl Site {
         self.notices.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
-    /// Returns why all of a large input was read, as a sentence without a full stop.
+    /// Returns the reason why a large input was read completely, as a sentence without a full stop.
     pub fn whole(&self) -> Option<String> {
         self.notices.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
     }
 
-    /// Returns what a merge of several inputs changes, as a sentence without a full stop.
+    /// Returns the changes by a merge of several inputs, as a sentence without a full stop.
     pub fn joined(&self) -> Option<String> {
         self.shown().ok().and_then(|shown| shown.whole().facts.joined.clone())
     }
@@ -263,13 +264,13 @@ impl Site {
         shown.without_calls().is_some() && self.no_calls.get().is_none()
     }
 
-    /// Returns whether a request is answered too quickly to need a thread.
+    /// Returns whether a request can be answered without a separate thread.
     pub(crate) fn is_quick(ask: &Ask<'_>) -> bool {
         let (route, takes_long) = (ask.route(), ["api/", "slice", "speedscope/", "open"]);
         route == "api/progress" || !takes_long.iter().any(|begin| route.starts_with(begin))
     }
 
-    /// Answers a request. `cancel` ends long work early; the reply is then arbitrary.
+    /// Answers a request. `cancel` can end long work early; the reply then has no meaning.
     pub fn answer(&self, ask: &Ask<'_>, cancel: &Cancel) -> Reply {
         let answered = self.door.open(ask).and_then(|(path, query)| match path {
             "" | "index.html" => Ok(Reply::fixed("text/html; charset=utf-8", PAGE)),
@@ -287,7 +288,7 @@ impl Site {
                 Ok(Reply::json(&so_far(&self.seen, px as usize)))
             }
             _ => self.of_model(path, &UrlQuery(query), cancel).and_then(|reply| {
-                // the rows are in temporary files
+                // reads of rows in temporary files may have failed
                 check_temporary().map_err(|error| Reply::failed(&error))?;
                 Ok(reply)
             }),
@@ -397,7 +398,7 @@ impl Site {
     }
 }
 
-/// Returns the reply for a client that has disconnected.
+/// Returns the reply to a request that was cancelled because its client has disconnected.
 fn gone() -> Reply {
     Reply::error(503, "the request was given up", "Ask again.")
 }
@@ -409,7 +410,7 @@ fn drawn(shown: &Shown, query: &UrlQuery<'_>, cancel: &Cancel) -> Result<Reply, 
     let lanes = query.numbers("lanes", model.lanes.len())?;
     let grid = Grid { from: window.from, to: window.to, px, exact: false };
     let most = query.get("exact").and_then(|most| most.parse().ok()).unwrap_or(EXACT);
-    // clients that want no exact events get sums
+    // a client that accepts no exact events gets the approximate model
     let shown_model = match most {
         0 => Arc::clone(model),
         _ => shown.window(window, cancel).map_err(|error| Reply::failed(&error))?,
@@ -434,8 +435,8 @@ fn is_route(path: &str) -> bool {
     ROUTES.contains(&path) || Slices::is_one(path)
 }
 
-/// Converts a window from nanoseconds since the trace start to trace time. Its length is at least 1
-/// ns.
+/// Reads a window from the parameters of a request, and converts it from nanoseconds since the
+/// trace start to times of the trace. A window has at least 1 ns.
 fn window(model: &Model, query: &UrlQuery<'_>) -> Result<TimeSpan, Reply> {
     let (from, to) = (query.number::<i64>("from")?, query.number::<i64>("to")?);
     let at = |time: i64| model.bounds.start.saturating_add(time).min(i64::MAX - 1);
@@ -465,7 +466,7 @@ fn event(shown: &Shown, query: &UrlQuery<'_>, cancel: &Cancel) -> Result<Reply, 
     Ok(Reply { status: 200, kind: "text/plain; charset=utf-8", content, headers })
 }
 
-/// Returns names by number or by content.
+/// Returns names: those with the given numbers, or those that contain a text.
 fn names(model: &Model, query: &UrlQuery<'_>) -> Result<Reply, Reply> {
     if query.get("ids").is_some() {
         let ids = query.numbers("ids", model.names.len())?;

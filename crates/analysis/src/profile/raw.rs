@@ -229,7 +229,7 @@ impl Tree {
     /// parents that nodes name too.
     fn each_edge(&self, by_id: &NodesById, mut each: impl FnMut(u32, u32)) {
         for (at, node) in (0..).zip(self.nodes.iter()) {
-            // Of nodes with the same id, the last one counts.
+            // If several nodes have the same id, the last one counts.
             if !node.has_list() || at != 0 && by_id.get(node.id) != Some(at) {
                 continue;
             }

@@ -1,10 +1,10 @@
-//! Writes `args` as annotations: scalars by type, lists and objects as JSON.
+//! Writes `args` as debug annotations: scalars with their types, arrays and objects as JSON text.
 
 use super::packets::{TextKind, Texts, content, plain};
 use crate::proto::Message;
 use tracemill_tokenizer::{members, parse};
 
-/// Field number in `TrackEvent`.
+/// Field number of debug annotations in `TrackEvent`.
 const ANNOTATIONS: u32 = 4;
 
 /// Field numbers of `DebugAnnotation`.
@@ -18,7 +18,8 @@ mod field {
     pub(super) const JSON: u32 = 9;
 }
 
-/// Adds each member of `args` to an event; other values become one annotation `args`.
+/// Adds each member of `args` as an annotation to an event. If `args` is not an object, adds a
+/// single annotation named `args`.
 pub(super) fn add(args: &[u8], texts: &mut Texts, one: &mut Message, event: &mut Message) {
     if !args.starts_with(b"{") {
         return annotate(b"args", args, texts, one, event);
@@ -44,16 +45,16 @@ fn annotate(key: &[u8], value: &[u8], texts: &mut Texts, one: &mut Message, even
     event.field(ANNOTATIONS, one.bytes());
 }
 
-/// A number, as exact as protobuf types allow.
+/// A number in the type of protocol buffers that represents it best.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Number {
     Integer(i64),
-    /// An integer above the range of `i64`.
+    /// An integer that exceeds the range of `i64`.
     Large(u64),
     Double(f64),
 }
 
-/// Parses a JSON number.
+/// Parses a JSON number. Returns `None` for other values.
 pub(super) fn number(value: &[u8]) -> Option<Number> {
     if !matches!(value.first(), Some(b'-' | b'0'..=b'9')) {
         return None;

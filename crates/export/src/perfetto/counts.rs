@@ -1,5 +1,5 @@
-//! Counts of a Perfetto export.
-/// Counts of written data, and of data that Perfetto's format cannot represent.
+//! The counts that an export for Perfetto returns.
+/// Numbers of written items, and of items that Perfetto's format cannot represent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Perfetto {
     /// Number of slices: X, B and E, and async operations.
@@ -12,19 +12,20 @@ pub struct Perfetto {
     pub flows: u64,
     /// Number of CPU profile samples.
     pub samples: u64,
-    /// Number of slices shortened to the end of their parent, because slices of a track must nest.
+    /// Number of slices whose end was moved to the end of their parent, because slices of a track
+    /// must nest.
     pub cut: u64,
-    /// Nanoseconds added to all times, because the first time is negative.
+    /// Nanoseconds that were added to all times. More than 0 if the first time is negative.
     pub shift: i64,
-    /// Number of begin events without an end; Perfetto shows them as open.
+    /// Number of begin events without an end event. Perfetto shows them as open.
     pub unended: u64,
-    /// Number of end events without a begin; left out.
+    /// Number of end events without a begin event, which are left out.
     pub lone_ends: u64,
-    /// Number of samples without a time or with an unknown node; left out.
+    /// Number of samples without a time or with an unknown node, which are left out.
     pub lost_samples: u64,
-    /// Number of other events left out: unsupported phases, other metadata, events without a time,
-    /// and counters without a number.
+    /// Number of other events that are left out: events of unsupported phases, other metadata,
+    /// events without a time, and counters without a number.
     pub other: u64,
-    /// Top-level keys, which are left out.
+    /// Names of the top-level keys, which are all left out.
     pub keys: Vec<String>,
 }

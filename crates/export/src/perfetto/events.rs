@@ -1,10 +1,11 @@
-//! Converts events to packets, in order of time.
+//! Converts events to packets, in the order of their times.
 //!
-//! An event with a duration becomes a begin and an end. Ends wait in a heap until a later event
-//! begins.
+//! An event with a duration becomes a begin packet and an end packet. The end packet waits in a
+//! heap until a later event begins.
 //!
-//! At the same time the longer event comes first, so an X precedes the E of the B that it follows.
-//! On a thread with an open B, events are therefore held until the next time.
+//! If several X events begin at the same time, the longest comes first. So an X event may precede
+//! the E event that ends an earlier B event at this time. On a thread with open B events, X events
+//! are therefore held until the time changes.
 
 use super::annotations::{self, Number, number};
 use super::counts::Perfetto;
@@ -45,32 +46,34 @@ enum Type {
     Counter = 4,
 }
 
-/// Maximum number of held events. With more at one time, some may end with a B that they follow.
+/// Maximum number of held events. If more events have the same time, some may be written inside an
+/// earlier B event that ends at this time.
 const HELD: usize = 1024;
 
-/// Heap bytes of an open begin event, of an operation, and per byte of an event in a packet.
+/// Heap bytes: of an open begin event, of an operation, and for each byte of an event that becomes
+/// a packet.
 const BEGIN: u64 = 160;
 const OPERATION: u64 = 500;
 const MADE: u64 = 8;
 
-/// An open async operation with its track.
+/// The open slices of an async operation, and their track.
 struct Operation {
     track: u64,
     open: Slices,
 }
 
-/// The byte range and thread of an event that waits for the ends of its time.
+/// The byte range and thread of an event that is held until the time changes.
 struct Held {
     place: Range<usize>,
     thread: usize,
-    /// Hash of the event's name, for a B.
+    /// Hash of the event's name, if the event is a B event.
     begins: Option<u64>,
 }
 
-/// A waiting end: time, number (innermost first) and thread.
+/// An end packet that waits: its time, the number of its slice (inner slices first) and its thread.
 type Ending = Reverse<(i64, Reverse<u64>, usize)>;
 
-/// Writes the events of a trace in order of time.
+/// Writes the events of a trace, which must come in the order of their times.
 pub(super) struct Writer<'o> {
     pub(super) out: Packets<'o>,
     pub(super) written: Perfetto,
@@ -85,7 +88,7 @@ pub(super) struct Writer<'o> {
     operations: HashMap<u64, Operation>,
     begun: u64,
     pub(super) room: Room,
-    /// Nanoseconds added to all times to make them non-negative.
+    /// Nanoseconds to add to all times, so that no time is negative.
     shift: Option<i64>,
     event: Message,
     one: Message,
@@ -142,7 +145,7 @@ impl<'o> Writer<'o> {
         let shift = match self.shift {
             Some(shift) => shift,
             None => {
-                // Metadata events come before all others, and the first of those is the earliest.
+                // Metadata events come first, so the first other event has the earliest time.
                 self.tracks.tell_all(&mut self.out);
                 *self.shift.insert(ts.floor.min(0).saturating_neg())
             }
@@ -162,7 +165,7 @@ impl<'o> Writer<'o> {
         self.place(event, ts);
     }
 
-    /// Writes an event.
+    /// Writes an event with the time `ts`.
     fn place(&mut self, event: &Event<'_>, ts: i64) {
         if let Some(role) = Role::of(event) {
             let thread = self.tracks.thread(event);
@@ -185,7 +188,7 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// Returns whether an event must wait for the ends of its time, and stores it if so.
+    /// Stores an event that must be held until the time changes, and returns whether it did so.
     fn holds(&mut self, event: &Event<'_>) -> bool {
         let phase = event.phase();
         if !matches!(phase, b'X' | b'B' | b'E' | b'i' | b'I' | b'R' | b's' | b't' | b'f') {
@@ -207,7 +210,7 @@ impl<'o> Writer<'o> {
         waits
     }
 
-    /// Writes the ends at the current time, then the held events.
+    /// Writes all ends at the current time, then the held events.
     fn finish_moment(&mut self) {
         self.end_until(self.now);
         let bytes = self.bytes;
@@ -241,9 +244,9 @@ impl<'o> Writer<'o> {
         self.room.open(BEGIN);
         self.end_of_thread(thread, ts);
         let open = &mut self.tracks.threads[thread].open;
-        // A track cannot represent a slice that ends after its parent.
+        // If a slice ends after its parent, its end is moved, since a track cannot represent it.
         let over = open.until().zip(end).map_or(0, |(around, end)| end.saturating_sub(around));
-        // One nanosecond is a rounding error.
+        // A difference of one nanosecond is a rounding error and does not count.
         self.written.cut += u64::from(over > 1);
         let end = end.map(|end| end - over.max(0));
         match end {
@@ -267,7 +270,8 @@ impl<'o> Writer<'o> {
         self.close(thread, at, ts);
     }
 
-    /// Closes the slices of a thread that end by `ts`, up to the innermost B.
+    /// Closes slices of a thread whose end is known and at or before `ts`, innermost first. Stops
+    /// at a B event.
     fn end_of_thread(&mut self, thread: usize, ts: i64) {
         while let Some((at, end)) = self.tracks.threads[thread].open.innermost_end()
             && end <= ts
@@ -276,7 +280,7 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// Closes all slices that end by `ts`, innermost first.
+    /// Closes the slices of all threads whose end is known and at or before `ts`.
     fn end_until(&mut self, ts: i64) {
         while let Some(&Reverse((end, Reverse(begun), thread))) = self.endings.peek()
             && end <= ts
@@ -288,7 +292,7 @@ impl<'o> Writer<'o> {
         }
     }
 
-    /// Closes a slice of a thread, and the slices open inside it.
+    /// Closes a slice of a thread, and all slices that are open inside this slice.
     fn close(&mut self, thread: usize, at: usize, ts: i64) {
         let track = self.tracks.of_thread(thread, &mut self.out);
         let (within, early) = self.tracks.threads[thread].open.close(at, ts);
@@ -343,7 +347,8 @@ impl<'o> Writer<'o> {
         self.push(ts);
     }
 
-    /// Returns key and track of an event's operation: those of its begin, if it is open.
+    /// Returns the key and the track of an event's operation. If the operation is open, its track
+    /// is that of its begin event.
     fn operation(&mut self, event: &Event<'_>) -> (u64, u64) {
         let key = operation_key(event);
         if let Some(open) = self.operations.get(&key) {
@@ -372,7 +377,7 @@ impl<'o> Writer<'o> {
         self.push(ts);
     }
 
-    /// Writes each number in `args` as a counter value.
+    /// Writes each number in the `args` of a counter event as a counter value.
     fn counter(&mut self, event: &Event<'_>, ts: i64) {
         let args = event.field(Field::Args).unwrap_or_default();
         let id = content(event.field(Field::Id).unwrap_or_default());
@@ -402,7 +407,8 @@ impl<'o> Writer<'o> {
         self.written.other += u64::from(self.written.counters == before);
     }
 
-    /// Writes a flow event. It binds to the open slice of its thread, or to the next one.
+    /// Writes a flow event. Perfetto connects it with the open slice of the thread, or with the
+    /// next slice.
     fn flow(&mut self, event: &Event<'_>, ts: i64) {
         let thread = self.tracks.thread(event);
         let track = self.tracks.of_thread(thread, &mut self.out);
@@ -462,12 +468,14 @@ impl<'o> Writer<'o> {
     }
 }
 
-/// Returns the hash of an event's name for pairing; 0 without a name.
+/// Returns a hash of an event's name, by which begin and end events are paired. Returns 0 if there
+/// is no name.
 fn name_of(event: &Event<'_>) -> u64 {
     if is_named(event) { hash(event.field(Field::Name).unwrap_or_default()) } else { 0 }
 }
 
-/// Returns the key of an operation: category and id, with the process for local ids.
+/// Returns the key of an async operation: a hash of category and id, and for local ids also of the
+/// process.
 fn operation_key(event: &Event<'_>) -> u64 {
     let [cat, id2, scope] =
         [Field::Cat, Field::Id2, Field::Scope].map(|of| event.field(of).unwrap_or_default());
@@ -477,7 +485,7 @@ fn operation_key(event: &Event<'_>) -> u64 {
     hash(&[content(cat), scope, content(id.unwrap_or_default()), pid].join(&0))
 }
 
-/// Converts an id to a number: decimal, hexadecimal in a string, else a hash.
+/// Converts an id to a number. Ids that are neither decimal nor hexadecimal become a hash.
 fn id_number(id: &[u8]) -> u64 {
     let text = content(id);
     let hexadecimal = || {

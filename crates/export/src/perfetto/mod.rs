@@ -1,12 +1,14 @@
-//! Exports traces as `perfetto_trace.proto`: slices, instants, counters, flows, samples, and named
-//! threads and processes.
+//! Exports traces in Perfetto's format `perfetto_trace.proto`: slices, instants, counters, flows,
+//! samples, and the names of threads and processes.
 //!
 //! ```text
 //!  inputs ─ merge for Perfetto ─> draft (on disk, in order of time) ─ scan ─> packets ─> output
 //! ```
 //!
-//! The merge resolves shared ids, clocks and overlaps, so each event is read once, and memory holds
-//! only open events. Field numbers are those of `protos/perfetto/trace` in Perfetto's repository.
+//! The merge makes ids unique, aligns clocks and moves overlapping events. So the export reads each
+//! event once, and keeps only open events in memory.
+//!
+//! Field numbers are those of `protos/perfetto/trace` in Perfetto's repository.
 
 mod annotations;
 mod counts;
@@ -29,7 +31,7 @@ use tracemill_trace::output::target::OutputConfig;
 use tracemill_trace::run::limits::Limits;
 use tracemill_trace::{Error, Source};
 
-/// Merged inputs in order of time, ready to be written in Perfetto's format.
+/// Merged inputs in the order of their times, ready to be written in Perfetto's format.
 pub struct PerfettoDraft {
     bytes: Option<Mapped>,
     /// Report of the merge.
@@ -39,10 +41,10 @@ pub struct PerfettoDraft {
 }
 
 impl PerfettoDraft {
-    /// Merges `sources` for Perfetto, as [`merge`] does: overlapping events move to tracks of their
-    /// own.
+    /// Merges `sources` for Perfetto, as [`merge`] does. The merge moves overlapping events to
+    /// separate tracks.
     ///
-    /// Cost: a merge into the folder of temporary files.
+    /// Cost: a merge, whose output is a temporary file.
     ///
     /// # Errors
     /// Returns the errors of [`merge`].
@@ -55,9 +57,9 @@ impl PerfettoDraft {
         Ok(PerfettoDraft { bytes: draft.map()?, merged, limits: config.limits, refused: None })
     }
 
-    /// Writes the trace uncompressed. Equal inputs give equal bytes on every machine.
+    /// Writes the trace without compression. Equal inputs give equal bytes on all machines.
     ///
-    /// Times are whole nanoseconds, those of samples whole microseconds.
+    /// Times are whole nanoseconds, except that times of samples are whole microseconds.
     ///
     /// Cost: one pass over the events. Heap: open events, 400 bytes per thread, at most 10 MiB for
     /// texts and tracks, and the call trees of CPU profiles.
@@ -90,11 +92,12 @@ impl PerfettoDraft {
         }
     }
 
-    /// Returns the error that ended [`PerfettoDraft::write`], unless its output failed.
+    /// Returns the error for which [`PerfettoDraft::write`] failed, unless its output failed.
     ///
     /// # Errors
-    /// [`tracemill_trace::ErrorKind::Cancelled`], or [`tracemill_trace::ErrorKind::Exceeded`] if the open
-    /// events exceed half of the memory budget.
+    /// Returns [`tracemill_trace::ErrorKind::Cancelled`], or
+    /// [`tracemill_trace::ErrorKind::Exceeded`] if the open events exceed half of the memory
+    /// budget.
     pub fn check(&mut self) -> Result<(), Error> {
         self.limits.cancel.check()?;
         self.refused.take().map_or(Ok(()), Err)

@@ -1,17 +1,18 @@
-//! Open slices of a track, and which of them an end closes ([`tracemill_trace::event::pairing`]).
+//! The open slices of a track, and the slice that an end closes
+//! ([`tracemill_trace::event::pairing`]).
 //!
-//! Slices of a track nest: an end closes all slices inside.
+//! Slices of a track nest, so an end also closes all slices inside.
 
 use tracemill_trace::event::pairing::{Begins, OPEN};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 
-/// Memory limit for open events and the current event.
+/// The memory limit for open events and for the event being written.
 pub(super) struct Room {
     quota: Quota,
-    /// Bytes of open events.
+    /// Number of bytes that open events take.
     taken: u64,
-    /// The first error of the limit.
+    /// The first error of an exceeded limit.
     pub(super) refused: Option<Error>,
 }
 
@@ -20,18 +21,18 @@ impl Room {
         Room { quota, taken: 0, refused: None }
     }
 
-    /// Counts an opened event.
+    /// Adds the bytes of an event that is opened.
     pub(super) fn open(&mut self, bytes: u64) {
         self.taken += bytes;
         self.has(self.taken, OPEN);
     }
 
-    /// Counts a closed event.
+    /// Subtracts the bytes of an event that is closed.
     pub(super) fn close(&mut self, bytes: u64) {
         self.taken -= bytes;
     }
 
-    /// Returns whether the bytes fit within the limit, and all before did.
+    /// Returns whether so many bytes fit within the limit. After a failure, always returns `false`.
     pub(super) fn has(&mut self, bytes: u64, what: &str) -> bool {
         if let Err(error) = self.quota.check(bytes, what) {
             self.refused.get_or_insert(error);
@@ -44,15 +45,16 @@ impl Room {
 struct Open {
     begun: u64,
     end: Option<i64>,
-    /// End of the innermost slice with a known end, among this slice and its ancestors.
+    /// The end of this slice if known, or else the known end of the nearest enclosing slice that
+    /// has one.
     until: Option<i64>,
 }
 
-/// The open slices, outermost first. Cost: opening is constant; an end searches the open slices.
+/// The open slices, outermost first. Cost: constant for a begin; an end searches the open slices.
 #[derive(Default)]
 pub(super) struct Slices {
     all: Vec<Open>,
-    /// Numbers of the slices without a known end.
+    /// Numbers of the open slices whose end is unknown.
     begins: Begins<u64>,
 }
 
@@ -65,19 +67,20 @@ impl Slices {
         self.all.is_empty()
     }
 
-    /// Returns whether a slice without a known end is open.
+    /// Returns whether a slice is open whose end is unknown.
     pub(super) fn has_begins(&self) -> bool {
         !self.begins.is_empty()
     }
 
-    /// Returns the end of the innermost slice with a known end.
+    /// Returns the end of the innermost open slice whose end is known.
     pub(super) fn until(&self) -> Option<i64> {
         self.all.last()?.until
     }
 
-    /// Opens a slice that an end with this name closes. Numbers must increase.
+    /// Opens a slice with an unknown end, which an end event with the same name will close. Each
+    /// `begun` must be greater than the last.
     pub(super) fn begin(&mut self, begun: u64, name: u64) {
-        // Most operations have only one slice.
+        // Most async operations have only one slice.
         if self.all.capacity() == 0 {
             self.all.reserve_exact(1);
         }
@@ -85,29 +88,29 @@ impl Slices {
         self.begins.begin(name, begun);
     }
 
-    /// Opens a slice with a known end.
+    /// Opens a slice whose end is known.
     pub(super) fn enter(&mut self, begun: u64, end: i64) {
         self.all.push(Open { begun, end: Some(end), until: Some(end) });
     }
 
-    /// Returns the index of the slice that an end with this name closes.
+    /// Returns the index of the open slice that an end event with this name closes.
     pub(super) fn end(&mut self, name: u64) -> Option<usize> {
         let begun = self.begins.end(name)?;
         self.place_of(begun)
     }
 
-    /// Returns the index of an open slice.
+    /// Returns the index of the open slice with the number `begun`.
     pub(super) fn place_of(&self, begun: u64) -> Option<usize> {
         self.all.binary_search_by_key(&begun, |slice| slice.begun).ok()
     }
 
-    /// Returns index and end of the innermost slice, if its end is known.
+    /// Returns the index and the end of the innermost open slice, if its end is known.
     pub(super) fn innermost_end(&self) -> Option<(usize, i64)> {
         Some((self.len().checked_sub(1)?, self.all.last()?.end?))
     }
 
-    /// Closes a slice and all slices inside. Returns the number of closed slices, and of inner ones
-    /// with another end.
+    /// Closes a slice and all slices inside. Returns the number of closed slices, and the number of
+    /// inner slices whose end is not `ts`.
     pub(super) fn close(&mut self, at: usize, ts: i64) -> (usize, usize) {
         let within = self.all.len() - at;
         let early = self.all[at + 1..].iter().filter(|slice| slice.end != Some(ts)).count();

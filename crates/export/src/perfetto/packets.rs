@@ -1,4 +1,5 @@
-//! Writes packets of a Perfetto trace, with interned texts and the state of a sequence.
+//! Writes packets of a Perfetto trace. Texts are interned: written once, and then named by a
+//! number.
 
 use crate::proto::Message;
 use std::io::{self, Write};
@@ -17,15 +18,15 @@ pub(super) mod packet {
     pub(crate) const TRACK: u32 = 60;
 }
 
-/// The packet sequence of events; each CPU profile has a later one.
+/// Id of the packet sequence for events. CPU profiles have sequences with higher ids.
 pub(super) const EVENTS: u64 = 1;
 
-/// Flag of a packet that resets the reader's state of the sequence.
+/// Flag of a packet at which the reader forgets the interned texts of the sequence.
 pub(super) const CLEARED: u64 = 1;
-/// Flag of a packet that needs the state of earlier packets.
+/// Flag of a packet that refers to interned texts of earlier packets.
 pub(super) const NEEDED: u64 = 2;
 
-/// A writer of packets. After an error, which it keeps, it writes nothing.
+/// A writer of packets. It keeps the first error, and writes nothing more.
 pub(super) struct Packets<'o> {
     out: &'o mut dyn Write,
     packet: Message,
@@ -50,7 +51,7 @@ impl<'o> Packets<'o> {
     }
 }
 
-/// Kinds of interned texts, with their field in `InternedData`.
+/// Kinds of interned texts. The value is the field number in `InternedData`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TextKind {
     Category = 1,
@@ -58,8 +59,8 @@ pub(super) enum TextKind {
     Annotation = 3,
 }
 
-/// The interned texts of a sequence. Beyond [`Texts::MOST`] they are reset, which bounds the
-/// memory.
+/// The interned texts of a sequence. If they exceed [`Texts::MOST`] bytes, the sequence starts
+/// again without texts.
 pub(super) struct Texts {
     known: [HashMap<Box<[u8]>, u64>; 3],
     bytes: usize,
@@ -69,7 +70,7 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Maximum bytes of texts, including their tables.
+    /// Maximum size of the texts in bytes, including their tables.
     const MOST: usize = 4 << 20;
 
     pub(super) fn new() -> Self {
@@ -85,7 +86,7 @@ impl Texts {
         }
     }
 
-    /// Returns the number of a text, given as the raw content of a JSON string.
+    /// Returns the number of a text. `content` is a JSON string without its quotes.
     pub(super) fn number(&mut self, kind: TextKind, content: &[u8]) -> u64 {
         let known = &mut self.known[kind as usize - 1];
         if let Some(&number) = known.get(content) {
@@ -101,7 +102,7 @@ impl Texts {
         number
     }
 
-    /// Adds the new texts to a packet.
+    /// Adds the texts to a packet that no packet has contained before.
     pub(super) fn tell(&mut self, packet: &mut Message) {
         packet.number(packet::FLAGS, NEEDED | if self.cleared { CLEARED } else { 0 });
         self.cleared = false;
@@ -119,7 +120,7 @@ pub(super) fn plain(content: &[u8]) -> String {
     to_text(&text)
 }
 
-/// Returns a string without its quotes; other values unchanged.
+/// Returns the content of a JSON string, without its quotes. Returns other values unchanged.
 pub(super) fn content(value: &[u8]) -> &[u8] {
     match value {
         [b'"', content @ .., b'"'] => content,

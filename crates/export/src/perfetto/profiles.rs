@@ -1,4 +1,5 @@
-//! Writes samples of CPU profiles, one packet sequence per profile, on the track of its thread.
+//! Writes samples of CPU profiles, on the tracks of their threads. Each profile has a packet
+//! sequence.
 
 use super::packets::{CLEARED, EVENTS, NEEDED, Packets, packet};
 use crate::proto::Message;
@@ -22,11 +23,11 @@ struct Node {
     id: u64,
     parent: u64,
     frame: u64,
-    /// Whether the node's stack is written.
+    /// Whether the stack of the node has been written.
     is_written: bool,
 }
 
-/// State of a profile that is being written.
+/// State of a profile whose samples are being written.
 struct Profile {
     sequence: u64,
     ids: (i64, i64),
@@ -36,7 +37,7 @@ struct Profile {
     written: Option<i64>,
     nodes: Vec<Node>,
     numbers: HashMap<u64, u32>,
-    /// Parents from lists of children, for nodes that name no parent.
+    /// Parent of each node that names no parent but is in a list of children.
     listed: HashMap<u64, u64>,
     texts: HashMap<Vec<u8>, u64>,
     frames: HashMap<[u64; 3], u64>,
@@ -56,7 +57,8 @@ pub(super) struct Profiles {
 }
 
 impl Profiles {
-    /// Writes the samples of a profile event at a time, for a thread given by its ids.
+    /// Writes the samples of a profile event that is at time `ts` in the output. The thread is
+    /// given by its ids.
     pub(super) fn take(
         &mut self,
         event: &Event<'_>,
@@ -82,7 +84,7 @@ impl Profiles {
         if role == Role::Whole
             && let Some(start) = self.chunk.start
         {
-            // Sample times count from the start.
+            // Times of samples are relative to the start of the profile.
             profile.now = start + ts - event.ts().map_or(ts, |time| time.floor);
         }
         self.one.clear();
@@ -136,7 +138,7 @@ impl Profile {
         }
     }
 
-    /// Writes the thread of the samples and their start time, once.
+    /// Writes the thread and the start time of the samples, if they have not been written yet.
     fn tell_thread(&mut self, out: &mut Packets<'_>) {
         if self.written.is_some() {
             return;
@@ -173,7 +175,8 @@ impl Profile {
         }
     }
 
-    /// Returns the number of a text, interning it if it is new.
+    /// Returns the number of a text. If the text is new, adds it to the interned texts of the next
+    /// packet.
     fn text(&mut self, field: u32, text: &[u8], fresh: &mut Message, one: &mut Message) -> u64 {
         let key = [&[field as u8], text].concat();
         let next = self.texts.len() as u64 + 1;
@@ -193,7 +196,7 @@ impl Profile {
         number
     }
 
-    /// Returns the number of a node's frame: its function, script and line.
+    /// Returns the number of a node's frame, which consists of function, script and line.
     fn frame(&mut self, node: &[u8], fresh: &mut Message, one: &mut Message) -> u64 {
         let frame = member(node, b"callFrame").unwrap_or(node);
         let [name, url, line] = named(frame, [b"functionName", b"url", b"lineNumber"]);
@@ -219,7 +222,8 @@ impl Profile {
         number
     }
 
-    /// Returns the number of a node's stack, interning it if it is new; `None` for an unknown node.
+    /// Returns the number of a node's stack. If the stack is new, adds it to the interned data of
+    /// the next packet. Returns `None` if the node is unknown.
     fn stack(&mut self, id: u64, fresh: &mut Message, one: &mut Message) -> Option<u64> {
         let at = *self.numbers.get(&id)?;
         let number = u64::from(at) + 1;
@@ -228,7 +232,7 @@ impl Profile {
         }
         let mut path = Vec::new();
         let mut next = Some(at);
-        // Stop at the size of the tree, in case of cycles.
+        // A stack longer than the number of nodes has a cycle.
         while let Some(at) = next.filter(|_| path.len() < self.nodes.len()) {
             let node = &self.nodes[at as usize];
             path.push(node.frame);

@@ -1,4 +1,4 @@
-//! Tracks of processes and threads, and other tracks below them.
+//! Writes tracks of processes and threads, and tracks of operations and counters below them.
 
 use super::open::Slices;
 use super::packets::{EVENTS, Packets, content, packet, plain};
@@ -19,18 +19,18 @@ mod track {
     pub(super) const COUNTER: u32 = 8;
 }
 
-/// First number for ids that are not numbers, near the end of 31 bits.
+/// First number given to ids that are not numbers, near the end of 31 bits.
 const MADE: i64 = 2_000_000_000;
-/// Flag of track ids of operations and counters, which are hashes.
+/// Flag of the ids of tracks for operations and counters, which are hashes.
 const HASHED: u64 = 1 << 63;
 
-/// Metadata of a process or thread.
+/// Metadata of a process or thread: its name, labels and sort index.
 #[derive(Default)]
 struct Said {
     name: Option<String>,
     labels: Option<String>,
     order: Option<i64>,
-    /// Whether the metadata is written.
+    /// Whether the metadata has been written.
     is_written: bool,
 }
 
@@ -46,7 +46,8 @@ pub(super) struct Thread {
     pub(super) open: Slices,
 }
 
-/// Processes and threads by their raw ids, and the tracks already written.
+/// Processes and threads by their ids as written in the trace, and the tracks that have been
+/// written.
 #[derive(Default)]
 pub(super) struct Tracks {
     processes: Vec<Process>,
@@ -54,9 +55,9 @@ pub(super) struct Tracks {
     pub(super) threads: Vec<Thread>,
     thread_numbers: ThreadTable,
     taken: HashSet<(usize, i64)>,
-    /// Next number for ids that are not numbers, by process.
+    /// For each process, the next number for an id that is not a number.
     next_numbers: HashMap<usize, i64>,
-    /// Written tracks of other kinds.
+    /// Ids of the written tracks for operations and counters.
     others: HashSet<u64>,
     key: Vec<u8>,
     message: Message,
@@ -64,11 +65,11 @@ pub(super) struct Tracks {
 }
 
 impl Tracks {
-    /// Maximum number of remembered tracks of other kinds; beyond it they are written again.
+    /// Maximum number of ids in `others`. When it is exceeded, tracks are written again.
     const OTHERS: usize = 64 * 1024;
 
-    /// Returns the thread of an event, adding it if needed. A missing thread, and thread 0, have
-    /// the number of the process, as in Perfetto's JSON reader.
+    /// Returns the number of an event's thread, and adds the thread if it is new. If the tid is
+    /// missing or 0, the thread has the number of the process, as in Perfetto's JSON reader.
     pub(super) fn thread(&mut self, event: &Event<'_>) -> usize {
         let [pid, tid] = [Field::Pid, Field::Tid].map(|id| event.field(id).unwrap_or_default());
         let at = self.thread_numbers.number(pid, tid);
@@ -84,7 +85,7 @@ impl Tracks {
         at
     }
 
-    /// Returns the process of an event, adding it if needed.
+    /// Returns the number of an event's process, and adds the process if it is new.
     pub(super) fn process(&mut self, event: &Event<'_>) -> usize {
         let pid = event.field(Field::Pid).unwrap_or_default();
         if let Some(&found) = self.process_numbers.get(pid) {
@@ -98,7 +99,8 @@ impl Tracks {
         at
     }
 
-    /// Returns the number of an id; an unused one for an id that is not a number.
+    /// Returns the number of an id. If the id is not a number, returns a number that no other id
+    /// has.
     fn number_of(&mut self, of: usize, id: &[u8]) -> i64 {
         let number = parse(content(id)).unwrap_or_else(|| {
             let next = self.next_numbers.entry(of).or_insert(MADE);
@@ -111,13 +113,13 @@ impl Tracks {
         number
     }
 
-    /// Returns the numbers of a thread's process and of the thread.
+    /// Returns the numbers that replace a thread's pid and tid.
     pub(super) fn ids(&self, thread: usize) -> (i64, i64) {
         let thread = &self.threads[thread];
         (self.processes[thread.process].number, thread.number)
     }
 
-    /// Stores metadata of processes and threads; returns `false` for other metadata.
+    /// Stores the metadata of a process or thread. Returns `false` for metadata of other kinds.
     pub(super) fn note(&mut self, event: &Event<'_>) -> bool {
         let Some(MetadataEvent { kind, value }) = MetadataEvent::of(event) else { return false };
         let text = || value.map(printable);
@@ -145,7 +147,7 @@ impl Tracks {
         true
     }
 
-    /// Returns the track of a process, writing it if needed.
+    /// Returns the id of a process's track. Writes the track if it has not been written yet.
     pub(super) fn of_process(&mut self, at: usize, out: &mut Packets<'_>) -> u64 {
         let uuid = 2 * at as u64 + 1;
         let Process { number, metadata } = &mut self.processes[at];
@@ -164,7 +166,7 @@ impl Tracks {
         uuid
     }
 
-    /// Returns the track of a thread, writing it if needed.
+    /// Returns the id of a thread's track. Writes the track if it has not been written yet.
     pub(super) fn of_thread(&mut self, at: usize, out: &mut Packets<'_>) -> u64 {
         let uuid = 2 * at as u64 + 2;
         if self.threads[at].metadata.is_written {
@@ -189,8 +191,8 @@ impl Tracks {
         uuid
     }
 
-    /// Returns another track of a process, identified by `key`; a top-level track without a
-    /// process.
+    /// Returns the id of a track for an operation or counter, which `key` identifies. Without a
+    /// process, the track is at the top level.
     pub(super) fn other(
         &mut self,
         process: Option<usize>,
@@ -224,7 +226,7 @@ impl Tracks {
         uuid
     }
 
-    /// Writes processes and threads that have metadata but no event so far.
+    /// Writes processes and threads that have metadata but no events so far.
     pub(super) fn tell_all(&mut self, out: &mut Packets<'_>) {
         for process in 0..self.processes.len() {
             self.of_process(process, out);
@@ -235,7 +237,7 @@ impl Tracks {
     }
 }
 
-/// A hash that is equal on every machine: FNV-1a with mixed bits.
+/// Returns a hash that is the same on all machines: FNV-1a with mixed bits.
 pub(super) fn hash(bytes: &[u8]) -> u64 {
     let add = |sum: u64, &byte: &u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     let sum = bytes.iter().fold(0xcbf2_9ce4_8422_2325, add);

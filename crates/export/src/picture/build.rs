@@ -1,4 +1,4 @@
-//! Builds pictures from tables.
+//! Builds flame graphs and flame charts from tables.
 
 use super::drawing::{Band, ChangeRules, Order, Picture, PictureRules};
 use super::growing::{Folding, Merging, Sandwich};
@@ -14,7 +14,7 @@ use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Matches frames of two compared pictures, with a number for each name and URL.
+/// Matches the frames of two pictures. Frames with the same name and URL have the same number.
 #[derive(Default)]
 struct Same {
     names: HashMap<[u64; 2], u32>,
@@ -43,10 +43,11 @@ fn band(title: &str, nodes: Nodes, up: bool) -> Band {
     Band { title: title.to_owned(), nodes, up, gone: false, drawn: Vec::new() }
 }
 
-/// Draws tables: call trees, or with [`Order::Time`] the logs of single threads.
+/// Draws a flame graph of call trees. With [`Order::Time`], draws a flame chart of the logs of
+/// single threads.
 ///
-/// Cost: 32 bytes per row, on disk beyond the budget. Heap: nodes wide enough to draw, and a
-/// frame per name and place.
+/// Cost: 32 bytes per row, on disk beyond the budget. Heap: nodes that are wide enough to draw, and
+/// a frame for each name and location.
 ///
 /// # Errors
 /// Returns an I/O error if a temporary file fails, or [`tracemill_trace::ErrorKind::Exceeded`]
@@ -67,7 +68,8 @@ pub fn picture(trace: &Trace, parts: &[Part], rules: PictureRules) -> Result<Pic
     Ok(finished(title.clone(), frames, vec![band(&title, nodes, rules.up)], rules))
 }
 
-/// Callers above and callees below the frames of a name, in DevTools or in the trace; `None` if there is none.
+/// Draws the callers of a name above its callees. The name may be that in DevTools or in the trace.
+/// Returns `None` if no frame has the name.
 ///
 /// # Errors
 /// Returns the errors of [`picture`].
@@ -98,11 +100,12 @@ pub fn sandwich(
     Ok(Some(finished(title, frames, bands, rules)))
 }
 
-/// The picture of one table of all threads, coloured by what it has more or less than that of a base. Frames match by name and URL, whatever
-/// their lines; what only the base has is a band of its own.
+/// Draws the table of all threads, with colours for the difference to the table of a base. Frames
+/// match by name and URL, whatever their lines. Frames that only the base has are in a separate
+/// band.
 ///
 /// # Errors
-/// Returns the errors of [`picture`]. All nodes of both trees are in memory.
+/// Returns the errors of [`picture`]. All nodes of both trees are in memory at once.
 pub fn differential(
     trace: &Trace,
     parts: &[Part],
@@ -187,7 +190,7 @@ fn finished(title: String, frames: Vec<Frame>, bands: Vec<Band>, rules: PictureR
     picture
 }
 
-/// Sets the change of each node from the node with the same path in the other tree.
+/// Sets the change of each node, compared with the node that has the same path in the other tree.
 fn compare(new: &mut Nodes, old: &mut Nodes, same: &[u32]) {
     let mut places: HashMap<(u32, u32), u32> = HashMap::default();
     for (at, node) in (0..).zip(&new.all) {

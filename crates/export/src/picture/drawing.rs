@@ -1,4 +1,4 @@
-//! Pictures: their trees, the drawn rectangles, and colours.
+//! Pictures: their trees, the rectangles to draw, and colours.
 
 use super::layout::{Rectangle, What, fit};
 use super::nodes::Nodes;
@@ -12,7 +12,8 @@ pub enum Order {
     Heavy,
     /// Sorts frames by name.
     Name,
-    /// By time: a frame for each event and call, one band a thread. Made of tables of [`Shape::Log`](tracemill_analysis::Shape::Log).
+    /// Sorts frames by time. Each event or call is a frame, and each thread a band. Needs tables of
+    /// [`Shape::Log`](tracemill_analysis::Shape::Log).
     Time,
 }
 
@@ -25,7 +26,7 @@ pub struct PictureRules {
     pub up: bool,
     /// Maximum number of drawn frames.
     pub most: usize,
-    /// Maximum depth; deeper rows give their time to their caller at that depth.
+    /// Maximum depth. The time of deeper rows counts as time of their caller at that depth.
     pub depth: usize,
 }
 
@@ -35,18 +36,18 @@ impl Default for PictureRules {
     }
 }
 
-/// Options for colouring the changes between two traces.
+/// Options for colouring the differences between two traces.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ChangeRules {
     /// Whether colours show the change of total time instead of self time.
     pub total: bool,
-    /// Minimum coloured change, in percent of the picture.
+    /// Minimum change that is coloured, in percent of the picture's width.
     pub least: f64,
-    /// Whether the times of the base are scaled to the same sum.
+    /// Whether the times of the base are scaled so that their sum is that of the new trace.
     pub normalize: bool,
 }
 
-/// A tree of a picture.
+/// A band of a picture: a tree with a title.
 pub(super) struct Band {
     pub(super) title: String,
     pub(super) nodes: Nodes,
@@ -61,13 +62,13 @@ pub struct Picture {
     pub(super) title: String,
     pub(super) frames: Vec<Frame>,
     pub(super) bands: Vec<Band>,
-    /// Width in nanoseconds.
+    /// Width of the picture in nanoseconds.
     pub(super) length: u64,
     pub(super) rules: PictureRules,
     pub(super) change: Option<ChangeRules>,
 }
 
-/// A drawn frame, for other renderers.
+/// A drawn frame, for a renderer outside this crate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawn<'p> {
     /// Number of the band.
@@ -80,9 +81,9 @@ pub struct Drawn<'p> {
     pub width: f64,
     /// Total time in nanoseconds.
     pub total: u64,
-    /// Name; empty for folded frames.
+    /// Name of the frame. Empty if the frame represents several folded ones.
     pub name: &'p str,
-    /// Number of represented frames; more than 1 only if they are folded.
+    /// Number of frames that this one represents. More than 1 only for folded frames.
     pub frames: u64,
     /// Number of the colour below [`Drawn::COLOURS`], or [`Drawn::IDLE`].
     pub colour: u8,
@@ -108,7 +109,7 @@ impl Picture {
         }
     }
 
-    /// Returns the numbers of drawn and of folded frames.
+    /// Returns the number of drawn frames, and the number of folded frames.
     pub fn counts(&self) -> (u64, u64) {
         let all = self.bands.iter().flat_map(|band| &band.drawn);
         all.fold((0, 0), |(drawn, folded), rectangle| match rectangle.what {
@@ -122,7 +123,7 @@ impl Picture {
         self.bands.iter().map(|band| &*band.title)
     }
 
-    /// Returns the width in nanoseconds.
+    /// Returns the width of the picture in nanoseconds.
     pub fn length(&self) -> u64 {
         self.length
     }
@@ -155,7 +156,7 @@ impl Picture {
         })
     }
 
-    /// Returns one line with the duration and the number of frames.
+    /// Returns a line of text with the duration and the number of frames.
     pub(super) fn summary(&self) -> String {
         let (drawn, folded) = self.counts();
         let ms = self.length as f64 / 1e6;
@@ -207,7 +208,8 @@ fn changed(
     }
 }
 
-/// Returns a colour number that depends only on the file, or on the name without a file (FNV-1a).
+/// Returns the number of a colour, which depends only on the frame's file. If the frame has no
+/// file, the colour depends on its name (FNV-1a).
 fn hue(frame: &Frame) -> u8 {
     let text = if frame.url.is_empty() { &frame.name } else { &frame.url };
     let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

@@ -1,12 +1,14 @@
-//! Builds trees from rows that arrive depth first, keeping only what a picture needs.
+//! Builds trees from rows that arrive depth first. Keeps only the nodes that a picture needs.
 
 use super::nodes::{Node, Nodes};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashMap;
 
-/// A tree builder that folds nodes too narrow to be drawn into one per caller; by time, a wide gap
-/// or a kept node begins a new fold. Layouts are the same as with all nodes.
+/// A tree builder that folds nodes which are too narrow to be drawn into one node per caller. If
+/// nodes are placed by time, a wide gap or a kept node begins another fold.
+///
+/// Layouts of the result are the same as those of a tree with all nodes.
 pub(super) struct Folding<'r> {
     nodes: Nodes,
     open: Vec<Open>,
@@ -17,19 +19,20 @@ pub(super) struct Folding<'r> {
 
 struct Open {
     at: u32,
-    /// Number of nodes in the subtree, including this node.
+    /// Number of nodes in the subtree of this node, including the node.
     size: u64,
-    /// The fold among the node's children, if nodes are not placed by time.
+    /// The child of this node into which others are folded, if nodes are not placed by time.
     fold: Option<u32>,
 }
 
 impl<'r> Folding<'r> {
-    /// Creates a builder. `timed` nodes have a start and total; totals of others are summed.
+    /// Creates a builder. With `timed`, nodes have a start and a total time; otherwise, the builder
+    /// sums the total times.
     pub(super) fn new(narrowest: u64, timed: bool, room: &'r Quota) -> Self {
         Folding { nodes: Nodes { all: Vec::new() }, open: Vec::new(), narrowest, timed, room }
     }
 
-    /// Adds the next node; the root comes first, at depth 0.
+    /// Adds the next node. Nodes come depth first, and the root has depth 0.
     pub(super) fn push(&mut self, depth: usize, node: Node) -> Result<(), Error> {
         while self.open.len() > depth {
             self.close();
@@ -47,7 +50,7 @@ impl<'r> Folding<'r> {
         self.nodes.check(self.room)
     }
 
-    /// Counts an omitted node below the last one.
+    /// Counts a node below the last one that is left out of the tree.
     pub(super) fn leave_out(&mut self) {
         if let Some(last) = self.open.last_mut() {
             last.size += 1;
@@ -74,7 +77,7 @@ impl<'r> Folding<'r> {
         if total >= self.narrowest {
             return;
         }
-        // All its descendants come after it.
+        // All descendants of a node come after the node.
         self.nodes.all.truncate(at as usize);
         let above = &mut self.nodes.all[parent.at as usize];
         above.children.pop();
@@ -99,7 +102,7 @@ impl<'r> Folding<'r> {
     }
 }
 
-/// A tree builder that merges children with equal keys.
+/// A tree builder that merges children of a node if their keys are equal.
 pub(super) struct Merging<'r> {
     nodes: Nodes,
     places: HashMap<(u32, u32), u32>,
@@ -113,7 +116,7 @@ impl<'r> Merging<'r> {
         Merging { nodes, places: HashMap::default(), path: Vec::new(), room }
     }
 
-    /// Adds the next node with its key; the root comes first, at depth 0.
+    /// Adds the next node with its key. Nodes come depth first, and the root has depth 0.
     pub(super) fn push(&mut self, depth: usize, key: u32, node: Node) -> Result<(), Error> {
         self.path.truncate(depth);
         let at = match self.path.last() {
@@ -130,7 +133,7 @@ impl<'r> Merging<'r> {
         Ok(())
     }
 
-    /// Returns the child with a key, adding it if needed.
+    /// Returns the child of a node with a key, and adds the child if there is none.
     fn add(&mut self, parent: u32, key: u32, frame: u32) -> Result<u32, Error> {
         if let Some(&known) = self.places.get(&(parent, key)) {
             return Ok(known);
@@ -141,16 +144,16 @@ impl<'r> Merging<'r> {
         Ok(at)
     }
 
-    /// Returns the tree, with totals.
+    /// Computes the total times, and returns the tree.
     pub(super) fn finish(mut self) -> Nodes {
         self.nodes.sum_up();
         self.nodes
     }
 }
 
-/// A builder of the trees of callers and callees of a name.
+/// Builds a tree of the callers of a name, and a tree of its callees.
 pub(super) struct Sandwich<'r> {
-    /// For each frame, whether it has the name.
+    /// Whether each frame has the name.
     named: Vec<bool>,
     up: Merging<'r>,
     down: Merging<'r>,
@@ -161,11 +164,12 @@ pub(super) struct Sandwich<'r> {
 struct Within {
     frame: u32,
     count: u64,
-    /// Nanoseconds so far.
+    /// Total time so far in nanoseconds.
     total: u64,
-    /// Number of the node in the tree of callees, if it is inside a frame with the name.
+    /// Number of the node in the tree of callees. `None` if no frame with the name encloses the
+    /// node.
     place: Option<u32>,
-    /// Whether the node is the outermost frame with the name.
+    /// Whether the node has the name, and no enclosing node has it.
     is_outermost: bool,
 }
 
@@ -175,7 +179,7 @@ impl<'r> Sandwich<'r> {
         Sandwich { named, up, down, open: Vec::new(), is_found: false }
     }
 
-    /// Adds the next node; the root comes first, at depth 0.
+    /// Adds the next node. Nodes come depth first, and the root has depth 0.
     pub(super) fn push(&mut self, depth: usize, node: Node) -> Result<(), Error> {
         while self.open.len() > depth {
             self.close()?;
@@ -208,7 +212,8 @@ impl<'r> Sandwich<'r> {
         if within.is_outermost { self.add_callers(&within) } else { Ok(()) }
     }
 
-    /// Adds the callers of a node below the root, innermost first; the outermost gets its time.
+    /// Adds the callers of a node to the tree of callers, innermost first. The time of the node
+    /// counts as self time of its outermost caller.
     fn add_callers(&mut self, within: &Within) -> Result<(), Error> {
         self.up.nodes.all[0].count += within.count;
         let mut below = 0;
@@ -220,7 +225,8 @@ impl<'r> Sandwich<'r> {
         Ok(())
     }
 
-    /// Returns the trees of callers and callees; `None` if no frame has the name.
+    /// Returns the tree of callers and the tree of callees. Returns `None` if no frame has the
+    /// name.
     pub(super) fn finish(mut self) -> Result<Option<(Nodes, Nodes)>, Error> {
         while !self.open.is_empty() {
             self.close()?;
@@ -251,7 +257,7 @@ mod tests {
         nodes
     }
 
-    /// Folded trees of random nodes are drawn like trees with all nodes.
+    /// Trees whose narrow nodes are folded give the same layout as trees with all nodes.
     #[test]
     fn folding_early_gives_the_same_layout() {
         let room = Limits::new(1, 1 << 30, std::env::temp_dir()).quota("pictures", Share::of(1, 1));
@@ -265,7 +271,7 @@ mod tests {
             let timed = seed % 2 == 0;
             let length = 30_000_000;
             let mut rows = vec![(0, Node { total: length, ..Node::default() })];
-            // For each depth: where the next child may begin, and where it must end.
+            // For each depth, the earliest start of the next child, and the latest end.
             let mut ends = vec![(0, length)];
             for _ in 0..3000 {
                 let depth = (1 + next(9) as usize).min(ends.len());

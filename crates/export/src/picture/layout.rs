@@ -1,4 +1,5 @@
-//! Lays out rectangles. Nodes too narrow to be drawn are folded into one rectangle of their parent.
+//! Computes the rectangles of a picture. Children that are too narrow to be drawn share one
+//! rectangle below their parent.
 
 use super::nodes::{Node, Nodes};
 
@@ -6,14 +7,14 @@ use super::nodes::{Node, Nodes};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     Node(u32),
-    /// A number of nodes that are too narrow.
+    /// A number of nodes that are too narrow to be drawn.
     Folded(u64),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rectangle {
     pub(crate) what: What,
-    /// Depth; the root is 0.
+    /// Depth of the rectangle. The root has depth 0.
     pub(crate) depth: u32,
     /// Left edge in nanoseconds.
     pub(crate) x: u64,
@@ -21,8 +22,8 @@ pub(crate) struct Rectangle {
     pub(crate) width: u64,
 }
 
-/// Returns the rectangles of the `kept` nodes in pre-order. `timed` nodes are placed at their
-/// start; other nodes are placed one after the other.
+/// Returns the rectangles of the `kept` nodes, parents before children. With `timed`, nodes are
+/// placed at their start; otherwise, siblings are placed one after the other.
 fn lay_out(nodes: &Nodes, kept: &[bool], narrowest: u64, timed: bool) -> Vec<Rectangle> {
     let sizes = sizes(nodes);
     let mut drawn = Vec::new();
@@ -33,7 +34,7 @@ fn lay_out(nodes: &Nodes, kept: &[bool], narrowest: u64, timed: bool) -> Vec<Rec
         let below = open.len();
         let node = &nodes.all[at as usize];
         let mut next = x;
-        // Folded nodes: their number, start and end.
+        // The folded nodes: their number, start and end.
         let mut folded: Option<(u64, u64, u64)> = None;
         for &child in &node.children {
             let node = &nodes.all[child as usize];
@@ -45,7 +46,8 @@ fn lay_out(nodes: &Nodes, kept: &[bool], narrowest: u64, timed: bool) -> Vec<Rec
             }
             let size = sizes[child as usize];
             folded = match folded {
-                // By time, distant nodes are not folded together.
+                // If nodes are placed by time, nodes with a wide gap between them are not folded
+                // together.
                 Some((count, start, end)) if timed && from > end + narrowest => {
                     open.push((What::Folded(count), depth + 1, start, end - start));
                     Some((size, from, from + node.total))
@@ -68,7 +70,7 @@ fn lay_out(nodes: &Nodes, kept: &[bool], narrowest: u64, timed: bool) -> Vec<Rec
     drawn
 }
 
-/// Places the children of a node from its left edge; folded ones come last.
+/// Places the children of a node side by side from the node's left edge. Folded children come last.
 fn place_in_a_row(children: &mut [(What, u32, u64, u64)], mut x: u64) {
     for child in children {
         child.2 = x;
@@ -76,7 +78,7 @@ fn place_in_a_row(children: &mut [(What, u32, u64, u64)], mut x: u64) {
     }
 }
 
-/// Returns the number of nodes in each subtree, including omitted ones.
+/// Returns the number of nodes in each subtree, including nodes that are left out.
 fn sizes(nodes: &Nodes) -> Vec<u64> {
     let count = |node: &Node| node.gone + u64::from(!node.is_fold);
     let mut sizes: Vec<u64> = nodes.all.iter().map(count).collect();
@@ -88,13 +90,13 @@ fn sizes(nodes: &Nodes) -> Vec<u64> {
     sizes
 }
 
-/// Returns the minimum nanoseconds of a drawn node in a picture of a length.
+/// Returns the minimum width, in nanoseconds, of a node that is drawn in a picture of this length.
 pub(super) fn narrowest(length: u64) -> u64 {
     (length / 12_000).max(1)
 }
 
-/// Lays out several trees with at most `most` rectangles, the widest first. Nodes below
-/// [`narrowest`] are always folded.
+/// Computes at most `most` rectangles for several trees. Keeps the widest nodes. Always folds nodes
+/// that are narrower than [`narrowest`].
 pub(crate) fn fit(trees: &[&Nodes], length: u64, most: usize, timed: bool) -> Vec<Vec<Rectangle>> {
     let narrowest = narrowest(length);
     // Callers are at least as wide as their callees, and come before them.
@@ -113,11 +115,11 @@ pub(crate) fn fit(trees: &[&Nodes], length: u64, most: usize, timed: bool) -> Ve
         let all = trees.iter().zip(&kept);
         all.map(|(nodes, kept)| lay_out(nodes, kept, narrowest, timed)).collect()
     };
-    // Roots are always drawn; a binary search finds how many more nodes fit.
+    // Roots are always drawn. A binary search finds the number of other nodes that fit.
     let (mut least, mut beyond) = (trees.len().min(order.len()), order.len() + 1);
     let mut best = drawn(least);
     while beyond - least > 1 {
-        // Try all first, which is nearly always enough.
+        // The first step tries all nodes, which nearly always fit.
         let next = if beyond > order.len() { order.len() } else { least.midpoint(beyond) };
         let rectangles = drawn(next);
         match rectangles.iter().map(Vec::len).sum::<usize>() <= most {
@@ -168,8 +170,8 @@ mod tests {
         for most in [2, 10, 100, 5000] {
             let drawn = fit(&[&nodes], nodes.all[0].total, most, false).remove(0);
             assert!(drawn.len() <= most, "{} of {most}", drawn.len());
-            // Folding takes at most one rectangle per caller, so at least half of the rectangles
-            // are used.
+            // Each caller has at most one rectangle of folded nodes, so at least half of the
+            // rectangles are used.
             assert!(drawn.len() * 2 >= most.min(2000) - 1, "{} of {most}", drawn.len());
             let count = |rectangle: &Rectangle| match rectangle.what {
                 What::Node(_) => 1,

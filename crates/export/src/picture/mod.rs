@@ -1,7 +1,7 @@
 //! Pictures of call trees: flame graphs and flame charts, as SVG or as rectangles for a terminal.
 //!
 //! ```text
-//!  tables ─> nodes (whole nanoseconds; narrow ones folded and counted) ─> sorted ─> rectangles ─> SVG, terminal
+//!  tables ─> nodes (narrow ones folded) ─> sorted ─> rectangles ─> SVG, terminal
 //! ```
 
 mod build;
@@ -17,9 +17,9 @@ pub use drawing::{ChangeRules, Drawn, Order, Picture, PictureRules};
 use std::io::{self, Write};
 
 impl Picture {
-    /// Writes the picture as a self-contained SVG with zoom and search. It is readable without
-    /// scripts, and follows the reader's light or dark mode. Equal pictures give equal bytes
-    /// everywhere.
+    /// Writes the picture as a single SVG file with zoom and search. Without scripts, the picture
+    /// is still readable. Its colours follow the reader's light or dark mode. Equal pictures give
+    /// equal bytes on all machines.
     ///
     /// # Errors
     /// Returns the error of `out`.

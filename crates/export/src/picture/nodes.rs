@@ -1,13 +1,14 @@
-//! The tree that pictures are drawn from, with whole nanoseconds.
+//! The tree from which pictures are drawn. Times are whole nanoseconds.
 
 use crate::stacks::Frame;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 
-/// A frame of a tree, or a fold of narrow ones. Its parent precedes it.
+/// A frame of a tree, or a fold: one node for several that are too narrow. Parents come before
+/// their children.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Node {
-    /// `None` for the root.
+    /// Number of the parent; `None` for the root.
     pub(crate) parent: Option<u32>,
     pub(crate) frame: u32,
     /// Self time in nanoseconds.
@@ -16,18 +17,18 @@ pub(crate) struct Node {
     pub(crate) total: u64,
     /// Number of events.
     pub(crate) count: u64,
-    /// Start in nanoseconds, if frames are placed by time.
+    /// Start in nanoseconds, if nodes are placed by time.
     pub(crate) start: u64,
     pub(crate) children: Vec<u32>,
-    /// Number of omitted nodes: those folded into this node, or those too deep below it.
+    /// Number of nodes that are folded into this node, or that are too deep below this node.
     pub(crate) gone: u64,
     /// Whether the node is a fold of other nodes.
     pub(crate) is_fold: bool,
-    /// Change of self and total time in nanoseconds.
+    /// Change of the self time and of the total time, in nanoseconds.
     pub(crate) change: Option<(i64, i64)>,
 }
 
-/// A tree; the first node is its root.
+/// A tree. Its first node is the root.
 #[derive(Clone, Debug)]
 pub(crate) struct Nodes {
     pub(crate) all: Vec<Node>,
@@ -44,7 +45,8 @@ impl Nodes {
     /// # Errors
     /// Returns [`tracemill_trace::ErrorKind::Exceeded`] if the nodes exceed the limit.
     pub(crate) fn check(&self, room: &Quota) -> Result<(), Error> {
-        /// Bytes per node for the list of children and an entry in a table by path.
+        /// Bytes per node in addition to the node: an element of the list of children, and an entry
+        /// in a table by path.
         const AROUND: usize = 56;
         room.check((self.all.len() * (size_of::<Node>() + AROUND)) as u64, "frames of a picture")
     }
@@ -56,7 +58,7 @@ impl Nodes {
         number
     }
 
-    /// Computes totals as sums of self times.
+    /// Computes total times from self times.
     pub(crate) fn sum_up(&mut self) {
         self.all.iter_mut().for_each(|node| node.total = node.own);
         for at in (1..self.all.len()).rev() {
@@ -66,7 +68,8 @@ impl Nodes {
         }
     }
 
-    /// Sorts children by total time, longest first, then by name; or only by name.
+    /// Sorts siblings by total time, longest first, then by name. With `by_name`, sorts them only
+    /// by name.
     pub(crate) fn sort(&mut self, frames: &[Frame], by_name: bool) {
         for at in 0..self.all.len() {
             let mut children = std::mem::take(&mut self.all[at].children);

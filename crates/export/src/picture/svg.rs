@@ -1,6 +1,8 @@
-//! Writes a picture as an SVG, readable without its script, which adds zoom and search. Frames wide
-//! enough for their name are nested SVGs, which clip it. Others are plain rectangles, which
-//! browsers open quickly.
+//! Writes a picture as an SVG. A script in the SVG adds zoom and search; the picture is readable
+//! without the script.
+//!
+//! A frame that is wide enough for its name is a nested SVG, which clips the name. Other frames are
+//! plain rectangles, which browsers open quickly.
 
 use super::drawing::{Band, Picture};
 use super::layout::{Rectangle, What};
@@ -14,7 +16,7 @@ const ROW: u64 = 17;
 const HEAD: u64 = 44;
 /// Pixels above each band with a title.
 const TITLE: u64 = 20;
-/// Minimum width of a labelled frame, in percent of the picture.
+/// Minimum width of a frame with a label, in percent of the picture.
 const LABELLED: f64 = 1.5;
 
 const STYLE: &str = include_str!("picture.css");
@@ -131,7 +133,7 @@ fn push_rectangle(
             escaped(&label)
         )
     } else {
-        // Most frames are narrow: one element, to which the script adds a title on hover.
+        // Most frames are narrow. They are a single element, and the script shows their title.
         write!(
             text,
             "<rect class=\"f{class}\" {place} data-t=\"{}\"/>",

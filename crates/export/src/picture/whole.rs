@@ -1,4 +1,4 @@
-//! Combines all trees of a picture below one root.
+//! Combines the trees of a picture below a single root.
 
 use super::nodes::Node;
 use crate::stacks::{Frame, Line, Stacks, Tree};
@@ -11,24 +11,24 @@ pub(super) fn heading(name: &str) -> Frame {
     Frame { name, url, line: None, column: None, category: "other" }
 }
 
-/// Converts a row to a node without a position.
+/// Converts a row to a node without a start.
 pub(super) fn node_of(line: &Line) -> Node {
     let self_time = line.own.max(0) as u64;
     Node { frame: line.frame, own: self_time, count: line.count, ..Node::default() }
 }
 
-/// Describes the number of trees as threads, processes or inputs, by their titles.
+/// Returns the number of trees as text, in threads, processes or inputs according to their titles.
 fn counted(trees: &[Tree]) -> String {
     let all = |kind: &str| trees.iter().all(|tree| tree.title.starts_with(&format!("{kind} ")));
     let kind = ["thread", "process"].into_iter().find(|kind| all(kind));
     plural(trees.len() as u64, kind.unwrap_or("input"))
 }
 
-/// The combined tree; several trees have a node each.
+/// The combined tree. If there are several trees, each has a node below the root.
 pub(super) struct Whole<'s> {
     stacks: &'s Stacks,
     pub(super) title: String,
-    /// Frames after those of the rows: the root, and each tree if there are several.
+    /// Frames whose numbers follow those of the rows: the root, and each tree if there are several.
     headings: Vec<Frame>,
 }
 
@@ -46,12 +46,12 @@ impl<'s> Whole<'s> {
         Whole { stacks, title, headings }
     }
 
-    /// Returns the self time of all rows in nanoseconds.
+    /// Returns the sum of the self times of all rows, in nanoseconds.
     pub(super) fn total(&self) -> u64 {
         self.stacks.trees.iter().map(|tree| tree.own.max(0) as u64).sum()
     }
 
-    /// Passes all nodes to `each` with their depths, beginning with the root.
+    /// Passes each node to `each` with its depth, beginning with the root.
     pub(super) fn rows(
         &self,
         mut each: impl FnMut(usize, Node) -> Result<(), Error>,
@@ -77,12 +77,12 @@ impl<'s> Whole<'s> {
         self.stacks.frames.iter().chain(&self.headings)
     }
 
-    /// Returns for each frame whether it has one of the names.
+    /// Returns whether each frame has one of the names.
     pub(super) fn named(&self, names: &HashSet<String>) -> Vec<bool> {
         self.all_frames().map(|frame| names.contains(&frame.name)).collect()
     }
 
-    /// Returns the frames after those of the rows.
+    /// Returns the frames whose numbers follow those of the rows.
     pub(super) fn headings(self) -> Vec<Frame> {
         self.headings
     }

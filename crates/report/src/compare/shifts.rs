@@ -2,10 +2,10 @@
 //! the differences.
 //!
 //! ```text
-//!   b - a     a: 1   3   7        a row grows with b, and falls with a: how many of all are at most x
-//!   b:  2        1  -1  -5        shows by one walk along the border between those that are and those that are not
-//!       6        5   3  -1
-//!       9        8   6   2        the x of a place is searched by halves, over all doubles
+//!   b - a     a: 1   3   7        Differences grow with b and fall with a. So one walk along
+//!   b:  2        1  -1  -5        the border between greater and smaller ones counts the
+//!       6        5   3  -1        differences up to x. A binary search over all doubles finds
+//!       9        8   6   2        the x with the wanted count.
 //! ```
 //!
 //! Cost: 64 walks of the length of both sides. Two sides of 1,000 have a million differences.

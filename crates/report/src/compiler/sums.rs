@@ -15,7 +15,7 @@ pub(super) struct Sum {
     pub(super) count: u64,
     /// Total in ticks.
     pub(super) total: f64,
-    /// The longest event. Of several events with equal durations, the first.
+    /// The longest event, or the first of several that are equally long.
     pub(super) longest: Event,
     /// The compiled file of the longest event.
     pub(super) path: u32,

@@ -2,7 +2,7 @@
 //! `PageLoadMetricsHandler`).
 //!
 //! ```text
-//!   navigationStart "A"     SoftNavigationStart 7             the second is one of scripts, which show another page in place of the first
+//!   navigationStart "A"     SoftNavigationStart 7       (a script shows another page)
 //!      │ firstContentfulPaint "A"   │ context.firstContentfulPaint
 //!      │ largestContentfulPaint::   │ largestContentfulPaint::
 //!      │   Candidate "A"            │   CandidateForSoftNavigation 7

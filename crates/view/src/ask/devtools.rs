@@ -1,5 +1,5 @@
-//! Opens slices in DevTools, in a Chromium with its own profile folder that starts on first use.
-//! The connection is a private pipe, not a port, and the browser exits with this program.
+//! Opens slices in DevTools. On first use, starts a Chromium with a separate profile folder. The
+//! connection is a private pipe instead of a port, and the browser exits with this program.
 
 use crate::token;
 use serde_json::{Value, json};
@@ -19,19 +19,19 @@ const PROGRAMS: [&str; 6] = [
     "chrome",
     "microsoft-edge",
 ];
-/// Timeouts for replies and for loading a slice.
+/// Timeouts: for a reply of the browser, and for loading a slice.
 const ANSWERS: Duration = Duration::from_secs(30);
 const LOADS: Duration = Duration::from_secs(600);
-/// Origin of the requests that DevTools sends.
+/// Value of the header `Origin` in requests that DevTools sends.
 pub(crate) const ORIGIN: &str = "devtools://devtools";
-/// Connects standard input and output to the pipe on descriptors 3 and 4, and removes the profile
-/// folder at exit.
+/// Shell script that starts the browser. It connects the pipe on descriptors 3 and 4 to standard
+/// input and output, and removes the profile folder when the browser exits.
 const RUN: &str =
     r#"profile=$1; shift; "$@" 3<&0 4>&1 </dev/null >/dev/null 2>&1; rm -rf "$profile""#;
-/// Script for DevTools: opens the Performance panel and loads a file, like "Load profile".
+/// Script that DevTools runs. It opens the Performance panel and loads a file, like "Load profile".
 const LOAD: &str = include_str!("load.js");
 
-/// Finds a Chromium on `PATH`.
+/// Finds a Chromium-based browser on `PATH`.
 pub fn find_chromium() -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -50,7 +50,7 @@ impl Devtools {
         Devtools { program, tmp_dir: tmp_dir.to_owned(), running: Mutex::default() }
     }
 
-    /// Opens the trace at an address in a tab. Starts a new browser if the last one was closed.
+    /// Opens the trace at `address` in a tab. Starts a browser if none runs.
     pub(crate) fn open(&self, address: &str, name: &str) -> Result<(), String> {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         if running.as_mut().is_some_and(|browser| !browser.is_alive()) {
@@ -192,7 +192,8 @@ impl Drop for Browser {
     }
 }
 
-/// Creates a private profile folder, and protects the browser from Ctrl-C in this terminal.
+/// Creates a private folder for the browser's profile. Also keeps Ctrl-C in this terminal from
+/// ending the browser.
 #[cfg(unix)]
 fn alone(command: &mut Command, profile: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;

@@ -1,4 +1,4 @@
-//! Checks whether a request may be answered, and parses it.
+//! Checks whether the server may answer a request, and parses the request.
 
 pub(crate) mod devtools;
 pub(crate) mod reply;
@@ -14,7 +14,7 @@ use std::net::IpAddr;
 pub struct Ask<'a> {
     /// HTTP method, such as `GET`.
     pub method: &'a str,
-    /// Path and query, still encoded.
+    /// Path and query, with percent-encoding.
     pub target: &'a str,
     /// The header `Host`.
     pub host: Option<&'a str>,
@@ -29,34 +29,35 @@ impl<'a> Ask<'a> {
         self.target.split_once('?').unwrap_or((self.target, ""))
     }
 
-    /// Splits the path into the token and the route below it.
+    /// Splits the path into the token and the route that follows.
     fn token_and_route(&self) -> Option<(&'a str, &'a str)> {
         self.parts().0.strip_prefix('/')?.split_once('/')
     }
 
-    /// Returns the route, even with a wrong token; empty if there is none.
+    /// Returns the route, whether or not the token is right. Returns an empty text if there is no
+    /// route.
     pub(crate) fn route(&self) -> &'a str {
         self.token_and_route().map_or("", |(_, route)| route)
     }
 }
 
-/// The token in every path, and the host names accepted by the server.
+/// The token that every path must begin with, and the host names that requests may name.
 #[derive(Clone, Debug)]
 pub(crate) struct Door {
     pub(crate) token: String,
     pub(crate) port: u16,
     pub(crate) host: IpAddr,
-    /// Whether our own DevTools may request slices and the page may open it.
+    /// Whether the page may open slices in the DevTools of a browser that this server starts.
     pub(crate) has_devtools: bool,
 }
 
 impl Door {
-    /// Returns the path and query below the token. Rejects other host names, a missing token, and
-    /// modifying requests.
+    /// Returns the route and the query. Rejects requests with an unknown host name, without the
+    /// token, or with a method that modifies.
     pub(crate) fn open<'a>(&self, ask: &Ask<'a>) -> Result<(&'a str, &'a str), Reply> {
         let hint = "Open the address that the command printed.";
         if !ask.host.is_some_and(|host| self.is_known(host)) {
-            // a foreign name that resolves to this server: DNS rebinding
+            // another site's name that resolves to this server: DNS rebinding
             return Err(Reply::error(421, "this server has another name", hint));
         }
         let (_, query) = ask.parts();
@@ -86,8 +87,8 @@ impl Door {
         }
     }
 
-    /// Returns whether the server has this host name: a loopback name, or any IP address if other
-    /// machines can reach it.
+    /// Returns whether a request may name this host: a loopback name, or any IP address if other
+    /// machines can reach the server.
     fn is_known(&self, host: &str) -> bool {
         let (name, port) = host.rsplit_once(':').unwrap_or((host, "80"));
         let number = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(name);
@@ -97,7 +98,7 @@ impl Door {
     }
 }
 
-/// Compares bytes in constant time.
+/// Compares bytes in constant time, whatever their difference.
 fn is_same(a: &[u8], b: &[u8]) -> bool {
     let differ = a.iter().zip(b).fold(0, |differ, (a, b)| differ | (a ^ b));
     a.len() == b.len() && std::hint::black_box(differ) == 0
@@ -106,13 +107,13 @@ fn is_same(a: &[u8], b: &[u8]) -> bool {
 pub(crate) struct UrlQuery<'a>(pub(crate) &'a str);
 
 impl UrlQuery<'_> {
-    /// Returns the first parameter with a name, decoded.
+    /// Returns the decoded value of the first parameter with a name.
     pub(crate) fn get(&self, name: &str) -> Option<String> {
         let pairs = self.0.split('&').map(|pair| pair.split_once('=').unwrap_or((pair, "")));
         pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| decoded(value))
     }
 
-    /// Returns a required number.
+    /// Returns the value of a parameter as a number. Fails if the parameter is missing.
     pub(crate) fn number<T: std::str::FromStr>(&self, name: &str) -> Result<T, Reply> {
         let value = self.get(name).and_then(|value| value.parse().ok());
         value.ok_or_else(|| {
@@ -124,7 +125,8 @@ impl UrlQuery<'_> {
         })
     }
 
-    /// Parses numbers such as `1,4-9`, all below `end`; a missing parameter means all.
+    /// Parses numbers such as `1,4-9`, which must be below `end`. A missing parameter means all
+    /// numbers below `end`.
     pub(crate) fn numbers(&self, name: &str, end: usize) -> Result<Vec<usize>, Reply> {
         let Some(text) = self.get(name) else { return Ok((0..end).collect()) };
         let wrong = || {
@@ -149,7 +151,7 @@ impl UrlQuery<'_> {
     }
 }
 
-/// Decodes a query value; invalid UTF-8 becomes U+FFFD.
+/// Decodes the value of a parameter. Invalid UTF-8 becomes U+FFFD.
 fn decoded(value: &str) -> String {
     let mut bytes = Vec::with_capacity(value.len());
     let mut rest = value.as_bytes();

@@ -1,4 +1,4 @@
-//! Replies before they are sent: status, content type, body.
+//! Replies to requests, before they are sent: status, content type and body.
 
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -8,8 +8,8 @@ use tracemill_trace::run::error::ErrorClass;
 use tracemill_trace::run::limits::Cancel;
 use tracemill_trace::{Error, ErrorKind};
 
-/// A piece of a body that is produced while it is sent. An error truncates the body and tells the
-/// client.
+/// Part of a body that is produced while it is sent. After an error, the body ends early, and the
+/// client is informed.
 pub(crate) type BodyPiece = Result<Vec<u8>, ()>;
 
 /// The body of a reply.
@@ -18,23 +18,24 @@ pub enum Content {
     Whole(Vec<u8>),
     /// A static body.
     Fixed(&'static [u8]),
-    /// A body produced in pieces.
+    /// A body that is produced in parts while it is sent.
     Pieces(BodyPieces),
-    /// Progress lines, until the inputs are read.
+    /// Lines of progress, which end when the inputs are read.
     Progress,
 }
 
-/// Pieces of a body. Dropping them cancels the work that produces them.
+/// The parts of a body. When this value is dropped, the work that produces the parts is cancelled.
 pub struct BodyPieces {
     pub(crate) first: Option<Vec<u8>>,
     pub(crate) rest: Receiver<BodyPiece>,
     pub(crate) cancel: Cancel,
-    /// Whether a slice is being sent.
+    /// Whether a slice is being sent. Only one slice is sent at a time.
     pub(crate) busy: Arc<AtomicBool>,
 }
 
 impl BodyPieces {
-    /// Waits for all pieces, for callers without a socket; `None` if the slice failed.
+    /// Waits for all parts and returns the whole body, for callers without a socket. Returns `None`
+    /// if the body ends with an error.
     pub fn collect(mut self) -> Option<Vec<u8>> {
         let mut all = self.first.take().unwrap_or_default();
         while let Some(piece) = self.rest.blocking_recv() {
@@ -78,7 +79,7 @@ impl Reply {
         Reply { status: 200, kind: "application/json", content, headers: Vec::new() }
     }
 
-    /// Creates an error reply with a hint for the user.
+    /// Creates a reply with an error, and a hint what the user can do.
     pub(crate) fn error(status: u16, error: impl Into<String>, hint: &str) -> Self {
         let value = json!({ "error": error.into(), "hint": hint });
         Reply { status, ..Reply::json(&value) }

@@ -1,11 +1,10 @@
-//! Incomplete counts while an index is built: when the events of each process begin, as far as
-//! read.
+//! Incomplete counts while an index is built: the start times of each process's events read so far.
 
 use serde_json::{Value, json};
 use tracemill_index::drawing::Seen;
 
-/// Returns the event density of each process in `px` columns, in 255ths of the maximum; `null`
-/// before the first event.
+/// Returns the event density of each process in `px` columns, where 255 is the maximum of all.
+/// Returns `null` if no event has been read.
 pub(crate) fn so_far(seen: &Seen, px: usize) -> Value {
     let Some(counts) = seen.so_far(px) else { return Value::Null };
     let most = counts.processes.iter().flatten().fold(0.0, |most: f64, process| most.max(*process));

@@ -1,10 +1,11 @@
-//! Serves viewers from a folder of the user: speedscope, as unpacked by npm.
+//! Serves the files of a viewer from a folder of the user. The viewer is speedscope, as npm unpacks
+//! it.
 
 use crate::ask::reply::{Content, Reply};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Possible locations of speedscope's page below the given folder.
+/// Possible paths of speedscope's page, relative to the given folder.
 const PLACES: [&str; 5] = [
     "",
     "dist/release",
@@ -12,9 +13,10 @@ const PLACES: [&str; 5] = [
     "speedscope/dist/release",
     "node_modules/speedscope/dist/release",
 ];
-/// Maximum number of bytes of a file.
+/// Maximum size of a served file in bytes.
 const MOST: u64 = 64 << 20;
-/// Content policy: speedscope creates styles and reads blobs, and loads nothing from other hosts.
+/// Content security policy for speedscope, which creates styles and reads blobs. It may not load
+/// anything from other hosts.
 const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
     font-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
@@ -39,7 +41,7 @@ impl Viewers {
             .map(Viewers)
     }
 
-    /// Returns a file of the folder. Symbolic links that lead outside are rejected.
+    /// Returns a file of the folder. Rejects symbolic links to files outside the folder.
     pub(crate) fn file(&self, name: &str) -> Result<Reply, Reply> {
         let nothing = || Reply::error(404, "there is nothing here", "Open it from the page.");
         let name = if name.is_empty() { "index.html" } else { name };

@@ -1,4 +1,4 @@
-//! Computes the calls of CPU profiles in the background, for a trace shown by its index.
+//! Computes the calls of CPU profiles in the background, while the page shows a trace by its index.
 
 use crate::build::{All, arrange};
 use crate::model::NameSum;
@@ -14,13 +14,13 @@ use tracemill_trace::{Error, Source};
 pub(crate) struct Calls {
     pub(crate) lanes: Vec<(LaneKey, Lane)>,
     pub(crate) tracks: Arc<Tracks>,
-    /// Sums by name number.
+    /// Sums of the intervals of each name, by the number of the name.
     pub(crate) sums: Arc<Vec<NameSum>>,
     pub(crate) bounds: Option<(i64, i64)>,
 }
 
 impl Calls {
-    /// Computes the calls of all threads. Cost: a pass over the trace, and sorts.
+    /// Computes the calls of all threads. Cost: a pass over the trace, and sorting.
     pub(crate) fn read(
         source: &Source,
         names: SharedNames,

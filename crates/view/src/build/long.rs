@@ -1,4 +1,5 @@
-//! Passes the long intervals of an index on by lane and time; those of threads need no sort.
+//! Passes on the long intervals that an index lists, by lane (track) and time. Only intervals of
+//! async operations must be sorted.
 
 use crate::build::{SPANS, Take, sorter};
 use crate::tracks::record::{OPEN, Span, Timed};
@@ -9,12 +10,12 @@ use tracemill_trace::Error;
 use tracemill_trace::order::Keyed;
 use tracemill_trace::time::bounds::Bounds;
 
-/// Maximum number of equal intervals that are reordered. Only a forged index has more; they keep
-/// the order of the index.
+/// Maximum number of intervals with equal start and end that are reordered. Only a forged index has
+/// more, and then the order of the index is kept.
 const HELD: usize = 1 << 13;
 
-/// Passes all long intervals to `take` by lane and time, and counts those without an end. Cost: a
-/// pass over the index, and a sort of async operations.
+/// Passes all long intervals to `take` by lane and time. Returns the number of intervals without an
+/// end. Cost: a pass over the index, and a sort of the intervals of async operations.
 pub(crate) fn long(
     index: &DrawnIndex,
     lanes: &[LaneKey],
@@ -24,7 +25,8 @@ pub(crate) fn long(
     take: &mut Take<'_>,
 ) -> Result<u64, Error> {
     let (mut unended, mut held) = (0, Held(Vec::new()));
-    // the index lists operations by thread, but their lanes follow those of all threads
+    // the index lists async operations among the events of threads, but their lanes come after
+    // those of all threads
     let mut others = sorter(config, "spans by lane", SPANS);
     index.spans(None, |span| {
         unended += u64::from(span.dur.is_none());
@@ -32,7 +34,7 @@ pub(crate) fn long(
         match lanes.get(span.lane as usize).map(|lane| lane.kind) {
             Some(LaneKind::Thread) => held.take(lane_span, take),
             Some(_) => others.push(lane_span),
-            // only a forged index refers to other lanes
+            // only a forged index names a lane that does not exist
             None => Ok(()),
         }
     })?;
@@ -41,8 +43,8 @@ pub(crate) fn long(
     Ok(unended)
 }
 
-/// Intervals with equal start and end. The index lists open ones before those that end with the
-/// trace.
+/// Intervals with equal start and end, which are reordered. The index lists open intervals before
+/// those that end with the trace.
 struct Held(Vec<Timed>);
 
 impl Held {

@@ -1,11 +1,12 @@
-//! Reads inputs into rows: one pass over the inputs, and two sorts.
+//! Reads inputs into rows, with one pass over the inputs and two sorts. A lane is a track of the
+//! page, drawn in one or more rows; a mark is a begin or end event.
 //!
 //! ```text
 //!   scan ─┬─ X, instants, counters ───────────────> by lane and time ─> rows ─> tracks
 //!         └─ B E b e S F ─> by thread or id ─> pairs ──┘
 //! ```
 //!
-//! Sorts and lists have shares of the memory budget, and spill to disk beyond them.
+//! Sorts and lists have shares of the memory budget. Data beyond a share is on disk.
 
 pub(crate) mod calls;
 pub(crate) mod long;
@@ -34,14 +35,14 @@ use tracemill_trace::spill::SpillVec;
 use tracemill_trace::time::bounds::Bounds;
 use tracemill_trace::{Error, Source};
 
-/// Memory share of each of the three lists of flows.
+/// Share of the memory budget for each of the three lists of flows.
 const FLOWS: Share = Share::of_index(1, 24);
-/// Memory shares of spans and of marks.
+/// Share of the memory budget for intervals, and also for marks.
 pub(crate) const SPANS: Share = Share::of_index(1, 3);
 const MARKS: Share = Share::of_index(1, 6);
 
 pub(crate) fn sorter<R: Keyed>(config: &Config, name: &'static str, share: Share) -> KeySorter<R> {
-    // lists grow by doubling
+    // a list doubles when it is full
     KeySorter::new(config.limits.lease(name, share).divided(2), config.limits.threads)
 }
 
@@ -122,9 +123,10 @@ impl All {
         other.into_keys().into_iter().map(number).collect()
     }
 
-    /// Checks that names and lanes, which stay in memory, fit into a quarter of the budget.
+    /// Checks that names and lanes take at most a quarter of the memory budget. They must stay in
+    /// memory.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        /// Estimated bytes per lane, apart from texts.
+        /// Estimated bytes per lane, in addition to its texts.
         const LANE: u64 = 400;
         let lanes = self.lanes.heap() + self.parts.heap() + self.lanes.all().len() as u64 * LANE;
         let bytes = self.names.heap() + lanes;
@@ -135,8 +137,8 @@ impl All {
         Ok(())
     }
 
-    /// Moves the inputs to common lanes and times. Cost: nothing if no pid or time changes, else a
-    /// sort.
+    /// Moves the lanes and times of each input to those of the merged trace. Cost: a sort, or
+    /// nothing if the merge changes no pid and no time.
     fn join(&mut self, joined: &Joined, config: &Config) -> Result<(), Error> {
         if joined.is_same() {
             return Ok(());
@@ -164,8 +166,8 @@ impl All {
         Ok(())
     }
 
-    /// Pairs begin and end marks to intervals. With `by_name`, a named end closes only a begin of
-    /// the same name.
+    /// Pairs begin and end marks, and adds the resulting intervals. With `by_name`, an end mark
+    /// that has a name closes only a begin mark of the same name.
     pub(crate) fn pair(&mut self, end: i64, by_name: bool, config: &Config) -> Result<(), Error> {
         let Some(marks) = self.marks.take() else { return Ok(()) };
         let marks = marks.finish()?;
@@ -206,7 +208,7 @@ impl All {
         Ok(())
     }
 
-    /// Adds the calls of CPU profiles as separate lanes. Cost: another pass over the inputs.
+    /// Adds the calls of CPU profiles as separate lanes. Cost: a second pass over the inputs.
     pub(crate) fn calls(&mut self, sources: &[Source], config: &Config) -> Result<(), Error> {
         let trace = Trace::read(sources, ReadRules::default(), config)?;
         for thread in trace.threads.iter().filter(|thread| thread.samples() > 0) {
@@ -260,7 +262,8 @@ pub(crate) fn build(sources: &[Source], config: &Config) -> Result<Model, Error>
     Ok(arranged.model(processes, bounds, scanned))
 }
 
-/// Combines the bounds of events and of calls; without either, one nanosecond at time 0.
+/// Combines the bounds of events with those of calls. If there are neither, returns one nanosecond
+/// at time 0.
 pub(crate) fn bounds_of(of_events: Option<Bounds>, of_calls: Option<(i64, i64)>) -> Bounds {
     match (of_events, of_calls) {
         (None, None) => Bounds { start: 0, first: 0, last: 1, end: 1 },
@@ -292,11 +295,11 @@ fn flows(points: KeySorter<Mark>, config: &Config) -> Result<Flows, Error> {
     Ok(Flows::new(all.take()?, by_lane.take()?))
 }
 
-/// Receives spans by lane and time.
+/// A function that receives intervals, by lane and time.
 pub(crate) type Take<'t> = dyn FnMut(Timed) -> Result<(), Error> + 't;
 
-/// Assigns rows to spans and writes them. `known` has the infos of the first lanes; `more` adds
-/// spans in order.
+/// Assigns each interval to a row, and writes the rows. `known` has the descriptions of the first
+/// lanes. `more` passes additional intervals, in order.
 pub(crate) fn arrange(
     all: All,
     more: impl FnOnce(&mut Take<'_>) -> Result<(), Error>,

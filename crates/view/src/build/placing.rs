@@ -1,5 +1,6 @@
-//! Assigns rows to spans ordered by lane and time. The first row of a lane is written immediately;
-//! lower rows wait until the lane is complete, so nothing is sorted again.
+//! Assigns each interval to a row of its lane (track). Intervals come by lane and time. The first
+//! row of a lane is written immediately; other rows wait until the lane is complete, so that
+//! nothing is sorted again.
 //!
 //! ```text
 //!   lane 0 ─┬─ row 0 ────────────────────────> tracks
@@ -24,9 +25,9 @@ pub(crate) struct Placing {
     writer: TrackWriter,
     lane: Option<usize>,
     rows: LaneRows,
-    /// Rows of nested spans, except the first.
+    /// Rows of nested intervals, except for the first row.
     below: Vec<SpillList<Span>>,
-    /// Rows of overlapping spans.
+    /// Rows of intervals that overlap others without nesting.
     beside: Vec<SpillList<Span>>,
     waiting: SpillLists,
     folded: u64,
@@ -36,7 +37,7 @@ pub(crate) struct Placed {
     pub(crate) lanes: Vec<Lane>,
     pub(crate) tracks: Tracks,
     pub(crate) sums: Vec<NameSum>,
-    /// Number of spans that found no row and are not drawn.
+    /// Number of intervals for which there was no row. They are not drawn.
     pub(crate) folded: u64,
 }
 
@@ -52,7 +53,7 @@ impl Placing {
             rows: LaneRows::default(),
             below: Vec::new(),
             beside: Vec::new(),
-            // lists grow by doubling
+            // a list doubles when it is full
             waiting: SpillLists::new(
                 config.limits.lease("spans that wait", Share::of_index(1, 3)).divided(2),
             ),
@@ -60,7 +61,7 @@ impl Placing {
         }
     }
 
-    /// Adds the next span, ordered by start, then longer first.
+    /// Adds the next interval. Intervals come by start, the longer first.
     pub(crate) fn take(&mut self, Timed(lane, mut span): Timed) -> Result<(), Error> {
         let lane = lane as usize;
         if self.lane != Some(lane) {
@@ -120,7 +121,7 @@ impl Placing {
         let file = self.waiting.finish()?;
         self.waiting.heap = 0;
         let below = self.below.drain(..).zip(1..);
-        // the depth of the lane is known now
+        // now the number of nested rows is known, below which these rows begin
         let beside = self.beside.drain(..).zip(rows.depth..);
         for (waiting, row) in below.chain(beside) {
             self.writer.begin(row, false);
@@ -159,7 +160,7 @@ mod tests {
 
     type Row = (u16, Vec<Span>);
 
-    /// Assigns rows first and sorts afterwards, for comparison.
+    /// Assigns the rows first and sorts them afterwards, for comparison.
     fn sorted(spans: &[Timed]) -> Vec<(usize, Vec<Row>)> {
         let mut all = Vec::new();
         for lane_spans in spans.chunk_by(|a, b| a.0 == b.0) {
@@ -180,7 +181,7 @@ mod tests {
         all
     }
 
-    /// Also covers rows that wait on disk.
+    /// The memory is so small that some waiting rows are on disk.
     #[test]
     fn streamed_rows_equal_sorted_rows() {
         for seed in 0..40 {

@@ -1,13 +1,14 @@
-//! Shows a trace by its index: long intervals in rows, the rest as approximate bins. A window of
-//! few events is read and shown exactly.
+//! Shows a trace by its index. Long intervals are drawn in rows; all others are drawn as bins,
+//! which are approximate sums. If a window has few events, they are read and drawn exactly.
 //!
 //! ```text
 //!   index ─ long intervals, bins, names, lanes ─> the whole trace, approximately, at once
 //!   window ─ its ranges of the file ─> events, pairs, rows ─> the window, exactly
 //! ```
 //!
-//! Windows reuse the code for whole inputs. The index lists long intervals; all others that overlap
-//! a window begin less than the look-back before it and are paired by the rule of all verbs.
+//! Windows are read by the code for whole inputs. The index lists long intervals. All other
+//! intervals that overlap a window begin less than a fixed time (the look-back) before it; their
+//! events are read and paired as in every command.
 
 pub(crate) mod seek;
 pub(crate) mod shown;
@@ -40,16 +41,17 @@ use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::hash::HashSet;
 use tracemill_trace::time::windows::TimeSpan;
 
-/// Maximum number of events read to show a window exactly.
+/// Maximum number of events that are read to draw a window exactly.
 const EVENTS: u64 = 200_000;
-/// Maximum number of events and bytes read for sums.
+/// Maximum number of events that are read for the statistics of a window, and maximum number of
+/// bytes.
 const EVENTS_SUMMED: u64 = 4_000_000;
 const BYTES_SUMMED: u64 = 256 << 20;
-/// Number of cached windows.
+/// Number of windows that are kept in memory.
 const KEPT: usize = 4;
-/// Maximum number of bytes of an event read for its name.
+/// Maximum number of bytes of an event that are read to find its name.
 const TEXT: usize = 1 << 20;
-/// Polling interval of requests that wait to read.
+/// Interval at which requests that wait for another window check for cancellation.
 const EVERY: Duration = Duration::from_millis(5);
 
 type WindowModels = Vec<(TimeSpan, Arc<Model>)>;
@@ -62,7 +64,7 @@ pub(crate) struct Indexed {
     whole: Arc<Model>,
     lanes: Arc<LaneTable>,
     infos: Vec<Arc<LaneInfo>>,
-    /// Offsets of events that the index does not count, and their intervals.
+    /// Offsets of events that the index does not count, and the intervals of these events.
     special: HashSet<u64>,
     special_spans: Vec<Timed>,
     config: Config,
@@ -70,16 +72,17 @@ pub(crate) struct Indexed {
 }
 
 impl Indexed {
-    /// Reads the index for the whole trace; `None` if it is insufficient.
+    /// Reads the parts of an index that describe the whole trace. Returns `None` if the index does
+    /// not suffice.
     pub(crate) fn new(index: DrawnIndex, config: &Config) -> Result<Option<Self>, Error> {
         let Some(tables) = tables(&index)? else { return Ok(None) };
         Self::of(Arc::new(index), tables, None, config)
     }
 
-    /// Computes the calls of CPU profiles; see [`Calls::read`].
+    /// Computes the calls of CPU profiles. See [`Calls::read`].
     pub(crate) fn read_calls(&self, cancel: &Cancel) -> Result<Calls, Error> {
         let (names, mut config) = (self.whole.names.clone(), self.config(cancel));
-        // drawing needs the other threads meanwhile
+        // drawing needs the other half of the threads at the same time
         config.limits.threads = (config.limits.threads / 2).max(1);
         Calls::read(self.index.source(), names, &self.notes, &config)
     }
@@ -149,7 +152,7 @@ impl Indexed {
         }))
     }
 
-    /// Returns the whole trace, approximately.
+    /// Returns the approximate model of the whole trace.
     pub(crate) fn whole(&self) -> &Arc<Model> {
         &self.whole
     }
@@ -158,7 +161,8 @@ impl Indexed {
         &self.index
     }
 
-    /// Returns a window exactly if it has few events, else the approximate whole trace.
+    /// Returns an exact model of a window if the window has few events. Otherwise, returns the
+    /// approximate model of the whole trace.
     pub(crate) fn window(&self, window: TimeSpan, cancel: &Cancel) -> Result<Arc<Model>, Error> {
         let model = self.exact(window, EVENTS, cancel)?;
         Ok(model.unwrap_or_else(|| Arc::clone(&self.whole)))
@@ -170,14 +174,14 @@ impl Indexed {
         Ok(model.unwrap_or_else(|| Arc::clone(&self.whole)))
     }
 
-    /// Returns the ancestors of an event and its arrows. Distant ends of arrows are included if
-    /// their windows can be read.
+    /// Returns the ancestors and arrows of an event, as JSON. An arrow to an event outside the
+    /// drawn window needs another window; arrows whose window cannot be read are left out.
     pub(crate) fn around(&self, at: EventAt, cancel: &Cancel) -> Result<Option<Value>, Error> {
         let start = at.start;
         let mut model = self.window(TimeSpan::new(start, start.saturating_add(1)), cancel)?;
         let Some(mut found) = event_at(&model, at) else { return Ok(None) };
         let window = TimeSpan::new(start, found.1.end().saturating_add(1));
-        // the points of flows inside the event
+        // the window of the event contains the points of flows inside it
         let all = self.window(window, cancel)?;
         if all.bins.is_none()
             && let Some(event) = event_at(&all, EventAt { row: found.1.row, ..at })
@@ -201,14 +205,14 @@ impl Indexed {
         &self.special_spans
     }
 
-    /// Estimates events and bytes of a slice.
+    /// Estimates the number of events and bytes of a slice.
     pub(crate) fn size(&self, from: i64, to: i64) -> Result<(u64, u64), Error> {
         let count = self.index.count(from, to, u64::MAX)?.unwrap_or_default();
         Ok((count.events, count.bytes.saturating_add(count.events * 2)))
     }
 
     pub(crate) fn config(&self, cancel: &Cancel) -> Config {
-        // the displayed model and slices have the rest
+        // the other half of the memory is for the displayed model and for slices
         let limits = Limits {
             cancel: cancel.clone(),
             progress: Arc::default(),
@@ -217,8 +221,8 @@ impl Indexed {
         Config { limits, ..self.config.clone() }
     }
 
-    /// Returns a window exactly, unless more than `most` events must be read. Reads one window at a
-    /// time; a cancelled request stops waiting.
+    /// Returns an exact model of a window. Returns `None` if more than `most` events must be read.
+    /// Reads one window at a time; a request that is cancelled stops waiting.
     fn exact(
         &self,
         window: TimeSpan,
@@ -272,7 +276,7 @@ impl Indexed {
         let take = |mut found: Found, input| {
             let lanes = found.labels.lanes.all().to_vec();
             found.spans.retain(|span| self.is_own(span, &lanes, window));
-            // ranges that extend beyond the window contain incomplete pairs
+            // the ranges that are read extend beyond the window, where some pairs are incomplete
             found.marks.retain(|mark: &Mark| {
                 let is_seen = seen.0 <= mark.ts && mark.ts < seen.1;
                 is_seen && !apart.contains(&mark.place) && !self.special.contains(&mark.place)
@@ -298,7 +302,7 @@ impl Indexed {
         special.copied().try_for_each(|span| all.push(span))?;
         let mut arranged = arrange(all, |_| Ok(()), known, &Notes::default(), &config)?;
         arranged.sums = Arc::clone(&self.whole.sums);
-        // copy the lanes of calls unchanged
+        // the lanes of calls are not read again but copied
         for (lane, whole_lane) in arranged.lanes.iter_mut().zip(&self.whole.lanes) {
             if whole_lane.kind == LaneKind::Calls {
                 lane.clone_from(whole_lane);
@@ -326,7 +330,8 @@ impl Indexed {
         self.infos.get(lane as usize).map(|info| info.kind)
     }
 
-    /// Returns whether an interval belongs in a window, and is neither long nor special.
+    /// Returns whether an interval belongs to a window, and is neither long nor special (not
+    /// counted by the index).
     fn is_own(&self, Timed(lane, span): &Timed, lanes: &[LaneKey], window: TimeSpan) -> bool {
         if lanes[*lane as usize].kind == LaneKind::Counter {
             return span.start < window.to;
@@ -344,8 +349,8 @@ fn around_damage(index: &DrawnIndex, config: &Config) -> Result<Vec<damage::Near
     Ok(all)
 }
 
-/// Returns drawn events around an offset. Reads a growing, bounded range until it has an event
-/// before the offset.
+/// Returns drawn events near an offset. Reads larger and larger ranges, up to a limit, until an
+/// event before the offset is found.
 fn events_near(
     index: &DrawnIndex,
     place: u64,
@@ -372,7 +377,7 @@ fn events_near(
     }
 }
 
-/// Returns the number of the name of an event, for names that the index could not store.
+/// Returns the number of an event's name. Used for names that the index could not store.
 fn name_of(event: Option<(Vec<u8>, u64)>, all: &All) -> u32 {
     let (bytes, _) = event.unwrap_or_default();
     let mut labels = Labels::default();
@@ -382,7 +387,8 @@ fn name_of(event: Option<(Vec<u8>, u64)>, all: &All) -> u32 {
 
 type Tables = (SharedNames, Arc<Vec<NameSum>>, Arc<LaneTable>);
 
-/// Reads names with their sums, and lanes; `None` if any occurs twice.
+/// Reads the names with their sums, and the lanes (tracks). Returns `None` if a name or lane occurs
+/// twice.
 fn tables(index: &DrawnIndex) -> Result<Option<Tables>, Error> {
     let (names, mut sums) = (SharedNames::default(), Vec::new());
     index.names(|row| {

@@ -1,5 +1,6 @@
-//! Finds the next event of a name in a trace shown by its index. The index tells which ranges
-//! contain the name; they are read nearest first, until no other range can contain a nearer event.
+//! Finds the next event with a name, in a trace that is shown by its index. The index returns the
+//! byte ranges that contain the name. The ranges are read from the nearest on, until no other range
+//! can contain a nearer event.
 
 use crate::indexed::Indexed;
 use crate::tile::stats::{self, SearchStart};
@@ -13,13 +14,15 @@ use tracemill_trace::Error;
 use tracemill_trace::run::limits::Cancel;
 use tracemill_trace::time::windows::TimeSpan;
 
-/// Number of ranges looked up at once. `AT_ONCE` ranges are read at once.
+/// Maximum number of ranges that are requested from the index at once, and maximum number that are
+/// read at once.
 const STRETCHES: usize = 4096;
 const AT_ONCE: usize = 64;
-/// The same for a packed trace, where each range may need much decompression.
+/// Maximum number of ranges that are read at once from a compressed trace, where each may need much
+/// decompression.
 const AT_ONCE_PACKED: usize = 4;
 
-/// Maps a time to a number that is smaller the nearer the time is.
+/// Maps a time to a number that grows in the direction of the search.
 fn rank(time: i64, forwards: bool) -> i64 {
     if forwards { time } else { time.saturating_neg() }
 }
@@ -40,7 +43,7 @@ impl Indexed {
         from: SearchStart,
         cancel: &Cancel,
     ) -> Result<Value, Error> {
-        // all windows, and the whole trace, contain calls
+        // every window contains the calls
         let nearest = match self.nearest(text, from, cancel)? {
             Some((start, _)) => {
                 self.window(TimeSpan::new(start, start.saturating_add(1)), cancel)?
@@ -100,7 +103,7 @@ impl Indexed {
         }
     }
 
-    /// Passes start and offset of events whose names contain a text to `look`.
+    /// Passes the start and the offset of each event whose name contains `text` to `look`.
     fn look_at(
         &self,
         batch: &[DrawnStretch],
@@ -111,7 +114,7 @@ impl Indexed {
         let Some(plan) = self.index().stretches_plan(batch)? else {
             return match batch {
                 [] | [_] => Err(self.index().one_piece()),
-                // a single range may still be decompressible
+                // several ranges may exceed a limit of decompression that a single range does not
                 _ => batch.iter().try_for_each(|range| self.look_at(&[*range], text, cancel, look)),
             };
         };
@@ -123,7 +126,7 @@ impl Indexed {
                 found.spans.iter().map(|timed| (timed.1.name, timed.1.start, timed.1.place));
             let marks = found.marks.iter().filter(|mark| matches!(mark.phase, b'B' | b'b' | b'S'));
             let marks = marks.map(|mark| (mark.name, mark.ts, mark.place));
-            // samples of counters have no name
+            // a sample of a counter has no name
             let named = spans.chain(marks).filter(|span| span.0 != 0 && is_one(span.0));
             named.for_each(|(_, start, place)| look(start, place));
             Ok(())

@@ -1,13 +1,14 @@
-//! Chooses how to show the inputs: read completely, or one trace by its index, which is built if
-//! missing.
+//! Decides how to show the inputs. A single trace is shown by its index, which is built if missing.
+//! Other inputs are read completely.
 //!
-//! Several inputs are always read, by the rules of a merge, into rows on disk (82 bytes per event).
-//! They are not merged into a temporary file, because the page then could not show the original
-//! texts, the input of each event, or damaged places. The page names the command that merges them.
+//! Several inputs are always read by the rules of a merge, into rows on disk (82 bytes per event).
+//! They are not merged into a temporary file, because the page could then not show the original
+//! texts, the input of each event, and damaged positions. The page names the command that merges
+//! the inputs.
 //!
-//! Indexes of several inputs are not combined, since they lack data for deciding recordings
-//! (sampled times, id ranges; see `join/identity`), and a begin event in one input may have its end
-//! in another.
+//! Indexes of several inputs cannot be combined. They lack the data that decides which inputs are
+//! of one recording (sampled times, id ranges; see `join/identity`). Besides, a begin event in one
+//! input may have its end in another.
 
 use crate::build::build;
 use crate::indexed::Indexed;
@@ -26,13 +27,14 @@ use tracemill_trace::run::limits::Cancel;
 use tracemill_trace::time::windows::TimeSpan;
 use tracemill_trace::{Error, ErrorKind, Source};
 
-/// Minimum size in bytes for using an index; smaller traces are read just as fast.
+/// Minimum size in bytes of a trace that is shown by its index. A smaller trace is read just as
+/// fast.
 const WORTH: u64 = 32 << 20;
 
 pub(crate) struct OpenedTrace {
     pub(crate) shown: Shown,
     pub(crate) warnings: Vec<Warning>,
-    /// The reason for reading everything, if that took long.
+    /// The reason why a large input was read completely.
     pub(crate) whole: Option<String>,
 }
 
@@ -42,8 +44,8 @@ pub(crate) enum Shown {
 }
 
 impl Shown {
-    /// Reads the inputs, or the index of the only input. `seen` collects the events so far while an
-    /// index is built.
+    /// Reads the inputs, or the index of the only input. While an index is built, `seen` collects
+    /// the events read so far.
     pub(crate) fn read(
         sources: &[Source],
         seen: &Arc<Seen>,
@@ -68,7 +70,7 @@ impl Shown {
         }
     }
 
-    /// Returns the index if calls are not computed yet.
+    /// Returns the indexed trace if its calls have not been computed yet.
     pub(crate) fn without_calls(&self) -> Option<&Indexed> {
         match self {
             Shown::Indexed(index) if index.lacks_calls() => Some(index),
@@ -76,7 +78,7 @@ impl Shown {
         }
     }
 
-    /// Returns a window: exactly, or approximately if it has too many events.
+    /// Returns the model of a window. It is exact unless the window has too many events.
     pub(crate) fn window(&self, window: TimeSpan, cancel: &Cancel) -> Result<Arc<Model>, Error> {
         match self {
             Shown::Whole(model) => Ok(Arc::clone(model)),
@@ -92,7 +94,8 @@ impl Shown {
         }
     }
 
-    /// Estimates events and bytes of a slice, from average sizes in the trace or its blocks.
+    /// Estimates the number of events and bytes of a slice, from average sizes in the whole trace
+    /// or in the blocks of its index.
     pub(crate) fn size(&self, TimeSpan { from, to }: TimeSpan) -> Result<(u64, u64), Error> {
         match self {
             Shown::Indexed(index) => index.size(from, to),
@@ -153,11 +156,11 @@ impl Shown {
 
 enum ToShow {
     Index(Box<Indexed>, Option<Warning>),
-    /// Everything must be read, for this reason.
+    /// All inputs must be read, for this reason.
     All(String, Option<Warning>),
 }
 
-/// Opens the index of the only input, building it if needed.
+/// Opens the index of the only input. Builds the index if it is missing.
 fn indexed(sources: &[Source], seen: &Arc<Seen>, config: &Config) -> Result<ToShow, Error> {
     let all = |why: &str| Ok(ToShow::All(why.to_owned(), None));
     let [source] = sources else {
@@ -177,8 +180,8 @@ fn indexed(sources: &[Source], seen: &Arc<Seen>, config: &Config) -> Result<ToSh
             Ok(found) => found,
             Err(error) => {
                 config.limits.cancel.check()?;
-                // a trace that is unreadable or too large for memory fails again, and is reported,
-                // when it is read
+                // if the trace is unreadable or too large for the memory, reading it fails too and
+                // reports the error
                 let is_told = error.class() == ErrorClass::System;
                 let text = || format!("{source} has no index, and all of it was read: {error}");
                 let warning = is_told.then(|| Warning::Said(text()));

@@ -1,4 +1,4 @@
-//! Sockets: one thread reads requests; other threads answer them.
+//! Serves a site on sockets. One thread reads requests, and other threads answer them.
 
 pub(crate) mod patience;
 
@@ -27,16 +27,17 @@ use tracemill_trace::run::limits::Cancel;
 
 const AT_WORK: usize = 8;
 const CONNECTIONS: usize = 256;
-/// Maximum number of bytes passed to a socket at once.
+/// Maximum number of bytes that are passed to a socket at once.
 const FRAME: usize = 64 << 10;
 /// Interval between progress lines.
 const EVERY: Duration = Duration::from_millis(150);
-/// Polling interval for the end of reading; even a large index is ready in 230 ms.
+/// Interval at which progress checks whether reading has ended. It is short because even a large
+/// index is ready in 230 ms.
 const LOOK: Duration = Duration::from_millis(10);
-/// Timeout for the head of a request.
+/// Timeout for receiving the head of a request.
 const HEAD: Duration = Duration::from_secs(10);
 
-/// Headers of every reply: no foreign content, no framing, no referrer.
+/// Headers of every reply. They forbid foreign content, frames and referrers.
 const HEADERS: [(&str, &str); 7] = [
     (
         "content-security-policy",
@@ -46,7 +47,7 @@ const HEADERS: [(&str, &str); 7] = [
     ("x-content-type-options", "nosniff"),
     ("referrer-policy", "no-referrer"),
     ("cross-origin-resource-policy", "same-origin"),
-    // viewers opened from here send messages to their opener
+    // a viewer that the page opens sends messages to the page
     ("cross-origin-opener-policy", "same-origin-allow-popups"),
     ("cache-control", "no-store"),
     ("permissions-policy", "camera=(), microphone=(), geolocation=()"),
@@ -79,7 +80,7 @@ impl Bound {
         Ok(self.0[0].local_addr()?.port())
     }
 
-    /// Answers requests until none arrives for `idle`; forever if `None`.
+    /// Answers requests until no request arrives for the time `idle`. With `None`, never ends.
     ///
     /// # Errors
     /// Returns an I/O error if the runtime or a listener fails.
@@ -88,14 +89,14 @@ impl Bound {
             tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
         let served = runtime.block_on(serve(self.0, site, idle));
         site.close();
-        // work in progress ends after its cancellation
+        // work in progress has been cancelled and ends soon
         runtime.shutdown_background();
         served
     }
 }
 
-/// Time of the last request, in milliseconds since the start. Requests in progress count as
-/// current.
+/// Time of the last request, in milliseconds since the start. While a request is in progress, the
+/// current time.
 struct RequestClock {
     start: Instant,
     last: AtomicU64,
@@ -147,7 +148,7 @@ async fn serve(
             continue;
         };
         let Ok((stream, _)) = stream else {
-            // for example, no file descriptors left: keep the open connections
+            // for example, if the process has no file descriptors left, the open connections go on
             tokio::time::sleep(Duration::from_millis(50)).await;
             continue;
         };
@@ -182,7 +183,8 @@ struct Connection {
 }
 
 impl Connections {
-    /// Returns whether another connection is possible; closes the oldest idle one if needed.
+    /// Returns whether another connection is possible. If there are too many, closes the oldest one
+    /// that is idle.
     fn has_room(&mut self) -> bool {
         self.0.retain(|connection| !connection.task.is_finished());
         if self.0.len() < CONNECTIONS {
@@ -227,7 +229,7 @@ impl Drop for OpenRequest {
     }
 }
 
-/// Cancels the work of a request when dropped, unless it has completed.
+/// Cancels the work of a request when dropped. The flag is cleared when the work is complete.
 struct Waits(Cancel, bool);
 
 impl Drop for Waits {
@@ -302,7 +304,7 @@ async fn respond(request: Request<Incoming>, service: Service) -> Response<Sent>
     let failed = |why: &str| (Reply::error(503, why, "Try again."), None);
     let (reply, room) = match reply {
         None => failed("the request failed"),
-        // a reply counts as in progress until it has room
+        // the permit is kept until there is room for the reply
         Some((reply, _at_work)) => match &reply.content {
             Content::Whole(bytes) => match unread.room(bytes.len()).await {
                 None => failed("too many answers wait to be read"),
@@ -328,7 +330,7 @@ fn response(
         Content::Pieces(pieces) => SentBody::Pieces(pieces),
         Content::Progress => SentBody::Lines(tell(Arc::clone(site))),
     };
-    // connections that only watch progress do not keep the server alive
+    // connections that only wait for progress do not keep the server running
     let open = (!matches!(body, SentBody::Lines(_))).then_some(open);
     let mut response = Response::new(Sent { what: body, _open: open, _busy: busy, _room: room });
     *response.status_mut() =
@@ -346,7 +348,7 @@ fn response(
     response
 }
 
-/// Sends progress lines until the inputs are read.
+/// Returns a channel of progress lines, which ends when the inputs are read.
 fn tell(site: Arc<Site>) -> mpsc::Receiver<Bytes> {
     let (sender, receiver) = mpsc::channel(2);
     tokio::spawn(async move {
@@ -378,7 +380,8 @@ struct Sent {
     _room: Option<OwnedSemaphorePermit>,
 }
 
-/// Aborts the connection of an incomplete body, so that the client does not take it for complete.
+/// The error of a body that ends early. It closes the connection, so that the client does not take
+/// the body for complete.
 #[derive(Debug)]
 struct BrokenOff;
 
@@ -400,7 +403,8 @@ impl Body for Sent {
     ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
         match &mut self.what {
             SentBody::Whole(bytes) => {
-                // send in frames, so that the reply keeps its room until it is almost read
+                // the bytes are sent in frames, so that the reply keeps its room until the client
+                // has read nearly all
                 let next = bytes.split_to(bytes.len().min(FRAME));
                 Poll::Ready((!next.is_empty()).then(|| Ok(Frame::data(next))))
             }

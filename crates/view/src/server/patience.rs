@@ -1,8 +1,8 @@
-//! Limits replies that clients do not read, by size and by time.
+//! Limits how long and how large replies wait that clients do not read.
 //!
-//! Replies wait in memory until they are read; all share [`ROOM`] bytes. A client that reads
-//! nothing for [`PATIENCE`], or for [`CROWDED`] while other replies wait for room, is disconnected.
-//! So a stalled page blocks no one else.
+//! Replies wait in memory until clients read them. All replies share [`ROOM`] bytes. A client that
+//! reads nothing for [`PATIENCE`] is disconnected. If other replies wait for room, the limit is
+//! [`CROWDED`]. So a stalled page blocks no other client.
 
 use std::io;
 use std::pin::Pin;
@@ -14,20 +14,21 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Interval, interval_at, timeout};
 
-/// Maximum total bytes of unread replies.
+/// Maximum number of bytes of all unread replies together.
 const ROOM: usize = 32 << 20;
-/// Unit of the room, in bytes.
+/// Number of bytes in which room is counted.
 const UNIT: usize = 1 << 10;
-/// Timeout for a client that reads nothing; long enough for a paused download.
+/// Time after which a client that reads nothing is disconnected. It is long enough for a paused
+/// download.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Timeout while other replies wait for room.
+/// Time after which a client that reads nothing is disconnected, if other replies wait for room.
 const CROWDED: Duration = Duration::from_secs(1);
-/// Interval between checks of a stalled client.
+/// Interval at which a client that reads nothing is checked.
 const EVERY: Duration = Duration::from_millis(250);
-/// Timeout for a reply that waits for room.
+/// Maximum time that a reply waits for room.
 const WAITS: Duration = Duration::from_secs(5);
 
-/// Room for the unread replies of all clients.
+/// The memory for unread replies to all clients.
 pub(crate) struct Unread {
     room: Arc<Semaphore>,
     waiting: AtomicUsize,
@@ -55,8 +56,8 @@ impl Drop for Waiting<'_> {
 }
 
 impl Unread {
-    /// Reserves room for a reply until the permit is dropped; an oversized reply takes all room.
-    /// Returns `None` after a timeout.
+    /// Reserves memory for a reply until the returned permit is dropped. A reply that is too large
+    /// takes all memory. Returns `None` after a timeout.
     pub(crate) async fn room(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
         let _waiting = Waiting::new(&self.waiting);
         let units = bytes.div_ceil(UNIT).min(ROOM / UNIT) as u32;
@@ -72,11 +73,11 @@ impl Unread {
     }
 }
 
-/// A stream that fails if the client reads nothing for too long.
+/// A stream whose writes fail if the client reads nothing for too long.
 pub(crate) struct Patient<S> {
     stream: S,
     unread: Arc<Unread>,
-    /// Start of the current stall, and the timer for checking it.
+    /// Time since which the client reads nothing, and the timer for checking it.
     stands: Option<(Instant, Interval)>,
 }
 
@@ -85,7 +86,7 @@ impl<S> Patient<S> {
         Patient { stream, unread, stands: None }
     }
 
-    /// Returns the result of a write, or an error if the client stalls for too long.
+    /// Returns the result of a write, or an error if the client has read nothing for too long.
     fn judged(
         &mut self,
         written: Poll<io::Result<usize>>,

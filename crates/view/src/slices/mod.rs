@@ -1,4 +1,4 @@
-//! Streams the output of `slice` to clients while it is written.
+//! Sends the output of the command `slice` to clients while it is written.
 
 pub(crate) mod room;
 
@@ -20,22 +20,22 @@ use tracemill_trace::time::windows::{Edges, Moment, TimeSpan, TimeWindow};
 use tracemill_trace::{Error, ErrorKind, Source};
 
 const PIECE: usize = 64 << 10;
-/// Maximum number of unsent pieces.
+/// Maximum number of parts of the output that wait to be sent.
 const WAITING: usize = 8;
 
 pub(crate) struct Slices {
     sources: Vec<Source>,
     config: Config,
-    /// Whether a slice is being sent; only one at a time has the memory.
+    /// Whether a slice is being sent. Only one slice has the memory at a time.
     busy: Arc<AtomicBool>,
-    /// The memory shared with background work.
+    /// The memory that slices share with background work.
     pub(crate) room: Arc<Room>,
-    /// The merged inputs, created for the first slice that needs them.
+    /// The merged inputs. They are merged for the first slice that needs them.
     merged: Arc<Mutex<Option<Source>>>,
     stem: String,
 }
 
-/// A route, and what it writes.
+/// A route, and the format of its output.
 struct SliceForm {
     route: &'static str,
     format: Format,
@@ -80,7 +80,7 @@ impl Slices {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
         let stem: String =
             name.chars().map(|c| if is_plain(c) { c } else { '_' }).take(80).collect();
-        // the displayed model has the other half
+        // the displayed model has the other half of the memory
         let mut config = Config { limits: config.limits.within(Share::of(1, 2)), ..config.clone() };
         config.limits.progress = Arc::default();
         let merged = Arc::default();
@@ -102,7 +102,7 @@ impl Slices {
         FORMS.iter().any(|form| form.route == path)
     }
 
-    /// Starts a slice, and waits for its first piece.
+    /// Starts a slice, and waits for the first part of its output.
     pub(crate) fn answer(
         &self,
         path: &str,
@@ -221,7 +221,7 @@ impl Job {
         flushed(out.lock().map(|mut out| out.flush()))
     }
 
-    /// Returns the inputs merged into a temporary file. Cost: one merge, on the first call.
+    /// Returns the inputs merged into a temporary file. Cost: one merge on the first call.
     fn merged_in(&self, kept: &Mutex<Option<Source>>) -> Result<Source, Error> {
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(source) = &*kept {
@@ -241,7 +241,7 @@ fn flushed<E>(last: Result<io::Result<()>, E>) -> Result<(), Error> {
     }
 }
 
-/// Sends written bytes in pieces, and blocks while too many are unsent.
+/// A writer that passes its bytes on in parts. It blocks while too many parts wait to be sent.
 struct Out {
     sender: Sender<BodyPiece>,
     held: Vec<u8>,

@@ -1,5 +1,5 @@
-//! Lends the memory of slices to background work. A slice interrupts that work immediately; it
-//! restarts later.
+//! Shares memory between slices and background work. A slice interrupts background work
+//! immediately; the work starts again later.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use tracemill_trace::run::limits::Cancel;
@@ -7,19 +7,19 @@ use tracemill_trace::run::limits::Cancel;
 #[derive(Default)]
 struct RoomState {
     slices: usize,
-    /// Cancels the background work, if any.
+    /// Cancels the background work that runs now, if any.
     spare: Option<Cancel>,
     is_closed: bool,
 }
 
-/// Arbitrates the memory between slices and background work.
+/// Grants the memory to slices or to background work.
 #[derive(Default)]
 pub(crate) struct Room {
     state: Mutex<RoomState>,
     changed: Condvar,
 }
 
-/// The memory of a slice, until it is dropped.
+/// The memory granted to a slice. Dropping this value returns the memory.
 pub(crate) struct TakenRoom<'r>(&'r Room);
 
 impl Drop for TakenRoom<'_> {
@@ -39,7 +39,7 @@ impl Room {
         waits.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the memory for a slice; cancels background work and waits for its end.
+    /// Takes the memory for a slice. Cancels background work and waits for its end.
     pub(crate) fn take(&self) -> TakenRoom<'_> {
         let mut state = self.state();
         state.slices += 1;
@@ -49,8 +49,8 @@ impl Room {
         TakenRoom(self)
     }
 
-    /// Runs `work` while there are no slices, and repeats it until no slice interrupts it. Returns
-    /// `None` once closed.
+    /// Runs `work` while no slice has the memory. If a slice interrupts `work`, runs it again
+    /// later. Returns `None` if [`Room::close`] was called.
     pub(crate) fn spare<T>(&self, mut work: impl FnMut(&Cancel) -> T) -> Option<T> {
         loop {
             let cancel = Cancel::default();
@@ -69,7 +69,7 @@ impl Room {
         }
     }
 
-    /// Cancels background work for good.
+    /// Cancels background work, and prevents that any starts.
     pub(crate) fn close(&self) {
         let mut state = self.state();
         state.is_closed = true;
@@ -92,7 +92,7 @@ mod tests {
         std::thread::scope(|scope| {
             let worker = scope.spawn(|| {
                 room.spare(|cancel| {
-                    // the first run continues until a slice interrupts it
+                    // the first run goes on until a slice interrupts it
                     if runs.fetch_add(1, Ordering::Relaxed) == 0 {
                         begun.send(()).unwrap();
                         while cancel.check().is_ok() {

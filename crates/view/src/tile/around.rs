@@ -1,4 +1,4 @@
-//! Finds the ancestors of an event and the events that arrows connect to it.
+//! Finds the ancestors of an event, and the events to which arrows connect it.
 
 use crate::model::Model;
 use crate::tracks::flows::{InLane, NEXT};
@@ -7,17 +7,18 @@ use crate::tracks::lane::Lane;
 use crate::tracks::record::{Mark, NO_PLACE, Span};
 use serde_json::{Value, json};
 
-/// Where an event is drawn.
+/// The position of a drawn event.
 #[derive(Clone, Copy)]
 pub(crate) struct EventAt {
-    /// The number of its lane.
+    /// Number of the lane (track) in which the event is drawn.
     pub(crate) lane: usize,
     pub(crate) row: u16,
     pub(crate) start: i64,
 }
 
 impl Model {
-    /// Returns the event of a row that contains a time; the first of several that begin there.
+    /// Returns the event of a row that contains a time. If several begin there, returns the first
+    /// of them.
     fn at(&self, lane: &Lane, row: u16, time: i64) -> Option<Span> {
         let track = lane.tracks.iter().find(|track| track.row == row)?;
         let rows = self.rows_of(lane);
@@ -25,8 +26,8 @@ impl Model {
         spans.find(|span| span.start <= time && time <= span.end()).map(|span| Span { row, ..span })
     }
 
-    /// Returns the event that a point of a flow binds to: the innermost open one, or the next one
-    /// to begin.
+    /// Returns the event to which a point of a flow belongs: the innermost event that is open, or
+    /// the next event that begins.
     pub(crate) fn bound(&self, point: Mark) -> Option<InLane> {
         let lane = self.lanes.get(point.lane as usize)?;
         let (tracks, rows) = (|| lane.tracks.iter(), self.rows_of(lane));
@@ -46,8 +47,8 @@ impl Model {
     }
 }
 
-/// Returns the event of a lane that begins at a time, preferably in a given row, since rows differ
-/// between windows.
+/// Returns the event of a lane that begins at a time. Prefers the row in `at`; in another window
+/// the event may have another row.
 pub(crate) fn event_at(model: &Model, at: EventAt) -> Option<InLane> {
     let EventAt { lane: number, row, start } = at;
     let lane = model.lanes.get(number)?;
@@ -61,7 +62,7 @@ pub(crate) fn event_at(model: &Model, at: EventAt) -> Option<InLane> {
     Some(InLane(number as u32, span))
 }
 
-/// Returns the ancestors of an event, outermost first, and its arrows.
+/// Returns the ancestors of an event, outermost first, and its arrows, as JSON.
 pub(crate) fn around(
     model: &Model,
     event_in_lane: InLane,

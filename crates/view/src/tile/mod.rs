@@ -1,5 +1,5 @@
-//! Tiles: the events of lanes in a window, encoded as arrays of numbers that the page reads in
-//! place.
+//! Encodes tiles: the events of lanes (tracks) in a window, as arrays of numbers that the page
+//! reads without copying.
 //!
 //! All integers are little-endian, and each array begins at a multiple of 8 bytes.
 //!
@@ -11,11 +11,15 @@
 //! ```
 //!
 //! Times are nanoseconds since the trace start, exact up to 104 days. `place` is the offset for
-//! [`api/event`](crate), or -1. `flags`: 1 is an open slice, 4 is in a row of overlapping
-//! intervals. A column combines `count` intervals shorter than two pixels that begin in that pixel
-//! column; its name is that of the longest, and `busy` is the covered part of the column in 255ths.
-//! `state` is 0 if all intervals of the window are listed, 1 if columns combine some, and 2 if
-//! columns are approximate (bins of an index).
+//! [`api/event`](crate), or -1. In `flags`, 1 marks an open slice, and 4 an interval in a row of
+//! overlapping intervals.
+//!
+//! A column combines `count` intervals shorter than two pixels that begin in that pixel column. Its
+//! name is that of the longest of them. `busy` is the part of the column that they cover, in
+//! 255ths.
+//!
+//! `state` is 0 if the tile lists all intervals of the window. It is 1 if columns combine some of
+//! them, and 2 if columns are approximate (bins of an index).
 //!
 //! For a counter (`kind` 2), `start` is the time of the first sample in a pixel column, `dur` the
 //! least value and `place` the greatest.
@@ -29,13 +33,13 @@ use crate::tracks::lane::Lane;
 use crate::tracks::record::NO_PLACE;
 use tracemill_index::drawing::LaneKind;
 
-/// Maximum number of intervals in a window that are sent uncombined.
+/// Maximum number of intervals in a window up to which none are combined.
 pub(crate) const EXACT: u64 = 20_000;
-/// Size in bytes at which a tile ends; the page requests the remaining lanes again.
+/// Size in bytes at which a tile ends. The page then requests the remaining lanes.
 const MOST: usize = 8 << 20;
 
-/// Encodes a tile. Cost per row: proportional to pixels, not to events. Calls `goes_on` between
-/// lanes; returns `None` if it is false.
+/// Encodes a tile. Cost per row: proportional to pixels, not to events. Calls `goes_on` after each
+/// lane, and returns `None` if it returns `false`.
 pub(crate) fn tile(
     model: &Model,
     lanes: &[usize],
@@ -138,8 +142,8 @@ fn bytes(all: impl Iterator<Item = u8>, out: &mut Vec<u8>) {
     pad(out);
 }
 
-/// Encodes the whole trace in `px` columns: for each process, how busy the first rows of its
-/// threads are, in 255ths.
+/// Encodes an overview of the whole trace in `px` columns. The value of a process in a column is
+/// the part of time in which the first rows of its threads are busy, in 255ths.
 pub(crate) fn overview(model: &Model, px: u32, processes: &[Vec<usize>]) -> Vec<u8> {
     let bounds = model.bounds;
     let grid = Grid { from: bounds.start, to: bounds.end, px, exact: false };
@@ -164,7 +168,7 @@ pub(crate) fn overview(model: &Model, px: u32, processes: &[Vec<usize>]) -> Vec<
                 .for_each(|column| busy[column.column as usize] += column.busy as f64);
             drawn.spans.iter().for_each(|span| spread(span.start, span.end(), grid, &mut busy));
         }
-        // keep a single busy thread of many visible
+        // in a process with many threads, one busy thread remains visible
         let most = grid.width() * f64::from(threads.clamp(1, 4));
         bytes(
             busy.iter().map(|time| (time / most * 255.0).clamp(0.0, 255.0).ceil() as u8),
@@ -174,7 +178,7 @@ pub(crate) fn overview(model: &Model, px: u32, processes: &[Vec<usize>]) -> Vec<
     out
 }
 
-/// Adds an interval to all columns that it overlaps.
+/// Adds the duration of an interval to all columns that it overlaps.
 fn spread(start: i64, end: i64, grid: Grid, busy: &mut [f64]) {
     let (start, end) = (start.max(grid.from), end.min(grid.to));
     let (first, last) = (grid.column(start), grid.column(end.max(start)));

@@ -1,5 +1,5 @@
-//! Statistics of a window: counts and times by name, busy time by lane; and search for the next
-//! event of a name.
+//! Computes statistics of a window: counts and times by name, and busy time by lane (track). Also
+//! searches the next event with a name.
 
 use crate::model::Model;
 use crate::tracks::bins::Bins;
@@ -11,17 +11,17 @@ use tracemill_index::drawing::LaneKind;
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::time::windows::TimeSpan;
 
-/// Maximum number of intervals in a window for counting names.
+/// Maximum number of intervals in a window for statistics by name.
 const MOST: u64 = 8 << 20;
 const TOP: usize = 200;
 
-/// The start of a search for the next event with a name.
+/// Start and direction of a search for the next event with a name.
 #[derive(Clone, Copy)]
 pub(crate) struct SearchStart {
-    /// The time from when on, or back from.
+    /// The time at which the search starts.
     pub(crate) at: i64,
     pub(crate) forwards: bool,
-    /// The place of the event of that time after which it begins.
+    /// Offset of the event after which the search starts, if several begin at this time.
     pub(crate) after: Option<u64>,
 }
 
@@ -34,8 +34,9 @@ struct OfName {
     most: i64,
 }
 
-/// Returns statistics of a window. Times are clipped to it; self time excludes intervals of the row
-/// below. Cost: the intervals in the window. Returns `None` if `goes_on` becomes false.
+/// Returns statistics of a window. Only the parts of intervals inside the window count. Self time
+/// excludes the intervals in the row below. Returns `None` if `goes_on` returns `false`. Cost:
+/// visits the intervals in the window.
 pub(crate) fn stats(
     model: &Model,
     lanes: &[usize],
@@ -82,7 +83,8 @@ pub(crate) fn stats(
         "names": rows, "lanes": busy }))
 }
 
-/// Returns approximate statistics by lane from the bins; by name only for the whole trace.
+/// Returns approximate statistics by lane, from the bins of an index. For the whole trace, also
+/// returns statistics by name.
 fn about(model: &Model, bins: &Bins, lanes: &[usize], from: i64, to: i64) -> Value {
     let is_whole = from <= model.bounds.start && to >= model.bounds.end;
     let is_whole = is_whole && lanes.len() == model.lanes.len();
@@ -116,7 +118,7 @@ fn about(model: &Model, bins: &Bins, lanes: &[usize], from: i64, to: i64) -> Val
         "distinct": distinct, "names": names, "lanes": busy })
 }
 
-/// Adds the intervals of a lane; returns the total time of its first row.
+/// Adds the intervals of a lane to the statistics. Returns the total time of the lane's first row.
 fn of_lane(
     model: &Model,
     lane: &Lane,
@@ -159,7 +161,8 @@ fn of_lane(
     first
 }
 
-/// Returns names that contain a text, ignoring ASCII case, by total time.
+/// Returns names that contain a text, ignoring ASCII case. Names with the greatest total time come
+/// first.
 pub(crate) fn names(model: &Model, text: &str, most: usize) -> Value {
     let found = matching(model, text);
     let count = found.len();
@@ -169,7 +172,7 @@ pub(crate) fn names(model: &Model, text: &str, most: usize) -> Value {
     json!({ "count": count, "names": found.iter().map(|&name| name_json(model, name)).collect::<Vec<_>>() })
 }
 
-/// Returns names that have intervals and contain a text.
+/// Returns the numbers of names that contain a text and have intervals.
 pub(crate) fn matching(model: &Model, text: &str) -> BTreeSet<u32> {
     let has_any = |name: &u32| model.sums.get(*name as usize).is_some_and(|sum| sum.count > 0);
     let mut found = model.names.holding(text);
@@ -182,8 +185,8 @@ pub(crate) fn name_json(model: &Model, name: u32) -> Value {
     json!({ "id": name, "name": model.names.text(name), "count": sum.count, "total": sum.total, "max": sum.longest })
 }
 
-/// Returns the nearest event after or before a time whose name contains a text, the first lane
-/// among equals. Cost: at most a pass over all intervals.
+/// Returns the nearest event after or before a time whose name contains a text. If several events
+/// are equally near, returns that of the first lane. Cost: at most a pass over all intervals.
 pub(crate) fn find(
     model: &Model,
     text: &str,

@@ -1,5 +1,5 @@
-//! Sums per time range and lane from an index, for intervals that it does not list. They are drawn
-//! as approximate density.
+//! Bins: sums over the intervals of a lane (track) in a range of time, for intervals that an index
+//! does not list. A bin is drawn as approximate density.
 
 use crate::tracks::record::{OPEN, Span};
 use crate::tracks::{DrawnRow, Grid, is_beside};
@@ -23,13 +23,13 @@ impl Bins {
         self.all.get(first..end).unwrap_or_default()
     }
 
-    /// Estimates the number of intervals and instants of a lane in a window.
+    /// Estimates how many intervals and instants of a lane are in a window.
     pub(crate) fn count(&self, lane: u32, from: i64, to: i64) -> f64 {
         let parts = self.within(lane, from, to).iter();
         parts.map(|bin| bin.count as f64 * self.share(bin, from, to)).sum()
     }
 
-    /// Estimates their total time in nanoseconds.
+    /// Estimates the total time of a lane's intervals in a window, in nanoseconds.
     pub(crate) fn busy(&self, lane: u32, from: i64, to: i64) -> f64 {
         let parts = self.within(lane, from, to).iter();
         parts.map(|bin| bin.busy as f64 * self.share(bin, from, to)).sum()
@@ -41,7 +41,8 @@ impl Bins {
         (inside / self.width as f64).clamp(0.0, 1.0)
     }
 
-    /// Draws the density of a lane in the row below its long intervals.
+    /// Adds pixel columns with the density of a lane's intervals, below the rows of its long
+    /// intervals.
     pub(crate) fn draw(&self, lane: u32, grid: Grid, out: &mut DrawnRow) {
         let bins = self.within(lane, grid.from, grid.to);
         if bins.is_empty() {
@@ -55,7 +56,7 @@ impl Bins {
             for column in first..=last {
                 let [from, to] = grid.times(column);
                 let share = self.share(bin, from.max(grid.from), to.min(grid.to).max(from + 1));
-                // carry the fractional count over to the next column
+                // the fraction of the count is added to the next column
                 left += bin.count as f64 * share;
                 let (count, busy) = (left.floor(), (bin.busy as f64 * share) as i64);
                 left -= count;
@@ -66,7 +67,8 @@ impl Bins {
         out.join_columns();
     }
 
-    /// Returns the points of a counter: first time, least and greatest value per bin or column.
+    /// Returns the points of a counter: the time of the first sample, and the least and greatest
+    /// value. A point combines all bins in one pixel column.
     pub(crate) fn draw_counter(&self, lane: u32, grid: Grid) -> Vec<(i64, f64, f64)> {
         let float = |bits: i64| f64::from_bits(bits as u64);
         let mut points: Vec<(i64, f64, f64)> = Vec::new();
@@ -85,7 +87,7 @@ impl Bins {
     }
 }
 
-/// Returns, for each column, the first row below the long intervals.
+/// Returns, for each pixel column, the number of the first row below the long intervals.
 fn depths(spans: &[Span], grid: Grid) -> Vec<u16> {
     let mut rows = vec![0; grid.px as usize];
     for span in spans.iter().filter(|span| !is_beside(span)) {

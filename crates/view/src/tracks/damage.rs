@@ -1,4 +1,4 @@
-//! Finds the times of losses: lost bytes have no time, but the events around them do.
+//! Finds the times of losses. Lost bytes have no time, but the nearest events have one.
 
 use crate::tracks::record::NO_PLACE;
 use serde_json::{Value, json};
@@ -9,13 +9,14 @@ pub(crate) struct Damaged {
     kind: DamageKind,
     input: (usize, String),
     example: Example,
-    /// Time of the last event before the loss in its input, else of the first one after it.
+    /// Time of the last event before the loss in the same input. If there is none, time of the
+    /// first event after the loss.
     at: Option<i64>,
 }
 
 pub(crate) type NearEvent = (u64, i64);
 
-/// Returns the offsets of losses over all inputs, ascending.
+/// Returns the offsets of the losses in all inputs, in ascending order.
 pub(crate) fn places(inputs: &[InputReport]) -> Vec<u64> {
     let losses = inputs.iter().flat_map(|report| report.losses.iter());
     let examples = losses.flat_map(|(_, tally)| &tally.examples);
@@ -24,8 +25,9 @@ pub(crate) fn places(inputs: &[InputReport]) -> Vec<u64> {
     all
 }
 
-/// Returns the first losses of each kind per input. `begins` has the base of each input, `events`
-/// the drawn events in any order. Cost: one pass over `events` if there are losses.
+/// Returns examples of the losses of each kind in each input, with their times. `begins` has the
+/// offset at which each input begins. `events` has the drawn events in any order. Cost: one pass
+/// over `events` if there are losses.
 pub(crate) fn find(
     inputs: &[InputReport],
     begins: &[Option<u64>],
@@ -49,7 +51,7 @@ pub(crate) fn find(
     all.sort_by_key(|(place, _)| *place);
     let places: Vec<u64> = all.iter().map(|(place, _)| *place).collect();
     let (before, behind) = around(&places, events);
-    // the base of the next input that has events
+    // for each input, the offset at which the next input with events begins
     let mut ends = vec![NO_PLACE; inputs.len()];
     for input in (1..inputs.len()).rev() {
         ends[input - 1] = ends[input].min(begin_of(input));
@@ -63,7 +65,8 @@ pub(crate) fn find(
     all.into_iter().map(|(_, damaged)| damaged).collect()
 }
 
-/// Returns, for each position (ascending), the last event before it and the first one after it.
+/// Returns, for each of the ascending `places`, the last event before it and the first event after
+/// it.
 fn around(
     places: &[u64],
     events: impl Iterator<Item = NearEvent>,

@@ -1,20 +1,20 @@
-//! Arrows between events. Points of flows (`s`, `t`, `f`, and events with `bind_id`) are stored by
-//! flow and time, and again by lane.
+//! Arrows between events. The points of flows (`s`, `t`, `f`, and events with `bind_id`) are stored
+//! twice: by flow and time, and by lane (track) and time.
 
 use crate::tracks::record::{Mark, Span};
 use tracemill_trace::order::Keyed;
 use tracemill_trace::record;
 use tracemill_trace::spill::SpilledVec;
 
-/// Maximum number of points examined per event.
+/// Maximum number of points that are examined for an event.
 const LOOKED_AT: usize = 1000;
-/// Maximum number of arrows per event.
+/// Maximum number of arrows of an event.
 const ARROWS: usize = 64;
 
-/// Flag of a point that binds to the next event instead of the open one.
+/// Flag of a point that belongs to the next event instead of the open event.
 pub(crate) const NEXT: u32 = 1;
 
-/// A point of a flow, ordered by lane and time; its `pair` is its index in the order by flow.
+/// A point of a flow that sorts by lane and time. `pair` is its index in the list by flow and time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ByLane(pub(crate) Mark);
 
@@ -28,7 +28,7 @@ impl Keyed for ByLane {
     }
 }
 
-/// An arrow between two events, each with the time of its flow event.
+/// An arrow between two events. Each event comes with the time of its point.
 pub(crate) type Arrow = [(InLane, i64); 2];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,12 +57,12 @@ impl Flows {
         low
     }
 
-    /// Returns the arrows of an event; `bound` finds the event of a point. Cost: up to a thousand
-    /// points of the lane during the event.
+    /// Returns the arrows of an event. `bound` finds the event to which a point belongs. Cost:
+    /// examines up to a thousand points of the lane during the event.
     pub(crate) fn of(&self, event: InLane, bound: impl Fn(Mark) -> Option<InLane>) -> Vec<Arrow> {
         let InLane(lane, span) = event;
         let mut arrows = Vec::new();
-        // a point before an event binds to it if nothing begins in between
+        // a point before the event belongs to it if no other event begins in between
         let from = self.first(lane, span.start).saturating_sub(8);
         let to = self.first(lane, span.end().saturating_add(1)).min(from + LOOKED_AT);
         for ByLane(point) in self.by_lane.range(from..to) {

@@ -1,10 +1,10 @@
-//! Converts each event for drawing, on the scan worker. [`tracemill_index::drawing`] decides lane
-//! and name, as for indexes.
+//! Converts each event for drawing, on the worker that scans it. [`tracemill_index::drawing`]
+//! determines lane (track) and name, as for indexes.
 //!
 //! | shape | becomes |
 //! |---|---|
 //! | complete, instant | an interval; an instant |
-//! | begin, end | marks of their thread, or of their operation: category, name and id, and the process if the id is local |
+//! | begin, end | marks of the thread, or of the async operation |
 //! | samples | one sample per series of the counter |
 //! | flow, and X with `bind_id` | points of flows, drawn as arrows |
 //! | metadata | names and sort indexes of processes and threads |
@@ -27,7 +27,7 @@ pub(crate) struct Found {
     pub(crate) labels: Labels,
     pub(crate) spans: Vec<Timed>,
     pub(crate) marks: Vec<Mark>,
-    /// Points of flows; `name` tells how each binds to an event.
+    /// Points of flows. `name` is [`NEXT`] for a point that belongs to the next event, else 0.
     pub(crate) flows: Vec<Mark>,
     pub(crate) notes: Notes,
     pub(crate) times: Times,
@@ -58,7 +58,8 @@ fn hash(value: impl std::hash::Hash) -> u64 {
 }
 
 impl Found {
-    /// Records one end of an interval. Ends of operations are grouped by name and id.
+    /// Adds the begin or end of an interval. Begins and ends of an async operation have the same
+    /// group, which depends on category, name and id.
     fn mark(&mut self, event: &Event<'_>, ts: i64, place: u64, kind: LaneKind) {
         let lane = self.labels.lane(event, kind);
         let (group, pair) = match kind {
@@ -75,7 +76,8 @@ impl Found {
         self.marks.push(Mark { group, ts, place, pair, lane, name, phase });
     }
 
-    /// Records a point of a flow: `s`, `t` or `f`, by category, name and id.
+    /// Adds a point of a flow, from an event `s`, `t` or `f`. The flow is identified by category,
+    /// name and id.
     fn flow(&mut self, event: &Event<'_>, ts: i64, place: u64) {
         let lane = self.labels.lane(event, LaneKind::Thread);
         let group = operation(event).unwrap_or_else(|| hash(hash_of_name(event)) | 1 << 63);
@@ -84,7 +86,7 @@ impl Found {
         self.flows.push(Mark { group, ts, place, pair: 0, lane, name, phase });
     }
 
-    /// Records an event with `bind_id` as a point of a flow.
+    /// Adds a point of a flow, from an event with `bind_id`.
     fn bound(&mut self, event: &Event<'_>, lane: u32, ts: i64, place: u64) {
         let Some(id) = event.field(Field::BindId) else { return };
         let is = |key: &[u8]| member(event.bytes, key) == Some(b"true");
@@ -113,13 +115,13 @@ impl Found {
     }
 }
 
-/// Returns the hash of a name, independent of escapes.
+/// Returns a hash of an event's name, which does not depend on its escapes.
 fn hash_of_name(event: &Event<'_>) -> u64 {
     let mut scratch = Vec::new();
     hash(content(event.field(Field::Name).unwrap_or_default(), &mut scratch))
 }
 
-/// Returns the canonical form of a numeric id; other ids as written.
+/// Returns an id in canonical form if it is a number. Returns other ids as written.
 fn id_of(id: &[u8]) -> Vec<u8> {
     let (mut scratch, mut number) = (Vec::new(), Vec::new());
     match number_text(id, &mut scratch) {
@@ -128,8 +130,8 @@ fn id_of(id: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Returns the hash of an operation: category, name, scope and id, and the process if the id is
-/// local. Returns `None` without an id.
+/// Returns a hash that identifies an async operation or flow: of category, name, scope and id, and
+/// of the process if the id is local. Returns `None` if there is no id.
 fn operation(event: &Event<'_>) -> Option<u64> {
     let cat = event.field(Field::Cat).unwrap_or_default();
     let scope = event.field(Field::Scope).unwrap_or_default();
@@ -142,7 +144,7 @@ fn operation(event: &Event<'_>) -> Option<u64> {
         },
         (None, None) => return None,
     };
-    // groups of threads are below 2^32
+    // the highest bit is not set in the groups of threads, which are below 2^32
     Some(hash((cat, hash_of_name(event), scope, id_of(id), owner)) | 1 << 63)
 }
 
@@ -154,7 +156,7 @@ impl Look for Found {
     }
 }
 
-/// Passes the findings of each chunk, and the number of its input, to a function.
+/// An observer that passes the result of each chunk, and the number of its input, to a function.
 pub(crate) struct EachChunk<F>(pub(crate) F);
 
 impl<F: FnMut(Found, usize) -> Result<(), Error>> Observer for EachChunk<F> {
@@ -165,7 +167,7 @@ impl<F: FnMut(Found, usize) -> Result<(), Error>> Observer for EachChunk<F> {
     }
 
     fn merge(&mut self, found: Found, chunk: &SealedChunk<'_>) -> Result<(), Error> {
-        // ignored inputs have no report
+        // an input that is left out has no report
         if chunk.stats.events == 0 { Ok(()) } else { (self.0)(found, chunk.input) }
     }
 }

@@ -1,7 +1,7 @@
 //! Combines several inputs into one trace, by the rules of a merge.
 //!
-//! During the scan, each input has its own lanes, names and times. Once new pids and clock offsets
-//! are decided, findings move to the lanes and times of the merged trace.
+//! During the scan, each input has separate lanes (tracks), names and times. When the new pids and
+//! clock offsets are known, the results are moved to the lanes and times of the merged trace.
 
 use crate::tracks::notes::Notes;
 use crate::tracks::record::Mark;
@@ -43,24 +43,26 @@ impl InputNotes {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct JoinedLane {
     pub(crate) number: u32,
-    /// Nanoseconds added to the times of the lane.
+    /// Nanoseconds that are added to the times of the lane.
     pub(crate) offset: i64,
-    /// Recording in which ids are unique.
+    /// Number of the recording, within which ids are unique.
     recording: u64,
 }
 
 pub(crate) struct Joined {
     lanes: Vec<JoinedLane>,
-    /// Changes by the merge, as a sentence without a full stop; `None` without changes.
+    /// A sentence without a full stop that lists the changes by the merge. `None` if there are no
+    /// changes.
     pub(crate) sentence: Option<String>,
-    /// The inputs that contain each process, by its new pid.
+    /// The inputs of each process, by the pid after the merge.
     pub(crate) origins: Origins,
 }
 
 pub(crate) type Origins = BTreeMap<Box<[u8]>, BTreeSet<u32>>;
 
 impl Joined {
-    /// Maps lanes of single inputs to lanes of the merged trace; also returns the latter.
+    /// Maps the lanes of single inputs to lanes of the merged trace. Returns the map and the merged
+    /// lanes.
     pub(crate) fn new(lanes: LaneTable, scanned: &InputSet) -> (Self, LaneTable) {
         let mut joined = LaneTable::default();
         let (mut moved, mut renamed) = (Vec::with_capacity(lanes.all().len()), Renamed::new());
@@ -107,7 +109,7 @@ impl Joined {
 type Renamed = BTreeMap<u32, BTreeSet<(Box<[u8]>, Box<[u8]>)>>;
 
 fn sentence_of(renamed: &Renamed, scanned: &InputSet) -> Option<String> {
-    /// Maximum number of inputs named in the message.
+    /// Maximum number of inputs that the message names.
     const NAMED: usize = 3;
     let name = |input: usize| scanned.reports()[input].name.as_str();
     let text = |pid: &[u8]| String::from_utf8_lossy(pid).into_owned();

@@ -1,4 +1,4 @@
-//! Lanes for display: their names, and the processes that they belong to.
+//! Lanes (tracks) of the page: their names, and the processes to which they belong.
 
 use crate::tracks::Track;
 use crate::tracks::joined::Origins;
@@ -19,7 +19,7 @@ pub(crate) struct LaneInfo {
     sort_index: f64,
 }
 
-/// A lane with its rows and totals.
+/// A lane with its rows and sums.
 #[derive(Clone)]
 pub(crate) struct Lane {
     pub(crate) info: Arc<LaneInfo>,
@@ -95,7 +95,7 @@ pub(crate) struct Process {
     pub(crate) lanes: Vec<usize>,
 }
 
-/// Returns the processes with events, by sort index, then in order of appearance.
+/// Returns the processes that have events, ordered by sort index, then by first appearance.
 pub(crate) fn processes(lanes: &[Lane], notes: &Notes, origins: &Origins) -> Vec<Process> {
     let mut order: Vec<&[u8]> = Vec::new();
     let mut of: HashMap<&[u8], Vec<usize>> = HashMap::default();
@@ -121,8 +121,8 @@ pub(crate) fn processes(lanes: &[Lane], notes: &Notes, origins: &Origins) -> Vec
 
 fn process(pid: &[u8], mut numbers: Vec<usize>, lanes: &[Lane], notes: &Notes) -> Process {
     let note = notes.of(pid, None);
-    // counters first, as an overview of time; then operations, then threads, each with its calls
-    // below
+    // counters come first, as an overview of time; async operations come next, then threads, each
+    // followed by its calls
     let rank = |kind: LaneKind| match kind {
         LaneKind::Counter => 0,
         LaneKind::Async => 1,
@@ -143,7 +143,7 @@ fn process(pid: &[u8], mut numbers: Vec<usize>, lanes: &[Lane], notes: &Notes) -
     Process { pid: id, name, labels, sort_index, inputs: Vec::new(), lanes }
 }
 
-/// Moves the calls of each thread below its events.
+/// Moves the calls of each thread directly below the thread's events.
 fn calls_below(order: Vec<usize>, lanes: &[Lane]) -> Vec<usize> {
     let is_calls = |number: &usize| lanes[*number].kind == LaneKind::Calls;
     let (calls, others): (Vec<usize>, Vec<usize>) = order.into_iter().partition(is_calls);

@@ -1,4 +1,5 @@
-//! Rows of all lanes: disjoint intervals by time, with sums over 16, 256, … of them.
+//! Rows of all lanes (tracks). A row has disjoint intervals by time, and sums over 16, 256, … of
+//! them.
 //!
 //! ```text
 //!   spans   ....|....|....|....|....|   32 bytes each, in memory or on disk
@@ -7,8 +8,8 @@
 //! ```
 //!
 //! Each row of a window is drawn in one walk. Intervals of at least two pixels are drawn
-//! individually. Sums whose intervals lie in one pixel column are added to that column without
-//! reading the intervals. So the cost depends on pixels, not on events.
+//! individually. If all intervals of a sum lie in one pixel column, the sum is added to that column
+//! without reading the intervals. So the cost depends on pixels, not on events.
 
 pub(crate) mod bins;
 pub(crate) mod damage;
@@ -27,20 +28,20 @@ use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 
-/// Number of intervals per sum, and of sums per higher sum.
+/// Number of intervals in a sum, and of sums in a sum of the next level.
 const FAN: usize = 16;
 
 record! {
-    /// Sum of consecutive intervals. For counters, `busy` and `longest` hold the least and greatest
-    /// value as bits.
+    /// Sum over consecutive intervals of a row. For counters, `busy` and `longest` are the bits of
+    /// the least and greatest value.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(crate) struct SpanSum {
         pub(crate) count: u64,
-        /// Total duration in nanoseconds.
+        /// Total duration of the intervals, in nanoseconds.
         pub(crate) busy: i64,
-        /// Length of the longest interval.
+        /// Duration of the longest interval, in nanoseconds.
         pub(crate) longest: i64,
-        /// Name of the longest interval.
+        /// Number of the longest interval's name.
         pub(crate) name: u32,
     }
 }
@@ -84,7 +85,7 @@ pub(crate) struct PixelColumn {
     pub(crate) column: u32,
     pub(crate) row: u16,
     pub(crate) count: u32,
-    /// Time covered by intervals, in nanoseconds.
+    /// Time that the intervals of the column cover, in nanoseconds.
     pub(crate) busy: i64,
     longest: i64,
     pub(crate) name: u32,
@@ -96,7 +97,7 @@ pub(crate) struct DrawnRow {
     pub(crate) columns: Vec<PixelColumn>,
 }
 
-/// A window and its drawing resolution.
+/// A window, and the number of pixel columns in which it is drawn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Grid {
     pub(crate) from: i64,
@@ -107,7 +108,7 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// Returns the nanoseconds per column, as a double because short windows have less than one.
+    /// Returns the number of nanoseconds per pixel column. It may be less than 1.
     pub(crate) fn width(self) -> f64 {
         (self.to - self.from) as f64 / f64::from(self.px)
     }
@@ -129,7 +130,7 @@ pub(crate) struct TrackWriter {
     len: usize,
     sums_len: usize,
     track: Option<(Track, bool)>,
-    /// Incomplete sums of each level.
+    /// Sums of the current row, by level.
     levels: Vec<Vec<SpanSum>>,
     open: Vec<(usize, SpanSum)>,
 }
@@ -140,7 +141,7 @@ impl TrackWriter {
         TrackWriter { spans, sums, len: 0, sums_len: 0, track: None, levels, open }
     }
 
-    /// Begins a row after the previous one has ended.
+    /// Begins a row. The previous row must have ended.
     pub(crate) fn begin(&mut self, row: u16, is_counter: bool) {
         debug_assert!(!self.has_begun(), "rows end before others begin");
         let spans = self.len..self.len;
@@ -177,7 +178,7 @@ impl TrackWriter {
         Ok(())
     }
 
-    /// Ends the current row. Only full sums are kept; spans after the last one are read
+    /// Ends the current row. Sums that are not full are dropped; their intervals are read
     /// individually.
     pub(crate) fn end(&mut self) -> Result<Option<Track>, Error> {
         let Some((mut track, _)) = self.track.take() else { return Ok(None) };
@@ -213,8 +214,8 @@ impl Tracks {
         self.spans.spilled_bytes() + self.sums.spilled_bytes()
     }
 
-    /// Returns the range of a row's spans that overlap a window; for counters, from the sample
-    /// before it.
+    /// Returns the range of a row's intervals that overlap a window. For a counter, the range also
+    /// contains the last sample before the window.
     pub(crate) fn within(
         &self,
         track: &Track,
@@ -238,13 +239,13 @@ impl Tracks {
             let start = first(&|span| span.start <= from);
             return start.saturating_sub(1).max(track.spans.start)..end.max(start);
         }
-        // an instant at the start of the window is inside it
+        // an instant at the start of the window belongs to the window
         let start = first(&|span| span.end() <= from && span.start < from);
         start..end.max(start)
     }
 
-    /// Returns the largest sum that begins at a span of a row and satisfies `fits`, with its number
-    /// of spans.
+    /// Returns the largest sum that begins with an interval of a row and for which `fits` returns
+    /// `true`. Also returns the number of its intervals.
     fn sum_at(
         &self,
         track: &Track,
@@ -335,7 +336,7 @@ impl DrawnRow {
 }
 
 impl DrawnRow {
-    /// Adds an approximate sum to a column; columns come in order.
+    /// Adds an approximate sum to a pixel column. Columns must come in order.
     pub(crate) fn add_about(
         &mut self,
         column: u32,
@@ -345,12 +346,13 @@ impl DrawnRow {
         longest: i64,
         name: Option<u32>,
     ) {
-        // drawn without a color if unnamed
+        // a column without a name is drawn without a colour
         let name = name.unwrap_or_default();
         self.add(column, row, SpanSum { count, busy, longest, name });
     }
 
-    /// Merges columns of one row that come from sums and from single intervals.
+    /// Combines the columns of each row that come from sums with those that come from single
+    /// intervals.
     pub(crate) fn join_columns(&mut self) {
         let mut all = std::mem::take(&mut self.columns);
         all.sort_by_key(|column| (column.row, column.column));
@@ -360,7 +362,7 @@ impl DrawnRow {
     }
 }
 
-/// Returns whether a span is in a row of overlapping intervals.
+/// Returns whether an interval is in a row of intervals that overlap others without nesting.
 pub(crate) fn is_beside(span: &Span) -> bool {
     span.flags & OVERFLOW != 0
 }

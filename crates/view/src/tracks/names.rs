@@ -1,4 +1,4 @@
-//! Names of a site, shared by the whole trace and all windows.
+//! Names that the whole trace and all windows share, so that their numbers are equal.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -6,7 +6,7 @@ use tracemill_analysis::title_of;
 use tracemill_tokenizer::to_text;
 use tracemill_trace::event::names::Names;
 
-/// Names with stable numbers.
+/// A table of names. The number of a name never changes.
 #[derive(Clone, Default)]
 pub(crate) struct SharedNames(Arc<RwLock<Names>>);
 
@@ -19,12 +19,12 @@ impl SharedNames {
         self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the number of a text, adding it if new.
+    /// Returns the number of a name, and adds the name if it is new.
     pub(crate) fn number(&self, text: &[u8]) -> u32 {
         self.write().number(text)
     }
 
-    /// Adds the texts of another table; returns their numbers here.
+    /// Adds the names of another table. Returns the number that each has here.
     pub(crate) fn append(&self, other: &Names) -> Vec<u32> {
         self.write().append(other)
     }
@@ -44,7 +44,7 @@ impl SharedNames {
         if is_one { to_text(names.bytes_of(number)) } else { String::new() }
     }
 
-    /// Returns the names that contain a text, ignoring ASCII case.
+    /// Returns the numbers of names that contain a text, ignoring ASCII case.
     pub(crate) fn holding(&self, text: &str) -> BTreeSet<u32> {
         let names = self.read();
         let all = 0..names.len() as u32;
@@ -52,7 +52,7 @@ impl SharedNames {
     }
 }
 
-/// Returns whether a name, or DevTools' title for it, contains a text, ignoring ASCII case.
+/// Returns whether a name, or its title in DevTools, contains a text, ignoring ASCII case.
 pub(crate) fn holds(name: &[u8], text: &[u8]) -> bool {
     let is_in = |name: &[u8]| name.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text));
     let title = || str::from_utf8(name).ok().and_then(title_of);

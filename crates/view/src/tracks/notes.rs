@@ -6,7 +6,7 @@ use tracemill_trace::event::metadata::{MetadataEvent, MetadataKind};
 use tracemill_trace::json::printable;
 use tracemill_trace::spill::hash::HashMap;
 
-/// Metadata of a process or thread. The last event wins.
+/// Metadata of a process or thread. If several events set a value, the last one counts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Note {
     pub(crate) name: Option<String>,
@@ -22,7 +22,7 @@ impl Note {
     }
 }
 
-/// A pid and tid as written; the tid is `None` for a process.
+/// A pid and a tid as written in the trace. The tid of a process is `None`.
 type NoteOwner = (Box<[u8]>, Option<Box<[u8]>>);
 
 #[derive(Default)]

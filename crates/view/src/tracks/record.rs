@@ -1,26 +1,29 @@
-//! Records of events: 48 bytes for an unpaired end, 32 bytes for an interval in a row.
+//! Records of events: 48 bytes for a begin or end that is not paired yet, and 32 bytes for an
+//! interval in a row.
 
 use std::cmp::Reverse;
 use tracemill_trace::order::Keyed;
 use tracemill_trace::record;
 
-/// Offset of intervals without an event, such as calls.
+/// Offset of an interval that has no event, such as a call.
 pub(crate) const NO_PLACE: u64 = u64::MAX;
-/// Flag of an open slice, which extends to the end of the trace.
+/// Flag of an interval without an end, which is drawn to the end of the trace.
 pub(crate) const OPEN: u16 = 1;
-/// Flag of an interval in a row of overlapping intervals.
+/// Flag of an interval in a row for intervals that overlap others without nesting.
 pub(crate) const OVERFLOW: u16 = 4;
 
 record! {
-    /// One end of an interval, to be paired with the other.
+    /// The begin or end of an interval, before both are paired. Also a point of a flow.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(crate) struct Mark {
-        /// Pairing group: a lane, or a hash that identifies an async operation.
+        /// Begins and ends with the same group are paired: the number of a lane (track), or a hash
+        /// that identifies an async operation.
         pub(crate) group: u64,
         pub(crate) ts: i64,
-        /// Offset of the event in the address space, which orders marks of equal time.
+        /// Offset of the event in the address space of all inputs. It orders marks with equal
+        /// times.
         pub(crate) place: u64,
-        /// Hash of the name; 0 without a name.
+        /// Hash of the name; 0 if there is no name.
         pub(crate) pair: u64,
         pub(crate) lane: u32,
         pub(crate) name: u32,
@@ -29,13 +32,13 @@ record! {
 }
 
 record! {
-    /// An interval, an instant (zero duration), or a sample of a counter (`dur` holds the bits of
-    /// its value).
+    /// An interval, an instant (whose duration is zero), or a sample of a counter (whose `dur` has
+    /// the bits of the value).
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(crate) struct Span {
         pub(crate) start: i64,
         pub(crate) dur: i64,
-        /// Offset of the event, or of its begin event, in the address space.
+        /// Offset of the event, or of its begin event, in the address space of all inputs.
         pub(crate) place: u64,
         pub(crate) name: u32,
         pub(crate) row: u16,

@@ -1,8 +1,9 @@
-//! Assigns each interval of a lane to a row.
+//! Assigns each interval of a lane (track) to a row.
 //!
-//! Intervals arrive by start, longer ones first. In a thread, each goes one row below the innermost
-//! interval that contains it. Intervals that overlap without nesting, and all async operations, go
-//! to the first free row; for threads, these rows follow the nested ones.
+//! Intervals come by start, the longer first. On a thread, an interval is in the row below the
+//! innermost interval that contains it. Intervals that overlap without nesting, and all async
+//! operations, are in the first free row. On a thread, these rows come after the rows of nested
+//! intervals.
 
 use crate::tracks::record::{OVERFLOW, Span};
 use std::cmp::Reverse;
@@ -10,7 +11,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 
 /// Maximum number of rows per lane.
 const MOST: u16 = 1 << 13;
-/// Number of the first overlap row, until the depth of the lane is known.
+/// Number of the first row for overlapping intervals, until the number of nested rows is known.
 pub(crate) const BESIDE: u16 = 1 << 14;
 
 #[derive(Default)]
@@ -20,12 +21,12 @@ pub(crate) struct LaneRows {
     beside: FirstFit,
     /// Number of rows for nested intervals.
     pub(crate) depth: u16,
-    /// Number of intervals without a free row, which are not drawn.
+    /// Number of intervals that are not drawn, because there is no free row.
     pub(crate) folded: u64,
 }
 
 impl LaneRows {
-    /// Assigns a row to the next interval. Returns false if there is no free row.
+    /// Assigns a row to the next interval. Returns `false` if there is no free row.
     pub(crate) fn place(&mut self, span: &mut Span, nests: bool) -> bool {
         let end = span.end();
         let row = if nests { self.nest(span.start, end) } else { None };
@@ -65,7 +66,8 @@ impl LaneRows {
     }
 }
 
-/// Assigns rows so that no two intervals in a row overlap. Cost: logarithmic in the number of rows.
+/// Assigns intervals to rows in which no two intervals overlap. Cost: logarithmic in the number of
+/// rows.
 #[derive(Default)]
 struct FirstFit {
     free: BTreeSet<u16>,
@@ -112,7 +114,7 @@ mod tests {
     fn nested_slices_go_below_and_overlaps_to_extra_rows() {
         assert_eq!(rows(&[(0, 10), (1, 3), (2, 1), (5, 5), (10, 1)], true), [0, 1, 2, 1, 0]);
         assert_eq!(rows(&[(0, 10), (5, 10), (6, 2), (12, 3)], true), [0, BESIDE, 1, 0]);
-        // instants contain nothing
+        // an instant contains no other interval
         assert_eq!(rows(&[(0, 10), (3, 0), (3, 0), (4, 1)], true), [0, 1, 1, 1]);
         assert_eq!(rows(&[(0, 10), (1, 3), (2, 1), (4, 5)], false), [0, 1, 2, 1]);
     }

@@ -183,7 +183,7 @@ impl<'a> LookUp<'a> {
                 continue;
             }
             let (known, is_exact) = (&mut self.last[at], self.wanted[at] == place);
-            // Of several segments exactly at a wanted position, the first counts, as in other
+            // If several segments are exactly at a wanted position, the first counts, as in other
             // readers.
             if known
                 .is_none_or(|(known, _)| known.place < place || known.place == place && !is_exact)
