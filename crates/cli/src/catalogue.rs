@@ -1,5 +1,5 @@
-//! A catalogue of all messages with sample values, for review as a whole. `UPDATE_GOLDEN=1 cargo
-//! test` rewrites it.
+//! Lists all messages with sample values in one file, so that they can be reviewed together.
+//! `UPDATE_GOLDEN=1 cargo test` writes the file again.
 
 use crate::outcome::remedies;
 use std::fmt::Write;

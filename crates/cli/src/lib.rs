@@ -4,11 +4,11 @@
 //!   args ─> inputs, output, limits ─> commands ─> pipeline ─> report ─> text, JSON ─> exit code
 //! ```
 //!
-//! Standard output carries data only, standard error messages. This is the only crate that prints,
-//! exits, or reads the environment; it does not parse traces itself.
+//! Standard output has only data, and standard error has messages. This crate is the only one that
+//! prints, exits or reads the environment. It does not parse traces.
 //!
-//! [`main()`] is the program. [`call`] runs a verb for another program, such as the Python package,
-//! and returns what the command would print.
+//! [`main()`] runs the program. [`call`] runs a command for another program, such as the Python
+//! package, and returns the output that the command would print.
 //!
 //! ```
 //! # let folder = tempfile::tempdir()?;
@@ -51,7 +51,7 @@ use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::time::windows::TimeWindow;
 use tracemill_trace::{Error, Limits, Source};
 
-/// Returns the clap command with all verbs and flags, to generate documentation or bindings from.
+/// Returns the clap command with all flags, from which documentation or bindings can be generated.
 pub fn flags() -> clap::Command {
     args::command()
 }
@@ -70,7 +70,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
     silence_lost_temporary();
     let messages = Messages::new(command.verb.messages());
     if let Err(error) = messages::signal::watch() {
-        // temporary files without a name are removed all the same
+        // temporary files without a name are removed even without the handler
         messages.warning(&format!("cannot watch for signals: {error}"));
     }
     let exit = match run(&command, &messages) {
@@ -86,7 +86,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
     exit.code()
 }
 
-/// A parsed command line and the files that it names.
+/// A parsed command line, and the files that it names.
 struct ParsedCommand {
     verb: Verb,
     files: RunFiles,
@@ -94,7 +94,7 @@ struct ParsedCommand {
 
 fn parse(words: &[OsString]) -> Result<ParsedCommand, clap::Error> {
     let mut words = words.to_vec();
-    // a file name without a verb means `info`
+    // a command line that begins with a file name means `info`
     if words.get(1).is_some_and(is_input) {
         words.insert(1, "info".into());
     }
@@ -105,15 +105,15 @@ fn parse(words: &[OsString]) -> Result<ParsedCommand, clap::Error> {
     Ok(ParsedCommand { verb, files })
 }
 
-/// Whether a word names an existing file and is not a verb.
+/// Returns whether a word names an existing file and is not a command.
 fn is_input(word: &OsString) -> bool {
     let is_verb =
         || word.to_str().is_some_and(|word| args::command().find_subcommand(word).is_some());
     std::path::Path::new(word).exists() && !is_verb()
 }
 
-/// Runs a verb. If a temporary file was lost, its data reads as zeros, so only that loss is
-/// reported, whatever the result, error or panic.
+/// Runs a command. If a temporary file was damaged, its data reads as zeros. Then only that error
+/// is reported, whatever the command returns, even if it panics.
 fn run(command: &ParsedCommand, messages: &Messages) -> Result<Exit, Failure> {
     command.files.check()?;
     let ended = catch_unwind(AssertUnwindSafe(|| commands::run(&command.verb, messages)));
@@ -121,7 +121,8 @@ fn run(command: &ParsedCommand, messages: &Messages) -> Result<Exit, Failure> {
     ended.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Suppresses panic messages caused by a lost temporary file; [`run`] reports that loss.
+/// Suppresses the message of a panic after a temporary file was damaged; [`run`] reports the
+/// damage.
 fn silence_lost_temporary() {
     let say = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
@@ -131,12 +132,13 @@ fn silence_lost_temporary() {
     }));
 }
 
-/// Runs a verb in this process. The first word is the verb.
+/// Runs a command in this process. The first word is the name of the command.
 ///
-/// JSON of `--json` and `--report -` and all messages are returned in the answer. Traces and text
-/// for people still go to standard output unless `-o` names a file. Of the signal handlers, only
-/// the one for lost pages of mapped files is installed; without it a truncated file would end the
-/// process.
+/// The answer has the JSON of `--json` or `--report -`, and all messages. Traces and other text
+/// still go to standard output, unless `-o` names a file.
+///
+/// Only one signal handler is installed: that for lost pages of mapped files. Without the handler,
+/// a file that becomes shorter would end the process.
 ///
 /// # Errors
 /// Returns the message that the command would print, with its error class.
@@ -147,26 +149,26 @@ pub fn call(words: impl IntoIterator<Item = OsString>, caller: &Caller) -> Resul
     Ok(caller.answer(exit.code()))
 }
 
-/// Inputs and limits for a program that reads the events of a trace itself.
+/// The inputs and limits for a program that reads the events of a trace by calling this library.
 #[derive(Clone, Debug)]
 pub struct Reading {
-    /// Inputs, or the single merged trace of several inputs.
+    /// The inputs. Several inputs are merged into one trace.
     pub sources: Vec<Source>,
-    /// Limits of the run, with the progress counters and cancellation of the caller.
+    /// Limits of the run, including the caller's progress counters and cancellation.
     pub limits: Limits,
-    /// Conversion of `.cpuprofile` inputs.
+    /// Rules by which `.cpuprofile` inputs are converted.
     pub profiles: ProfileInputs,
     /// Requested time windows.
     pub windows: Vec<TimeWindow>,
-    /// Messages, in order: changes made by the merge, and earlier losses.
+    /// Messages, in order: changes by the merge, and losses so far.
     pub messages: Vec<CallerMessage>,
 }
 
-/// Determines inputs and limits from the words of a `merge` command, and parses `windows` like
-/// `slice`.
+/// Returns the inputs and limits for the words of a `merge` command. Parses `windows` like the flag
+/// of `slice`.
 ///
-/// Several inputs are merged according to the flags, unless the flags keep all names and times. If
-/// `refusal` is given, inputs that need a merge are an error.
+/// Several inputs are merged according to the flags, unless the flags keep all names and times.
+/// With a `refusal`, inputs that need a merge are an error.
 ///
 /// # Errors
 /// Returns the message that the command would print, or `refusal`.
@@ -190,17 +192,17 @@ pub fn reading(
     Ok(Reading { sources, limits: config.limits, profiles: config.profiles, windows, messages })
 }
 
-/// Returns one message per input and kind of loss.
+/// Returns a message for each input and each kind of loss.
 pub fn losses(inputs: &[InputReport]) -> Vec<String> {
     messages::loss_texts(inputs)
 }
 
-/// Parses a command line that begins with its verb.
+/// Parses a command line. The first word is the name of the command.
 fn command(words: impl IntoIterator<Item = OsString>) -> Result<ParsedCommand, Refusal> {
     let words: Vec<OsString> = [OsString::from("tracemill")].into_iter().chain(words).collect();
     parse(&words).map_err(|error| {
         let text = messages::hints::message(&error, &words);
-        // functions have no --help
+        // a caller cannot use the hint about --help
         let lines = text.lines().take_while(|line| !line.starts_with("For more information"));
         let text = lines.collect::<Vec<_>>().join("\n").trim_end().to_owned();
         Refusal { class: ErrorClass::Usage, text }

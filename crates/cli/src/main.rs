@@ -1,4 +1,4 @@
-//! The program `tracemill`; all code is in the library so that other programs can call it.
+//! The program `tracemill`. All code is in the library, so that other programs can call it.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -29,13 +29,13 @@ use tracemill_trace::time::bounds::{Bounds, Times};
 use tracemill_trace::time::windows::{self, TimeSpan, Windows};
 use tracemill_trace::{EventOrder, Trace, TraceEvent};
 
-/// Maximum number of finished batches that wait for the reader.
+/// Maximum number of complete batches that wait for the reader.
 const WAITING: usize = 2;
 
-/// Selection of events and columns.
+/// Which events and columns the user requests.
 struct EventQuery {
     columns: Vec<(&'static str, Column)>,
-    /// Windows in nanoseconds; `None` selects all events, including those without a time.
+    /// Windows in nanoseconds. `None` selects all events, including events without a time.
     windows: Option<Vec<TimeSpan>>,
     pids: Option<HashSet<String>>,
     tids: Option<HashSet<String>>,
@@ -84,7 +84,7 @@ impl Events {
         py: Python<'py>,
         requested_schema: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // the protocol allows another schema than the requested one
+        // the protocol allows a schema that differs from the requested one
         let _ = requested_schema;
         let batches = Batches::begin(self).map_err(|why| failed(why.into()))?;
         let stream = FFI_ArrowArrayStream::new(Box::new(batches));
@@ -112,13 +112,14 @@ fn failed(why: ArrowError) -> PyErr {
     PyRuntimeError::new_err(why.to_string())
 }
 
-/// Batches built by a separate thread.
+/// Batches that a separate thread builds.
 struct Batches {
     schema: SchemaRef,
-    /// Receives `None` after the last batch; disconnects earlier if the thread panics.
+    /// Receives each batch, and `None` after the last one. If the thread panics, the channel closes
+    /// earlier.
     batches: Receiver<Option<Result<RecordBatch, ArrowError>>>,
     is_over: bool,
-    /// Dropped with the reader, which stops the thread.
+    /// The thread ends after this value is dropped with the reader.
     _reader: Arc<()>,
 }
 
@@ -132,7 +133,7 @@ impl Batches {
         let is_read = Arc::downgrade(&reader);
         let make = move || {
             let last = make(&opened, &query, &builder_schema, &sender, &is_read);
-            // the receiver may be gone
+            // the receiver may have been dropped
             let _ = last.map(|last| sender.send(Some(last)).and_then(|()| sender.send(None)));
         };
         Builder::new().name("events".into()).spawn(make)?;
@@ -142,8 +143,8 @@ impl Batches {
 
 struct Gone;
 
-/// Builds all batches, sends all but the last, and returns the last or the error that ended the
-/// work.
+/// Builds all batches, and sends all except the last one. Returns the last batch, or the error that
+/// ended the work.
 fn make(
     opened: &Opened,
     query: &EventQuery,
@@ -160,7 +161,7 @@ fn make(
         }
     };
     let mut scratch = Vec::new();
-    // stops the thread after the reader is dropped, even while no batch fills up
+    // ends the thread after the reader is dropped, even if no batch becomes full
     let events = events.take_while(|_| reader.strong_count() > 0);
     for event in events.filter(|event| query.takes(event, &mut scratch)) {
         if rows.is_full(&event) {
@@ -170,7 +171,7 @@ fn make(
             return Ok(Err(why));
         }
     }
-    // if an input changed meanwhile, the events are not those of one trace
+    // if an input has changed, the events do not belong to the same trace
     let changed = opened.trace.check_unchanged();
     let changed = changed.map_err(|why| ArrowError::ExternalError(Box::new(why)));
     Ok(changed.and_then(|()| rows.take()))
@@ -198,10 +199,10 @@ impl RecordBatchReader for Batches {
     }
 }
 
-/// Accepted values of a field; `None` accepts any.
+/// Values of a field that are accepted. `None` accepts all values.
 type TextFilter = Option<HashSet<String>>;
 
-/// Reads the inputs named by `words` of a `merge` command; returns the events and the messages.
+/// Reads the inputs for the `words` of a `merge` command. Returns the events and the messages.
 #[pyfunction]
 #[pyo3(signature = (words, windows, columns, pids, tids, names, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "they are those of the function in Python")]
@@ -227,7 +228,8 @@ pub(crate) fn open_events(
     })
 }
 
-/// Returns an error message if inputs may not be merged because a column holds positions in them.
+/// Returns an error message if a column has positions in the inputs, which a merge would change.
+/// Returns `None` if there is no such column.
 fn merged_places(columns: &[(&'static str, Column)]) -> Option<String> {
     let (name, _) = columns.iter().find(|(_, column)| column.is_place())?;
     Some(format!(
@@ -254,7 +256,7 @@ fn chosen(names: Option<Vec<String>>) -> Result<Vec<(&'static str, Column)>, Ref
     names.iter().map(column).collect()
 }
 
-/// The trace, the requested windows, and the messages.
+/// The opened trace, the requested windows, and the messages.
 type OpenedEvents = (Opened, Option<Vec<TimeSpan>>, Vec<Message>);
 
 fn open(reading: Reading) -> Result<OpenedEvents, Refusal> {
@@ -278,7 +280,8 @@ fn open(reading: Reading) -> Result<OpenedEvents, Refusal> {
     Ok((Opened::new(trace), spans, messages))
 }
 
-/// Returns the start of the trace and of its last event; `None` if no event has a time.
+/// Returns the start of the trace and the time of its last event. Returns `None` if no event has a
+/// time.
 fn bounds(trace: &Trace) -> Option<Bounds> {
     let (_, last) = trace.span()?;
     let mut times = Times::default();
@@ -288,7 +291,8 @@ fn bounds(trace: &Trace) -> Option<Bounds> {
         times.note(&event, time, time.floor);
         Some(time.floor)
     };
-    // events at time 0 may not count: reads up to the first later event, and the last event
+    // whether events at time 0 count depends on later events, so this reads up to the first of
+    // them, and the last event
     let _ = trace.events(EventOrder::Time).filter_map(|event| note(&event)).find(|&time| time > 0);
     let _ = trace.events(EventOrder::Time).within(last..i64::MAX).next().map(|event| note(&event));
     times.bounds()

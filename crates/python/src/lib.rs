@@ -5,7 +5,8 @@
 //!   tracemill/_events.py ─ words ─> events ─ open ─> Trace ─> rows ─> Arrow batches ─> polars, …
 //! ```
 //!
-//! Before a wheel is built, `generate.py` writes `_verbs.py`: the verbs as typed functions.
+//! Before a wheel is built, `generate.py` writes `_verbs.py`, which has a typed function for each
+//! command.
 #![forbid(unsafe_code)]
 
 mod errors;

@@ -1,4 +1,4 @@
-//! Converts events to Arrow batches; defines the columns.
+//! Columns of events, and the conversion of events to Arrow batches.
 
 use arrow_array::builder::{Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
@@ -8,9 +8,9 @@ use std::sync::Arc;
 use tracemill_tokenizer::{Event, Field, parse, unescape};
 use tracemill_trace::{EventOrder, Trace, TraceEvent};
 
-/// Maximum number of events per batch.
+/// Maximum number of events in a batch.
 const ROWS: usize = 64 * 1024;
-/// Maximum bytes of text per batch; a larger event gets its own batch.
+/// Maximum number of bytes of text in a batch. An event that is larger has a batch alone.
 const BYTES: usize = 16 << 20;
 
 /// A column of the table.
@@ -18,30 +18,31 @@ const BYTES: usize = 16 << 20;
 pub(crate) enum Column {
     TsNs,
     DurNs,
-    /// Field as text.
+    /// A field as text.
     Text(Field),
-    /// Field as integers if all ids of the trace are integers, otherwise as text.
+    /// A field of ids. If all ids of the trace are integers, the column has integers. Otherwise, it
+    /// has text.
     Id(Field),
-    /// `id`, or else `id2` as JSON.
+    /// The field `id`. If it is missing, the field `id2` as JSON.
     EventId,
-    /// Field as JSON.
+    /// A field as JSON.
     Json(Field),
     ProcessName,
     ThreadName,
     Event,
-    /// Name of the input; `Offset` is the position of the event in it.
+    /// The name of the input. [`Column::Offset`] is the position of the event in the input.
     Input,
     Offset,
 }
 
 impl Column {
-    /// Whether the column holds the position of an event in its input.
+    /// Returns whether the column has positions of events in their inputs.
     pub(crate) fn is_place(self) -> bool {
         matches!(self, Column::Input | Column::Offset)
     }
 }
 
-/// All columns by name; the first [`USUAL`] are the default.
+/// All columns, with their names. The first [`USUAL`] ones are the default.
 pub(crate) const COLUMNS: [(&str, Column); 14] = [
     ("ts_ns", Column::TsNs),
     ("dur_ns", Column::DurNs),
@@ -65,7 +66,7 @@ pub(crate) const USUAL: usize = 9;
 /// An opened trace.
 pub(crate) struct Opened {
     pub(crate) trace: Trace,
-    /// Whether all pids, and all tids, are integers.
+    /// Whether all pids are integers, and whether all tids are.
     numbers: [bool; 2],
 }
 
@@ -76,7 +77,7 @@ impl Opened {
             numbers[0] &= is_number(&thread.pid);
             numbers[1] &= is_number(&thread.tid);
         }
-        // metadata comes first and belongs to no thread
+        // metadata events come first and belong to no thread
         for event in trace.events(EventOrder::Time) {
             let event = event.fields();
             if !event.is_metadata() {
@@ -106,7 +107,7 @@ impl Opened {
     }
 }
 
-/// Returns the content of a JSON string, or another value unchanged.
+/// Returns the content of a JSON string, without its quotes. Returns other values unchanged.
 fn content(value: &[u8]) -> &[u8] {
     match value {
         [b'"', content @ .., b'"'] => content,
@@ -114,12 +115,13 @@ fn content(value: &[u8]) -> &[u8] {
     }
 }
 
-/// Whether an id is missing, an integer, or a string of an integer.
+/// Returns whether an id is missing, is an integer, or is a string with an integer.
 fn is_number(id: &[u8]) -> bool {
     id.is_empty() || id == b"null" || parse::<i64>(content(id)).is_some()
 }
 
-/// Returns a JSON string without escapes, or another value unchanged; invalid UTF-8 becomes U+FFFD.
+/// Returns the content of a JSON string, without escapes. Invalid UTF-8 becomes U+FFFD. Returns
+/// other values unchanged.
 pub(crate) fn text<'s>(value: &[u8], scratch: &'s mut Vec<u8>) -> Cow<'s, str> {
     scratch.clear();
     match value {
@@ -129,13 +131,13 @@ pub(crate) fn text<'s>(value: &[u8], scratch: &'s mut Vec<u8>) -> Cow<'s, str> {
     String::from_utf8_lossy(scratch)
 }
 
-/// Builder for the values of a column.
+/// Builders for the values of a column, by type.
 enum ColumnValues {
     Numbers(Int64Builder),
     Texts(StringBuilder),
 }
 
-/// A batch under construction.
+/// A batch to which events are added.
 pub(crate) struct BatchRows<'t> {
     opened: &'t Opened,
     schema: SchemaRef,
@@ -143,9 +145,9 @@ pub(crate) struct BatchRows<'t> {
     rows: usize,
     bytes: usize,
     scratch: Vec<u8>,
-    /// Pid and tid of the previous event, with the index of its thread.
+    /// Pid and tid of the previous event, and the number of its thread.
     thread: (Vec<u8>, Vec<u8>, Option<usize>),
-    /// Start offset and name of the input of the previous event.
+    /// Offset at which the input of the previous event begins, and the name of that input.
     input: (u64, String),
 }
 
@@ -165,7 +167,7 @@ impl<'t> BatchRows<'t> {
         BatchRows { opened, schema, columns, rows: 0, bytes: 0, scratch, thread, input }
     }
 
-    /// Whether the batch is full, or would be too large with this event.
+    /// Returns whether the batch is full, or would be too large with this event.
     pub(crate) fn is_full(&self, event: &TraceEvent<'_>) -> bool {
         self.rows >= ROWS || self.rows > 0 && self.bytes + event.bytes.len() > BYTES
     }
@@ -232,7 +234,7 @@ impl<'t> BatchRows<'t> {
         all.append_value(text(value, &mut self.scratch));
     }
 
-    /// Returns the index of the event's thread in the trace.
+    /// Returns the number of the event's thread in the trace.
     fn thread_of(&mut self, event: &Event<'_>) -> Option<usize> {
         let [pid, tid] = [Field::Pid, Field::Tid].map(|id| event.field(id).unwrap_or_default());
         let (last_pid, last_tid, number) = &mut self.thread;
@@ -243,7 +245,7 @@ impl<'t> BatchRows<'t> {
         *number
     }
 
-    /// Returns the batch and starts the next one.
+    /// Returns the batch, and starts the next one.
     ///
     /// # Errors
     /// Returns an error if columns do not match the schema, which should not happen.

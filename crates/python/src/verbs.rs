@@ -1,4 +1,4 @@
-//! Functions that run the command and its verbs.
+//! Functions that run the program and its commands.
 
 use crate::watched::watched;
 use pyo3::prelude::*;
@@ -6,13 +6,13 @@ use std::ffi::OsString;
 use tracemill::Answer;
 use tracemill::Caller;
 
-/// Whether a message is a warning, and its text.
+/// A message: whether it is a warning, and its text.
 pub(crate) type Message = (bool, String);
 
-/// Status, JSON and messages of a verb.
+/// Result of a command: its status, JSON and messages.
 type Answered = (u8, String, Vec<Message>);
 
-/// Runs a verb; `words` are the command line after `tracemill`.
+/// Runs a command. `words` is the command line after `tracemill`.
 #[pyfunction]
 #[pyo3(signature = (words, progress=None))]
 pub(crate) fn call(
@@ -30,8 +30,8 @@ pub(crate) fn call(
     ))
 }
 
-/// Runs the command with these words after its name, and returns the exit status. Prints, and a
-/// signal ends the process.
+/// Runs the program with a command line that begins after its name, and returns the exit status.
+/// Prints like the program; a signal ends the process.
 #[pyfunction]
 pub(crate) fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
     let words = [OsString::from("tracemill")].into_iter().chain(words).collect::<Vec<_>>();

@@ -9,10 +9,11 @@ use tracemill::Caller;
 use tracemill::Refusal;
 use tracemill::Stage;
 
-/// Interval of signal checks and progress reports.
+/// Interval at which signals are checked and progress is reported.
 const TICK: Duration = Duration::from_millis(50);
 
-/// Progress callback, called with the stage, the bytes done, and the total bytes if known.
+/// The callback for progress. Its arguments are the stage, the bytes done, and the total bytes if
+/// known.
 pub(crate) type Tell = Option<Py<PyAny>>;
 
 fn tell(py: Python<'_>, caller: &Caller, progress: &Tell) -> PyResult<()> {
@@ -21,13 +22,14 @@ fn tell(py: Python<'_>, caller: &Caller, progress: &Tell) -> PyResult<()> {
     progress.call1(py, (verb, done, total)).map(drop)
 }
 
-/// Runs `work` without holding the interpreter; `caller` can cancel it.
+/// Runs `work` on another thread without the interpreter lock. `caller` can cancel the work.
 ///
 /// An exception of a signal handler (KeyboardInterrupt) or of `progress` cancels the work. If the
-/// work has already finished, its result is returned and `sys.unraisablehook` gets the exception.
+/// work has finished already, its result is returned, and the exception is passed to
+/// `sys.unraisablehook`.
 ///
 /// # Errors
-/// Returns that exception if the work was cancelled, else the error of the work.
+/// Returns the exception if it cancelled the work. Otherwise, returns the error of the work.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     caller: &Caller,
@@ -38,7 +40,7 @@ pub(crate) fn watched<T: Send>(
         thread::scope(|scope| {
             let (working, is_over) = mpsc::channel::<()>();
             let worker = scope.spawn(move || {
-                // disconnects when the work ends, even by a panic
+                // this value is dropped when the work ends, even by a panic, and closes the channel
                 let _working = working;
                 work()
             });

@@ -25,7 +25,7 @@ pub(crate) struct FormArgs {
     pub(crate) markdown: bool,
 }
 
-/// Output format, after the flags are evaluated.
+/// Output format that the flags select.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultForm {
     Text { markdown: bool },
@@ -34,7 +34,7 @@ pub(crate) enum ResultForm {
 }
 
 impl ResultForm {
-    /// Whether programs read the output, and so need all rows.
+    /// Returns whether programs read the output. Programs need all rows.
     pub(crate) fn is_data(self) -> bool {
         !matches!(self, ResultForm::Text { .. })
     }
@@ -240,14 +240,16 @@ pub(crate) struct TreeArgs {
 }
 
 impl TreeArgs {
-    /// Returns the rows that an excerpt selects.
+    /// Returns the rows that a flag names: the callers and callees of `--peek`, or the path of
+    /// `--heaviest`.
     pub(crate) fn asked_rows(&self) -> Option<(&'static str, AskedRows)> {
         let peek = self.peek.clone().map(|name| ("--peek", AskedRows::Name(name)));
         let through = self.heaviest.clone().flatten();
         peek.or(through.map(|pattern| ("--heaviest", AskedRows::Matching(pattern))))
     }
 
-    /// Returns the requested format of another program, or an error if other flags do not fit it.
+    /// Returns the format of another program, if one is requested. Returns an error if other flags
+    /// do not fit the format.
     pub(crate) fn export(&self) -> Result<Option<Export>, Failure> {
         let export = Export::of(self.format, &self.output);
         let other = self.form.form() != ResultForm::Text { markdown: false }
@@ -270,7 +272,7 @@ impl TreeArgs {
 }
 
 impl TopArgs {
-    /// Returns an error if the output name means a call tree format.
+    /// Returns an error if the output's name means a format for call trees.
     pub(crate) fn refuse_export(&self) -> Result<(), Failure> {
         match Export::of(None, &self.output) {
             Some(export) => Err(Failure::usage(format!(

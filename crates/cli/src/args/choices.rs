@@ -2,7 +2,8 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-/// Returns a parser of values by their names; each comes with its help text, which may be empty.
+/// Returns a parser of values that have names. Each entry has a name, its value, and a help text,
+/// which may be empty.
 pub(super) fn choices<T: Clone + Send + Sync + 'static>(
     all: impl IntoIterator<Item = (&'static str, T, &'static str)>,
 ) -> impl TypedValueParser<Value = T> {

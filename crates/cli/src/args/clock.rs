@@ -40,7 +40,7 @@ fn align(text: &str) -> Result<Align, String> {
     text.parse().map_err(|error| format!("{error}{}", suggestion(text, NAMES)))
 }
 
-/// Splits `FILE=VALUE` at the last `=`.
+/// Splits `FILE=VALUE` at the last `=` into the file and the value.
 fn file_and(text: &str) -> Result<(PathBuf, &str), String> {
     let parts = text.rsplit_once('=').filter(|(file, value)| !file.is_empty() && !value.is_empty());
     let (file, value) = parts.ok_or("expected FILE=VALUE")?;

@@ -1,4 +1,4 @@
-//! Flags that several verbs have: inputs, outputs, limits and messages.
+//! Flags that several commands have: inputs, outputs, limits and messages.
 
 use crate::outcome::exit::Failure;
 use crate::process::memory;
@@ -13,7 +13,7 @@ use tracemill_trace::output::target::Target;
 use tracemill_trace::run::limits::Progress;
 use tracemill_trace::{Limits, Source};
 
-/// The inputs of a verb.
+/// The inputs of a command.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
@@ -43,7 +43,7 @@ pub(crate) struct InputArgs {
     /// FILE is a path or a file name. Repeatable, once per file.
     #[arg(long, value_name = "FILE=PID:TID", value_parser = pid_tid)]
     pub(crate) pid_tid: Vec<(PathBuf, u64, u64)>,
-    /// Whether the inputs were found in a folder: then files that are not traces are skipped.
+    /// Whether the inputs were found in a folder. If so, files that are not traces are skipped.
     #[arg(skip)]
     pub(crate) is_found: bool,
 }
@@ -122,7 +122,7 @@ pub(crate) struct MessageArgs {
     pub(crate) report: Option<PathBuf>,
 }
 
-/// Limits and messages: the flags of all verbs that read traces.
+/// Limits and messages: the flags of all commands that read traces.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CommonArgs {
     #[command(flatten)]
@@ -131,7 +131,7 @@ pub(crate) struct CommonArgs {
     pub(crate) messages: MessageArgs,
 }
 
-/// Condition for progress or colours.
+/// When to show progress or colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TerminalChoice {
     /// On a terminal only
@@ -143,7 +143,7 @@ pub(crate) enum TerminalChoice {
 }
 
 impl OutputArgs {
-    /// Returns the file, unless the output is standard output.
+    /// Returns the output file. Returns `None` for standard output.
     pub(crate) fn file(&self) -> Option<&PathBuf> {
         self.output.as_ref().filter(|path| path.as_os_str() != "-")
     }
@@ -157,7 +157,7 @@ impl OutputArgs {
 }
 
 impl LimitArgs {
-    /// Returns the configuration of a run.
+    /// Returns the configuration of the pipeline for these flags.
     pub(crate) fn config(
         &self,
         input: &InputArgs,
@@ -182,7 +182,7 @@ impl LimitArgs {
     }
 }
 
-/// Returns the folder for indexes that cannot be written next to their traces (XDG).
+/// Returns the folder for indexes that cannot be written next to their traces (XDG cache folder).
 fn index_cache() -> Option<PathBuf> {
     let folder =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

@@ -96,7 +96,8 @@ impl ConvertArgs {
         }
     }
 
-    /// Returns whether Perfetto's output is compressed, if Perfetto's format is requested.
+    /// Returns whether the output is compressed. Returns `None` unless Perfetto's format is
+    /// requested.
     pub(crate) fn perfetto(&self) -> Option<bool> {
         let (by_name, packed) = is_perfetto(&self.output);
         let is_it = match self.trace.format {
@@ -106,7 +107,7 @@ impl ConvertArgs {
         is_it.then_some(packed)
     }
 
-    /// Refuses flags that only apply to traces.
+    /// Returns an error if flags are given that apply only to traces.
     pub(crate) fn refuse_with_export(&self) -> Result<(), Failure> {
         let TraceArgs { compress, level, repair, write_index, format: _ } = &self.trace;
         let packing = compress.is_some() || level.is_some();

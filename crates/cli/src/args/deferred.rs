@@ -1,14 +1,14 @@
-//! Flags of a verb, built when the verb is used.
+//! Flags of a command (subcommand) that are built only when the command is used.
 //!
-//! Building the 500 flags of all verbs would take half of the time of a run on a small trace.
+//! Building the 500 flags of all commands would take half of the time of a run on a small trace.
 
 use super::short::add_short_help;
 use clap::{ArgMatches, Args, Command, FromArgMatches, Id};
 use std::ops::{Deref, DerefMut};
 
-/// The flags `A` of a verb, which clap builds only if the verb is used.
+/// The flags `A` of a command. Clap builds them only if the command is used.
 ///
-/// [`command`](super::command) builds the flags of all verbs, for help and completions.
+/// [`command`](super::command) builds the flags of all commands, for help and completions.
 #[derive(Debug)]
 pub(crate) struct Deferred<A>(pub(crate) A);
 
@@ -26,7 +26,7 @@ impl<A> DerefMut for Deferred<A> {
     }
 }
 
-/// Adds the flags and the short help; the verb keeps its own description.
+/// Adds the flags of `A` and the short help to a command. The command keeps its description.
 fn add_flags<A: Args>(verb: Command) -> Command {
     let (about, long_about) = (verb.get_about().cloned(), verb.get_long_about().cloned());
     let verb = about.into_iter().fold(A::augment_args(verb), Command::about);

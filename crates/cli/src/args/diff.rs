@@ -124,7 +124,8 @@ fn percent(text: &str) -> Result<f64, String> {
 }
 
 impl DiffArgs {
-    /// Returns the paths of both sides, and whether each file of a folder is a run.
+    /// Returns the paths of the base and of the new side. Also returns whether each file in a
+    /// folder is a separate run.
     pub(crate) fn runs(&self) -> Result<(&[PathBuf], &[PathBuf], bool), Failure> {
         match (&self.sides[..], self.base.is_empty()) {
             ([base, new], true) => {
@@ -141,7 +142,7 @@ impl DiffArgs {
         CompareRules { by: self.by, normalize: self.normalize.clone(), least: self.min_delta }
     }
 
-    /// Returns the figures of reports that limits refer to.
+    /// Returns the figures of reports to which limits refer.
     pub(crate) fn figures(&self) -> Vec<Figure> {
         let mut all: Vec<Figure> = self.fail_on.iter().flat_map(DiffGate::figures).collect();
         all.dedup();

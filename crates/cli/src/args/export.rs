@@ -1,4 +1,4 @@
-//! Formats of call trees for other programs, by flag or file name.
+//! Formats of call trees for other programs, requested by flag or file name.
 
 use super::OutputArgs;
 use std::path::Path;
@@ -12,7 +12,7 @@ pub(crate) struct Export {
     pub(crate) packed: bool,
 }
 
-/// File extensions and their formats, longer ones first.
+/// File extensions and their formats, longer extensions first.
 const ENDINGS: [(&str, ExportForm); 5] = [
     (".folded", ExportForm::Folded),
     (".collapsed", ExportForm::Folded),
@@ -31,7 +31,7 @@ impl Export {
     }
 }
 
-/// Returns whether the file name means Perfetto's format, and whether it is compressed.
+/// Returns whether the output's name means Perfetto's format, and whether it means compression.
 pub(super) fn is_perfetto(output: &OutputArgs) -> (bool, bool) {
     let name = output.file().map(|path| name_of(path)).unwrap_or_default();
     let plain = name.strip_suffix(".gz");
@@ -39,7 +39,7 @@ pub(super) fn is_perfetto(output: &OutputArgs) -> (bool, bool) {
     ([".pftrace", ".perfetto-trace"].iter().any(|end| stem.ends_with(end)), plain.is_some())
 }
 
-/// Returns the format of a file name, compressed or not.
+/// Returns the format that a file name means, with or without the extension of a compression.
 pub(super) fn named(path: &Path) -> Option<ExportForm> {
     let name = name_of(path);
     let plain = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst"));

@@ -164,7 +164,7 @@ pub(crate) struct CriteriaArgs {
     pub(crate) shrink_to: Option<u64>,
 }
 
-/// Parses a size, or the name of a viewer, which means the largest size that it opens.
+/// Parses a size. The name of a viewer means the largest size that the viewer opens.
 fn size_to_fit(text: &str) -> Result<u64, String> {
     match text {
         "devtools" => Ok(511 << 20),
@@ -176,7 +176,7 @@ fn size_to_fit(text: &str) -> Result<u64, String> {
 }
 
 impl CriteriaArgs {
-    /// Returns the filter without `--event`, which needs the inputs.
+    /// Returns the filter for these flags. `--event` is not included, because it needs the inputs.
     ///
     /// # Errors
     /// Returns an error if the names are too many for one expression.

@@ -151,7 +151,7 @@ impl FlameArgs {
         Ok(ChangeRules { total: self.total, least, normalize: self.normalize })
     }
 
-    /// Returns the unit whose threads are drawn as one graph.
+    /// Returns the unit whose threads are drawn in the same graph.
     pub(crate) fn per(&self) -> Result<Per, Failure> {
         let by_time = self.order == Order::Time;
         if by_time && (self.peek.is_some() || self.diff.is_some() || self.group_by != GroupBy::None)

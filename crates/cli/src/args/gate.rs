@@ -1,18 +1,19 @@
-//! Limits of `diff` and `report`: `self>5%&self>2ms`, `total:^run$>10%`, `lcp>2.5s`.
+//! Limits that the flag `--fail-on` of `diff` and `report` sets: `self>5%&self>2ms`,
+//! `total:^run$>10%`, `lcp>2.5s`.
 
 use crate::text::similar::instead;
 use tracemill_join::config::pattern::Pattern;
 
-/// The unit of a figure.
+/// The unit of a figure, that is, of a number to which limits refer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
-    /// Times, with a unit in each limit.
+    /// Time, which a limit states with a unit.
     Time,
-    /// Numbers.
+    /// A number without a unit.
     Count,
 }
 
-/// A figure that a limit can refer to.
+/// A number to which a limit can refer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Figure {
     // figures of a row
@@ -63,23 +64,23 @@ impl Figure {
         matches!(self, Figure::Own | Figure::Total | Figure::Count)
     }
 
-    /// Returns the name and the unit.
+    /// Returns the name of the figure in limits, and its unit.
     pub(super) fn named(self) -> (&'static str, Unit) {
         let found = FIGURES.iter().find(|row| row.1 == self);
         found.map_or(("", Unit::Count), |row| (row.0, row.2))
     }
 }
 
-/// The side on which a limit is broken.
+/// Whether a limit is a maximum or a minimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
-    /// `>`: broken by larger values, or by larger increases.
+    /// `>`: the limit is broken if the value is greater, or grows by more.
     Above,
-    /// `<`: broken by smaller values, or by larger decreases.
+    /// `<`: the limit is broken if the value is less, or shrinks by more.
     Below,
 }
 
-/// A condition of a limit; `&` separates conditions.
+/// A condition of a limit. In the text of a limit, `&` separates conditions.
 #[derive(Clone, Debug)]
 pub(crate) struct Term {
     pub(crate) metric: Figure,
@@ -88,16 +89,16 @@ pub(crate) struct Term {
     pub(crate) value: GateValue,
 }
 
-/// The value of a condition.
+/// The number in a condition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum GateValue {
-    /// A percentage of the base.
+    /// A change in percent of the base.
     Percent(f64),
-    /// Milliseconds, or events.
+    /// A value without percent: milliseconds, or a number.
     Plain(f64),
 }
 
-/// A limit: conditions that must all hold for one row.
+/// A limit. It is broken if all its conditions hold for the same row.
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
     pub(crate) text: String,
@@ -105,7 +106,7 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    /// Parses a limit; `has_base` allows percentages of a base, as in `diff`.
+    /// Parses a limit. With `has_base`, the limit may have percentages of a base, as in `diff`.
     ///
     /// # Errors
     /// Returns a description of the expected syntax.
@@ -171,12 +172,12 @@ fn term(text: &str, has_base: bool) -> Result<Term, String> {
     Ok(Term { metric, pattern, sign, value })
 }
 
-/// The number of row names that are compared with a missing name.
+/// Maximum number of row names in which names similar to a missing one are searched.
 const NAMES: usize = 1000;
 
 impl Terms {
-    /// Returns the first row that breaks all conditions, or the error that no row has the name.
-    /// `names` returns the names of a row.
+    /// Returns the message about the first row for which all conditions hold. If no row has the
+    /// name in the conditions, returns a message about that. `names` returns the names of a row.
     pub(super) fn of_rows<R>(
         &self,
         rows: impl Iterator<Item = R>,
@@ -201,7 +202,8 @@ impl Terms {
         (!is_named).then(|| format!("{}: no row has this name{there}", self.text))
     }
 
-    /// Returns the message if all conditions on the whole are broken or cannot be computed.
+    /// Returns a message if all conditions on the whole report hold. A condition that cannot be
+    /// computed counts as one that holds.
     pub(super) fn of_whole(
         &self,
         broken: impl Fn(&Term) -> Result<Option<String>, String>,
@@ -214,7 +216,7 @@ impl Terms {
         texts.map(|texts| texts.join("; "))
     }
 
-    /// Returns the message of a limit on a window without events.
+    /// Returns the message that the window has no events to which the limit applies.
     pub(super) fn of_nothing(&self) -> String {
         format!("{}: no thread has an event in the window", self.text)
     }
@@ -229,7 +231,7 @@ impl Term {
         names.into_iter().any(is_it)
     }
 
-    /// Formats a value of a row, or of the whole, with its limit.
+    /// Formats the value of a row or of the whole report, followed by the limit.
     pub(super) fn message(&self, row: Option<&str>, value: &str) -> String {
         let (name, unit) = self.metric.named();
         let of = row.map_or_else(String::new, |row| format!(" of {row}"));
@@ -242,7 +244,7 @@ impl Term {
         format!("{name}{of} {value}, {sign} {limit}")
     }
 
-    /// Formats values with the unit of the metric.
+    /// Formats values with the unit of the condition's figure.
     pub(super) fn values(&self, values: &[f64]) -> String {
         let is_whole =
             self.metric.named().1 == Unit::Count && values.iter().all(|value| value.fract() == 0.0);

@@ -1,11 +1,11 @@
-//! Limits of `diff`: on changes of rows and figures.
+//! Limits of `diff` on the changes of rows and figures.
 
 use super::gate::{Figure, GateValue, Sign, Term, Terms};
 use tracemill_report::Certainty;
 use tracemill_report::Comparison;
 use tracemill_report::Pair;
 
-/// A limit: conditions that must all hold for one row.
+/// A limit of `diff`. It is broken if all its conditions hold for the same row.
 #[derive(Clone, Debug)]
 pub(crate) struct DiffGate(Terms);
 
@@ -29,15 +29,17 @@ fn exceeds(term: &Term, pair: Pair) -> bool {
 }
 
 impl DiffGate {
-    /// Returns the figures of reports that the limit refers to.
+    /// Returns the figures of reports to which the limit refers.
     pub(crate) fn figures(&self) -> impl Iterator<Item = Figure> + '_ {
         let metrics = self.0.all.iter().map(|term| term.metric);
         metrics.filter(|metric| !metric.is_of_rows() && *metric != Figure::Busy)
     }
 
-    /// Returns the message if the limit is broken: by a change that is more than chance or untested
-    /// (`any`: by any change), by a missing row, or by a side without rows. `figure` returns both
-    /// sides of a figure, or the reason for its absence.
+    /// Returns a message if the limit is broken.
+    ///
+    /// A change breaks the limit if it is significant or cannot be tested; with `any`, every change
+    /// can. A missing row breaks the limit too, and so does a side without rows. `figure` returns
+    /// the values of a figure on both sides, or the reason why it is missing.
     pub(crate) fn broken(
         &self,
         comparison: &Comparison,
@@ -72,7 +74,8 @@ impl DiffGate {
     }
 }
 
-/// Returns the note on a change that cannot be tested.
+/// Returns the end of a message about a change that cannot be tested. Returns an empty text for
+/// other changes.
 fn doubt(pair: Pair, any: bool) -> &'static str {
     match pair.certainty {
         Certainty::Unknown if !any => {

@@ -1,8 +1,9 @@
-//! Limits of `report`: on values of one trace.
+//! Limits of `report` on values of a trace.
 
 use super::gate::{Figure, GateValue, Sign, Term, Terms};
 
-/// A limit: conditions that must all hold for one row or for the report.
+/// A limit of `report`. It is broken if all its conditions hold for the same row, or for the
+/// report.
 #[derive(Clone, Debug)]
 pub(crate) struct ReportGate(Terms);
 
@@ -14,7 +15,7 @@ impl std::str::FromStr for ReportGate {
     }
 }
 
-/// A row of functions or events; times are in milliseconds.
+/// A row of functions or events. Its times are in milliseconds.
 pub(crate) struct ReportRow {
     pub(crate) name: String,
     pub(crate) trace_name: String,
@@ -42,8 +43,10 @@ fn exceeds(term: &Term, value: f64) -> bool {
 }
 
 impl ReportGate {
-    /// Returns the message if the limit is broken: by a row, by figures of the report, by a missing
-    /// row, by a figure that cannot be computed, or by a window without rows (`is_empty`).
+    /// Returns a message if the limit is broken.
+    ///
+    /// A row or figures of the report can break the limit. So do a missing row, a figure that
+    /// cannot be computed, and a window without rows (`is_empty`).
     pub(crate) fn broken(
         &self,
         rows: impl Iterator<Item = ReportRow>,

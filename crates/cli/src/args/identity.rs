@@ -1,4 +1,4 @@
-//! Flags on the ids of processes, threads and operations of merged inputs.
+//! Flags about the ids of processes, threads and async operations in merged inputs.
 
 use super::choices::choices;
 use crate::files::manifest::{self, Manifest};
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use tracemill_join::config::pattern::Pattern;
 use tracemill_join::config::{IdPolicy, IdentityRules, PidPolicy};
 
-/// Flags about equal pids and ids in several inputs.
+/// Flags about pids and ids that several inputs use.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Identity")]
 pub(crate) struct IdentityArgs {

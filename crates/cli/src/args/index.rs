@@ -1,4 +1,4 @@
-//! Flags of `index`, and the flag `--index` of other verbs.
+//! Flags of `index`, and the flag `--index` of other commands.
 
 use super::{CommonArgs, InputArgs, OutputArgs};
 use clap::Args;
@@ -67,7 +67,7 @@ impl IndexArgs {
         IndexConfig { output, replace, verify: self.verify, reach: self.print }
     }
 
-    /// Returns the output as other verbs represent it.
+    /// Returns the output file in the form that other commands use.
     pub(crate) fn output(&self) -> OutputArgs {
         OutputArgs { output: self.output.clone(), force: self.force }
     }

@@ -100,7 +100,7 @@ impl InfoArgs {
         InfoConfig { top, full: self.full, self_times: !self.json && !self.markdown }
     }
 
-    /// Whether the text has lists after its first lines.
+    /// Returns whether the text has lists after its summary.
     pub(crate) fn lists(&self) -> bool {
         self.full || self.top.is_some()
     }

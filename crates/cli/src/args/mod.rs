@@ -1,6 +1,7 @@
-//! Flags of the command line, with their help. Nothing here touches a file.
+//! Flags of the command line, with their help. Code in this module touches no files.
 //!
-//! Each group of flags is a struct that the verbs flatten; its methods return the configuration of
+//! The words of the command line begin with a verb, also called command. Flags that several verbs
+//! have are in structs that the verbs flatten. Methods of these structs return the configuration of
 //! the pipeline.
 
 mod analysis;
@@ -94,7 +95,7 @@ pub(crate) struct Cli {
     pub(crate) verb: Verb,
 }
 
-/// Returns the flags of all verbs, without `--help` and `--version`.
+/// Returns the clap command with the flags of all verbs. It has neither `--help` nor `--version`.
 pub(crate) fn command() -> Command {
     let root = Cli::command().disable_help_flag(true).disable_version_flag(true);
     let mut root = root.disable_help_subcommand(true);
@@ -177,7 +178,7 @@ impl Verb {
         }
     }
 
-    /// Returns the message flags, if the verb has any.
+    /// Returns the flags about messages. Returns `None` if the verb has none.
     pub(crate) fn messages(&self) -> Option<&MessageArgs> {
         Some(match self {
             Verb::Merge(args) => &args.common.messages,
@@ -232,7 +233,7 @@ pub(crate) struct MergeArgs {
 }
 
 impl MergeArgs {
-    /// Sets the identity and clock rules.
+    /// Sets the rules of `config` for ids and clocks.
     pub(crate) fn set_rules(
         &self,
         config: &mut Config,
@@ -243,7 +244,7 @@ impl MergeArgs {
         Ok(())
     }
 
-    /// Returns the configuration without a manifest.
+    /// Returns the configuration for these flags, without those of a manifest.
     #[cfg(test)]
     fn config(&self) -> Result<Config, Failure> {
         let mut config = self.common.limits.config(&self.input, &Arc::default())?;
@@ -252,7 +253,7 @@ impl MergeArgs {
     }
 }
 
-/// Returns a fixed configuration, for tests of its messages.
+/// Returns a fixed configuration for tests of messages about it.
 #[cfg(test)]
 pub(crate) fn test_config() -> Config {
     let flags = ["tracemill", "merge", "-@2", "-m64M", "-T/t", "--tier=scalar"];

@@ -86,7 +86,8 @@ pub(crate) struct PartArgs {
     no_source_maps: bool,
 }
 
-/// Parses an ignore list: a pattern, or `@FILE` with one per line and `#` comments.
+/// Parses an ignore list: a pattern, or `@FILE`. The file has one pattern per line, and comments
+/// that begin with `#`.
 fn listed(text: &str) -> Result<Matcher, String> {
     let Some(path) = text.strip_prefix('@') else { return text.parse() };
     let lines =
@@ -117,7 +118,7 @@ pub(crate) struct TimesFlag {
 }
 
 impl TimesFlag {
-    /// Returns the times to compute; `--like panel` has those of DevTools.
+    /// Returns how times are computed. With `--like panel`, times are those of DevTools.
     pub(crate) fn times(&self, part: &PartArgs) -> Result<Times, Failure> {
         match (self.times, part.as_panel()) {
             (Times::Exact, true) => Err(Failure::usage(
@@ -128,14 +129,15 @@ impl TimesFlag {
         }
     }
 
-    /// Returns the words of a command line with the same times.
+    /// Returns command-line words that compute times in the same way.
     pub(crate) fn words(&self) -> Vec<String> {
         (self.times == Times::Exact).then(|| "--times=exact".to_owned()).into_iter().collect()
     }
 }
 
-/// Time range of a trace: start in milliseconds on its clock, first and last time in microseconds
-/// by DevTools' rules, and zero of the clock in nanoseconds of the timestamps.
+/// The time range of a trace: its start in milliseconds on its clock, and its first and last time
+/// in microseconds by DevTools' rules. `origin` is time 0 of the clock, in nanoseconds as
+/// timestamps are written.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TraceTimes {
     start: f64,
@@ -197,7 +199,8 @@ pub(super) const UNITS: [(&str, Per, &str); 4] = [
     ("all", Per::All, "One table; calls match by function, URL, line and column"),
 ];
 
-/// Returns the words of a flag with its value. A value that begins with a hyphen needs `=`.
+/// Returns the words for a flag with a value. A value that begins with a hyphen is joined to the
+/// flag by `=`.
 pub(crate) fn flag_words(flag: &str, value: &str) -> Vec<String> {
     match value.starts_with('-') {
         true => vec![format!("{flag}={value}")],
@@ -205,7 +208,8 @@ pub(crate) fn flag_words(flag: &str, value: &str) -> Vec<String> {
     }
 }
 
-/// Thread criteria as written; a thread must match one entry of each list that is not empty.
+/// The flags that select threads, as they were given. A thread must match one entry of each list
+/// that is not empty.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ChosenThreads<'a> {
     pub(crate) pid: &'a [IdSet],
@@ -229,7 +233,7 @@ impl PartArgs {
         ReadRules { wanted, fold_numbers, as_devtools: self.as_panel(), ..ReadRules::default() }
     }
 
-    /// Returns the rules for which events count.
+    /// Returns the rules by which events are counted.
     pub(crate) fn table_rules(&self) -> TableRules {
         let entries = match (self.as_panel(), self.all_events) {
             (true, _) => Entries::Panel,
@@ -240,19 +244,19 @@ impl PartArgs {
         TableRules { entries, as_devtools: self.as_panel() }
     }
 
-    /// Whether a window was requested.
+    /// Returns whether a flag requests a window.
     pub(crate) fn has_window(&self) -> bool {
         let PartArgs { from, to, duration, head, tail, .. } = self;
         from.is_some() || to.is_some() || [duration, head, tail].iter().any(|limit| limit.is_some())
     }
 
-    /// Returns the selected threads, as they were written.
+    /// Returns the flags that select threads, as they were given.
     pub(crate) fn chosen(&self) -> ChosenThreads<'_> {
         let PartArgs { pid, tid, process, thread, .. } = self;
         ChosenThreads { pid, tid, process, thread }
     }
 
-    /// Returns command-line words that select the same threads and events.
+    /// Returns command-line words that select the same threads and count the same events.
     pub(crate) fn words(&self) -> Vec<String> {
         let mut words: Vec<String> = Vec::new();
         let mut add = |flag: &str, value: &str| words.extend(flag_words(flag, value));
@@ -265,7 +269,7 @@ impl PartArgs {
         words
     }
 
-    /// Returns command-line words for the same event rules.
+    /// Returns command-line words with which the same events are counted.
     pub(crate) fn rule_words(&self) -> Vec<String> {
         let ignored = self.ignore_list.as_ref().map(|list| match list {
             Some(list) => format!("--ignore-list={}", list.as_str()),
@@ -319,12 +323,13 @@ impl PartArgs {
             .map_err(|why| Failure::usage(format!("cannot use --entities {shown}: {why}")))
     }
 
-    /// Returns the ignore list, unless it is that of DevTools.
+    /// Returns the ignore list. Returns `None` if the list of DevTools applies.
     pub(crate) fn ignore_list(&self) -> Option<Matcher> {
         self.ignore_list.clone().flatten()
     }
 
-    /// Returns the window in milliseconds on the clock of the trace; `None` for the whole trace.
+    /// Returns the requested window in milliseconds on the clock of the trace. Returns `None` if no
+    /// window is requested.
     pub(crate) fn window(&self, span: TraceTimes) -> Result<Option<Window>, Failure> {
         if let Some(head) = self.head {
             return window_between(span, None, Some(Moment::FromStart(head))).map(Some);
@@ -355,7 +360,7 @@ fn moment(TraceTimes { start, bounds, origin }: TraceTimes, moment: Moment) -> f
     }
 }
 
-/// Returns the window between two times, which default to the bounds of the trace.
+/// Returns the window between two times. A missing time means the start or the end of the trace.
 pub(super) fn window_between(
     span: TraceTimes,
     from: Option<Moment>,
@@ -367,13 +372,13 @@ pub(super) fn window_between(
         return Err(Failure::usage("the window ends before it begins: --to is before --from"));
     }
     let from = first.unwrap_or(begins);
-    // a window after the trace is empty
+    // a window that begins after the trace is empty
     let to = last.unwrap_or_else(|| ends.max(from));
     within(span, Window { from, to })
 }
 
-/// Returns an error for a window before the trace: it is empty, and DevTools treats an end of 0 as
-/// no end.
+/// Returns an error if a window ends before the trace begins. The window would be empty, and
+/// DevTools takes an end of 0 for no end.
 fn within(span: TraceTimes, window: Window) -> Result<Window, Failure> {
     // a trace without times has no start
     if span.start.is_finite() && window.to < span.start {

@@ -55,9 +55,9 @@ pub(crate) struct PickArgs {
 /// A window of time.
 #[derive(Clone, Copy, Debug)]
 enum TimeStretch {
-    /// Between two times.
+    /// The window between two times.
     Between(TimeWindow),
-    /// The window that DevTools opens with.
+    /// The window that DevTools' panel shows first.
     Panel,
     /// The whole trace.
     Full,
@@ -87,7 +87,7 @@ const WEIGHTS: [(&str, Weights, &str); 3] = [
     ("hits", Weights::Hits, "All samples the same, like hit counts"),
 ];
 
-/// Rows named by a flag: by name, pattern or key.
+/// Rows that a flag names, by a name, a pattern or a key.
 #[derive(Clone, Debug)]
 pub(crate) enum AskedRows {
     Name(String),
@@ -96,7 +96,7 @@ pub(crate) enum AskedRows {
 }
 
 impl AskedRows {
-    /// Returns the text as it was written.
+    /// Returns the text that was given for the flag.
     pub(crate) fn text(&self) -> &str {
         match self {
             AskedRows::Name(text) | AskedRows::Key(text) => text,
@@ -114,7 +114,7 @@ impl AskedRows {
     }
 }
 
-/// Shape, grouping and scope of the requested table.
+/// The requested table: its shape, its grouping, and the threads that share it.
 pub(crate) struct RequestedTable {
     pub(crate) shape: Shape,
     pub(crate) by: GroupBy,
@@ -122,12 +122,12 @@ pub(crate) struct RequestedTable {
 }
 
 impl PickArgs {
-    /// Whether windows or events select the time.
+    /// Returns whether windows or events select the time.
     pub(crate) fn has_window(&self) -> bool {
         !self.window.is_empty() || self.during.is_some() || self.event.is_some()
     }
 
-    /// Whether several time ranges may count.
+    /// Returns whether the selected time may consist of several ranges.
     pub(crate) fn is_in_pieces(&self) -> bool {
         self.window.len() > 1
             || self.during.is_some()
@@ -135,7 +135,8 @@ impl PickArgs {
             || self.ignore.is_some()
     }
 
-    /// Returns the row names that must exist, or the result is empty.
+    /// Returns the names of rows that the trace must have, with their flags. If one is missing, the
+    /// result has no rows.
     pub(crate) fn asked_rows(&self) -> Vec<(&'static str, AskedRows)> {
         let matchers = [
             ("--during", &self.during),
@@ -155,13 +156,13 @@ impl PickArgs {
         ReadRules { weights: self.weights, as_stored: self.has_panel(), ..part.read_rules(by) }
     }
 
-    /// Whether the window that DevTools opens with is requested.
+    /// Returns whether the window that DevTools' panel shows first is requested.
     fn has_panel(&self) -> bool {
         self.window.iter().any(|window| matches!(window, TimeStretch::Panel))
     }
 
-    /// Returns the windows of a trace except those of events; `panel` returns the window that
-    /// DevTools opens with.
+    /// Returns the requested windows, except for the windows of events. `panel` returns the window
+    /// that DevTools' panel shows first.
     fn windows(
         &self,
         part: &PartArgs,
@@ -176,7 +177,7 @@ impl PickArgs {
         part.window(span)?.into_iter().map(Ok).chain(ranges).collect()
     }
 
-    /// Returns the indexes of the selected threads, and the query.
+    /// Returns the numbers of the selected threads, and the query.
     pub(crate) fn query(
         &self,
         part: &PartArgs,

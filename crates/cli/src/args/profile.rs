@@ -53,7 +53,7 @@ pub(crate) struct ExtractArgs {
     pub(crate) common: CommonArgs,
 }
 
-/// Criteria for profiles to process.
+/// Criteria by which profiles are selected.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Choice")]
 pub(crate) struct ChoiceArgs {
@@ -107,7 +107,7 @@ impl ChoiceArgs {
 }
 
 impl ExtractOutputArgs {
-    /// Returns the output target; profiles may not overwrite the report.
+    /// Returns where profiles are written. Returns an error if a profile might replace the report.
     pub(crate) fn target(&self, report: Option<&PathBuf>) -> ProfileTarget {
         let replace = self.force;
         match &self.output {
@@ -122,9 +122,9 @@ impl ExtractOutputArgs {
         }
     }
 
-    /// Returns the output as other verbs represent it.
+    /// Returns the output in the form that other commands use.
     pub(crate) fn plain(&self) -> OutputArgs {
-        // files in a folder do not use standard output
+        // a path other than `-`, because files in a folder leave standard output free
         let output = self.output.clone().unwrap_or_else(|| PathBuf::from("."));
         OutputArgs { output: Some(output), force: self.force }
     }

@@ -64,7 +64,7 @@ pub(crate) struct RedactArgs {
 }
 
 impl RedactArgs {
-    /// Returns the rules of replacement.
+    /// Returns which texts are replaced, and by which rules.
     pub(crate) fn redaction(&self) -> Redaction {
         let secrets = if self.what.is_empty() { Secret::ALL.to_vec() } else { self.what.clone() };
         let key = match &self.key {

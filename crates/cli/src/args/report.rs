@@ -113,7 +113,7 @@ impl ReportArgs {
         DeviceRules { kernel_gap: self.kernel_gap.0, drop_last_step: self.last_step == "drop" }
     }
 
-    /// Returns the words of a command line that reads the same inputs.
+    /// Returns command-line words that read the same inputs.
     pub(crate) fn input_words(&self) -> Vec<String> {
         let InputArgs { inputs, files_from, pid_tid, .. } = &self.input;
         let mut words: Vec<String> = Vec::new();
@@ -124,7 +124,7 @@ impl ReportArgs {
             words.extend(["--files-from".to_owned(), list.display().to_string()]);
         }
         words.extend(inputs.iter().map(|path| match path.display().to_string() {
-            // a name like a flag needs a folder
+            // a file name that begins with a hyphen would be taken for a flag
             name if name.starts_with('-') && name != "-" => format!("./{name}"),
             name => name,
         }));

@@ -1,10 +1,10 @@
-//! Short help: `-h` of a verb fits one screen, with three examples and the most used flags.
+//! Short help: `-h` of a command fits on a screen, with three examples and the most used flags.
 //!
 //! `--help` lists these flags first, and all others below their headings.
 
 use clap::Command;
 
-/// The flags that `-h` lists, in this order, by verb.
+/// For each command, the flags that `-h` lists, in this order.
 const USUAL: [(&str, &[&str]); 20] = [
     (
         "merge",
@@ -49,17 +49,17 @@ const USUAL: [(&str, &[&str]); 20] = [
     ("man", &["dir", "force"]),
 ];
 
-/// How many examples `-h` shows.
+/// Maximum number of examples that `-h` shows.
 const EXAMPLES: usize = 3;
 
-/// The width of a narrow terminal. Examples that are wider are only in `--help`.
+/// Width of a narrow terminal in columns. Wider examples are only in `--help`.
 const COLUMNS: usize = 80;
 
-/// Help with the examples of `-h` below the usage.
+/// Template of the help, with the examples of `-h` below the usage.
 const TEMPLATE: &str =
     "{about-with-newline}\n{usage-heading} {usage}{before-help}{all-args}{after-help}";
 
-/// Adds the short help to a verb that has all its flags.
+/// Adds the short help to a command whose flags are complete.
 pub(super) fn add_short_help(verb: Command) -> Command {
     let name = verb.get_name().to_owned();
     let usual = USUAL.iter().find(|row| row.0 == name).map_or(&[][..], |row| row.1);
@@ -79,8 +79,8 @@ pub(super) fn add_short_help(verb: Command) -> Command {
     .after_help(format!("All options: tracemill {words} --help"))
 }
 
-/// Returns the first examples of a verb's help that fit a narrow terminal. Empty lines separate
-/// examples.
+/// Returns the first examples of a command's help that fit on a narrow terminal. Empty lines
+/// separate examples.
 fn first_examples(text: &str) -> String {
     let (heading, examples) = text.split_once('\n').unwrap_or_default();
     let fits = |example: &&str| example.lines().all(|line| line.chars().count() <= COLUMNS);

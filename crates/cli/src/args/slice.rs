@@ -86,7 +86,7 @@ pub(crate) struct SliceArgs {
     pub(crate) common: CommonArgs,
 }
 
-/// The window to cut out.
+/// The windows to cut out.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Window")]
 pub(crate) struct WindowArgs {
@@ -141,7 +141,7 @@ const EDGES: [(&str, Edges, &str); 3] = [
 ];
 
 impl SliceArgs {
-    /// Moves regions such as `12s-13s` from the inputs to the windows, unless a file has that name.
+    /// Takes words such as `12s-13s` from the inputs to the windows, unless a file has such a name.
     pub(crate) fn take_regions(&mut self) {
         let is_region = |path: &PathBuf| {
             let begins = |c: char| c.is_ascii_digit() || c == '@';
@@ -156,7 +156,7 @@ impl SliceArgs {
 }
 
 impl WindowArgs {
-    /// Returns the windows and rules of the slice.
+    /// Returns the requested windows.
     pub(crate) fn windows(&self) -> Result<Vec<TimeWindow>, Failure> {
         let mut windows = self.window.clone();
         if self.from.is_some() || self.to.is_some() || self.duration.is_some() {
@@ -183,8 +183,9 @@ impl WindowArgs {
         Ok(windows)
     }
 
-    /// Returns a hint that bare numbers are microseconds, if as seconds or milliseconds they would
-    /// lie in a trace of `lasts` nanoseconds.
+    /// Returns a hint about the unit of times that were given without a unit, which means
+    /// microseconds. Returns `None` unless the trace, of `lasts` nanoseconds, would contain them as
+    /// seconds or milliseconds.
     pub(crate) fn unit_hint(&self, lasts: u64) -> Option<String> {
         let mut all = Vec::new();
         for (flag, given) in [("--from", self.from), ("--to", self.to)] {
@@ -195,7 +196,7 @@ impl WindowArgs {
         all.retain(|&(_, ns)| ns > 0);
         let &(flag, ns) = all.first()?;
         let last = all.last()?.1;
-        // a window may end after the trace
+        // the second time may be later than the end of the trace
         let is_within =
             |scale| ns.saturating_mul(scale) <= lasts && last.saturating_mul(scale) / 2 <= lasts;
         let (units, unit) = match () {
@@ -203,7 +204,7 @@ impl WindowArgs {
             () if is_within(1_000) => ("milliseconds", "ms"),
             () => return None,
         };
-        // exact to the nanosecond
+        // the number keeps every nanosecond
         let number = format!("{}.{:03}", ns / 1000, ns % 1000);
         let number = number.trim_end_matches('0').trim_end_matches('.');
         Some(format!("{flag} {number} is {number} µs; for {units} write {flag} {number}{unit}"))

@@ -96,7 +96,7 @@ impl SplitArgs {
         if self.max_size == Some(0) {
             return Err(Failure::usage("--max-size is at least 1"));
         }
-        // the extension of the template determines the compression, as for other outputs
+        // the extension in the template decides about compression, as for other outputs
         let named = OutputArgs {
             output: Some(self.output.template.as_deref().unwrap_or(".").into()),
             force: self.output.force,
@@ -121,9 +121,9 @@ impl SplitArgs {
         })
     }
 
-    /// Returns the output as other verbs represent it.
+    /// Returns the output in the form that other commands use.
     pub(crate) fn plain(&self) -> OutputArgs {
-        // parts do not use standard output, but the manifest may
+        // only the manifest can go to standard output
         let output = match (&self.output.manifest, self.dry_run) {
             (Some(manifest), _) => manifest.clone(),
             (None, true) => PathBuf::from("-"),

@@ -1,4 +1,4 @@
-//! The longer texts of the help.
+//! Longer texts of the help.
 
 pub(super) const LONG_ABOUT: &str = "\
 Merges, sorts, splits, slices, filters, checks and converts performance traces in Chrome Trace Event JSON, which Chrome, \

@@ -1,4 +1,4 @@
-//! Flags for the format and compression of a trace; the defaults follow from the file name.
+//! Flags for the format and compression of a trace. Their defaults depend on the file name.
 
 use super::OutputArgs;
 use super::export::named;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use tracemill_export::ExportForm;
 use tracemill_trace::output::target::{Compression, Format, OutputConfig};
 
-/// File extensions that trace outputs refuse, with the alternative for each.
+/// File extensions of formats that trace outputs do not have, and the command that writes each.
 const ELSEWHERE: [(&str, &str); 8] = [
     ("pftrace", PFTRACE),
     ("perfetto-trace", PFTRACE),
@@ -59,9 +59,9 @@ pub(crate) struct TraceArgs {
 pub(crate) enum OutputForm {
     /// A trace.
     Trace(Format),
-    /// A call tree; only `convert` writes these.
+    /// A call tree. Only `convert` accepts this format.
     Export(ExportForm),
-    /// Perfetto's format; only `convert` writes it.
+    /// Perfetto's format. Only `convert` accepts this format.
     Perfetto,
 }
 
@@ -81,7 +81,8 @@ pub(crate) enum Codec {
 const TRACES: [&str; 3] = ["object", "array", "ndjson"];
 const PERFETTO: &str = "perfetto";
 
-/// Parses formats of traces; formats of trees are hidden, for an error that names the right verb.
+/// Parses formats of traces. Formats of call trees are accepted but hidden, so that the error can
+/// name the command that writes them.
 fn formats() -> impl TypedValueParser<Value = OutputForm> {
     forms(true)
 }
@@ -107,7 +108,8 @@ fn forms(hidden: bool) -> impl TypedValueParser<Value = OutputForm> {
 }
 
 impl TraceArgs {
-    /// Returns the output configuration; `terminal` tells whether standard output is a terminal.
+    /// Returns the configuration of the output. `terminal` says whether standard output is a
+    /// terminal.
     pub(crate) fn config(
         &self,
         output: &OutputArgs,
@@ -169,7 +171,7 @@ impl TraceArgs {
     }
 }
 
-/// Removes the extension of a compression format.
+/// Removes the extension of a compression from a path.
 fn unpacked(path: &Path) -> PathBuf {
     let packed = path.extension().is_some_and(|end| end == "gz" || end == "zst");
     if packed { path.with_extension("") } else { path.to_owned() }
@@ -183,7 +185,7 @@ fn format_of(path: &Path) -> Option<Format> {
     }
 }
 
-/// Returns an error if the file name suggests a format that is not written.
+/// Returns an error if the file name means a format that this command does not write.
 fn refuse_elsewhere(path: &Path) -> Result<(), Failure> {
     let plain = unpacked(path);
     if let Some(form) = named(path) {

@@ -6,7 +6,7 @@ use clap::Args;
 use tracemill_join::config::{CheckFor, Overlaps, ViewerRules};
 use tracemill_trace::output::target::Format;
 
-/// The viewer of the output.
+/// Flags that adapt the output to a viewer.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct ViewerArgs {
@@ -46,12 +46,12 @@ const OVERLAPS: [(&str, Overlaps, &str); 3] = [
 ];
 
 impl ViewerArgs {
-    /// Whether the output is for a viewer.
+    /// Returns whether a viewer is given.
     pub(crate) fn is_asked(&self) -> bool {
         self.viewer.is_some()
     }
 
-    /// Returns the rules for the viewer; `format` is the requested format.
+    /// Returns the rules for the viewer. `format` is the output format, if one is requested.
     pub(crate) fn rules(&self, format: Option<Format>) -> Result<ViewerRules, Failure> {
         let Some(viewer) = self.viewer else { return Ok(ViewerRules::default()) };
         if format == Some(Format::Ndjson) {

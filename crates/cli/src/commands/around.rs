@@ -1,4 +1,4 @@
-//! Checks before a run, and `-v` messages, that several verbs share.
+//! Checks before a run, and messages of `-v`, that several commands share.
 
 use crate::args::{LimitArgs, MessageArgs, OutputArgs, TraceArgs};
 use crate::files::whole_file::OutputPlace;
@@ -15,7 +15,7 @@ use tracemill_trace::output::target::{Compression, Format};
 use tracemill_trace::run::memory::{Leased, MemoryBudget};
 use tracemill_trace::run::words::plural;
 
-/// Reports the limits of the run and where each comes from (`-v`).
+/// Reports the limits of the run, and for each the flag or default that set it (`-v`).
 pub(super) fn note_limits(args: &LimitArgs, config: &Config, messages: &Messages) {
     let by =
         |given: bool, flag: &'static str, usual: &'static str| if given { flag } else { usual };
@@ -32,7 +32,7 @@ pub(super) fn note_limits(args: &LimitArgs, config: &Config, messages: &Messages
     ));
 }
 
-/// Reports the peak of each memory lease (`-vv`).
+/// Reports the peak memory of each purpose (`-vv`).
 pub(super) fn note_leases(budget: &MemoryBudget, messages: &Messages) {
     for Leased { name, most, short } in budget.report() {
         let short = match short {
@@ -44,7 +44,8 @@ pub(super) fn note_leases(budget: &MemoryBudget, messages: &Messages) {
     messages.note(&format!("memory at one time: {} MiB", budget.most().div_ceil(1 << 20)));
 }
 
-/// Reports the format and compression of the output and where each comes from (`-v`).
+/// Reports the format and compression of the output, and for each the flag or default that set it
+/// (`-v`).
 pub(super) fn note_form(
     args: &TraceArgs,
     format: Format,
@@ -65,10 +66,11 @@ pub(super) fn note_form(
     messages.note(&format!("written as {} ({form}){packed}", format.name()));
 }
 
-/// Maximum input size, in bytes, for an output to a terminal.
+/// Maximum size of inputs, in bytes, whose output may go to a terminal.
 pub(super) const POURED_MAX: u64 = 1 << 20;
 
-/// Returns an error if a large trace would go to a terminal; `-o -` allows it.
+/// Returns an error if the output of a large trace would go to a terminal. With `-o -`, the output
+/// is allowed.
 pub(super) fn refuse_pouring(output: &OutputArgs, sources: &[Source]) -> Result<(), Failure> {
     if output.output.is_some() || !io::stdout().is_terminal() {
         return Ok(());
@@ -85,7 +87,7 @@ pub(super) fn refuse_pouring(output: &OutputArgs, sources: &[Source]) -> Result<
     }
 }
 
-/// Warns about files given more than once, because their events are duplicated in the output.
+/// Warns about files that are given more than once. The output has their events as often.
 pub(super) fn note_repeated(sources: &[Source], messages: &Messages) {
     let mut seen = HashMap::new();
     for path in sources.iter().filter_map(Source::file) {
@@ -103,8 +105,8 @@ pub(super) fn note_repeated(sources: &[Source], messages: &Messages) {
     }
 }
 
-/// Returns the destination of `--report`; refuses an input, or standard output if the trace goes
-/// there.
+/// Returns the destination of `--report`. Returns an error if it is an input, or if it is standard
+/// output and the trace goes there too.
 pub(super) fn report_place(
     args: &MessageArgs,
     messages: &Messages,
@@ -122,8 +124,8 @@ pub(super) fn report_place(
     Ok(Some(place))
 }
 
-/// Returns messages about data in temporary files (`-v`): data that exceeded the memory budget, and
-/// `spooled` bytes of inputs.
+/// Returns messages for `-v` about data in temporary files. `spilled` names data that exceeded the
+/// memory budget, and `spooled` is the number of bytes of inputs.
 pub(super) fn on_disk(config: &Config, spilled: Option<String>, spooled: u64) -> Vec<String> {
     let tmp_dir = config.limits.tmp_dir.display();
     let full = |what| format!("{what} went to {tmp_dir}, because the memory budget (-m) was full");
@@ -131,7 +133,8 @@ pub(super) fn on_disk(config: &Config, spilled: Option<String>, spooled: u64) ->
     spilled.map(full).into_iter().chain((spooled > 0).then(of_inputs)).collect()
 }
 
-/// Returns a message about delayed chunks of CPU profiles, if any (`-v`).
+/// Returns a message for `-v` about chunks of CPU profiles that were moved. Returns `None` if there
+/// are none.
 pub(super) fn delayed(chunks: u64) -> Option<String> {
     let text = "of CPU profiles came before the nodes they use and were moved after them";
     (chunks > 0).then(|| format!("{} {text}", plural(chunks, "chunk")))

@@ -29,7 +29,7 @@ pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure
     let report = running.watch(|sources, config| check(sources, viewers, config))?;
 
     let json = report::check(&report, viewers, &running.described());
-    // with -q only the status tells the result, unless a file is given
+    // with -q, findings are printed only to a file; the status shows the result
     if !common.messages.quiet || !output.is_stdout() {
         match args.json {
             true => output.write_json(&json)?,
@@ -46,7 +46,7 @@ pub(super) fn run(args: &CheckArgs, messages: &Messages) -> Result<Exit, Failure
     Ok(if report.is_clean() { Exit::Complete } else { Exit::Lossy })
 }
 
-/// Formats the findings, the worst first, and a line of totals.
+/// Formats the findings, the most severe first, and a line with totals.
 fn text(report: &CheckReport, viewers: &[CheckFor], color: bool, columns: Option<usize>) -> String {
     let names = report.findings.iter().map(|finding| finding.kind.chars().count()).max();
     let counts: Vec<String> =
@@ -97,8 +97,8 @@ fn style_of(severity: Severity, color: bool) -> Style {
     }
 }
 
-/// Says whether the trace opens and is drawn correctly, and if not, in which viewer and why.
-/// Without `viewers` all are considered.
+/// Returns a sentence that says whether the trace opens and is drawn correctly. If not, the
+/// sentence has the viewer and the reason. Without `viewers`, the sentence is about all viewers.
 fn verdict(report: &CheckReport, viewers: &[CheckFor]) -> String {
     let viewer_names = names_of(viewers.iter().copied());
     let worst = report.findings.first().filter(|finding| finding.severity != Severity::Note);
@@ -135,7 +135,7 @@ fn details(finding: &Finding, report: &CheckReport, columns: Option<usize>, text
                 let (front, behind) =
                     (plain(&(input + &front)), format!("{behind} (byte {offset})"));
                 let around = 9 + front.width() + behind.width();
-                // the name is shortened before the line is wrapped, but not below SAYING columns
+                // the name is shortened so that the line fits, but not to less than SAYING columns
                 let room =
                     columns.map_or(usize::MAX, |column| column.saturating_sub(around).max(SAYING));
                 format!("{front}{}{behind}", shortened(&name, room))
@@ -155,8 +155,8 @@ fn details(finding: &Finding, report: &CheckReport, columns: Option<usize>, text
 /// Minimum width of a shortened name.
 const SAYING: usize = 20;
 
-/// Describes an event: `X "RunTask" pid 1 tid 2 at 1.20 s`, relative to the trace start. Returns
-/// the text before the name, the name, and the text after it.
+/// Describes an event, such as `X "RunTask" pid 1 tid 2 at 1.20 s`. The time is relative to the
+/// trace start. Returns the text before the name, the name, and the text after the name.
 fn known_as(event: &FoundEvent, start_ns: Option<i64>) -> (String, String, String) {
     let name = match &event.name {
         Some(name) => format!("\"{}\"", short(Some(name))),
@@ -173,8 +173,8 @@ fn known_as(event: &FoundEvent, start_ns: Option<i64>) -> (String, String, Strin
     (format!("{} ", event.phase), plain(&name), plain(&behind))
 }
 
-/// Returns the text after an offset: the excerpt, or the expected token if a caret points at the
-/// text.
+/// Returns the text that follows an offset: an excerpt of the input. If a caret shows the position,
+/// returns the expected token instead.
 fn excerpt_text(place: &FoundAt) -> String {
     let noticed = place.noticed.filter(|&noticed| noticed != place.offset);
     match (&place.around, place.expected, noticed) {

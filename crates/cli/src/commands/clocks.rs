@@ -3,12 +3,13 @@
 use tracemill_join::report::{ClockMethod, InputClock};
 use tracemill_trace::run::words::plural;
 
-/// Maximum number of inputs named in a sentence.
+/// Maximum number of inputs that a sentence names.
 const NAMED: usize = 3;
-/// Maximum number of inputs described with `-v`.
+/// Maximum number of inputs that `-v` describes.
 const DESCRIBED: usize = 50;
 
-/// Names the inputs whose times were moved, in one sentence, if any were.
+/// Returns a sentence that names the inputs whose times were moved. Returns `None` if there are
+/// none.
 pub(super) fn moved(clocks: &[InputClock]) -> Option<String> {
     let moved = |clock: &&InputClock| clock.offset_ns != 0 || clock.scale.is_some();
     let moved: Vec<&InputClock> = clocks.iter().filter(moved).collect();
@@ -31,7 +32,7 @@ fn one(clock: &InputClock) -> String {
     format!("{}{rest}{}", clock.name, method.collect::<String>())
 }
 
-/// Describes how each clock was aligned (`-v`).
+/// Returns messages for `-v` about the alignment of each clock.
 pub(super) fn details(clocks: &[InputClock]) -> Vec<String> {
     let known: Vec<&InputClock> = clocks.iter().filter(|clock| clock.method.is_some()).collect();
     let mut texts: Vec<String> = known.iter().take(DESCRIBED).map(|clock| detail(clock)).collect();
@@ -64,13 +65,13 @@ fn detail(clock: &InputClock) -> String {
     text
 }
 
-/// Formats a duration exactly, with its sign.
+/// Formats a duration without loss, with its sign.
 pub(super) fn signed(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "+" };
     format!("{sign}{}", length(ns).trim_start_matches('-'))
 }
 
-/// Formats a duration exactly, in the largest unit that fits, as flags accept it.
+/// Formats a duration without loss, in the largest possible unit, as flags accept it.
 fn length(ns: i64) -> String {
     let magnitude = ns.unsigned_abs();
     let units = [("s", 9), ("ms", 6), ("µs", 3), ("ns", 0)];

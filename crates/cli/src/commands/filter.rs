@@ -26,7 +26,7 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
         let Running { sources, config, .. } = &writing.running;
         let EventTime { pid, tid, from, to, .. } = event_window(sources, key, config)?;
         (wanted.pid, wanted.tid) = (Some(pid), Some(tid));
-        // a window excludes its end
+        // the end of a window is not in the window
         let times = [from, to.saturating_add(1)].map(TimePoint::Absolute);
         [wanted.from, wanted.to] = times.map(Some);
     }
@@ -46,7 +46,7 @@ pub(super) fn run(args: &FilterArgs, messages: &Messages) -> Result<Exit, Failur
     Ok(exit?.unless_empty(report.is_empty()))
 }
 
-/// Describes the events that were dropped (`-v`).
+/// Returns messages for `-v` about the events that were dropped.
 fn dropped(report: &FilterReport) -> Vec<String> {
     let by_reason = report.dropped.iter().map(|dropped| {
         let (events, bytes) = (plural(dropped.events, "event"), human(dropped.bytes));

@@ -42,7 +42,7 @@ pub(super) fn run(args: &IndexArgs, messages: &Messages) -> Result<Exit, Failure
     running.end(&running.summary(&inputs, lost), place.as_ref(), |run| {
         report::index(&reports, &inputs, run)
     })?;
-    // inputs that are no traces have no path
+    // the report of an input that is not a trace has no path
     let is_empty = reports.iter().all(|report| report.path.as_os_str().is_empty());
     if is_empty {
         messages.warning(
@@ -52,7 +52,7 @@ pub(super) fn run(args: &IndexArgs, messages: &Messages) -> Result<Exit, Failure
     Ok(if differs { Exit::Input } else { Exit::finished(lost).unless_empty(is_empty) })
 }
 
-/// Reports the result for one index.
+/// Reports whether an index was built, or why not.
 pub(super) fn say(report: &IndexReport, messages: &Messages) {
     let path = report.path.display();
     match report.is_same {
@@ -82,7 +82,7 @@ pub(super) fn say(report: &IndexReport, messages: &Messages) {
     }
 }
 
-/// Formats the contents of an index for people.
+/// Formats the contents of an index as text.
 fn print(report: &IndexReport) -> String {
     let path = plain(&report.path.display().to_string());
     let mut text = format!("{path}: {}\n", human(report.bytes));
@@ -95,8 +95,7 @@ fn print(report: &IndexReport) -> String {
         text.push_str(&format!(
             "  a window of a hundredth of its time reads {median} of the trace (median of 64), at worst {worst}\n"
         ));
-        // the text of compressed inputs is longer than their bytes, but only the share that is read
-        // matters
+        // only the share that is read matters, also for compressed inputs
         if reach.median > report.input.bytes / 4 && report.input.bytes > 1 << 20 {
             let (one, name) = (plural(1, "window"), plain(&report.input.name));
             text.push_str(&format!(

@@ -1,4 +1,4 @@
-//! Merges several inputs for a verb that reads a single trace.
+//! Merges several inputs for a command that reads a single trace.
 
 use super::clocks;
 use super::merge_told::{KEEP, renamed};
@@ -11,15 +11,15 @@ use tracemill_pipeline::{JoinedInputs, ProfilesReport, join};
 use tracemill_trace::output::target::OutputConfig;
 use tracemill_trace::run::losses::InputReport;
 
-/// Result of merging the inputs; empty if there was only one.
+/// The merged inputs. Empty if there was only one input.
 pub(super) struct Joined {
     inputs: Option<JoinedInputs>,
     index_unused: Option<&'static str>,
 }
 
 impl Joined {
-    /// Merges several inputs into one trace for the verb, with the rules of `merge`, and reports
-    /// what the merge changed. `output` is the only output of the verb, if it has one.
+    /// Merges several inputs into one trace by the rules of `merge`, and reports the changes.
+    /// `output` is the output of the command, if it has exactly one.
     pub(super) fn of(
         running: &mut Running<'_>,
         output: Option<&OutputConfig>,
@@ -31,8 +31,8 @@ impl Joined {
         joined
     }
 
-    /// Like [`Joined::of`], but with the rules of the run; `keep` names the flags that keep pids
-    /// and ids.
+    /// Like [`Joined::of`], but with the rules of the run. `keep` is a command with the flags that
+    /// keep pids and ids.
     pub(super) fn by_rules(
         running: &mut Running<'_>,
         output: Option<&OutputConfig>,
@@ -56,20 +56,22 @@ impl Joined {
         Ok(Joined { inputs, index_unused })
     }
 
-    /// Returns why indexes of the inputs were not used, if there are any.
+    /// Returns the reason why the indexes of inputs were not used. Returns `None` if no input has
+    /// an index.
     pub(super) fn index_unused(&self) -> Option<&'static str> {
         self.index_unused
     }
 
-    /// Replaces the inputs in the report of the verb by those of the merge, and adds its warnings.
+    /// Replaces the inputs in a report by those before the merge, and adds the warnings of the
+    /// merge.
     pub(super) fn complete(self, run: &mut RunReport) {
         if let Some(joined) = self.inputs {
             joined.complete(run);
         }
     }
 
-    /// Replaces `inputs` by those of the merge, and adds its warnings: for verbs without a
-    /// [`RunReport`].
+    /// Replaces `inputs` by those before the merge, and adds the warnings of the merge. For
+    /// commands without a [`RunReport`].
     pub(super) fn complete_inputs(
         self,
         inputs: &mut Vec<InputReport>,
@@ -80,7 +82,7 @@ impl Joined {
         }
     }
 
-    /// Like [`Joined::complete`], for a report of CPU profiles.
+    /// Like [`Joined::complete`], for a report about CPU profiles.
     pub(super) fn complete_profiles(self, report: &mut ProfilesReport) {
         report.index_unused = report.index_unused.or(self.index_unused);
         if let Some(joined) = self.inputs {

@@ -16,7 +16,7 @@ use std::path::Path;
 use tracemill_join::report::{InputClock, MergeReport};
 use tracemill_pipeline::plan_merge;
 
-/// Reports what a merge would do; writes nothing but the manifest, if requested.
+/// Reports the changes that a merge would make. Writes only the manifest, if requested.
 pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure> {
     let MergeArgs { input, viewer, identity, output, trace, common, .. } = args;
     let stated = identity.manifest()?;
@@ -48,8 +48,8 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     Ok(exit?.unless_empty(is_unused))
 }
 
-/// Returns the destinations of the report and the manifest, or an error if they would overwrite an
-/// input.
+/// Returns the destinations of the report and the manifest. Returns an error if one of them would
+/// replace an input.
 fn places(
     args: &MergeArgs,
     messages: &Messages,
@@ -57,7 +57,7 @@ fn places(
 ) -> Result<(Option<OutputPlace>, Option<OutputPlace>), Failure> {
     let (sources, force) = (&running.sources, args.output.force);
     let manifest = args.identity.write_manifest.as_deref();
-    // the table or the manifest goes to standard output
+    // standard output has the table or the manifest, so the report cannot go there
     let stdout = OutputArgs { output: None, force };
     let report = report_place(&args.common.messages, messages, &stdout, sources)?;
     let manifest = manifest.map(OutputPlace::of);
@@ -67,7 +67,8 @@ fn places(
     Ok((report, manifest))
 }
 
-/// Formats a table with one line per input: recording, offset, new pids, whether ids change, name.
+/// Formats a table with one line per input: recording, offset, new pids, whether ids change, and
+/// name.
 fn table(report: &MergeReport) -> String {
     let by_name: HashMap<&str, &InputClock> =
         report.clocks.iter().rev().map(|clock| (&*clock.name, clock)).collect();
@@ -78,7 +79,7 @@ fn table(report: &MergeReport) -> String {
     let mut last = None;
     for input in &report.identity.inputs {
         let Some(clock) = by_name.get(&*input.name) else { continue };
-        // events generated from CPU profiles repeat the entry of their input
+        // the events generated from a CPU profile are listed as another input with the same name
         if last.replace(&input.name) == Some(&input.name) {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Messages of a merge about ids, labels and decisions.
+//! Messages of a merge about ids, labels and how the merge was done.
 
 use super::around::{delayed, on_disk};
 use super::running::Running;
@@ -11,7 +11,8 @@ use tracemill_join::report::warning::Warning;
 use tracemill_join::report::{IdentityReport, InputIdentity, MergeReport};
 use tracemill_trace::run::words::plural;
 
-/// Warns about labels and args keys that match nothing; returns whether a label is unused.
+/// Warns about labels and names of `--args-key` that match nothing. Returns whether a label is
+/// unused.
 pub(super) fn warn_unused(
     args: &MergeArgs,
     report: &mut MergeReport,
@@ -28,8 +29,8 @@ pub(super) fn warn_unused(
 /// Flags of `merge` that keep pids and ids.
 pub(super) const KEEP: &str = "--pid keep --ids keep";
 
-/// Describes which ids of which inputs were renumbered, if any. `keep` names the flags that prevent
-/// it.
+/// Returns a sentence about the ids that were renumbered, with their inputs. Returns `None` if
+/// there are none. `keep` has the flags that prevent this.
 pub(super) fn renamed(identity: &IdentityReport, keep: &str) -> Option<String> {
     let is_changed = |input: &&InputIdentity| !input.pids.is_empty() || !input.ids.is_empty();
     let changed: Vec<&InputIdentity> = identity.inputs.iter().filter(is_changed).collect();
@@ -57,7 +58,7 @@ pub(super) fn renamed(identity: &IdentityReport, keep: &str) -> Option<String> {
     ))
 }
 
-/// Returns messages about `--label` options that match no input.
+/// Returns messages about `--label` flags that match no input.
 fn unused_labels(args: &MergeArgs, identity: &IdentityReport) -> Vec<String> {
     let inputs = || identity.inputs.iter().filter(|input| input.name != "--for devtools");
     let names: Vec<&str> = inputs().map(|input| input.name.as_str()).collect();
@@ -85,7 +86,7 @@ fn unused_labels(args: &MergeArgs, identity: &IdentityReport) -> Vec<String> {
     texts
 }
 
-/// Describes the decisions of the run (`-v`).
+/// Returns messages for `-v` about how the merge was done.
 pub(super) fn decisions(report: &MergeReport, config: &Config) -> Vec<String> {
     let mut texts = Vec::new();
     let given = report.identity.inputs.iter().filter(|input| input.name != "--for devtools");

@@ -1,4 +1,4 @@
-//! One module per verb, and the code that they share.
+//! One module per command, and the code that commands share.
 
 mod analysis;
 mod around;
@@ -32,10 +32,10 @@ use crate::messages::Messages;
 use crate::outcome::exit::{Exit, Failure};
 pub(crate) use reading::read;
 
-/// Runs a verb.
+/// Runs a command.
 ///
 /// # Errors
-/// Returns the failure that ended the verb.
+/// Returns the failure that ended the command.
 pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
     match verb {
         Verb::Merge(args) => merge::run(args, messages),

@@ -9,7 +9,7 @@ use clap_mangen::roff::{Roff, roman};
 use std::io;
 use std::path::Path;
 
-/// Reason why writing to memory cannot fail.
+/// The reason for a panic if writing to memory fails, which cannot happen.
 const TO_MEMORY: &str = "memory takes all bytes";
 
 /// Prints the completion script for a shell.
@@ -21,7 +21,7 @@ pub(super) fn completions(args: &CompletionsArgs) -> Result<Exit, Failure> {
     Ok(Exit::Complete)
 }
 
-/// Copies a command without its hidden flags, which completion scripts would offer.
+/// Copies a clap command without its hidden flags. Completion scripts would offer hidden flags.
 fn shown(command: &Command) -> Command {
     let name = command.get_name().to_owned();
     let about = command.get_about().cloned().unwrap_or_default();
@@ -58,7 +58,7 @@ fn make(dir: &Path) -> Result<(), Failure> {
     std::fs::create_dir_all(dir).map_err(failed)
 }
 
-/// Finds the command of a verb, such as `profile list`.
+/// Finds the clap command of a verb, such as `profile list`.
 fn verb<'c>(root: &'c Command, words: &[String]) -> Result<&'c Command, Failure> {
     words.iter().try_fold(root, |command, word| {
         command.find_subcommand(word).ok_or_else(|| {
@@ -69,7 +69,7 @@ fn verb<'c>(root: &'c Command, words: &[String]) -> Result<&'c Command, Failure>
     })
 }
 
-/// Returns all man pages by name; the page of `tracemill` is first.
+/// Returns the names and texts of all man pages. The page of `tracemill` is the first.
 fn pages(command: &Command) -> Vec<(String, Vec<u8>)> {
     let name = command.get_display_name().unwrap_or(command.get_name());
     let mut all = vec![(name.to_owned(), page(command))];
@@ -77,11 +77,11 @@ fn pages(command: &Command) -> Vec<(String, Vec<u8>)> {
     all
 }
 
-/// Renders the man page of a command, without a date, so that builds are reproducible.
+/// Renders the man page of a clap command. The page has no date, so that builds are reproducible.
 fn page(command: &Command) -> Vec<u8> {
     let man = Man::new(command.clone());
     let name = command.get_display_name().unwrap_or(command.get_name());
-    // `Man::render_title` would drop an empty date
+    // `Man::render_title` would leave out an empty date
     let title = concat!(" 1 \"\" \"tracemill ", env!("CARGO_PKG_VERSION"), "\" tracemill\n");
     let mut text = format!(".TH {name}{title}").into_bytes();
     let written = man
@@ -99,7 +99,8 @@ fn page(command: &Command) -> Vec<u8> {
     text
 }
 
-/// Formats the help text after the flags; an unindented line that ends with a colon is a heading.
+/// Formats the help text that follows the flags. A line that is not indented and ends with a colon
+/// is a heading.
 fn sections(text: &str) -> Roff {
     let mut roff = Roff::new();
     for line in text.lines() {
@@ -127,7 +128,7 @@ mod tests {
         assert!(roff.contains(".SH EXAMPLES\n.nf\n"), "{roff}");
         assert!(roff.contains("  First:\n"), "{roff}");
         assert!(roff.contains("    tracemill \\-h\n"), "{roff}");
-        // a line that begins like a roff request is text
+        // a line of text that looks like a roff request is escaped
         assert!(!roff.contains("\n.x"), "{roff}");
     }
 

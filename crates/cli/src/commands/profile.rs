@@ -79,7 +79,7 @@ fn extract(args: &ExtractArgs, messages: &Messages) -> Result<Exit, Failure> {
     Ok(Exit::finished(report.lost()))
 }
 
-/// Describes the order in which the chunks of a profile were assembled (`-v`).
+/// Returns a phrase for `-v` about the order of a profile's chunks.
 fn chosen(order: ChunkOrder) -> &'static str {
     match order {
         ChunkOrder::Both => "chunks in time order, as they stand",
@@ -93,7 +93,7 @@ fn chosen(order: ChunkOrder) -> &'static str {
     }
 }
 
-/// Reports warnings, losses of the inputs, and problems of each profile.
+/// Reports warnings, losses of the inputs, and the flaws of each profile.
 fn say(report: &ProfilesReport, config: &Config, messages: &Messages) {
     messages.inputs(&report.inputs);
     let by_index = of_index(report.index.as_ref(), report.index_unused, &report.inputs);
@@ -147,7 +147,7 @@ fn table_of(profiles: &[ProfileInfo], columns: Option<usize>) -> String {
         );
         set
     };
-    // the least important columns: chunks, order, source, nodes, start
+    // columns that may be left out, the first one first: chunks, order, source, nodes, start
     const SPARE: [usize; 5] = [9, 10, 4, 8, 5];
     let mut rows = vec![TITLES.iter().map(|title| (*title).to_owned()).collect::<Vec<_>>()];
     rows.extend(profiles.iter().map(row));

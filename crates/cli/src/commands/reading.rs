@@ -1,4 +1,5 @@
-//! Prepares inputs for a program that reads events itself, with the flags of `merge`.
+//! Prepares inputs, with the flags of `merge`, for a program that reads the events by calling this
+//! library.
 
 use super::joining::Joined;
 use super::merge_told::KEEP;
@@ -10,10 +11,10 @@ use crate::outcome::remedies;
 use tracemill_join::config::Config;
 use tracemill_trace::Source;
 
-/// Returns the inputs, or the merged trace of several inputs, and reports what the merge changed
-/// and lost.
+/// Returns the inputs. Several inputs are merged into one, and the changes and losses of the merge
+/// are reported.
 ///
-/// If `refusal` is given, inputs that need a merge are an error with this text.
+/// With a `refusal`, returns it as an error if the inputs would be merged.
 pub(crate) fn read(
     args: &MergeArgs,
     refusal: Option<String>,

@@ -30,7 +30,7 @@ pub(super) fn run(args: &RedactArgs, messages: &Messages) -> Result<Exit, Failur
     writing.finish(run, run.lost(), 0, |run| report::redact(&report, &output, run))
 }
 
-/// Describes how many texts of each kind were replaced, in one sentence.
+/// Returns a sentence that says how many texts of each kind were replaced.
 fn replaced(report: &RedactReport) -> String {
     let each = report.replaced.iter().map(|&(name, count)| match name {
         "url" => plural(count, "address"),

@@ -1,4 +1,5 @@
-//! Shared parts of verbs that report on traces as text or JSON, to standard output or a file.
+//! Code that commands share if they report on traces, as text or JSON, to standard output or a
+//! file.
 
 use super::around::report_place;
 use super::running::{Flags, Running};
@@ -12,16 +13,16 @@ use std::path::Path;
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::run::losses::InputReport;
 
-/// A run of a verb that reports on traces.
+/// A run of a command that reports on traces.
 pub(super) struct Reporting<'a> {
     pub(super) running: Running<'a>,
-    /// Destination of the text.
+    /// Destination of the text or JSON.
     pub(super) output: OutputPlace,
     report: Option<OutputPlace>,
 }
 
 impl<'a> Reporting<'a> {
-    /// Starts a run; returns an error if an output may not be written.
+    /// Starts a run. Returns an error if an output may not be written.
     pub(super) fn new(
         flags: Flags<'a>,
         output: &OutputArgs,
@@ -34,14 +35,14 @@ impl<'a> Reporting<'a> {
         Ok(Reporting { running, output: place, report })
     }
 
-    /// Describes the inputs (`-v`), and prints warnings.
+    /// Prints the warnings, and with `-v` also a description of each input.
     pub(super) fn tell(&self, inputs: &[InputReport], warnings: &[Warning]) {
         let messages = self.running.messages;
         messages.inputs(inputs);
         messages.warnings(&remedies::warnings(warnings));
     }
 
-    /// Prints the summary and writes the report, if requested.
+    /// Prints the summary, and writes the report if requested.
     pub(super) fn end<'r>(
         &self,
         inputs: &[InputReport],

@@ -1,4 +1,4 @@
-//! Shared parts of every verb: limits, progress, summary and report.
+//! Code that all commands share: limits, progress, summary and report.
 
 use super::around::{note_leases, note_limits, note_repeated};
 use crate::args::{CommonArgs, InputArgs};
@@ -15,10 +15,10 @@ use tracemill_join::config::Config;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::{Error, Source};
 
-/// Flags of every verb that reads traces.
+/// Flags of every command that reads traces.
 #[derive(Clone, Copy)]
 pub(super) struct Flags<'a> {
-    /// Name of the verb in reports and the summary.
+    /// Name of the command in reports and in the summary.
     pub(super) verb: &'static str,
     pub(super) input: &'a InputArgs,
     pub(super) common: &'a CommonArgs,
@@ -33,7 +33,7 @@ pub(super) struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    /// Starts a run and its clock; `listed` are additional inputs, not on the command line.
+    /// Starts the clock of a run. `listed` are inputs that are not on the command line.
     pub(super) fn new(
         flags: Flags<'a>,
         listed: &[PathBuf],
@@ -47,7 +47,8 @@ impl<'a> Running<'a> {
         Ok(Running { flags, messages, config, sources, start })
     }
 
-    /// Reports the limits of the run, and files given twice, before anything is read.
+    /// Reports the limits of the run, and files that are given twice. Must be called before inputs
+    /// are read.
     pub(super) fn announce(&self) {
         note_repeated(&self.sources, self.messages);
         note_limits(&self.flags.common.limits, &self.config, self.messages);
@@ -67,17 +68,17 @@ impl<'a> Running<'a> {
         Ok(done?)
     }
 
-    /// Returns the run as reports describe it, with the time elapsed so far.
+    /// Returns the properties of the run for a report. The time is that elapsed so far.
     pub(super) fn described(&self) -> Run<'_> {
         Run { config: &self.config, elapsed: self.start.elapsed() }
     }
 
-    /// Returns the summary of a run that read `inputs` and lost `lost` pieces.
+    /// Returns the summary of a run that read `inputs` and lost `lost` events or other parts.
     pub(super) fn summary(&self, inputs: &[InputReport], lost: u64) -> Summary {
         Summary::new(self.flags.verb, inputs, lost, self.start.elapsed())
     }
 
-    /// Prints the summary and writes the report, if requested.
+    /// Prints the summary, and writes the report if requested.
     pub(super) fn end<'r>(
         &self,
         summary: &Summary,
@@ -95,7 +96,8 @@ impl<'a> Running<'a> {
     }
 }
 
-/// Describes how much was read with an index, or why an existing index was not used (`-v`).
+/// Returns a message for `-v`: how much was read by an index, or why an existing index was not
+/// used.
 pub(super) fn of_index(
     used: Option<&(PathBuf, u64)>,
     unused: Option<&str>,

@@ -30,7 +30,7 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
     let (mut writing, output) = Writing::one(flags, given, &[], messages)?;
     writing.running.config.index = args.index.index.clone();
     writing.running.announce();
-    // event keys refer to the inputs, names to the merged trace
+    // keys of events refer to the inputs, but names refer to the merged trace
     let event = around_event(window, &writing.running)?;
     let joined = writing.join(Some(&output))?;
     let running = &writing.running;
@@ -58,7 +58,7 @@ pub(super) fn run(args: &SliceArgs, messages: &Messages) -> Result<Exit, Failure
 /// Default of `--margin`, in nanoseconds.
 const MARGIN: i64 = 5_000_000;
 
-/// Returns the window of `--event`, and a message about the event.
+/// Returns the window of the event that `--event` names, and a message about the event.
 fn around_event(
     args: &WindowArgs,
     running: &Running<'_>,
@@ -70,7 +70,7 @@ fn around_event(
     Ok(Some((widened(found.from, found.to, args.margin), text)))
 }
 
-/// Returns the window of `--around`, and a message about the event.
+/// Returns the window of the event that `--around` names, and a message about the event.
 fn around(
     args: &WindowArgs,
     sources: &[Source],
@@ -109,16 +109,16 @@ fn around(
     Ok(Some((widened(from, to, args.margin), sentence)))
 }
 
-/// Returns the window from `from` to `to`, widened by a margin on both sides.
+/// Returns the window from `from` to `to`, with the margin added on both sides.
 fn widened(from: i64, to: i64, margin: Option<i64>) -> TimeWindow {
     let margin = margin.unwrap_or(MARGIN);
-    // the end of a window is exclusive
+    // the end of a window is not in the window
     let end = to.saturating_add(margin).saturating_add(1);
     let [from, to] = [from.saturating_sub(margin), end].map(|time| Some(Moment::At(time)));
     TimeWindow { from, to }
 }
 
-/// Extends a name to match events by their DevTools names too.
+/// Extends a name so that it also matches events by their names in DevTools.
 fn both_names(name: &EventName) -> Result<EventName, Failure> {
     let (pattern, names) = match name {
         EventName::Exactly(exact) => {
@@ -136,7 +136,7 @@ fn both_names(name: &EventName) -> Result<EventName, Failure> {
     pattern.or(&names).map(EventName::Matching).map_err(Failure::Usage)
 }
 
-/// Describes the decisions and counts of the run (`-v`).
+/// Returns messages for `-v` about how the slice was cut, with counts.
 fn decisions(report: &SliceReport, config: &Config) -> Vec<String> {
     let mut texts = Vec::new();
     for (count, noun, what) in [

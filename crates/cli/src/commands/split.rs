@@ -32,7 +32,7 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
     let joined = writing.join(None)?;
     let running = &writing.running;
     if inputs != running.sources {
-        // the split reads the merged trace, so it does not know these paths
+        // the split reads the merged trace, so it does not know the paths of the inputs
         parts.reserved.extend(inputs.iter().filter_map(Source::file).map(Path::to_path_buf));
     }
     let mut report = running.watch(|sources, config| split(sources, &parts, config))?;
@@ -51,8 +51,8 @@ pub(super) fn run(args: &SplitArgs, messages: &Messages) -> Result<Exit, Failure
     writing.finish(&report.run, lost, 0, |run| report::split(&report, args.dry_run, run))
 }
 
-/// Prints the table of parts in a dry run, unless the manifest goes to standard output; otherwise
-/// names the parts (`-v`).
+/// Reports the parts. A dry run prints a table, unless the manifest goes to standard output. Other
+/// runs name the parts with `-v`.
 fn tell_parts(
     report: &SplitReport,
     dry_run: bool,
@@ -72,7 +72,7 @@ fn tell_parts(
     Ok(())
 }
 
-/// Describes the decisions of the run (`-v`).
+/// Returns messages for `-v` about how the trace was split.
 fn decisions(report: &SplitReport, config: &Config) -> Vec<String> {
     let mut texts = vec![plural(report.parts.len() as u64, "part")];
     let tmp_dir = config.limits.tmp_dir.display();
@@ -87,7 +87,7 @@ fn decisions(report: &SplitReport, config: &Config) -> Vec<String> {
     texts
 }
 
-/// Formats a table with one line per part: events, bytes, name.
+/// Formats a table with one line per part: events, bytes and name.
 fn table(report: &SplitReport) -> String {
     let mut text = format!("{:>14}  {:>10}  file\n", "events", "size");
     for part in &report.parts {

@@ -1,4 +1,4 @@
-//! Messages about criteria that match nothing, with the names that exist.
+//! Messages about criteria that match nothing. They list names that exist in the inputs.
 
 use crate::args::{AskedRows as Asked, ChosenThreads, CriteriaArgs, PartArgs};
 use crate::text::similar::{instead, listed, suggestion};
@@ -12,14 +12,15 @@ use tracemill_join::report::FilterReport;
 use tracemill_trace::Source;
 use tracemill_trace::run::words::plural;
 
-/// Number of the largest names of each kind that suggestions are taken from.
+/// For each kind of name, the number of names with the most bytes in which similar ones are
+/// searched.
 pub(super) const NAMES: usize = 1000;
 
-/// Returns one sentence per criterion that matches nothing, or one if only their combination
-/// matches no event.
+/// Returns a sentence for each criterion that matches nothing. If each matches something, returns
+/// one sentence that no event matches all of them.
 ///
-/// Existing pids, tids and thread names come from the report. For names, categories and phases the
-/// inputs are read once more, if they are files.
+/// Pids, tids and thread names come from the report. For names, categories and phases, the inputs
+/// are read again if they are files.
 pub(super) fn sentences(
     report: &FilterReport,
     args: &CriteriaArgs,
@@ -55,7 +56,7 @@ pub(super) fn sentences(
     flags.into_iter().map(sentence).collect()
 }
 
-/// Lists the distinct values in the inputs for the kind of criterion.
+/// Returns the distinct values in the inputs that a criterion could have matched.
 fn there<'r>(report: &'r InfoReport, flag: &str) -> Vec<&'r str> {
     let rows = |list: &'r TopList| list.by_bytes.iter().filter_map(|row| row.name.as_deref());
     match flag {
@@ -63,7 +64,7 @@ fn there<'r>(report: &'r InfoReport, flag: &str) -> Vec<&'r str> {
         "--cat" => {
             rows(&report.categories).flat_map(|list| list.split(',')).map(str::trim).collect()
         }
-        // values of args are not counted
+        // the scan does not count values of args
         "--args" => Vec::new(),
         "--args-key" => report.args.iter().flat_map(rows).collect(),
         _ => rows(&report.names).flat_map(|name| [title_of(name), Some(name)]).flatten().collect(),
@@ -112,7 +113,7 @@ pub(super) fn of_rows(
     rows.iter().filter_map(sentence).collect()
 }
 
-/// Returns one sentence per flag that selects no thread of the trace.
+/// Returns a sentence for each flag that selects no thread of the trace.
 pub(super) fn of_threads(part: &PartArgs, trace: &Trace) -> Vec<String> {
     let by_name = |flag, patterns: &[Pattern], names: Vec<String>| {
         let is_there = |pattern: &&Pattern| names.iter().any(|name| pattern.is_match(name));
@@ -136,7 +137,7 @@ pub(super) fn of_threads(part: &PartArgs, trace: &Trace) -> Vec<String> {
     let threads = || trace.threads.iter();
     let id = |id: &[u8]| String::from_utf8_lossy(id).into_owned();
     let ChosenThreads { pid, tid, process, thread } = part.chosen();
-    // not for all traces: there may be as many threads as events
+    // a trace without these flags may have as many threads as events
     if pid.is_empty() && tid.is_empty() && process.is_empty() && thread.is_empty() {
         return Vec::new();
     }
@@ -155,7 +156,7 @@ pub(super) fn of_threads(part: &PartArgs, trace: &Trace) -> Vec<String> {
     .collect()
 }
 
-/// Phases of events that have no place in the call tree of a thread, with a noun for each.
+/// Phases of events that are not in the call tree of a thread, with a noun for each.
 const UNFILED: [(&str, &[u8]); 9] = [
     ("async operation", b"bS"),
     ("async end", b"eF"),
@@ -168,7 +169,7 @@ const UNFILED: [(&str, &[u8]); 9] = [
     ("metadata event", b"M"),
 ];
 
-/// Describes the contents of a trace in which no thread has slices or samples.
+/// Returns a sentence about the contents of a trace whose threads have neither slices nor samples.
 pub(super) fn without_threads(trace: &Trace) -> Option<String> {
     if !trace.choose(&ThreadChoice::default()).is_empty() {
         return None;
@@ -188,12 +189,12 @@ pub(super) fn without_threads(trace: &Trace) -> Option<String> {
     ))
 }
 
-/// Returns the sort key of an id; ids that are not numbers sort last.
+/// Returns the key by which an id is sorted. Ids that are not numbers come last.
 fn number_of(id: &str) -> i64 {
     id.parse().unwrap_or(i64::MAX)
 }
 
-/// Formats "nothing matches FLAG VALUE", with the names that exist and a suggestion.
+/// Formats "nothing matches FLAG VALUE", and appends names that exist and a suggestion.
 fn no_match(flag: &str, values: &[&str], there: Option<Vec<&str>>) -> String {
     let separator = if matches!(flag, "--pid" | "--tid") { "," } else { ", " };
     let given = values.join(separator);
@@ -201,7 +202,7 @@ fn no_match(flag: &str, values: &[&str], there: Option<Vec<&str>>) -> String {
     format!("nothing matches {flag} {given}{there}")
 }
 
-/// Returns a sentence about args keys that no input has.
+/// Returns a sentence about names of `--args-key` that no input has.
 pub(super) fn args_keys(keys: &[String], sources: &[Source], config: &Config) -> Option<String> {
     if keys.is_empty() {
         return None;

@@ -19,17 +19,17 @@ use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::{Error, Source};
 use tracemill_view::{Bound, Site, Viewers, find_chromium, token};
 
-/// Time for the page to receive the error before the process ends.
+/// Time that the page has to receive an error before the process ends.
 const LAST_WORD: Duration = Duration::from_millis(700);
 
-/// Serves the page until the run is interrupted or requests stop.
+/// Serves the page until the user interrupts the run, or no more requests arrive.
 pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure> {
     let ViewArgs { input, common, .. } = args;
     let mut running = Running::new(Flags { verb: "view", input, common }, &[], messages)?;
     running.config.index = args.index.index.clone();
     let sources = &running.sources;
     check(sources)?;
-    // the address is printed to standard output
+    // the address is printed to standard output, so the report cannot go there
     let place = report_place(
         &common.messages,
         messages,
@@ -92,8 +92,8 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
     }
 }
 
-/// Checks that the inputs are readable files or folders. Pipes are refused, because inputs are read
-/// again for each exported window.
+/// Checks that the inputs are readable files or folders. Returns an error for pipes, because each
+/// exported window reads the inputs again.
 fn check(sources: &[Source]) -> Result<(), Failure> {
     for source in sources {
         let again = match source.file() {
@@ -110,20 +110,20 @@ fn check(sources: &[Source]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether the path is a file or folder; returns an error if it cannot be read.
+/// Returns whether the path is a file or folder. Returns an error if it cannot be read.
 fn is_readable(path: &Path) -> io::Result<bool> {
     let known = std::fs::metadata(path)?;
     match known.is_dir() {
         true => std::fs::read_dir(path).map(drop)?,
-        // opening a pipe would wait for its writer
+        // opening a pipe would wait until it is written
         false if known.is_file() => File::open(path).map(drop)?,
         false => return Ok(false),
     }
     Ok(true)
 }
 
-/// Returns the fragment of the page's address that selects an event, with its duration as margin on
-/// both sides.
+/// Returns the end of the page's address that shows an event. The duration of the event is the
+/// margin on both sides.
 fn part_of(key: &str, running: &Running<'_>) -> Result<String, Failure> {
     let EventTime { from, to, start, .. } = event_window(&running.sources, key, &running.config)?;
     let [from, to] = [from, to].map(|time| time.saturating_sub(start).max(0));
@@ -131,7 +131,7 @@ fn part_of(key: &str, running: &Running<'_>) -> Result<String, Failure> {
     Ok(format!("#v={}-{}&s={from}-{to}", (from - around).max(0), to + around))
 }
 
-/// Opens the page in the user's browser, at the given fragment.
+/// Opens the page in the user's browser. `part` is the end of the page's address.
 fn open_browser(site: &Site, part: &str) -> io::Result<()> {
     let page = site.redirect(part)?;
     signal::remove_at_end(&page);
@@ -160,7 +160,7 @@ fn remote(args: &ViewArgs) -> Failure {
     ))
 }
 
-/// Adds the viewers that the flags name to the site.
+/// Adds the viewers that the flags name to the page.
 fn with_viewers(mut site: Site, args: &ViewArgs) -> Result<Site, Failure> {
     if let Some(program) = &args.devtools {
         let named = Some(program.clone()).filter(|program| !program.as_os_str().is_empty());

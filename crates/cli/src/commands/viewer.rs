@@ -1,9 +1,9 @@
-//! Messages of verbs that write for a viewer.
+//! Messages of commands that write for a viewer.
 
 use tracemill_join::report::ViewerReport;
 use tracemill_trace::run::words::grouped;
 
-/// Describes the changes made for a viewer in one sentence, if there are any.
+/// Returns a sentence about the changes made for a viewer. Returns `None` if there are none.
 pub(super) fn changed(report: &ViewerReport) -> Option<String> {
     let viewer = report.viewer.filter(|_| !report.changes.is_empty())?;
     let changes = report.changes.iter();
@@ -11,7 +11,8 @@ pub(super) fn changed(report: &ViewerReport) -> Option<String> {
     Some(format!("changed for {}: {}", viewer.name(), all.join("; ")))
 }
 
-/// Prepends a count to a sentence, with its leading plural in the singular if the count is 1.
+/// Puts a count before a sentence that begins with a plural. If the count is 1, the plural becomes
+/// a singular.
 fn counted(count: u64, sentence: &str) -> String {
     const PLURALS: [(&str, &str); 16] = [
         ("empty events", "empty event"),

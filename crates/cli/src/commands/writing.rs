@@ -1,4 +1,4 @@
-//! Shared parts of verbs that write traces: checks before the run, and messages after it.
+//! Code that commands share if they write traces: checks before the run, and messages after it.
 
 use super::around::{note_form, on_disk, refuse_pouring, report_place};
 use super::index::say;
@@ -19,27 +19,27 @@ use tracemill_join::report::RunReport;
 use tracemill_trace::Source;
 use tracemill_trace::output::target::{Compression, OutputConfig};
 
-/// Flags about the output trace.
+/// Flags about the trace that a command writes.
 #[derive(Clone, Copy)]
 pub(super) struct TraceFlags<'a> {
     pub(super) output: &'a OutputArgs,
     pub(super) trace: &'a TraceArgs,
-    /// Viewer flags of verbs that have them.
+    /// Flags about a viewer, for commands that have such flags.
     pub(super) viewer: Option<&'a ViewerArgs>,
 }
 
-/// A run of a verb that writes traces.
+/// A run of a command that writes traces.
 pub(super) struct Writing<'a> {
     pub(super) running: Running<'a>,
     trace: &'a TraceArgs,
     compression: Compression,
     report: Option<OutputPlace>,
-    /// Paths of output traces to index.
+    /// Paths of the output traces for which an index is written.
     pub(super) indexed: Vec<PathBuf>,
 }
 
 impl<'a> Writing<'a> {
-    /// Starts a run with one output; `listed` are additional inputs, not on the command line.
+    /// Starts a run with one output. `listed` are inputs that are not on the command line.
     pub(super) fn one(
         flags: Flags<'a>,
         given: TraceFlags<'a>,
@@ -60,7 +60,8 @@ impl<'a> Writing<'a> {
         Ok((writing, output))
     }
 
-    /// Starts a run with any number of outputs, whose paths and compression are already decided.
+    /// Starts a run with any number of outputs. Their paths and compression must be decided
+    /// already.
     pub(super) fn of(
         mut running: Running<'a>,
         trace: &'a TraceArgs,
@@ -71,12 +72,12 @@ impl<'a> Writing<'a> {
         Writing { running, trace, compression, report, indexed: Vec::new() }
     }
 
-    /// Merges several inputs, see [`Joined::of`].
+    /// Merges several inputs into one. See [`Joined::of`].
     pub(super) fn join(&mut self, output: Option<&OutputConfig>) -> Result<Joined, Failure> {
         Joined::of(&mut self.running, output)
     }
 
-    /// Describes the inputs and the decisions (`-v`).
+    /// Prints descriptions of the inputs and of how the run was done (`-v`).
     pub(super) fn tell_decisions(&self, run: &RunReport, decisions: &[String]) {
         let messages = self.running.messages;
         messages.inputs(&run.inputs);
@@ -84,30 +85,32 @@ impl<'a> Writing<'a> {
         decisions.iter().for_each(|text| messages.note(text));
     }
 
-    /// Reports data written to temporary files, for verbs that keep the input order (`-v`).
+    /// Reports data in temporary files, for commands that keep the order of the input (`-v`).
     pub(super) fn tell_disk(&self, spilled: u64, run: &RunReport) {
         let Running { messages, config, .. } = &self.running;
         let events = (spilled > 0).then(|| format!("{} of sorted events", human(spilled)));
         on_disk(config, events, run.spooled_bytes).iter().for_each(|text| messages.note(text));
     }
 
-    /// Prints warnings, `done` (unrequested changes), viewer changes and losses.
+    /// Prints warnings, `done` (changes that the user did not request), changes for a viewer, and
+    /// losses.
     pub(super) fn tell_outcome(&self, run: &RunReport, done: &[String]) {
         let messages = self.running.messages;
         messages.warnings(&remedies::warnings(&run.warnings));
         done.iter().for_each(|text| messages.say(text));
         changed(&run.viewer).iter().for_each(|text| messages.say(text));
         messages.losses(&run.inputs);
-        // if a selection matches nothing, the verb has explained it
+        // if no event matches, the command has explained that already
         if run.warnings.is_empty() && run.inputs.iter().all(|input| input.events == 0) {
             messages.warning("the input has no events, so the output has none either");
         }
     }
 
-    /// Finishes a run: writes requested indexes, the summary and the report, and returns the exit
+    /// Ends a run: writes the requested indexes, the summary and the report. Returns the exit
     /// status.
     ///
-    /// `lost` pieces were lost and `copies` duplicates left out.
+    /// `lost` is the number of lost events and other parts, and `copies` the number of duplicates
+    /// left out.
     pub(super) fn finish<'r>(
         &self,
         run: &RunReport,
@@ -116,7 +119,7 @@ impl<'a> Writing<'a> {
         report: impl FnOnce(&Run<'_>) -> Object<'r>,
     ) -> Result<Exit, Failure> {
         for path in &self.indexed {
-            // an existing index belongs to the trace that was replaced
+            // an existing index describes the trace that was replaced
             let anew = IndexConfig { replace: true, ..IndexConfig::default() };
             let sources = [Source::Path(path.clone())];
             let reports = self.running.watch(|_, config| index(&sources, &anew, config))?;
@@ -142,8 +145,8 @@ impl<'a> Writing<'a> {
     }
 }
 
-/// Returns the output path if `--write-index` is given, or an error if the index may not be
-/// written.
+/// Returns the path of the output if `--write-index` is given. Returns an error if its index may
+/// not be written.
 fn to_index(given: TraceFlags<'_>, sources: &[Source]) -> Result<Vec<PathBuf>, Failure> {
     if !given.trace.write_index {
         return Ok(Vec::new());

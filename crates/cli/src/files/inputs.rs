@@ -1,4 +1,4 @@
-//! Turns the input names of the command line and of `--files-from` into sources.
+//! Converts the input names of the command line and of `--files-from` to sources.
 
 use crate::outcome::exit::Failure;
 use std::ffi::OsString;
@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use tracemill_trace::Source;
 
-/// Returns all inputs of a run: the names, then those of the list; standard input if there are
-/// none.
+/// Returns all inputs of a run: the names, followed by those in the list. If there are none,
+/// returns standard input.
 pub(crate) fn sources(names: &[PathBuf], list: Option<&Path>) -> Result<Vec<Source>, Failure> {
     let mut sources: Vec<Source> =
         names.iter().map(|name| source(name.clone(), Source::Path)).collect();
@@ -49,7 +49,7 @@ pub(crate) fn sources(names: &[PathBuf], list: Option<&Path>) -> Result<Vec<Sour
     Ok(sources)
 }
 
-/// Returns the message for an input that is a URL, if it is one.
+/// Returns a message if the name of an input is a URL. Returns `None` otherwise.
 pub(crate) fn address_text(name: &str) -> Option<String> {
     let (scheme, _) = name.split_once("://")?;
     let get = match scheme {
@@ -63,7 +63,7 @@ pub(crate) fn address_text(name: &str) -> Option<String> {
     ))
 }
 
-/// Creates a source; `-` is standard input, and a file of that name is `./-`.
+/// Creates a source. The name `-` means standard input; a file with that name is `./-`.
 fn source(name: PathBuf, file: fn(PathBuf) -> Source) -> Source {
     if name == Path::new("-") { Source::Stdin } else { file(name) }
 }
@@ -79,12 +79,13 @@ fn read_list(list: &Path) -> Result<Vec<u8>, Failure> {
     read.map_err(|source| Failure::List { path: name, source })
 }
 
-/// Splits a list into names: NUL-separated if it contains a NUL (`find -print0`), otherwise one per
-/// line. Empty names are skipped.
+/// Splits a list into names. If the list contains a NUL, NULs separate the names (`find -print0`).
+/// Otherwise, each line is a name. Skips empty names.
 pub(crate) fn listed(bytes: &[u8]) -> Vec<PathBuf> {
     let nul = bytes.contains(&0);
     let names = bytes.split(|&byte| byte == if nul { 0 } else { b'\n' });
-    // lists made on Windows; names that end in \r can be given in a list with NULs
+    // in lists without NULs, lines may end as on Windows; a list with NULs can have names that end
+    // in \r
     let names = names.map(|name| if nul { name } else { name.strip_suffix(b"\r").unwrap_or(name) });
     let names = names.filter(|name| !name.is_empty());
     names.map(|name| PathBuf::from(OsString::from_vec(name.to_vec()))).collect()

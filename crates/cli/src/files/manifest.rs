@@ -1,5 +1,5 @@
-//! The manifest of a merge, which can be edited and passed to a later merge: its inputs with their
-//! labels, clocks and new pids.
+//! The manifest of a merge: its inputs with their labels, clocks and new pids. Users can edit it
+//! and pass it to a later merge.
 //!
 //! ```text
 //! {"version", "inputs": [{
@@ -31,12 +31,12 @@ pub(crate) struct Manifest {
     pub(crate) inputs: Vec<PathBuf>,
     pub(crate) labels: Vec<(PathBuf, String)>,
     pub(crate) stated: Vec<StatedInput>,
-    /// Clock offsets in nanoseconds.
+    /// Clock offset of each input in nanoseconds.
     pub(crate) offsets: Vec<(PathBuf, i64)>,
     pub(crate) scales: Vec<(PathBuf, Factor)>,
 }
 
-/// Reads a manifest; returns a usage error if it cannot be read or used.
+/// Reads a manifest. Returns a usage error if the file is unreadable or not a valid manifest.
 pub(crate) fn read(path: &Path) -> Result<Manifest, Failure> {
     let wrong = |problem: String| {
         Failure::usage(format!("the manifest {} cannot be used: {problem}", path.display()))
@@ -89,9 +89,10 @@ impl Manifest {
     }
 }
 
-/// Checks that a pid is a JSON number or a quoted JSON string.
+/// Checks that a text is a pid in JSON: a number, or a string with quotes.
 fn id(text: &str) -> Result<String, String> {
-    // the tokenizer accepts half a surrogate pair; the space detects an unterminated string
+    // the tokenizer accepts half of a surrogate pair, and a space after the text shows whether a
+    // string is complete
     let padded = format!("{text} ");
     let is_text =
         text.starts_with('"') && Cursor::new(padded.as_bytes()).value() == text.as_bytes();
@@ -102,22 +103,23 @@ fn id(text: &str) -> Result<String, String> {
     Err(format!("expected pids as JSON, \"7\" or \"\\\"name\\\"\": {text}"))
 }
 
-/// Builds the manifest of a finished merge.
+/// Builds the manifest of a merge that has finished.
 pub(crate) fn written<'r>(report: &'r IdentityReport, clocks: &'r [InputClock]) -> Object<'r> {
     let mut all = Object::from([("version", json!(env!("CARGO_PKG_VERSION")))]);
     all.list("inputs", move || inputs_once(report, clocks));
     all
 }
 
-/// Lists each input once: events generated from CPU profiles repeat the entry of their input.
+/// Lists each input once. The events generated from a CPU profile are reported as another input
+/// with the same name.
 fn inputs_once(report: &IdentityReport, clocks: &[InputClock]) -> impl Iterator<Item = Value> {
-    // of two inputs with the same name the first counts
+    // if two inputs have the same name, the first one counts
     let by_name: HashMap<&str, &InputClock> =
         clocks.iter().rev().map(|clock| (&*clock.name, clock)).collect();
     let mut last = None;
     report.inputs.iter().filter_map(move |input| {
         let is_new = last.replace(&input.name) != Some(&input.name);
-        // the input generated for a viewer has no clock
+        // the input that is generated for a viewer has no clock
         let clock = by_name.get(&*input.name)?;
         is_new.then(|| {
             json!({
@@ -168,7 +170,7 @@ mod tests {
         assert_eq!(manifest.scales, [("a.json".into(), "1.5".parse().unwrap())]);
     }
 
-    /// Regression test: the manifest of a merge could not be read for such pids.
+    /// Regression test: a manifest with such pids could be written but not read.
     #[test]
     fn half_a_surrogate_pair_is_a_pid() {
         let pid = r#""\uDE00""#;

@@ -1,9 +1,10 @@
-//! Checks the paths of a run before anything is read: no output may replace an input or another
-//! output, or lie in an input folder.
+//! Checks the paths of a run before inputs are read. No output may replace an input or another
+//! output, or be in an input folder.
 //!
-//! [`ROLES`] gives the role of each flag that names a file; a test fails if one is missing. Paths
-//! known only later are checked elsewhere: names from a list on standard input or from a manifest,
-//! and output files of `split`.
+//! [`ROLES`] has the role of each flag that names a file. A test fails if a flag has no role.
+//!
+//! Other code checks paths that are known only later: names from a manifest or from a list on
+//! standard input, and the files that `split` writes.
 
 pub(crate) mod inputs;
 pub(crate) mod manifest;
@@ -18,22 +19,22 @@ use std::path::{Path, PathBuf};
 use tracemill_index::index_path;
 use tracemill_write::file_names::resolved_path;
 
-/// Role of the file that a flag names.
+/// The role of a file that a flag names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FileRole {
     /// An input file, or a folder of input files.
     Input,
-    /// A file that is read but is no input.
+    /// A file that is read but is not an input.
     Reads,
     /// A file that is written.
     Writes,
-    /// A folder in which files are written.
+    /// A folder into which files are written.
     WritesIn,
-    /// Neither read nor written, or not a file of the user.
+    /// A path that is neither read nor written, or that does not name a file of the user.
     Neither,
 }
 
-/// Roles by verb and flag id; the verb is empty unless the role depends on it.
+/// Roles by command and flag id. The command is empty unless the role depends on it.
 const ROLES: [(&str, &str, FileRole); 21] = [
     ("split", "manifest", FileRole::Writes),
     ("", "inputs", FileRole::Input),
@@ -64,10 +65,10 @@ fn role(verb: &str, id: &str) -> Option<FileRole> {
     ROLES.iter().find(of).map(|(_, _, role)| *role)
 }
 
-/// A path with its flag and role.
+/// A path with the name and role of its flag.
 #[derive(Clone, Debug)]
 struct NamedFile {
-    /// Name in messages: `the output`, `--report`.
+    /// Name of the path in messages, such as `the output` or `--report`.
     flag: String,
     path: PathBuf,
     role: FileRole,
@@ -86,7 +87,7 @@ impl RunFiles {
         }
         for id in flags.ids() {
             let Some(role) = role(verb, id.as_str()) else { continue };
-            // groups of flags have ids too
+            // an id may also be that of a group of flags
             let Ok(Some(values)) = flags.try_get_raw(id.as_str()) else { continue };
             let flag = match id.as_str() {
                 "output" => "the output".to_owned(),
@@ -125,10 +126,11 @@ impl RunFiles {
     }
 
     /// Returns a usage error if two outputs are the same file, an output is an input, or an output
-    /// lies in an input folder.
+    /// is in an input folder.
     ///
-    /// Links are followed. Outputs that do not exist yet are compared by resolved path. Without an
-    /// output no file is looked at; with one, each named file is looked at once.
+    /// Links are followed. Outputs that do not exist yet are compared by their resolved paths. If
+    /// there is an output, the metadata of each named file is read once; otherwise no file is
+    /// touched.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let outputs: Vec<Output<'_>> = self.0.iter().filter_map(Output::of).collect();
         if outputs.is_empty() {
@@ -146,7 +148,8 @@ impl RunFiles {
     }
 }
 
-/// Whether the output of `split` or `profile extract` goes to this path, not to the current folder.
+/// Returns whether the output of `split` or `profile extract` goes to this path instead of the
+/// current folder.
 fn writes_elsewhere(file: &NamedFile) -> bool {
     file.role == FileRole::WritesIn || file.flag == "the output"
 }
@@ -155,9 +158,9 @@ fn writes_elsewhere(file: &NamedFile) -> bool {
 struct Output<'f> {
     file: &'f NamedFile,
     path: PathBuf,
-    /// Id of the file or folder that exists now.
+    /// Id of the file or folder, if it exists.
     now: Option<Id>,
-    /// Ids of all folders above the path, including the path itself if files are written in it.
+    /// Ids of all folders above the path. If files are written into the path, its id is included.
     folders: Vec<Id>,
 }
 
@@ -168,7 +171,8 @@ fn id(of: &Metadata) -> Id {
 }
 
 impl<'f> Output<'f> {
-    /// Looks up an output; returns `None` for inputs and for devices, which lose no data.
+    /// Reads the ids of an output. Returns `None` for inputs, and for devices, where no data is
+    /// lost.
     fn of(file: &'f NamedFile) -> Option<Self> {
         let writes_in = match file.role {
             FileRole::Writes => false,
@@ -185,7 +189,7 @@ impl<'f> Output<'f> {
         Some(Output { file, path, now: now.as_ref().map(id), folders })
     }
 
-    /// Returns a usage error if one of `others` is the same file.
+    /// Returns a usage error if one of the other outputs is the same file.
     fn check_others(&self, others: &[Output<'_>]) -> Result<(), Failure> {
         let is_same = |other: &&Output<'_>| {
             self.path == other.path || self.now.is_some() && self.now == other.now
@@ -201,10 +205,10 @@ impl<'f> Output<'f> {
         }
     }
 
-    /// Returns a usage error if the output is an input or lies in an input folder.
+    /// Returns a usage error if the output is an input, or is in an input folder.
     fn check_reads(&self, reads: &[(&NamedFile, Metadata)]) -> Result<(), Failure> {
         let (flag, name) = (&self.file.flag, self.file.path.display());
-        // an index is written next to its trace and is not read as an input
+        // an index may be in the folder of its trace, because it is never read as an input
         let is_index = self.file.path.extension().is_some_and(|end| end == "tmi");
         for (read, of) in reads {
             let is_folder = read.role == FileRole::Input && of.is_dir();

@@ -1,5 +1,5 @@
-//! Small outputs that are written completely or not at all, such as `--report` and `info -o`; they
-//! are written at the end of the run.
+//! Small outputs that are written at the end of a run, completely or not at all, such as those of
+//! `--report` and `info -o`.
 
 use crate::outcome::exit::Failure;
 use crate::process::caller::CallerOutput;
@@ -15,12 +15,12 @@ use tracemill_trace::{ErrorKind, Source};
 pub(crate) enum OutputPlace {
     Stdout,
     File(PathBuf),
-    /// The calling program, which takes JSON only; text for people is discarded.
+    /// The program that called this library. It receives JSON only; other text is dropped.
     Caller(CallerOutput),
 }
 
 impl OutputPlace {
-    /// Parses a path; `-` is standard output.
+    /// Returns the destination for a path. The path `-` means standard output.
     pub(crate) fn of(path: &Path) -> OutputPlace {
         if path == Path::new("-") {
             OutputPlace::Stdout
@@ -33,7 +33,8 @@ impl OutputPlace {
         matches!(self, OutputPlace::Stdout)
     }
 
-    /// Returns an error, before anything is read, if the file is an input or may not be replaced.
+    /// Returns an error if the file is an input or may not be replaced. Must be called before
+    /// inputs are read.
     pub(crate) fn check(&self, flag: &str, sources: &[Source], force: bool) -> Result<(), Failure> {
         let OutputPlace::File(path) = self else { return Ok(()) };
         let Ok(existing) = fs::metadata(path) else { return Ok(()) };
@@ -62,7 +63,7 @@ impl OutputPlace {
         self.write_by(|out| out.write_all(bytes))
     }
 
-    /// Writes the output of `write` through a buffer.
+    /// Writes the output that `write` produces, through a buffer.
     pub(crate) fn write_lines(
         &self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,

@@ -1,10 +1,12 @@
-//! Hints for users of other tools: translates their verbs and flags where spelling does not help.
+//! Hints for users of other tools. If clap finds no similar command or flag, the hints translate
+//! those of other tools.
 
 use crate::args;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 
-/// Flags of other tools and their equivalents here; the first one that the verb has is suggested.
+/// Flags of other tools, and flags here that do the same. The first flag that the command has is
+/// suggested.
 const FLAGS: [(&[&str], &[&str]); 22] = [
     (&["--start", "--begin", "--since", "--after"], &["--from"]),
     (&["--end", "--stop", "--until", "--before"], &["--to"]),
@@ -37,20 +39,20 @@ const NEEDLESS: [(&[&str], &str); 3] = [
     (&["--sort", "--sorted"], "tracemill merge sorts by itself"),
 ];
 
-/// Names of programs and the viewer that each contains.
+/// Names of programs, and the viewer that each of them has.
 const VIEWERS: [(&[&str], &str); 2] = [
     (&["chrome", "chromium", "edge", "node", "v8"], "devtools"),
     (&["ui", "trace_processor", "android", "ui.perfetto.dev"], "perfetto"),
 ];
 
-/// Advice on how to look at a trace.
+/// Advice for users who want to look at a trace.
 const LOOK: &str = if cfg!(feature = "view") {
     "tracemill view TRACE shows it in a browser; for another viewer write it and load that: tracemill merge TRACE --for devtools -o OUT.json.gz"
 } else {
     "to look at a trace, write it for a viewer and load that: tracemill merge TRACE --for devtools -o OUT.json.gz"
 };
 
-/// Verbs of other tools, with the advice to print.
+/// Commands of other tools, and the advice for each.
 const VERBS: [(&[&str], &str); 13] = [
     (&["open", "show", "ui", "serve"], LOOK),
     (&["summary", "summarize", "describe", "ls", "list", "stat"], "tracemill info does that"),
@@ -82,14 +84,14 @@ const VERBS: [(&[&str], &str); 13] = [
     ),
 ];
 
-/// Returns the message of a usage error, with a hint if there is one.
+/// Returns the message of a usage error, including a hint if one applies.
 pub(crate) fn message(error: &clap::Error, words: &[OsString]) -> String {
-    // the text begins with "error: "
+    // the rendered text begins with "error: "
     let text = error.render().to_string();
     let text = text.strip_prefix("error: ").unwrap_or(&text);
     match of(error, words) {
         Some(hint) => format!("{}\n{hint}", text.lines().next().unwrap_or_default()),
-        // values rarely look like flags
+        // a word that looks like a flag is rarely meant as a value
         None => {
             let lines = text.lines().filter(|line| !line.contains("to pass '-"));
             let lines = lines.filter(|line| !line.contains("tip: ") || is_meant(error, line));
@@ -98,7 +100,7 @@ pub(crate) fn message(error: &clap::Error, words: &[OsString]) -> String {
     }
 }
 
-/// Returns the hint for the command line `words`, if the unknown word belongs to another tool.
+/// Returns the hint for a command line, if the unknown word is that of another tool.
 fn of(error: &clap::Error, words: &[OsString]) -> Option<String> {
     let word = |kind| match error.get(kind) {
         Some(ContextValue::String(word)) => Some(word.clone()),
@@ -132,14 +134,15 @@ fn of(error: &clap::Error, words: &[OsString]) -> Option<String> {
     }
 }
 
-/// Whether `word` is a misspelling or a prefix of `name`; longer words may differ in more letters.
+/// Returns whether `word` is a prefix of `name` or a misspelling. Longer words may differ in more
+/// letters.
 fn is_near(word: &str, name: &str) -> bool {
     let [word, name] = [word, name].map(|text| text.trim_start_matches('-'));
     let allowed = 1 + word.chars().count() / 4;
     strsim::osa_distance(word, name) <= allowed || word.len() > 2 && name.starts_with(word)
 }
 
-/// Whether a tip of clap is a likely correction of the word that the error names.
+/// Returns whether a tip of clap is a likely correction of the word in the error.
 fn is_meant(error: &clap::Error, tip: &str) -> bool {
     let kinds =
         [ContextKind::InvalidArg, ContextKind::InvalidSubcommand, ContextKind::InvalidValue];
@@ -147,12 +150,12 @@ fn is_meant(error: &clap::Error, tip: &str) -> bool {
         Some(ContextValue::String(word)) => Some(word.as_str()),
         _ => None,
     });
-    // suggestions are quoted
+    // names in a tip are between quotes
     let mut names = tip.split('\'').skip(1).step_by(2);
     wrong.next().is_none_or(|word| names.any(|name| is_near(word, name)))
 }
 
-/// Returns the advice for a file name in the position of a verb.
+/// Returns advice for a file name that is in the position of a command.
 fn file_meant(word: &str) -> Option<String> {
     if let Some(text) = crate::files::inputs::address_text(word) {
         return Some(text);
@@ -161,7 +164,7 @@ fn file_meant(word: &str) -> Option<String> {
     is_name.then(|| format!("no verb and no file is called so; tracemill VERB {word} reads a file, tracemill --help lists the verbs"))
 }
 
-/// Returns the flag of `verb` that corresponds to `flag`.
+/// Returns the flag of a command that corresponds to a flag of another tool.
 fn flag_meant(verb: &str, flag: &str) -> Option<&'static str> {
     let command = args::command();
     let verb = command.find_subcommand(verb)?;
@@ -209,7 +212,8 @@ mod tests {
         }
     }
 
-    /// Every suggested flag and verb exists, and no word listed as foreign is a verb here.
+    /// Each suggested flag and command must exist, and no word of other tools may be a command
+    /// here.
     #[test]
     fn hint_tables_match_the_verbs_and_flags() {
         let command = args::command();
@@ -234,7 +238,7 @@ mod tests {
         }
         for (theirs, _) in VERBS {
             for verb in theirs {
-                // a new verb must be removed from the table
+                // a word that became a command must be removed from the table
                 assert!(command.find_subcommand(verb).is_none(), "{verb}");
             }
         }

@@ -1,12 +1,12 @@
-//! Escapes texts from traces for Markdown: names of functions, threads and files may hold any
-//! character.
+//! Escapes texts from traces for Markdown. Names of functions, threads and files may have any
+//! characters.
 
 use crate::messages::plain;
 
 /// Formats a text as code, so that Markdown finds no markup, mention or link in it.
 ///
-/// A code span in a table cannot contain backticks or bars, so such texts are written as HTML with
-/// all punctuation as entities.
+/// A code span in a table cannot contain backticks or bars. Texts with these characters are written
+/// as HTML instead, with all punctuation as entities.
 pub(crate) fn code(text: &str) -> String {
     let text = plain(text);
     if text.is_empty() || text.trim() == text && !text.contains(['`', '|']) {
@@ -23,22 +23,22 @@ pub(crate) fn code(text: &str) -> String {
     html + "</code>"
 }
 
-/// Formats a table cell. Text that would be taken for markup becomes code; tree lines in front of
-/// it are kept.
+/// Formats a table cell. Text that Markdown would take for markup becomes code. Tree lines before
+/// the text stay as they are.
 pub(crate) fn cell(text: &str) -> String {
     let text = plain(text);
     let label = text.trim_start_matches([' ', '│', '├', '└', '─']);
-    // leading spaces of a cell are not shown
+    // Markdown drops leading spaces of a cell
     let branch = text[..text.len() - label.len()].replace(' ', "\u{a0}");
     if means_more(label) { branch + &code(label) } else { branch + label }
 }
 
-/// Formats a command to copy in a table cell; bars in it are escaped.
+/// Formats a command in a table cell so that it can be copied. Escapes bars in it.
 pub(crate) fn command(text: &str) -> String {
     if text.contains('`') { code(text) } else { format!("`{}`", text.replace('|', "\\|")) }
 }
 
-/// Whether Markdown would take part of the text for markup, such as `<int>`, `__init__` or
+/// Returns whether Markdown would take part of the text for markup, such as `<int>`, `__init__` or
 /// `@angular`.
 fn means_more(text: &str) -> bool {
     let mut before = None;

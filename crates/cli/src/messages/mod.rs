@@ -1,6 +1,6 @@
-//! Messages on standard error: one line per fact, each with the program's name in front.
+//! Messages on standard error. Each fact is one line that begins with the name of the program.
 //!
-//! Errors and broken limits are always printed. `-q` suppresses everything else. The summary is
+//! Errors and broken limits are always printed. With `-q`, nothing else is printed. The summary is
 //! printed on a terminal or with `-v`.
 
 pub(crate) mod hints;
@@ -26,10 +26,10 @@ use tracemill_tokenizer::DamageKind;
 use tracemill_trace::run::flaws::{Flaw, FlawKind};
 use tracemill_trace::run::{around::Around, losses::InputReport, words::plural};
 
-/// Maximum number of inputs whose losses are listed; further inputs are counted.
+/// Maximum number of inputs whose losses are listed. Further inputs are only counted.
 const INPUTS: usize = 50;
 
-/// Kind of a message, which determines the start of its line.
+/// The kind of a message, which determines how its line begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Level {
     Error,
@@ -38,21 +38,21 @@ enum Level {
     Note,
 }
 
-/// Prints messages, or passes them to the calling program.
+/// Prints messages, or passes them to the program that called this library.
 #[derive(Clone, Debug)]
 pub(crate) struct Messages {
     quiet: bool,
     verbose: bool,
-    /// Whether unrequested changes are reported only with `-v`.
+    /// Whether changes that the user did not request are reported only with `-v`.
     terse: bool,
     terminal: bool,
     color: bool,
-    /// The calling program, which receives the messages instead of standard error.
+    /// The program that called this library. It receives the messages instead of standard error.
     caller: Option<Caller>,
 }
 
 impl Messages {
-    /// Creates messages as the flags require; without flags the defaults apply.
+    /// Creates the printer that the flags request. Without flags, the defaults apply.
     pub(crate) fn new(args: Option<&MessageArgs>) -> Self {
         let terminal = io::stderr().is_terminal();
         let color = is_colored(args.map_or(TerminalChoice::Auto, |args| args.color), terminal);
@@ -72,7 +72,7 @@ impl Messages {
         }
     }
 
-    /// Returns a copy that reports unrequested changes only with `-v`.
+    /// Returns a copy that reports changes which the user did not request only with `-v`.
     pub(crate) fn terse(&self) -> Self {
         Messages { terse: true, ..self.clone() }
     }
@@ -81,8 +81,8 @@ impl Messages {
         self.caller.as_ref()
     }
 
-    /// Returns the destination of a small output; standard output is replaced by the calling
-    /// program.
+    /// Returns the destination of a small output. If a program called this library, it receives the
+    /// output instead of standard output.
     pub(crate) fn place(&self, path: &Path) -> OutputPlace {
         match (OutputPlace::of(path), &self.caller) {
             (OutputPlace::Stdout, Some(caller)) => OutputPlace::Caller(caller.handed().clone()),
@@ -93,7 +93,7 @@ impl Messages {
     fn tell(&self, level: Level, text: &str) {
         match &self.caller {
             Some(caller) => {
-                // callers recognise a broken limit by its first word
+                // the calling program recognises a broken limit by its first word
                 let word = if level == Level::Failed { FAILED } else { "" };
                 caller.handed().say(level != Level::Note, word.to_owned() + &plain_lines(text));
             }
@@ -101,7 +101,7 @@ impl Messages {
         }
     }
 
-    /// Prints why the run failed, with the position in the text if it is known.
+    /// Prints the reason of a failed run, and the position in the input if it is known.
     pub(crate) fn failure(&self, failure: &Failure) {
         let mut text = lines(Level::Error, &failure.to_string(), self.color);
         if let Some(around) = failure.around() {
@@ -121,7 +121,7 @@ impl Messages {
         }
     }
 
-    /// Prints warnings; those that differ only in input name and numbers are printed once, with
+    /// Prints warnings. If several differ only in input name and numbers, prints one of them with
     /// their count.
     pub(crate) fn warnings(&self, texts: &[String]) {
         let mut folded: Vec<(String, &str, u64)> = Vec::new();
@@ -143,14 +143,14 @@ impl Messages {
         }
     }
 
-    /// Reports a change made without being requested.
+    /// Reports a change that the user did not request.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet && (self.verbose || !self.terse) {
             self.tell(Level::Note, text);
         }
     }
 
-    /// Reports a decision, with `-v` only.
+    /// Reports a detail of the run, only with `-v`.
     pub(crate) fn note(&self, text: &str) {
         if self.verbose {
             self.tell(Level::Note, text);
@@ -163,7 +163,7 @@ impl Messages {
         }
     }
 
-    /// Warns about what each input lost, and about text that is not valid JSON.
+    /// Warns about the losses of each input, and about its text that is not valid JSON.
     pub(crate) fn losses(&self, inputs: &[InputReport]) {
         loss_texts(inputs).iter().for_each(|text| self.warning(text));
         for (mended, text) in lapse_texts(inputs) {
@@ -171,7 +171,7 @@ impl Messages {
         }
     }
 
-    /// Describes each input, with `-v` only.
+    /// Prints a description of each input, only with `-v`.
     pub(crate) fn inputs(&self, inputs: &[InputReport]) {
         for input in inputs.iter().filter(|input| is_given(input)) {
             input_texts(input).iter().for_each(|text| self.note(text));
@@ -179,7 +179,7 @@ impl Messages {
     }
 }
 
-/// Prints the error of an invalid command line, or the requested help.
+/// Prints the error of an invalid command line, or the help that the command line requests.
 pub(crate) fn usage(error: &clap::Error, words: &[OsString]) -> Exit {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -207,7 +207,7 @@ pub(crate) fn usage(error: &clap::Error, words: &[OsString]) -> Exit {
     }
 }
 
-/// Returns the message of a failed run, with the position in the text if it is known.
+/// Returns the message of a failed run, with the position in the input if it is known.
 pub(crate) fn failure_text(failure: &Failure) -> String {
     let mut text = plain_lines(&failure.to_string());
     if let Some(around) = failure.around() {
@@ -217,12 +217,13 @@ pub(crate) fn failure_text(failure: &Failure) -> String {
     text
 }
 
-/// Whether text for people, on standard output or in a file, is coloured.
+/// Returns whether text for people is coloured, on standard output or in a file.
 pub(crate) fn has_colors(when: TerminalChoice, is_stdout: bool) -> bool {
     is_colored(when, is_stdout && io::stdout().is_terminal())
 }
 
-/// Whether to use colours, by the conventions of <https://no-color.org>; never for `TERM=dumb`.
+/// Returns whether to use colours, by the conventions of <https://no-color.org>. A terminal with
+/// `TERM=dumb` gets no colours.
 fn is_colored(when: TerminalChoice, is_terminal: bool) -> bool {
     let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     match when {
@@ -239,13 +240,13 @@ fn say(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// Start of every message.
+/// The start of each message.
 const NAME: &str = "tracemill: ";
 
-/// Word before the message of a broken limit.
+/// The word before the message of a broken limit.
 const FAILED: &str = "FAILED ";
 
-/// Formats `text` as lines to print; only the first line shows its kind.
+/// Formats a message as lines. Only the first line begins with the kind of the message.
 fn lines(level: Level, text: &str, color: bool) -> String {
     let (style, word) = match level {
         Level::Error => (AnsiColor::Red.on_default().bold(), "error: "),
@@ -267,7 +268,7 @@ fn lines(level: Level, text: &str, color: bool) -> String {
     all
 }
 
-/// Formats an excerpt of an input with a caret under the error.
+/// Formats an excerpt of an input, with a caret below the position of the error.
 fn pointer_lines(around: &Around, color: bool) -> String {
     let room = columns_of_messages().map(|columns| columns.saturating_sub(NAME.len() + 2));
     let [text, caret] = pointed(around, room);
@@ -275,15 +276,15 @@ fn pointer_lines(around: &Around, color: bool) -> String {
     format!("tracemill:   {text}\ntracemill:   {style}{caret}{style:#}\n")
 }
 
-/// Escapes control characters in each line, as [`plain`] does.
+/// Escapes control characters in each line with [`plain`].
 fn plain_lines(text: &str) -> String {
     text.lines().map(plain).collect::<Vec<_>>().join("\n")
 }
 
-/// Escapes characters that would control a terminal; names of files and in traces may contain any.
+/// Escapes characters that would control a terminal. Names of files, and names in traces, may have
+/// any characters.
 ///
-/// Bidirectional control characters are escaped too, because they would reverse the rest of the
-/// line.
+/// Also escapes bidirectional control characters, which would reverse the rest of the line.
 pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
@@ -296,7 +297,7 @@ pub(crate) fn plain(text: &str) -> String {
     plain
 }
 
-/// Returns one message per input and kind of loss.
+/// Returns a message for each input and each kind of loss.
 pub(crate) fn loss_texts(inputs: &[InputReport]) -> Vec<String> {
     let damaged = inputs.iter().filter(|input| input.losses.count() > 0 || !input.flaws.is_empty());
     let mut texts = Vec::new();
@@ -332,7 +333,7 @@ pub(crate) fn loss_texts(inputs: &[InputReport]) -> Vec<String> {
     texts
 }
 
-/// Describes one kind of problem in a CPU profile, with its count and first offset.
+/// Returns a message about one kind of flaw in a CPU profile, with its count and first offset.
 pub(crate) fn flaw_text(kind: FlawKind, flaw: &Flaw) -> String {
     let times = match flaw.count {
         1 => "once".to_owned(),
@@ -346,7 +347,8 @@ pub(crate) fn flaw_text(kind: FlawKind, flaw: &Flaw) -> String {
     format!("{sentence} ({name}, {times}); first at byte {offset}{input}")
 }
 
-/// Returns one message per input and kind of invalid JSON, with whether it was repaired.
+/// Returns a message for each input and each kind of invalid JSON. Also returns whether it was
+/// repaired.
 fn lapse_texts(inputs: &[InputReport]) -> Vec<(bool, String)> {
     let lapsed = inputs.iter().filter(|input| input.lapses.count() > 0);
     let mut texts = Vec::new();
@@ -381,7 +383,8 @@ fn lapse_texts(inputs: &[InputReport]) -> Vec<(bool, String)> {
     texts
 }
 
-/// Describes an input: events, bytes, encoding, and unusual syntax that loses nothing.
+/// Returns the description of an input: events, bytes, encoding, and unusual syntax that causes no
+/// loss.
 fn input_texts(input: &InputReport) -> Vec<String> {
     let name = &input.name;
     let encoding = input.encoding.map_or(String::new(), |encoding| format!(", {encoding}"));

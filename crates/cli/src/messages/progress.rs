@@ -1,8 +1,8 @@
-//! The progress bar: reads the progress counters and draws on standard error; the bar is erased at
-//! the end.
+//! The progress bar. A thread reads the progress counters and draws on standard error. The bar is
+//! erased at the end.
 //!
-//! Nothing is drawn in the first second, because most runs end before. If standard error is no
-//! terminal but progress is requested, one line per second is written instead.
+//! Nothing is drawn in the first second, because most runs end earlier. If progress is requested
+//! and standard error is not a terminal, a line per second is written instead.
 
 use crate::args::{MessageArgs, TerminalChoice};
 use crate::messages::wrap::columns_of_bar;
@@ -23,13 +23,13 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// A thread that shows progress until this value is dropped.
 pub(crate) struct Watch {
-    /// Channel whose closing stops the thread.
+    /// The channel that stops the thread when it is closed.
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Watch {
-    /// Starts the thread if the flags enable progress.
+    /// Starts the thread. Returns `None` if the flags disable progress.
     pub(crate) fn start(args: &MessageArgs, progress: &Arc<Progress>) -> Option<Watch> {
         let terminal = io::stderr().is_terminal();
         let wanted = match args.progress {
@@ -45,7 +45,7 @@ impl Watch {
         let watch = move || {
             if terminal { draw(&progress, &stopped) } else { write(&progress, &stopped) }
         };
-        // if no thread can be started, the run continues without progress
+        // if the thread cannot be started, the run has no progress bar
         let thread = Builder::new().name("progress".into()).spawn(watch).ok()?;
         Some(Watch { stop: Some(stop), thread: Some(thread) })
     }
@@ -55,24 +55,25 @@ impl Drop for Watch {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // a panic of the thread only affects the drawing
+            // if the thread panicked, only the drawing is affected
             let _ = thread.join();
         }
     }
 }
 
-/// Whether a bar may be on the terminal.
+/// Whether the terminal may show a bar.
 static DRAWN: AtomicBool = AtomicBool::new(false);
 
 /// Erases the bar before the process exits.
 pub(crate) fn clear() {
     if DRAWN.load(Ordering::Relaxed) {
-        // returns to the start of the line and erases it; standard error may be closed
+        // the bytes move to the start of the line and erase it; writing fails if standard error is
+        // closed
         let _ = io::stderr().lock().write_all(b"\r\x1b[2K");
     }
 }
 
-/// Waits for `pause`; returns whether the run still continues.
+/// Waits for the time `pause`. Returns whether the run still continues.
 fn goes_on(stopped: &Receiver<()>, pause: Duration) -> bool {
     stopped.recv_timeout(pause) == Err(RecvTimeoutError::Timeout)
 }
@@ -80,16 +81,16 @@ fn goes_on(stopped: &Receiver<()>, pause: Duration) -> bool {
 /// The current stage of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// `reading` or `writing`.
+    /// What the stage does: `reading` or `writing`.
     pub verb: &'static str,
-    /// Bytes done in this stage.
+    /// Number of bytes done in this stage.
     pub done: u64,
-    /// Total bytes of this stage, if known.
+    /// Number of bytes of the whole stage, if known.
     pub total: Option<u64>,
 }
 
 impl Stage {
-    /// Determines the stage from the counters.
+    /// Determines the current stage from the counters.
     pub fn of(progress: &Progress) -> Stage {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let stage = |verb, done, total| Stage {
@@ -99,7 +100,7 @@ impl Stage {
         };
         let (written, to_write) = (get(&progress.bytes_written), get(&progress.bytes_to_write));
         let (scanned, expected) = (get(&progress.bytes_scanned), get(&progress.bytes_expected));
-        // while files are still read, the bytes written do not show how much is left
+        // while files are still read, the remaining bytes of the output are unknown
         if (written > 0 || to_write > 0) && scanned >= expected {
             return stage("writing", written, to_write);
         }
@@ -115,8 +116,8 @@ fn draw(progress: &Progress, stopped: &Receiver<()>) {
         let stage = Stage::of(progress);
         let kind = (stage.verb, stage.total.is_some());
         if shown != Some(kind) {
-            // each stage has its own speed: the bar measures it from the first look on, hidden or
-            // not
+            // each stage has a separate speed, which the bar measures from the start of the stage,
+            // even while hidden
             bar.finish_and_clear();
             bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
             bar = bar.with_position(stage.done);
@@ -145,7 +146,8 @@ fn style(total_is_known: bool) -> ProgressStyle {
     style.unwrap_or_else(|_| ProgressStyle::default_bar())
 }
 
-/// Returns the most detailed template that fits `columns`; a line that wraps could not be erased.
+/// Returns the most detailed template that fits into `columns`. A line that wraps could not be
+/// erased.
 fn template(total_is_known: bool, columns: Option<usize>) -> &'static str {
     match (total_is_known, columns.unwrap_or(usize::MAX)) {
         (true, 76..) => {
@@ -168,7 +170,7 @@ fn write(progress: &Progress, stopped: &Receiver<()>) {
             (bytes as f64 / at.elapsed().as_secs_f64()) as u64
         });
         last = Some((stage, Instant::now()));
-        // standard error may be closed
+        // writing fails if standard error is closed
         let _ = writeln!(io::stderr().lock(), "tracemill: {}", line(stage, rate));
     }
 }
@@ -188,7 +190,7 @@ fn line(stage: Stage, rate: Option<u64>) -> String {
     text
 }
 
-/// Formats seconds: `7s`, `2m 05s`, `1h 02m`.
+/// Formats seconds, such as `7s`, `2m 05s` or `1h 02m`.
 fn span(seconds: u64) -> String {
     match seconds {
         0..60 => format!("{seconds}s"),
@@ -219,7 +221,7 @@ mod tests {
         };
         assert_eq!(stage(progress(0, 0, 0, 0)), ("reading", 0, None));
         assert_eq!(stage(progress(10, 5, 0, 0)), ("reading", 5, Some(10)));
-        // bytes read from pipes are not expected in advance
+        // the number of bytes in a pipe is not known in advance
         assert_eq!(stage(progress(10, 15, 0, 0)), ("reading", 15, None));
         assert_eq!(stage(progress(10, 10, 20, 0)), ("writing", 0, Some(20)));
         assert_eq!(stage(progress(10, 10, 0, 7)), ("writing", 7, None));

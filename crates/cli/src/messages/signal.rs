@@ -1,4 +1,4 @@
-//! Signal handling.
+//! Handling of signals.
 //!
 //! * SIGINT, SIGTERM: remove unfinished output and exit with the status that shells expect. While a
 //!   recorded program runs, the signals are left to that program.
@@ -14,27 +14,27 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::{fs, io, process};
 
-/// Process id of the recorded program; 0 if none runs.
+/// Process id of the recorded program. It is 0 if no program runs.
 static PROGRAM: AtomicI32 = AtomicI32::new(0);
 
-/// Files and folders to remove if a signal ends this process.
+/// Files and folders that are removed if a signal ends this process.
 static SCRATCH: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Starts the thread that waits for signals. It runs ordinary code; nothing runs inside a signal
-/// handler.
+/// Starts the thread that waits for signals. The thread runs ordinary code, since no code runs in
+/// signal handlers.
 ///
 /// # Errors
-/// Returns an error if the handlers or the thread cannot be created; signals then end the process
+/// Returns an error if the handlers or the thread cannot be created. Then signals end the process
 /// as they do by default.
 pub(crate) fn watch() -> io::Result<()> {
     flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
-    // handlers without a listener would disable the signals, so the thread starts first
+    // the thread starts first, because handlers without a thread would disable the signals
     let (hand_over, handed) = mpsc::channel::<Signals>();
     let wait = move || {
         let Ok(mut signals) = handed.recv() else { return };
         for signal in signals.forever() {
             if let Some(program) = Pid::from_raw(PROGRAM.load(Ordering::Relaxed)) {
-                // the terminal sent Ctrl-C to the program too
+                // Ctrl-C in the terminal reaches the program too, but SIGTERM must be passed on
                 if signal == SIGTERM {
                     let _ended = kill_process(program, Signal::TERM);
                 }
@@ -53,16 +53,16 @@ pub(crate) fn watch() -> io::Result<()> {
     Ok(())
 }
 
-/// Registers a file or folder to be removed if a signal ends this process.
+/// Registers a file or folder that is removed if a signal ends this process.
 pub(crate) fn remove_at_end(path: &Path) {
     SCRATCH.lock().unwrap_or_else(|e| e.into_inner()).push(path.to_owned());
 }
 
-/// Guard that leaves signals to a recorded program until it is dropped.
+/// While this value exists, signals are left to the recorded program.
 pub(crate) struct SignalForwarding;
 
-/// Leaves signals to `program`: SIGINT is ignored, because the terminal sends it to the program
-/// too, and SIGTERM is passed on.
+/// Leaves signals to `program`. SIGINT is ignored, because the terminal also sends it to the
+/// program. SIGTERM is passed on.
 pub(crate) fn pass_to(program: u32) -> SignalForwarding {
     PROGRAM.store(program.cast_signed(), Ordering::Relaxed);
     SignalForwarding

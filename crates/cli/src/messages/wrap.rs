@@ -1,11 +1,11 @@
-//! Wraps lines for terminals: breaks between words, and indents continuation lines below the label.
+//! Wraps lines for terminals. Breaks lines between words, and indents the following lines.
 
 use crate::files::whole_file::OutputPlace;
 use std::io;
 use terminal_size::{Height, Width, terminal_size_of};
 use unicode_width::UnicodeWidthChar;
 
-/// Minimum terminal width at which lines are wrapped.
+/// Minimum width of a terminal for which lines are wrapped.
 const LEAST: usize = 40;
 
 /// Returns the width of the terminal on standard output, if it is one.
@@ -23,7 +23,7 @@ pub(crate) fn columns_of_bar() -> Option<usize> {
     terminal_size_of(io::stderr()).map(|(width, _)| usize::from(width.0))
 }
 
-/// Returns the width of the terminal that the output goes to; `None` for a file.
+/// Returns the width of the terminal to which the output goes. Returns `None` for a file.
 pub(crate) fn columns_of(place: &OutputPlace) -> Option<usize> {
     if place.is_stdout() { columns() } else { None }
 }
@@ -32,14 +32,14 @@ fn worth(size: Option<(Width, Height)>) -> Option<usize> {
     size.map(|(width, _)| usize::from(width.0)).filter(|&columns| columns >= LEAST)
 }
 
-/// Appends a line, wrapped at `columns` with `indent` columns before each continuation line. Words
-/// wider than a line stay whole.
+/// Appends a line, wrapped at `columns`. Each following line has `indent` blanks before it. Words
+/// wider than a line are not broken.
 pub(crate) fn push_line(out: &mut String, line: &str, indent: usize, columns: Option<usize>) {
     let Some(columns) = columns.filter(|&columns| width(line) > columns) else {
         out.push_str(line);
         return out.push('\n');
     };
-    // the label is never broken
+    // the label at the start of the line is never broken
     let (head, text) = line.split_at(head_len(line, indent));
     out.push_str(head);
     let mut at = indent;
@@ -60,13 +60,13 @@ pub(crate) fn push_line(out: &mut String, line: &str, indent: usize, columns: Op
     out.push('\n');
 }
 
-/// Units that stay on the line of the number before them.
+/// Units that stay on the same line as the number before them.
 const UNITS: [&str; 14] =
     ["ns", "µs", "ms", "s", "min", "h", "d", "%", "B", "KiB", "MiB", "GiB", "KiB/s", "MiB/s"];
-/// Words that stay on the line of the number after them.
+/// Words that stay on the same line as the number after them.
 const LABELS: [&str; 4] = ["pid", "tid", "id", "byte"];
 
-/// Splits a text into words; a number and its unit or label form one word.
+/// Splits a text into words. A number and its unit or label form one word.
 fn unbroken(text: &str) -> impl Iterator<Item = &str> {
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -88,7 +88,8 @@ fn unbroken(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns how many bytes the first `indent` columns of a line take, including colour sequences.
+/// Returns the number of bytes that the first `indent` columns of a line take. Colour sequences
+/// count too.
 fn head_len(line: &str, indent: usize) -> usize {
     let mut at = 0;
     for (offset, glyph) in glyphs(line) {
@@ -104,7 +105,8 @@ fn width(text: &str) -> usize {
     glyphs(text).map(|(_, glyph)| glyph).sum()
 }
 
-/// Yields the offset and width of each character; characters of colour sequences have width 0.
+/// Iterates over the offset and width of each character. Characters of colour sequences have width
+/// 0.
 fn glyphs(text: &str) -> impl Iterator<Item = (usize, usize)> {
     let mut in_sequence = false;
     text.char_indices().map(move |(offset, c)| {
@@ -136,7 +138,7 @@ name     one two
          four
 ";
         assert_eq!(lines(line, 9, 20), expected);
-        // colour sequences take no column, and é takes one
+        // a colour sequence takes no column, and é takes one
         let line = "\u{1b}[1mname     \u{1b}[0méééé éé é";
         assert_eq!(lines(line, 9, 18), format!("{line}\n"));
         assert_eq!(lines(line, 9, 17), "\u{1b}[1mname     \u{1b}[0méééé éé\n         é\n");

@@ -1,4 +1,4 @@
-//! Exit codes, and the failures that they are derived from.
+//! Exit codes of the program, and the failures that determine them.
 
 use crate::outcome::remedies;
 use std::{fmt, io};
@@ -7,14 +7,14 @@ use tracemill_trace::run::around::Around;
 use tracemill_trace::run::error::ErrorClass;
 use tracemill_trace::run::losses::InputReport;
 
-/// Exit status of a run.
+/// The exit status of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Everything was written, or the reader of the output closed the pipe.
+    /// Everything was written, or the program that reads the output stopped reading.
     Complete,
-    /// The run finished, but something was lost, the output is not valid JSON, or nothing matched.
+    /// The run finished, but data was lost, the output is not valid JSON, or nothing matched.
     Lossy,
-    /// Invalid command line; nothing was read or written.
+    /// The command line is invalid. Nothing was read or written.
     Usage,
     /// An input cannot be used, or `--strict` found a defect.
     Input,
@@ -24,7 +24,7 @@ pub(crate) enum Exit {
     Broken,
     Interrupted,
     Terminated,
-    /// Exit status of the program run by `record`.
+    /// The status with which the program ended that `record` ran.
     Program(u8),
 }
 
@@ -32,7 +32,7 @@ impl Exit {
     /// Returns the status of a run that failed.
     pub(crate) fn of(failure: &Failure) -> Exit {
         match failure {
-            // shells use 127 and 126 too
+            // as in shells, 127 and 126 mean that a program cannot be started
             Failure::Start { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Exit::Program(127)
             }
@@ -41,24 +41,24 @@ impl Exit {
                 ErrorClass::Usage => Exit::Usage,
                 ErrorClass::Input => Exit::Input,
                 ErrorClass::System => Exit::System,
-                // the reader that closed the pipe has all it needs
+                // the program that stopped reading has all that it needs
                 ErrorClass::BrokenPipe => Exit::Complete,
                 ErrorClass::Cancelled => Exit::Interrupted,
             },
         }
     }
 
-    /// Returns the status of a run that finished with `lost` lost pieces.
+    /// Returns the status of a run that finished and lost `lost` events or other parts.
     pub(crate) fn finished(lost: u64) -> Exit {
         if lost == 0 { Exit::Complete } else { Exit::Lossy }
     }
 
-    /// Turns status 0 into 1 if `is_empty`, that is, if nothing was found.
+    /// Returns status 1 instead of 0 if `is_empty`, which means that nothing was found.
     pub(crate) fn unless_empty(self, is_empty: bool) -> Exit {
         if self == Exit::Complete && is_empty { Exit::Lossy } else { self }
     }
 
-    /// Returns the status of a run that wrote a trace: complete only if `lost` is 0 and all events
+    /// Returns the status of a run that wrote a trace. It is complete if `lost` is 0 and all events
     /// of `inputs` are valid JSON.
     pub(crate) fn written(lost: u64, inputs: &[InputReport]) -> Exit {
         Exit::finished(lost + inputs.iter().map(|input| input.lapses.kept()).sum::<u64>())
@@ -87,7 +87,7 @@ pub(crate) enum Failure {
         path: String,
         source: io::Error,
     },
-    /// A report, or the text of `info`, cannot be written.
+    /// The report, or the text of `info`, could not be written.
     Write {
         path: String,
         source: io::Error,
@@ -96,7 +96,7 @@ pub(crate) enum Failure {
         program: String,
         source: io::Error,
     },
-    /// Reading or writing traces failed.
+    /// Traces could not be read or written.
     Run(Error),
 }
 
@@ -105,7 +105,7 @@ impl Failure {
         Failure::Usage(text.into())
     }
 
-    /// Returns the cause of the failure: usage, input or system.
+    /// Returns the class of the failure: usage, input or system.
     pub(crate) fn class(&self) -> ErrorClass {
         match self {
             Failure::Usage(_) => ErrorClass::Usage,
@@ -118,7 +118,7 @@ impl Failure {
         }
     }
 
-    /// Returns the bytes around the position of the error, if known.
+    /// Returns the text around the position of the error, if known.
     pub(crate) fn around(&self) -> Option<&Around> {
         match self {
             Failure::Run(error) => error.around(),

@@ -1,4 +1,4 @@
-//! How a run ends: exit status, failures, and what to do about them.
+//! The end of a run: its exit status, failures, and suggestions for the user.
 
 pub(crate) mod exit;
 pub(crate) mod remedies;

@@ -1,12 +1,13 @@
-//! Suggestions for errors, warnings and findings, worded with verbs and flags.
+//! Suggestions for errors, warnings and findings, in terms of commands and flags.
 
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::run::remedy::Remedy;
 
-/// Suggestion for a compressed trace that is not seekable.
+/// Suggestion for a compressed trace in which no position can be found without decompression from
+/// the start.
 const PACK_IN_PARTS: &str = "; tracemill convert -z zst makes it seekable";
 
-/// Returns a suggestion to append to the message of an error.
+/// Returns the suggestion that is appended to the message of an error.
 pub(crate) fn of(remedy: Remedy) -> String {
     let fixed = match remedy {
         Remedy::Lenient => "; leave out --strict to save the rest",
@@ -39,7 +40,7 @@ pub(crate) fn of(remedy: Remedy) -> String {
     fixed.to_owned()
 }
 
-/// Formats a warning with its suggestion.
+/// Returns the text of a warning with its suggestion.
 pub(crate) fn warning(warning: &Warning) -> String {
     match warning {
         Warning::InPart(file, one) => format!("{}: {}", file.display(), self::warning(one)),
@@ -65,7 +66,7 @@ pub(crate) fn warnings(warnings: &[Warning]) -> Vec<String> {
     warnings.iter().map(warning).collect()
 }
 
-/// Suggestions by the name of a `check` rule.
+/// Suggestions by the name of a rule of `check`.
 const ROWS: [(&str, &str); 82] = [
     ("utf8", "tracemill merge --repair replaces it"),
     ("nan", "tracemill merge --repair writes null"),
@@ -195,7 +196,7 @@ const ROWS: [(&str, &str); 82] = [
 
 /// Returns the suggestion for a finding of `check`.
 pub(crate) fn of_finding(name: &str) -> &'static str {
-    // findings in CPU profiles are not listed
+    // rules about CPU profiles are not in the table
     row(name).unwrap_or("tracemill profile extract saves what can be saved")
 }
 

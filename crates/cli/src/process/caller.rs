@@ -1,51 +1,51 @@
-//! Calls of verbs by other programs: what they pass in, and the output that they get back.
+//! Types for programs that call this library: their handle of a call, and the output that they
+//! receive.
 
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tracemill_trace::run::error::ErrorClass;
 use tracemill_trace::run::limits::{Cancel, Progress};
 
-/// The handle of one call of a verb by another program; do not reuse it for a second call.
+/// The handle of one call of a command. A program must create another handle for each call.
 #[derive(Clone, Debug, Default)]
 pub struct Caller {
-    /// Cancels the call.
+    /// Cancels the command.
     pub cancel: Cancel,
-    /// Counters of the work done so far.
+    /// Counters of the progress of the command.
     pub progress: Arc<Progress>,
     handed: CallerOutput,
 }
 
-/// JSON and messages collected during a call.
+/// JSON and messages that a command has written so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallerOutput(Arc<Mutex<(Vec<u8>, Vec<CallerMessage>)>>);
 
-/// A warning or note of a verb.
+/// A warning or a note of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallerMessage {
-    /// Whether the message is a warning; otherwise it reports a change made without being
-    /// requested.
+    /// Whether the message is a warning. If not, it reports a change that was not requested.
     pub is_warning: bool,
-    /// Text of one or more lines, without the program's name.
+    /// Text of the message, without the program's name. It may have several lines.
     pub text: String,
 }
 
-/// The result of a verb.
+/// The result of a command.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// JSON of `--json` or `--report -` (`docs/json.md`); empty if not requested.
+    /// JSON of `--json` or `--report -` (see `docs/json.md`). Empty if none was requested.
     pub json: String,
-    /// Messages, in order.
+    /// Messages in the order in which they were written.
     pub messages: Vec<CallerMessage>,
-    /// Exit status of the command: 0, or 1 if something was lost or nothing was found.
+    /// Exit status of the command: 0, or 1 if data was lost or nothing was found.
     pub status: u8,
 }
 
-/// An error that ended a call.
+/// The error that ended a command.
 #[derive(Clone, Debug)]
 pub struct Refusal {
-    /// Cause of the error: usage, input or system.
+    /// Class of the error: usage, input or system.
     pub class: ErrorClass,
-    /// Error message with the position in the input, without the program's name.
+    /// Text of the error, with the position in the input, without the program's name.
     pub text: String,
 }
 
@@ -54,7 +54,7 @@ impl Caller {
         &self.handed
     }
 
-    /// Returns the collected JSON and messages at the end of the call.
+    /// Returns the JSON and the messages at the end of a command.
     pub(crate) fn answer(&self, status: u8) -> Answer {
         let (json, messages) = mem::take(&mut *self.handed.lock());
         Answer { json: String::from_utf8_lossy(&json).into_owned(), messages, status }
@@ -63,7 +63,7 @@ impl Caller {
 
 impl CallerOutput {
     fn lock(&self) -> MutexGuard<'_, (Vec<u8>, Vec<CallerMessage>)> {
-        // a thread that panicked while locking lost at most one message
+        // if a thread panicked while it held the lock, at most one message is lost
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

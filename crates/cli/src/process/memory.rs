@@ -1,8 +1,9 @@
-//! Computes the default of `-m`, the memory budget.
+//! Computes the default memory budget, which `-m` changes.
 //!
-//! The budget is a quarter of the available memory but at least 256 MiB, and leaves an eighth of
-//! the memory unused. The available memory is the least of the machine's memory, the cgroup limits,
-//! and the process limits (RLIMIT_AS, RLIMIT_DATA). If none can be read, the budget is 1 GiB.
+//! The budget is a quarter of the available memory. It is at least 256 MiB, if that leaves an
+//! eighth of the memory free. Available memory is the least of three values: the memory of the
+//! machine, the cgroup limits, and the process limits (RLIMIT_AS, RLIMIT_DATA). If none of them can
+//! be read, the budget is 1 GiB.
 
 use rustix::process::{Resource, getrlimit};
 use std::fs;
@@ -23,24 +24,24 @@ pub(crate) fn default_budget() -> u64 {
     budget(all.flatten().min())
 }
 
-/// Computes the budget from the available memory, both in bytes.
+/// Returns the budget for an amount of available memory. Both are in bytes.
 fn budget(memory: Option<u64>) -> u64 {
     let Some(memory) = memory else { return UNKNOWN };
     (memory / 4).max(LEAST).min(memory - memory / 8).max(Limits::MEMORY_MIN)
 }
 
-/// Parses `MemTotal` of `/proc/meminfo`, in bytes.
+/// Reads `MemTotal` from the text of `/proc/meminfo`, in bytes.
 fn total(meminfo: &str) -> Option<u64> {
     let rest = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kib: u64 = rest.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kib.checked_mul(1024)
 }
 
-/// Returns the lowest memory limit of the cgroups of this process, in bytes; `groups` is
-/// `/proc/self/cgroup`.
+/// Returns the lowest memory limit, in bytes, of the cgroups of this process. `groups` is the text
+/// of `/proc/self/cgroup`.
 ///
-/// The limits of all parent groups apply too. Inside a container the path is often that of the host
-/// and invisible, but then the root is the container's own group.
+/// The limits of all parent groups apply too. Inside a container, the path is often that of the
+/// host and does not exist. Then the root folder is the group of the container.
 fn group_limit(groups: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
     let mut least = None;
     for line in groups.lines() {

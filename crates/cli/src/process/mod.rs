@@ -1,4 +1,4 @@
-//! The process: its caller, its memory, and where its binary is.
+//! The process: the program that called it, its memory, and positions in its inputs.
 
 pub(crate) mod caller;
 pub(crate) mod memory;

@@ -1,23 +1,23 @@
-//! Shows a position in arbitrary text: one line of the text, and a caret under it.
+//! Shows a position in a text: the line with the position, and a caret below it.
 //!
 //! ```text
 //!   …"ts":12,"dur":3,"name":"caf\xe9","args":{}…
 //!                               ^
 //! ```
 //!
-//! Only the line with the position is shown, cut to the given width. Control characters, invalid
-//! UTF-8 and invisible characters are escaped.
+//! The line is cut to the given width. Control characters, invalid UTF-8 and invisible characters
+//! are escaped.
 
 use std::ops::Range;
 use tracemill_trace::run::around::Around;
 use unicode_width::UnicodeWidthChar;
 
-/// Columns shown before the position.
+/// Maximum number of columns before the position.
 const BEFORE: usize = 40;
-/// Columns shown from the position on.
+/// Maximum number of columns from the position on.
 const BEHIND: usize = 36;
 
-/// A character or an invalid byte, as it is displayed.
+/// A character or an invalid byte, in the form in which it is displayed.
 struct Cell {
     text: String,
     columns: usize,
@@ -25,10 +25,10 @@ struct Cell {
     bytes: Range<usize>,
 }
 
-/// Returns the line and the line with the caret, each at most `room` columns wide; `room` below 12
-/// counts as 12.
+/// Returns the line, and the line with the caret. Each has at most `room` columns; if `room` is
+/// less than 12, at most 12.
 pub(crate) fn pointed(around: &Around, room: Option<usize>) -> [String; 2] {
-    // two columns are for ellipses
+    // each ellipsis takes a column
     let room = room.map_or(BEFORE + BEHIND, |room| room.max(12) - 2).min(BEFORE + BEHIND);
     let before = room * BEFORE / (BEFORE + BEHIND);
     let at = place_in(around);
@@ -47,7 +47,7 @@ pub(crate) fn pointed(around: &Around, room: Option<usize>) -> [String; 2] {
     [text, caret]
 }
 
-/// Returns the offset to point at; at the end of the input, the end of its text.
+/// Returns the offset of the position to show. At the end of an input, that is the end of its text.
 fn place_in(around: &Around) -> usize {
     if around.at < around.bytes.len() {
         return around.at;
@@ -63,7 +63,7 @@ fn line_of(bytes: &[u8], at: usize) -> Range<usize> {
     start..at + end
 }
 
-/// Returns how many of `cells` fit into `columns`.
+/// Returns how many of the first `cells` fit into `columns`.
 fn fitting<'c>(cells: impl Iterator<Item = &'c Cell>, columns: usize) -> usize {
     let ends = cells.scan(0, |end, cell| {
         *end += cell.columns;
@@ -93,7 +93,8 @@ fn cells(bytes: &[u8], range: Range<usize>) -> Vec<Cell> {
     cells
 }
 
-/// Returns a character as displayed, escaped if it is invisible, with its width in columns.
+/// Returns the displayed form of a character, and its width in columns. Invisible characters are
+/// escaped.
 fn shown(c: char) -> (String, usize) {
     let is_plain = matches!(c, '"' | '\'' | '\\') || c.escape_debug().len() == 1;
     match c.width().filter(|&columns| columns > 0 && is_plain) {
@@ -137,14 +138,14 @@ mod tests {
         check(b"[\n{\"b\":tru},\n{}]", 7, "{\"b\":tru},", "     ^");
         check(b"[\n\n]", 2, "", "^");
         check(b"ab\ncd", 2, "ab", "  ^");
-        // an input that ends too early: the caret is after its last text
+        // if an input ends too early, the caret is after its last text
         check(b"[1\n \n", 5, "[1", "  ^");
     }
 
     #[test]
     fn control_and_invisible_characters_are_escaped() {
         check(b"a\x1b[31m\tb", 7, "a\\u{1b}[31m\\tb", "             ^");
-        // reverses the text after it; a character of width zero
+        // the first character reverses the text after it, and the second has no width
         check("\u{202e}\u{ad}x".as_bytes(), 5, "\\u{202e}\\u{ad}x", "              ^");
         check(b"\"caf\xe9\"", 4, "\"caf\\xe9\"", "    ^");
         check(b"C:\\x'", 4, "C:\\x'", "    ^");

@@ -1,4 +1,4 @@
-//! Reports of verbs that check or list: `check`, `profile list` and `profile extract`.
+//! Reports of the commands that check or list: `check`, `profile list` and `profile extract`.
 
 use super::head::{Run, base};
 use super::object::Object;

@@ -8,17 +8,17 @@ use tracemill_join::report::rows::WrittenId;
 use tracemill_tokenizer::Tier;
 use tracemill_trace::run::losses::InputReport;
 
-/// Version of the report format; raised when a key is removed or changes its meaning, not when one
-/// is added.
+/// Version of the report format. It is raised if a key is removed or gets another meaning, but not
+/// if a key is added.
 pub(crate) const SCHEMA: u32 = 1;
 
-/// Properties of a run that its report contains.
+/// The properties of a run that its report contains.
 pub(crate) struct Run<'r> {
     pub(crate) config: &'r Config,
     pub(crate) elapsed: Duration,
 }
 
-/// Builds the keys common to all reports; `decisions` are those of the verb.
+/// Builds the keys that all reports have. `decisions` are additional keys of the command.
 pub(crate) fn base<'r>(
     verb: &str,
     inputs: &'r [InputReport],
@@ -48,7 +48,7 @@ pub(crate) fn base<'r>(
     report
 }
 
-/// Returns an id as JSON, as written if JSON can represent it exactly.
+/// Returns an id as JSON: a number if JSON can represent it exactly, else a string.
 pub(crate) fn id(written: &str) -> Value {
     json!(WrittenId(written))
 }

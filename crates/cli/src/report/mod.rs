@@ -1,6 +1,7 @@
-//! JSON reports of `--report` and `info --json`. Keys are added over time but never renamed.
+//! JSON reports of `--report` and `info --json`. Later versions may add keys, but never rename
+//! them.
 //!
-//! `docs/json.md` lists all keys; a test checks that the list is complete.
+//! `docs/json.md` lists all keys. A test checks that the list is complete.
 
 mod findings;
 mod head;

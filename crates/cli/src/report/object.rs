@@ -1,30 +1,31 @@
-//! JSON objects whose long lists are generated while they are serialized, to save memory.
+//! JSON objects with long lists. The items of a list are generated while the list is written, to
+//! save memory.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// An object whose keys are written in sorted order.
+/// An object. Its keys are written in sorted order.
 #[derive(Default)]
 pub(crate) struct Object<'r>(BTreeMap<&'static str, JsonNode<'r>>);
 
-/// Value of a key or list item.
+/// The value of a key, or an item of a list.
 pub(crate) enum JsonNode<'r> {
     Value(Value),
     Object(Object<'r>),
-    /// Generates the items each time the list is written.
+    /// A list. The function generates its items each time the list is written.
     List(Box<dyn Fn() -> Items<'r> + 'r>),
 }
 
 type Items<'r> = Box<dyn Iterator<Item = JsonNode<'r>> + 'r>;
 
 impl<'r> Object<'r> {
-    /// Sets a key, replacing any value before.
+    /// Sets the value of a key. Replaces the previous value.
     pub(crate) fn set(&mut self, key: &'static str, value: impl Into<JsonNode<'r>>) {
         self.0.insert(key, value.into());
     }
 
-    /// Sets a key to a list; each call of `items` starts from the first item.
+    /// Sets a key to a list. Each call of `items` must generate all items.
     pub(crate) fn list<I>(&mut self, key: &'static str, items: impl Fn() -> I + 'r)
     where
         I: Iterator<Item: Into<JsonNode<'r>>> + 'r,
@@ -33,7 +34,7 @@ impl<'r> Object<'r> {
         self.0.insert(key, JsonNode::List(Box::new(list)));
     }
 
-    /// Adds members, replacing those with the same keys.
+    /// Adds members. Replaces members with the same keys.
     pub(crate) fn extend(&mut self, members: impl IntoIterator<Item = (&'static str, Value)>) {
         self.0.extend(members.into_iter().map(|(key, value)| (key, JsonNode::Value(value))));
     }

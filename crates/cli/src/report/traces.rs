@@ -1,4 +1,5 @@
-//! Reports of verbs that write traces: `merge`, `slice`, `filter`, `convert`, `redact`, `split`.
+//! Reports of commands that write traces: `merge`, `slice`, `filter`, `convert`, `redact` and
+//! `split`.
 
 use super::head::{Run, base, id};
 use super::object::Object;
@@ -9,7 +10,7 @@ use tracemill_pipeline::{RedactReport, SliceReport, SplitPart, SplitReport};
 use tracemill_trace::output::target::{Compression, OutputConfig, Target};
 use tracemill_trace::time::windows::TimeSpan;
 
-/// Builds the report of `merge`; without `output`, that of a dry run.
+/// Builds the report of `merge`. Without `output`, builds that of a dry run.
 pub(crate) fn merge<'r>(
     report: &'r MergeReport,
     output: Option<&OutputConfig>,
@@ -35,7 +36,7 @@ fn merged<'r>(report: &'r MergeReport, output: Option<&OutputConfig>, run: &Run<
     all
 }
 
-/// Builds the keys common to the reports of all verbs that write traces.
+/// Builds the keys that the reports of all commands that write traces have.
 fn of_run<'r, const N: usize>(
     verb: &str,
     run_report: &'r RunReport,
@@ -61,7 +62,7 @@ fn identity(identity: &IdentityReport) -> Object<'_> {
     all
 }
 
-/// Describes an output: name, format, compression, events and bytes.
+/// Builds the members about an output: name, format, compression, events and bytes.
 fn written(output: &OutputConfig, run: &RunReport) -> Value {
     json!({
         "name": match &output.target {

@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
-/// Minimum similarity of two names; clap uses the same for verbs and flags.
+/// Minimum similarity of two names. Clap uses the same value for commands and flags.
 const ALIKE: f64 = 0.7;
 
-/// Returns ": did you mean NAME?" for the name most similar to `word`, or an empty string.
+/// Returns ": did you mean NAME?" with the name most similar to `word`. Returns an empty text if
+/// none is similar.
 pub(crate) fn suggestion<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     let plain = plain(word);
-    // if names differ only in case, the first wins
+    // if names differ only in case, the first one counts
     let mut best: Option<(f64, &str)> = None;
     for name in names {
         let score = likeness(&plain, &name.to_lowercase());
@@ -19,11 +20,10 @@ pub(crate) fn suggestion<'n>(word: &str, names: impl IntoIterator<Item = &'n str
     best.map_or(String::new(), |(_, name)| format!(": did you mean {name}?"))
 }
 
-/// Maximum number of names listed in a message.
+/// Maximum number of names that a message lists.
 const LISTED: usize = 8;
 
-/// Returns the suffix of a message about unknown `words`: the most similar names, and the names
-/// that exist.
+/// Returns the end of a message about unknown `words`: similar names, and names that exist.
 pub(crate) fn instead<'n>(words: &[&str], names: impl Iterator<Item = &'n str>) -> String {
     let mut seen = HashSet::new();
     let names: Vec<&str> = names.filter(|name| !name.is_empty() && seen.insert(*name)).collect();
@@ -43,12 +43,13 @@ pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
     }
 }
 
-/// Lower-cases a word and strips the anchors of a regular expression.
+/// Converts a word to lower case, and removes the anchors of a regular expression.
 fn plain(word: &str) -> String {
     word.trim_start_matches('^').trim_end_matches('$').to_lowercase()
 }
 
-/// Returns a similarity from 0 to 1.1; names that contain the word score higher than similar ones.
+/// Returns the similarity of a word and a name, from 0 to 1.1. A name that contains the word is
+/// more similar than others.
 fn likeness(word: &str, name: &str) -> f64 {
     let like = strsim::jaro(word, name);
     if word.len() > 2 && name.contains(word) { like.max(0.9) + 0.1 } else { like }

@@ -1,5 +1,5 @@
-//! Parses and formats numbers of bytes; K, M, G and T are powers of 1024.
-/// Unit prefixes, each 1024 times the one before.
+//! Parses and formats numbers of bytes. K, M, G and T are powers of 1024.
+/// Letters of units. Each is 1024 times the unit before.
 const UNITS: [char; 4] = ['K', 'M', 'G', 'T'];
 
 /// Parses `64M`, `1.5G`, `512KiB` or `100000`: a decimal number, an optional unit in either case,
@@ -17,7 +17,7 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let scale = scale(unit).ok_or_else(wrong)?;
     let too_large = || format!("more bytes than there can be: {text}");
     let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| too_large())? };
-    // 18 digits are finer than a byte in any unit, and the product fits 128 bits
+    // 18 digits are finer than a byte in any unit, and the product fits into 128 bits
     let fraction = &fraction[..fraction.len().min(18)];
     let (part, parts) = match fraction {
         "" => (0, 1),
@@ -27,7 +27,7 @@ pub(crate) fn parse(text: &str) -> Result<u64, String> {
     u64::try_from(bytes).map_err(|_| too_large())
 }
 
-/// Returns the bytes of a unit such as `""`, `B`, `k`, `MB` or `GiB`.
+/// Returns the number of bytes of a unit such as `""`, `B`, `k`, `MB` or `GiB`.
 fn scale(unit: &str) -> Option<u128> {
     let mut letters = unit.chars();
     let Some(first) = letters.next() else { return Some(1) };
@@ -46,7 +46,7 @@ pub(crate) fn human(bytes: u64) -> String {
     let mut tenths = u128::from(bytes) * 10;
     let mut unit = None;
     for next in UNITS {
-        // values from 1023.95 on would round to 1024.0
+        // values from 1023.95 on would be rounded to 1024.0
         if tenths < 10_235 {
             break;
         }

@@ -1,18 +1,18 @@
-//! The summary line at the end of a run: counts and speed.
+//! The summary line at the end of a run, with counts and speed.
 
 use crate::text::size::human;
 use std::time::Duration;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::run::words::{grouped, plural};
 
-/// Whether the user named the input; the other inputs are generated for a viewer and named after
-/// the flag.
+/// Returns whether the user named the input. Other inputs are generated for a viewer, and named
+/// after the flag.
 pub(crate) fn is_given(input: &InputReport) -> bool {
     input.name != "--for devtools"
 }
 
-/// Describes the contents of inputs, such as "3 events". CPU profiles are counted only where they
-/// were not converted to events.
+/// Describes the contents of inputs, such as "3 events". Counts CPU profiles only if they were not
+/// converted to events.
 pub(crate) fn contents(events: u64, profiles: u64) -> String {
     match (events, profiles) {
         (0, 1..) => plural(profiles, "CPU profile"),
@@ -25,12 +25,12 @@ pub(crate) fn contents(events: u64, profiles: u64) -> String {
 pub(crate) struct Summary {
     pub(crate) verb: &'static str,
     pub(crate) inputs: u64,
-    /// Number of events and bytes read.
+    /// Number of events and number of bytes that were read.
     pub(crate) input: (u64, u64),
     pub(crate) profiles: u64,
-    /// Number of events and bytes written, if the output is a trace.
+    /// Number of events and number of bytes that were written, if the output is a trace.
     pub(crate) output: Option<(u64, u64)>,
-    /// Number of duplicate events left out.
+    /// Number of duplicate events that were left out.
     pub(crate) copies: u64,
     pub(crate) lost: u64,
     pub(crate) elapsed: Duration,

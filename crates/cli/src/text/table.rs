@@ -1,35 +1,35 @@
-//! Text tables: numbers right-aligned, texts left-aligned. On a terminal, texts are shortened in
-//! the middle and the least important columns left out until every line fits.
+//! Formats tables as text. Numbers are aligned to the right, and texts to the left. On a terminal,
+//! lines that are too wide lose the middle of texts and the least important columns.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Screen columns between two table columns.
+/// Number of blanks between two columns.
 const GAP: usize = 2;
-/// Width that texts keep as long as a column can be left out instead.
+/// Minimum width of texts while there are columns that can be left out instead.
 const WORTH: usize = 18;
-/// Minimum width of a shortened text.
+/// Minimum width of a text that is shortened.
 const LEAST: usize = 6;
 
 /// Alignment of a table column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ColumnAlignment {
-    /// Right-aligned number, never shortened.
+    /// A number, which is aligned to the right and never shortened.
     Right,
-    /// Left-aligned text, may be shortened.
+    /// A text, which is aligned to the left and may be shortened.
     Left,
-    /// Left-aligned text that is useless if shortened, such as a command.
+    /// A text that is aligned to the left and never shortened, such as a command.
     Whole,
 }
 
 pub(crate) struct TableLayout<'a> {
     pub(crate) set: &'a [ColumnAlignment],
-    /// Indexes of columns that may be left out, least important first.
+    /// Numbers of the columns that may be left out, the least important first.
     pub(crate) spare: &'a [usize],
     pub(crate) columns: Option<usize>,
 }
 
-/// Formats `rows`, of which the first is the header, without trailing blanks. If columns are left
-/// out, a last line names them.
+/// Formats `rows` without blanks at the ends of lines. The first row is the header. If columns are
+/// left out, the last line names them.
 pub(crate) fn lines(rows: &[Vec<String>], layout: &TableLayout<'_>) -> Vec<String> {
     let mut widths = Widths::of(layout);
     rows.iter().for_each(|row| widths.add(row));
@@ -39,7 +39,8 @@ pub(crate) fn lines(rows: &[Vec<String>], layout: &TableLayout<'_>) -> Vec<Strin
     lines
 }
 
-/// Column widths of a table too long for memory: add all rows first, then format them one by one.
+/// The column widths of a table that is too long for memory. All rows must be added before the
+/// first is formatted.
 pub(crate) struct Widths(Vec<usize>);
 
 impl Widths {
@@ -53,7 +54,7 @@ impl Widths {
         }
     }
 
-    /// Decides which columns are shown, and their widths.
+    /// Decides which columns are shown, and how wide they are.
     pub(crate) fn fitted<'l>(self, layout: &'l TableLayout<'l>) -> Fitted<'l> {
         let Widths(mut widths) = self;
         let mut shown: Vec<usize> = (0..widths.len()).collect();
@@ -70,7 +71,7 @@ impl Widths {
     }
 }
 
-/// A table with fixed column widths.
+/// A table whose column widths are decided.
 pub(crate) struct Fitted<'l> {
     widths: Vec<usize>,
     shown: Vec<usize>,
@@ -83,7 +84,7 @@ impl Fitted<'_> {
         line(row, &self.shown, &self.widths, self.layout)
     }
 
-    /// Returns the line that names the columns left out, if any.
+    /// Returns a line that names the columns that are left out. Returns `None` if there are none.
     pub(crate) fn hidden(&self, head: &[String]) -> Option<String> {
         let hidden = (0..self.widths.len()).filter(|column| !self.shown.contains(column));
         let hidden: Vec<&str> = hidden.map(|column| &*head[column]).collect();
@@ -91,7 +92,7 @@ impl Fitted<'_> {
     }
 }
 
-/// Whether lines fit if texts are shortened to `least` columns.
+/// Returns whether lines fit if texts are shortened to `least` columns.
 fn fits(
     shown: &[usize],
     widths: &[usize],
@@ -137,8 +138,8 @@ fn line(row: &[String], shown: &[usize], widths: &[usize], layout: &TableLayout<
     line.trim_end().to_owned()
 }
 
-/// Shortens a text to `columns` by replacing its middle with an ellipsis. Leading blanks and tree
-/// lines are kept while they leave space for a few letters.
+/// Shortens a text to `columns` by replacing its middle by an ellipsis. Keeps leading blanks and
+/// tree lines if there is room for a few letters.
 pub(crate) fn shortened(text: &str, columns: usize) -> String {
     if text.width() <= columns {
         return text.to_owned();
@@ -155,7 +156,7 @@ pub(crate) fn shortened(text: &str, columns: usize) -> String {
     format!("{branch}{head}…{tail}")
 }
 
-/// Returns the longest prefix that fits in `columns`.
+/// Returns the longest prefix of a text that fits into `columns`.
 fn prefix(text: impl Iterator<Item = char>, columns: usize) -> String {
     let mut used = 0;
     let fits = |c: &char| {

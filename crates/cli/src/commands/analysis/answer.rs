@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use tracemill_analysis::{Part, Query, Shape, Trace, TreeRow, UncountedProfiles, Weights};
 use tracemill_trace::run::words::{grouped, plural};
 
-/// Tables of a trace, with the query that they answer.
+/// The query of a command, and the tables that answer it.
 pub(super) struct Answer<'a> {
     pub(super) verb: &'static str,
     pub(super) trace: &'a Trace,
@@ -27,12 +27,12 @@ impl Answer<'_> {
 /// Version of DevTools whose rules the numbers follow.
 pub(super) const RULES: &str = "1705227";
 
-/// Returns how times are counted: `exact` or `devtools`.
+/// Returns the rules by which times are computed: `exact` or `devtools`.
 pub(super) fn times_of(trace: &Trace) -> &'static str {
     if trace.origin().is_some() { "exact" } else { "devtools" }
 }
 
-/// Describes how long a sample counts.
+/// Returns a phrase about the time that a sample counts for.
 pub(super) fn self_of(weights: Weights) -> &'static str {
     match weights {
         Weights::Next => "until the next sample",
@@ -41,15 +41,15 @@ pub(super) fn self_of(weights: Weights) -> &'static str {
     }
 }
 
-/// Returns notes for the reader of tables: where DevTools' time 0 is, and which CPU profiles are
-/// not counted.
+/// Returns notes for readers of the tables: the position of DevTools' time 0, and CPU profiles that
+/// are not counted.
 pub(super) fn notes(trace: &Trace) -> Vec<String> {
     let zero = trace.devtools_zero();
     let zero = zero.map(|ms| format!("DevTools' 0 is at {ms:+.2} ms"));
     zero.into_iter().chain(uncounted_profiles(trace)).collect()
 }
 
-/// Describes how many CPU profiles are not counted, and why.
+/// Returns a sentence about CPU profiles that are not counted, with the reasons.
 fn uncounted_profiles(trace: &Trace) -> Option<String> {
     let UncountedProfiles { of, further, unowned } = trace.uncounted;
     let reasons = [
@@ -63,26 +63,27 @@ fn uncounted_profiles(trace: &Trace) -> Option<String> {
     (!reasons.is_empty()).then(|| format!("{count} of {all} not counted: {reasons}"))
 }
 
-/// Returns the same notes as members of a JSON object.
+/// Returns the content of [`notes`] as members of a JSON object.
 pub(super) fn note_members(trace: &Trace) -> [(&'static str, Value); 2] {
     let UncountedProfiles { of, further, unowned } = trace.uncounted;
     let profiles = json!({"of": of, "further": further, "unowned": unowned});
     [("devtools_zero_ms", json!(trace.devtools_zero())), ("uncounted_profiles", profiles)]
 }
 
-/// Selection of the rows to show.
+/// How many rows of a table are shown.
 #[derive(Clone, Copy)]
 pub(super) struct ShownRows {
-    /// Maximum number of rows, if requested.
+    /// Maximum number of rows, if the user gives one.
     pub(super) rows: Option<usize>,
-    /// Maximum number of rows if none is requested.
+    /// Maximum number of rows, if the user gives none.
     pub(super) default_rows: Option<usize>,
-    /// Milliseconds from the trace start to DevTools' time 0, which row starts are relative to.
+    /// Milliseconds from the trace start to DevTools' time 0, to which the starts of rows are
+    /// relative.
     pub(super) zero: f64,
 }
 
 impl ShownRows {
-    /// Creates a selection of rows for tables of `trace`.
+    /// Creates the limits for tables of `trace`.
     pub(super) fn new(trace: &Trace, rows: Option<u32>, default_rows: Option<usize>) -> Self {
         let zero = trace.devtools_zero().unwrap_or(0.0);
         ShownRows { rows: rows.map(|rows| rows as usize), default_rows, zero }
@@ -92,7 +93,7 @@ impl ShownRows {
         self.rows.or(self.default_rows).unwrap_or(usize::MAX)
     }
 
-    /// Returns the rows to show, with starts relative to the trace start.
+    /// Returns the rows to show. Their starts are relative to the trace start.
     pub(super) fn of<'p>(
         &self,
         part: &'p Part,

@@ -58,8 +58,8 @@ fn ms(ns: impl Into<i128>) -> f64 {
     ns.into() as f64 / 1e6
 }
 
-/// Returns the total, median, 99th percentile and maximum in milliseconds; `None` if no operation
-/// ended.
+/// Returns the total, median, 99th percentile and maximum of durations in milliseconds. Returns
+/// `None` if no operation ended.
 fn times(row: &AsyncTimes) -> Option<[f64; 4]> {
     let AsyncTimes { total_ns, p50_ns, p99_ns, max_ns, .. } = *row;
     (row.count > 0).then(|| [ms(total_ns), ms(p50_ns), ms(p99_ns), ms(max_ns)])
@@ -100,7 +100,7 @@ fn in_csv(rows: &[AsyncTimes], form: CsvForm) -> String {
     text
 }
 
-/// Builds JSON of schema `tracemill.async/1`; additions keep the version.
+/// Builds JSON of schema `tracemill.async/1`. Adding keys does not change the version.
 fn in_json(rows: &[AsyncTimes]) -> Value {
     let row = |row: &AsyncTimes| {
         let [total, p50, p99, max] =

@@ -1,8 +1,8 @@
-//! Draws the tree lines in front of rows in depth-first order, with one bit of memory per row.
+//! Draws tree lines before rows, which come depth first. Takes one bit of memory per row.
 /// Bit set of the rows that have a later sibling.
 pub(super) struct Following(Vec<u64>);
 
-/// Marks a depth without an open row.
+/// Marks a depth at which no row is open.
 const NONE: usize = usize::MAX;
 
 impl Following {
@@ -23,22 +23,22 @@ impl Following {
         Following(bits)
     }
 
-    /// Returns the tree lines of the rows, from the first on.
+    /// Returns a generator of tree lines, beginning with the first row.
     pub(super) fn branches(&self) -> Branches<'_> {
         Branches { following: self, number: 0, path: Vec::new() }
     }
 }
 
-/// Generates the tree lines row by row.
+/// Generates the tree lines of each row in order.
 pub(super) struct Branches<'f> {
     following: &'f Following,
     number: usize,
-    /// For each open row, whether it has a later sibling.
+    /// Whether each open row has a later sibling.
     path: Vec<bool>,
 }
 
 impl Branches<'_> {
-    /// Returns the tree lines of the next row, which has this depth.
+    /// Returns the tree lines of the next row. `depth` is the depth of that row.
     pub(super) fn next(&mut self, depth: u32) -> String {
         let follows = self.following.0[self.number / 64] >> (self.number % 64) & 1 != 0;
         self.number += 1;
@@ -59,7 +59,7 @@ impl Branches<'_> {
 mod tests {
     use super::*;
 
-    /// Reference implementation: computes all lines from the last row to the first.
+    /// Reference implementation that computes all lines from the last row to the first.
     fn expected(depths: &[u32]) -> Vec<String> {
         let mut follows: Vec<bool> = Vec::new();
         let mut all: Vec<String> = Vec::new();

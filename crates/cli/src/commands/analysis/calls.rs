@@ -1,4 +1,4 @@
-//! `tracemill calls`: writes the trace with calls as events, or the flame chart as rows.
+//! `tracemill calls`: writes the trace with calls as events, or writes the flame chart as rows.
 
 use super::answer::{notes, times_of};
 use super::{Job, maps, stored, warnings};
@@ -55,20 +55,20 @@ fn calls_warnings(written: WrittenCalls) -> Vec<String> {
     all.into_iter().filter(|(is, _)| *is).map(|(_, text)| text).collect()
 }
 
-/// Calls derived from the inputs.
+/// Calls computed from the samples of the inputs.
 struct MadeCalls {
     written: WrittenCalls,
-    /// The calls as merge inputs.
+    /// The calls in temporary files, which are inputs of the merge.
     calls: Vec<Source>,
     /// Warnings about the inputs.
     texts: Vec<String>,
-    /// Merge of the inputs, waiting for the calls.
+    /// The merge of the inputs, which waits for the calls.
     merging: PendingMerge,
 }
 
-/// Reads the inputs and derives the calls.
+/// Reads the inputs and computes the calls.
 fn make(args: &CallsArgs, running: &Running<'_>) -> Result<MadeCalls, Failure> {
-    // pids stay those of the written trace, even where a viewer would rename them
+    // pids are those of the output before a viewer renames them
     let maps = args.part.source_maps()?;
     let times = args.times.times(&args.part)?;
     let rules = args.part.read_rules(Default::default());

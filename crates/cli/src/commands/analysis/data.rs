@@ -1,4 +1,4 @@
-//! Tables as JSON and CSV, with full precision.
+//! Writes tables as JSON and CSV, with full precision.
 
 use super::answer::{Answer, RULES, note_members, self_of, times_of};
 use crate::args::CsvForm;
@@ -13,10 +13,10 @@ const COLUMNS: [&str; 13] = [
     "category", "url", "line", "column",
 ];
 
-/// Builds JSON of schema `tracemill.tree/1`; additions keep the version.
+/// Builds JSON of schema `tracemill.tree/1`. Adding keys does not change the version.
 ///
-/// Lines and columns count from 0, and `parent` is a row number or null. Rows are generated during
-/// serialization.
+/// Lines and columns count from 0, and `parent` is a row number or null. Rows are generated while
+/// they are written.
 pub(super) fn table_json<'a>(answer: &'a Answer<'_>) -> Object<'a> {
     let mut table = head(answer);
     table.extend([("schema", json!("tracemill.tree/1")), ("columns", json!(COLUMNS))]);
@@ -41,7 +41,7 @@ fn rows_json<'a>(answer: &Answer<'_>, part: &'a Part) -> impl Iterator<Item = Va
     })
 }
 
-/// Builds the keys about the whole answer: verb, view, units and rules.
+/// Builds the members that apply to the whole answer: command, view, units and rules.
 pub(super) fn head<'o>(answer: &Answer<'_>) -> Object<'o> {
     let refusals: Value = answer.trace.refusals.iter().map(|refusal| refusal.name()).collect();
     let mut head = Object::from([
@@ -59,7 +59,7 @@ pub(super) fn head<'o>(answer: &Answer<'_>) -> Object<'o> {
     head
 }
 
-/// Builds the keys about one table: threads, window and totals.
+/// Builds the members that apply to one table: threads, window and totals.
 pub(super) fn part_head<'o>(answer: &Answer<'_>, part: &Part) -> Object<'o> {
     let threads: Vec<Value> = part
         .threads
@@ -106,7 +106,7 @@ fn row_json(row: &TreeRow, parent: Option<usize>) -> Value {
     ])
 }
 
-/// Writes one CSV line per row, after a header.
+/// Writes a CSV header, then one line per row.
 pub(super) fn csv(answer: &Answer<'_>, form: CsvForm, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
@@ -114,7 +114,7 @@ pub(super) fn csv(answer: &Answer<'_>, form: CsvForm, out: &mut dyn Write) -> io
     )?;
     for part in answer.parts {
         let (busy, of) = (part.busy(), &part.threads);
-        // rows of several threads have no thread columns
+        // the rows of several threads have empty thread columns
         let thread = of.first().filter(|_| of.len() == 1).map(|&at| &answer.trace.threads[at]);
         let ids = thread.map_or_else(
             || ",,".to_owned(),
@@ -137,7 +137,7 @@ pub(super) fn csv(answer: &Answer<'_>, form: CsvForm, out: &mut dyn Write) -> io
     Ok(())
 }
 
-/// Appends a row up to the thread columns. Idle rows have no percentages.
+/// Appends the columns of a row that come before the thread columns. Idle rows have no percentages.
 fn push_row(row: &TreeRow, busy: f64, form: CsvForm, line: &mut Vec<u8>) -> io::Result<()> {
     write!(line, "{},{},{},", row.depth, row.own, row.total)?;
     for ms in [row.own, row.total] {
@@ -158,12 +158,13 @@ fn push_row(row: &TreeRow, busy: f64, form: CsvForm, line: &mut Vec<u8>) -> io::
     write!(line, ",{},", row.category)
 }
 
-/// Returns `part` as percentage of `whole`; 0 if `whole` is 0.
+/// Returns `part` in percent of `whole`. Returns 0 if `whole` is 0.
 pub(super) fn percent_of(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { 100.0 * part / whole } else { 0.0 }
 }
 
-/// Quotes a CSV field by RFC 4180; `CsvForm::Safe` also defuses formulas.
+/// Quotes a CSV field by RFC 4180. With `CsvForm::Safe`, also keeps spreadsheets from reading it as
+/// a formula.
 pub(super) fn quoted(text: &str, form: CsvForm) -> Cow<'_, str> {
     let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && form == CsvForm::Safe;
     let apostrophe = if is_formula { "'" } else { "" };

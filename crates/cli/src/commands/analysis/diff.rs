@@ -28,21 +28,22 @@ use tracemill_trace::run::memory::Share;
 
 mod write;
 
-/// Runs of one side of a comparison.
+/// The runs of one side of a comparison.
 #[derive(Default)]
 struct Side<'a> {
     runs: Vec<Run>,
-    /// Reports about the traces that were read.
+    /// Inputs and warnings of the runs whose traces were read.
     read: Vec<ReadRun<'a>>,
-    /// Values of the figures with limits, or the reason why they are missing, per run.
+    /// For each run, the values of the figures to which limits refer. If a value is missing, the
+    /// reason.
     figures: Vec<Vec<Result<f64, String>>>,
-    /// Measurement rules and name of each run.
+    /// For each run, the rules by which it was measured, and its name.
     rules: Vec<([String; 2], String)>,
-    /// Files in folders that are no traces.
+    /// Files in folders that are not traces, which are skipped.
     left_out: Vec<InputWarning>,
 }
 
-/// A run whose functions are extracted: its inputs and warnings, without the trace.
+/// Inputs and warnings of a run. Its functions are computed already, and its trace is dropped.
 struct ReadRun<'a> {
     reporting: Reporting<'a>,
     inputs: Vec<InputReport>,
@@ -59,14 +60,14 @@ impl<'a> ReadRun<'a> {
 }
 
 impl Side<'_> {
-    /// Adds a run and its memory. The first run of a side counts three times, for the copies made
-    /// by the comparison.
+    /// Adds a run, and adds its size to `held`. The first run of a side counts three times, since
+    /// the comparison makes copies.
     fn hold(&mut self, run: Run, held: &mut u64) {
         *held += run.heap() * if self.runs.is_empty() { 3 } else { 1 };
         self.runs.push(run);
     }
 
-    /// Returns figure number `at` of all runs.
+    /// Returns the values of a figure in all runs. `at` is the number of the figure.
     fn figure(&self, at: usize) -> Result<Vec<f64>, String> {
         self.figures.iter().map(|run| run[at].clone()).collect()
     }
@@ -110,7 +111,8 @@ pub(in crate::commands) fn diff(args: &DiffArgs, messages: &Messages) -> Result<
     Ok(if broken.is_empty() { exit } else { Exit::Broken })
 }
 
-/// Reports inputs, warnings and losses of all runs; returns the number of lost pieces.
+/// Reports the inputs, warnings and losses of all runs. Returns the number of lost events and other
+/// parts.
 fn finish(read: &[ReadRun<'_>], messages: &Messages) -> Result<u64, Failure> {
     let (mut inputs, mut texts) = (Vec::new(), Vec::new());
     for run in read {
@@ -144,7 +146,7 @@ fn warn_of_rules<'r>(
     ));
 }
 
-/// Warns about runs that `--normalize` cannot scale.
+/// Warns about runs whose times `--normalize` cannot scale.
 fn warn_of_scale<'r>(
     to: &Normalize,
     runs: impl Iterator<Item = &'r Run> + Clone,
@@ -168,7 +170,7 @@ fn has_common(comparison: &Comparison) -> bool {
     comparison.rows.iter().any(|row| row.count.base > 0.0 && row.count.new > 0.0)
 }
 
-/// Returns the inputs of one side; with `each`, a folder means all its files.
+/// Returns the inputs of one side. With `each`, a folder means each of its files.
 fn run_inputs(args: &DiffArgs, paths: &[PathBuf], each: bool) -> Result<Vec<InputArgs>, Failure> {
     let mut inputs = Vec::new();
     for path in paths {
@@ -179,8 +181,8 @@ fn run_inputs(args: &DiffArgs, paths: &[PathBuf], each: bool) -> Result<Vec<Inpu
     Ok(inputs)
 }
 
-/// Reads the runs of one side; a single run keeps its samples and events. `held` counts the bytes
-/// of all runs.
+/// Reads the runs of one side. A side with a single run also gets the spread of its samples and
+/// events. Adds the bytes of the runs to `held`.
 fn side<'a>(
     args: &'a DiffArgs,
     inputs: &'a [InputArgs],
@@ -222,7 +224,7 @@ fn side<'a>(
     }
 }
 
-/// Computes the figures of a run that limits refer to.
+/// Computes the figures of a run to which limits refer.
 fn figures(args: &DiffArgs, job: &Job<'_>) -> Result<Vec<Result<f64, String>>, Failure> {
     let wanted = args.figures();
     if wanted.is_empty() {

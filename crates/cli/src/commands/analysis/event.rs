@@ -1,4 +1,4 @@
-//! Finds the time of an event by its key.
+//! Finds the time range of an event by its key.
 
 use crate::outcome::exit::Failure;
 use tracemill_analysis::{ReadRules, ThreadChoice, Times, Trace};
@@ -6,7 +6,7 @@ use tracemill_join::config::Config;
 use tracemill_join::config::id_set::IdSet;
 use tracemill_trace::Source;
 
-/// Thread and time of an event or call, in nanoseconds on the clock of the trace.
+/// Thread and time of an event or call. Times are nanoseconds on the clock of the trace.
 pub(in crate::commands) struct EventTime {
     pub(in crate::commands) pid: IdSet,
     pub(in crate::commands) tid: IdSet,
@@ -15,7 +15,7 @@ pub(in crate::commands) struct EventTime {
     pub(in crate::commands) start: i64,
 }
 
-/// Returns an error if inputs cannot be read twice: first to find the event.
+/// Returns an error if an input cannot be read twice. The first pass finds the event.
 pub(in crate::commands) fn refuse_streams(flag: &str, sources: &[Source]) -> Result<(), Failure> {
     match sources.iter().all(Source::is_rereadable) {
         true => Ok(()),
@@ -25,8 +25,8 @@ pub(in crate::commands) fn refuse_streams(flag: &str, sources: &[Source]) -> Res
     }
 }
 
-/// Finds the event or call with a key (`r-12`, `p-…`) as printed by `report` and `tree --log`.
-/// Costs as much as a call tree.
+/// Finds the event or call with a key (`r-12`, `p-…`) that `report` or `tree --log` printed. Cost:
+/// that of a call tree.
 pub(in crate::commands) fn event_window(
     sources: &[Source],
     key: &str,

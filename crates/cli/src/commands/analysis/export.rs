@@ -12,7 +12,7 @@ use tracemill_analysis::{
 };
 use tracemill_trace::run::words::plural;
 
-/// Default maximum depth of stacks; programs that draw them draw no more.
+/// Default maximum depth of stacks. Programs that draw stacks do not draw deeper ones.
 const DEPTH: usize = 1000;
 
 /// Runs `convert` to a call tree format.
@@ -42,7 +42,7 @@ pub(in crate::commands) fn convert(
     job.finish(is_empty(&parts))
 }
 
-/// Calls `write` with `out`, compressed with gzip if `packed`.
+/// Passes `out` to `write`. With `packed`, the output is compressed with gzip.
 pub(super) fn packed_into(
     packed: bool,
     out: &mut dyn Write,
@@ -51,14 +51,14 @@ pub(super) fn packed_into(
     if !packed {
         return write(out);
     }
-    // no name and no time, so that equal traces give equal bytes
+    // the gzip header has no name and no time, so that equal traces give equal bytes
     let mut packer = GzBuilder::new().operating_system(255).write(out, Compression::new(6));
     write(&mut packer)?;
     packer.finish().map(drop)
 }
 
 impl Job<'_> {
-    /// Writes call trees, and reports what was left out.
+    /// Writes call trees, and reports which rows were left out.
     pub(super) fn export(
         &self,
         parts: &[Part],

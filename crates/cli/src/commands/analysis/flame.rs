@@ -44,7 +44,7 @@ pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Resul
     job.finish(is_empty(&parts))
 }
 
-/// Reports rows with a negative self time, which are drawn with width 0.
+/// Reports how many rows have a negative self time. Such rows are drawn with width 0.
 fn note_below_zero(parts: &[Part], messages: &Messages) {
     let rows = parts.iter().flat_map(|part| &part.table.rows);
     let count = rows.filter(|row| (row.own * 1e6).round() < 0.0).count() as u64;

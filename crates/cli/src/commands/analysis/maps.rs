@@ -4,10 +4,10 @@ use crate::messages::Messages;
 use tracemill_analysis::{MapFault, Mapped, SourceMaps};
 use tracemill_trace::run::words::plural;
 
-/// Maximum number of unusable maps reported one by one.
+/// Maximum number of unusable maps that are reported individually.
 const TOLD: usize = 5;
 
-/// Reports unusable maps, and how much the others renamed.
+/// Reports unusable maps, and the number of functions that other maps renamed.
 pub(super) fn tell(maps: &SourceMaps, mapped: &Mapped, messages: &Messages) {
     for map in mapped.unusable.iter().take(TOLD) {
         messages.warning(&format!("source map not used: {}; {}", map.why, remedy(map.fault)));

@@ -1,4 +1,4 @@
-//! Trees as nested JSON, for d3-flame-graph and similar programs.
+//! Writes trees as nested JSON, for d3-flame-graph and similar programs.
 
 use super::answer::Answer;
 use super::data::{head, part_head};
@@ -7,14 +7,14 @@ use serde_json::json;
 use std::io::{self, Write};
 use tracemill_analysis::{Part, Shape, TreeRow};
 
-/// Schema of the output; additions keep the version.
+/// Schema of the output. Adding keys does not change the version.
 const SCHEMA: &str = "tracemill.nested/1";
 
-/// Writes the tree, one node per line. The code does not recurse, because trees can be deeper than
-/// the call stack allows.
+/// Writes the tree with one node per line. Does not recurse, because trees can be deeper than the
+/// call stack.
 ///
-/// The `value` of a node is at least the sum of its children: total time, or self time in bottom-up
-/// trees, where callers share the self time of their callee.
+/// The `value` of a node is at least the sum over its children. It is the total time. In bottom-up
+/// trees it is the self time, which the callers of a function share.
 pub(super) fn write(answer: &Answer<'_>, out: &mut dyn Write) -> io::Result<()> {
     let value = |part: &Part| part.busy() + part.table.idle;
     let all = answer.parts.iter().map(value).sum::<f64>();
@@ -38,7 +38,7 @@ fn write_part(answer: &Answer<'_>, part: &Part, out: &mut dyn Write) -> io::Resu
     ]);
     open(&node, out)?;
     let is_own = matches!(answer.query.shape, Shape::BottomUp { .. });
-    // number of open nodes below the part
+    // number of nodes of this part that are open
     let mut depth = 0;
     for row in answer.shown.of(part) {
         let is_first = row.depth as usize == depth;
@@ -54,20 +54,20 @@ fn write_part(answer: &Answer<'_>, part: &Part, out: &mut dyn Write) -> io::Resu
     out.write_all(b"]}")
 }
 
-/// Writes the start of a node, up to its children.
+/// Writes the start of a node, which ends before its children.
 fn open(node: &Object<'_>, out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"{")?;
     open_members(node, out)
 }
 
-/// Writes the members of a node after its opening brace, up to its children.
+/// Writes the members of a node, from its opening brace to its children.
 fn open_members(node: &Object<'_>, out: &mut dyn Write) -> io::Result<()> {
     let text = serde_json::to_string(node)?;
     let members = text.strip_prefix('{').and_then(|text| text.strip_suffix('}'));
     write!(out, "{},\"children\":[", members.unwrap_or_default())
 }
 
-/// Returns the JSON columns of a row except depth and parent; unknown locations are omitted.
+/// Returns the members of a row, except for depth and parent. Leaves out unknown locations.
 fn members<'o>(row: &TreeRow, is_own: bool) -> Object<'o> {
     let place = &row.location;
     let url = (!place.url.is_empty()).then_some(&place.url);

@@ -25,7 +25,7 @@ pub(in crate::commands) fn perfetto(
     let flags = Flags { verb: "convert", input, common };
     let mut reporting = Reporting::new(flags, output, messages)?;
     let running = &mut reporting.running;
-    // the defaults of merge
+    // the rules of merge apply
     running.config = running.config.as_merged();
     running.announce();
     let read = |sources: &[Source], config: &Config| PerfettoDraft::read(sources, config);
@@ -74,7 +74,7 @@ pub(in crate::commands) fn perfetto(
     Ok(Exit::finished(lost).unless_empty(is_empty))
 }
 
-/// Describes what the format cannot represent.
+/// Returns sentences about the parts of the trace that Perfetto's format cannot represent.
 fn left_out(written: &Perfetto) -> Vec<String> {
     let texts = [
         (

@@ -1,4 +1,5 @@
-//! Tables stored by `tree --json` and `top --json`, used by `diff` in place of a trace.
+//! Reads tables that `tree --json` and `top --json` stored. The command `diff` accepts such a table
+//! instead of a trace.
 
 use crate::outcome::exit::Failure;
 use flate2::read::MultiGzDecoder;
@@ -13,16 +14,18 @@ use tracemill_trace::ErrorKind;
 
 const SCHEMA: &str = "tracemill.tree/1";
 
-/// Maximum bytes read when identifying a file that is not a trace.
+/// Maximum number of bytes that are read to find out which file is not a trace.
 const MOST: u64 = 64 << 20;
 
 pub(super) struct Stored {
     pub(super) run: Run,
-    /// Measurement rules: the version of DevTools, and how long a sample counts.
+    /// The rules by which the run was measured: the version of DevTools, and the time that a sample
+    /// counts for.
     pub(super) rules: [String; 2],
 }
 
-/// Reads a stored run, compressed or not; returns `None` if the file is no tracemill table.
+/// Reads a run from a stored table, compressed or not. Returns `None` if the file is not a table of
+/// tracemill.
 pub(super) fn stored(path: &Path) -> Result<Option<Stored>, Failure> {
     // reading a pipe would consume it
     if !path.metadata().is_ok_and(|file| file.is_file()) {
@@ -34,7 +37,7 @@ pub(super) fn stored(path: &Path) -> Result<Option<Stored>, Failure> {
     }
     let mut first = String::from_utf8_lossy(&head).into_owned();
     first.retain(|letter| !letter.is_ascii_whitespace());
-    // serde_json sorts keys, other writers keep our order
+    // serde_json writes sorted keys, while other writers keep the original order
     if !["{\"columns\"", "{\"schema\""].iter().any(|start| first.starts_with(start)) {
         return Ok(None);
     }
@@ -52,15 +55,15 @@ pub(super) fn stored(path: &Path) -> Result<Option<Stored>, Failure> {
     }
 }
 
-/// Parses a table with simd-json, which parses doubles exactly; serde_json gets the last digit of
-/// one in eight wrong.
+/// Parses a table with simd-json, which parses doubles exactly. With serde_json, one in eight
+/// doubles would differ in the last digit.
 fn parsed(mut bytes: Vec<u8>) -> Result<Value, String> {
     validate_value(bytes.trim_ascii_end())
         .map_err(|defect| format!("byte {}: expected {}", defect.offset, defect.expected))?;
     simd_json::serde::from_slice(&mut bytes).map_err(|why| why.to_string())
 }
 
-/// Opens a file, decompressed if it is gzip.
+/// Opens a file. If the file is compressed with gzip, its content is decompressed.
 fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     let mut magic = Vec::new();
     File::open(path)?.take(2).read_to_end(&mut magic)?;
@@ -68,7 +71,7 @@ fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     Ok(if magic == [0x1f, 0x8b] { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) })
 }
 
-/// Extracts the run of a table; returns `None` if it is no tracemill table.
+/// Converts a table to a run. Returns `None` if the JSON is not a table of tracemill.
 fn stored_in(table: &Value) -> Result<Option<Stored>, String> {
     match table["schema"].as_str() {
         Some(SCHEMA) => {}
@@ -96,7 +99,7 @@ fn stored_in(table: &Value) -> Result<Option<Stored>, String> {
     Ok(Some(Stored { run, rules: ["rules", "self"].map(text) }))
 }
 
-/// Explains a "not a trace" error if tracemill wrote the file.
+/// Replaces a "not a trace" error by a better one, if tracemill wrote the file.
 pub(super) fn named(failure: Failure) -> Failure {
     let Failure::Run(error) = &failure else { return failure };
     let ErrorKind::NotATrace { input, .. } = error.kind() else { return failure };

@@ -1,4 +1,4 @@
-//! Flame graphs as text: one line per depth, frames as wide as their time.
+//! Draws flame graphs as text. Each depth has a line, and the width of a frame is its time.
 
 use super::unit::time_text;
 use crate::args::TerminalChoice;
@@ -9,7 +9,7 @@ use tracemill_export::{Drawn, Picture};
 use tracemill_trace::run::words::{grouped, plural};
 use unicode_width::UnicodeWidthChar;
 
-/// Width without a terminal, in columns.
+/// Number of columns if the output is not a terminal.
 const USUAL: usize = 100;
 
 /// Width and colours of the output.
@@ -19,7 +19,7 @@ pub(super) struct Canvas {
 }
 
 impl Canvas {
-    /// Creates a canvas for standard output or a file.
+    /// Determines width and colours for standard output or for a file.
     pub(super) fn of(colour: TerminalChoice, is_file: bool) -> Self {
         let on_terminal = !is_file && io::stdout().is_terminal();
         let given = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
@@ -34,8 +34,8 @@ fn columns_of_terminal() -> Option<usize> {
     (columns.0 > 0).then_some(usize::from(columns.0))
 }
 
-/// Background colours of 256 for [`Drawn::COLOURS`], and a grey for [`Drawn::IDLE`]; all are light
-/// enough for black letters.
+/// Background colours, of 256, for [`Drawn::COLOURS`], and a grey for [`Drawn::IDLE`]. Black
+/// letters are readable on all of them.
 const BACKGROUNDS: [u8; 13] = [217, 216, 222, 229, 192, 158, 152, 153, 147, 183, 182, 218, 250];
 
 pub(super) fn draw(picture: &Picture, screen: &Canvas) -> String {
@@ -45,7 +45,7 @@ pub(super) fn draw(picture: &Picture, screen: &Canvas) -> String {
     for (band, title) in titles.iter().enumerate() {
         let _ = writeln!(text, "{}  {}", time_text(picture.length() as f64 / 1e6), plain(title));
         let mut frames: Vec<&Drawn<'_>> = all.iter().filter(|frame| frame.band == band).collect();
-        // the title line above replaces the root
+        // the root is not drawn, because the title line shows the same
         frames.retain(|frame| frame.depth > 0);
         frames.sort_by(|a, b| a.depth.cmp(&b.depth).then(a.x.total_cmp(&b.x)));
         for line in frames.chunk_by(|a, b| a.depth == b.depth) {
@@ -53,7 +53,7 @@ pub(super) fn draw(picture: &Picture, screen: &Canvas) -> String {
         }
     }
     let (drawn, folded) = picture.counts();
-    // the root of an empty picture does not count
+    // the root does not count, since it may be in an empty picture
     let narrow =
         all.iter().filter(|frame| frame.depth > 0 && columns(frame, screen).1 == 0).count() as u64;
     let hidden = folded + narrow;
@@ -63,13 +63,13 @@ pub(super) fn draw(picture: &Picture, screen: &Canvas) -> String {
     text
 }
 
-/// Formats `1 of 8 frames is` or `2 of 8 frames are`.
+/// Formats the start of a sentence: `1 of 8 frames is` or `2 of 8 frames are`.
 fn of(hidden: u64, all: u64) -> String {
     let are = if hidden == 1 { "is" } else { "are" };
     format!("{} of {} {are}", grouped(hidden), plural(all, "frame"))
 }
 
-/// Returns the first column and the width of a frame.
+/// Returns the first column of a frame, and its width in columns.
 fn columns(drawn: &Drawn<'_>, screen: &Canvas) -> (usize, usize) {
     let column = |part: f64| (part * screen.columns as f64).round() as usize;
     let (from, to) = (column(drawn.x), column(drawn.x + drawn.width).min(screen.columns));
@@ -91,7 +91,7 @@ fn push_line(line: &[&Drawn<'_>], length: u64, screen: &Canvas, text: &mut Strin
             "" => "…".to_owned(),
             name => format!("{} {percent:.1} %", plain(name)),
         };
-        // one column is a gap, unless the frame has no other
+        // the last column is a gap, unless the frame has only one column
         let cell = fitted(&label, count - 1);
         if screen.colours && count == 1 {
             let colour = BACKGROUNDS[usize::from(frame.colour) % BACKGROUNDS.len()];
@@ -110,7 +110,7 @@ fn push_line(line: &[&Drawn<'_>], length: u64, screen: &Canvas, text: &mut Strin
     }
 }
 
-/// Cuts or pads a text to exactly `columns`.
+/// Cuts a text, or appends blanks, so that it has exactly `columns` columns.
 fn fitted(text: &str, columns: usize) -> String {
     let (mut cut, mut used) = (String::new(), 0);
     for letter in text.chars() {

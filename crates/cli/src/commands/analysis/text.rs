@@ -1,4 +1,4 @@
-//! Tables as text and Markdown.
+//! Writes tables as text and Markdown.
 
 use super::answer::{Answer, notes, self_of};
 use super::branches::Following;
@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use tracemill_analysis::{Location, Matcher, Part, Shape, Trace, TreeRow, Window};
 use tracemill_trace::run::words::{grouped, plural};
 
-/// Output format of a page.
+/// Format, colours and width of the output.
 #[derive(Clone, Copy)]
 pub(super) struct PageStyle {
     pub(super) markdown: bool,
@@ -22,13 +22,13 @@ pub(super) struct PageStyle {
     pub(super) columns: Option<usize>,
 }
 
-/// Bold, for titles of tables.
+/// Terminal code for bold text, for titles of tables.
 const BOLD: &str = "\u{1b}[1m";
-/// Faint, for column headers.
+/// Terminal code for faint text, for column headers.
 const FAINT: &str = "\u{1b}[2m";
 const PLAIN: &str = "\u{1b}[0m";
 
-/// Writes all tables, each below its title.
+/// Writes all tables, each with its title above.
 pub(super) fn write_page(
     answer: &Answer<'_>,
     paper: PageStyle,
@@ -56,7 +56,8 @@ pub(super) fn write_page(
     Ok(())
 }
 
-/// Formats the notes above all tables, followed by an empty line; empty if there are none.
+/// Formats the notes that come before the tables, and an empty line. Returns an empty text if there
+/// are no notes.
 pub(super) fn above(trace: &Trace, columns: Option<usize>) -> String {
     let (mut text, notes) = (String::new(), notes(trace));
     notes.iter().for_each(|note| push_line(&mut text, note, 2, columns));
@@ -119,7 +120,8 @@ fn head(trace: &Trace, windows: &[Window], part: &Part) -> String {
     format!("{of}: {busy} busy{window} ({share:.1} %){idle}{times}{calls}{listed}{left_out}")
 }
 
-/// Counts calls on the ignore list, and events hidden when the trace was stored.
+/// Returns the end of a title: how many calls are left out by the ignore list, and how many events
+/// by the stored view.
 fn left_out(part: &Part) -> String {
     let all = [
         (part.ignored, "call", "on the ignore list"),
@@ -131,12 +133,12 @@ fn left_out(part: &Part) -> String {
     if texts.is_empty() { String::new() } else { format!("; without {}", texts.join(" and ")) }
 }
 
-/// Formats the location of a row's function, with lines and columns from 1.
+/// Formats the location of a row's function. Lines and columns count from 1.
 pub(super) fn location(row: &TreeRow) -> String {
     place_of(&row.location)
 }
 
-/// Formats a location as file, line and column, counted from 1.
+/// Formats a location as file, line and column. Lines and columns count from 1.
 pub(super) fn place_of(place: &Location) -> String {
     if place.url.is_empty() {
         return String::new();
@@ -153,7 +155,7 @@ fn label(row: &TreeRow) -> String {
     plain(row.name())
 }
 
-/// Formats a number with `digits` decimals; a dash if it is not finite.
+/// Formats a number with `digits` decimals. A number that is not finite becomes a dash.
 pub(super) fn decimals(number: f64, digits: usize) -> String {
     if number.is_finite() { format!("{number:.digits$}") } else { "–".to_owned() }
 }
@@ -164,7 +166,7 @@ struct Units {
     starts: TimeUnit,
 }
 
-/// Formats the numbers of a row.
+/// Formats the numeric columns of a row.
 fn figures(shape: Shape, row: &TreeRow, busy: f64, units: Units) -> Vec<String> {
     let percent = |ms: f64| match row.is_idle() {
         true => "–".to_owned(),
@@ -201,8 +203,8 @@ fn heads(shape: Shape, units: Units) -> Vec<String> {
     start.into_iter().chain(heads.iter().map(|head| units.durations.head(head))).collect()
 }
 
-/// Writes a table. Rows are iterated twice, to measure and to write, because they may exceed the
-/// memory.
+/// Writes a table. The rows may exceed the memory, so they are read twice: first to measure the
+/// columns, then to write.
 fn write_table(
     answer: &Answer<'_>,
     part: &Part,
@@ -260,7 +262,7 @@ fn write_table(
     out.write_all(below.as_bytes())
 }
 
-/// Returns the name of a row, and its key or location.
+/// Returns the text columns of a row: its name, and its key or location.
 fn texts(row: &TreeRow, branch: &str, shape: Shape) -> [String; 2] {
     let last = match shape {
         Shape::Log => row.key.clone().unwrap_or_default(),
@@ -269,7 +271,7 @@ fn texts(row: &TreeRow, branch: &str, shape: Shape) -> [String; 2] {
     [format!("{branch}{}", label(row)), last]
 }
 
-/// Formats the lines about rows that are not shown.
+/// Formats the lines below a table that say how many rows are not shown.
 fn below(answer: &Answer<'_>, part: &Part, columns: Option<usize>) -> String {
     let mut text = String::new();
     let (small, ms) = part.table.small;
@@ -288,20 +290,21 @@ fn below(answer: &Answer<'_>, part: &Part, columns: Option<usize>) -> String {
     text
 }
 
-/// Formats a table with numbers to the right and the last two columns to the left. Columns in
-/// `spare` may be left out.
+/// Formats a table. Aligns the last two columns to the left, and the others, which are numbers, to
+/// the right. The columns in `spare` may be left out.
 pub(super) fn aligned(lines: &[Vec<String>], spare: &[usize], columns: Option<usize>) -> String {
     aligned_as(lines, &usual(lines[0].len()), spare, columns)
 }
 
-/// Returns the default alignment: two text columns after the numbers.
+/// Returns the default alignment: numbers to the right, and two text columns at the end to the
+/// left.
 fn usual(columns: usize) -> Vec<ColumnAlignment> {
     let mut set = vec![ColumnAlignment::Right; columns];
     set.iter_mut().rev().take(2).for_each(|column| *column = ColumnAlignment::Left);
     set
 }
 
-/// Formats a table aligned by `set`.
+/// Formats a table whose columns are aligned by `set`.
 pub(super) fn aligned_as(
     lines: &[Vec<String>],
     set: &[ColumnAlignment],
@@ -316,7 +319,7 @@ pub(super) fn in_markdown(lines: &[Vec<String>]) -> String {
     in_markdown_as(lines, &usual(lines[0].len()))
 }
 
-/// Formats a Markdown table aligned by `set`.
+/// Formats a Markdown table whose columns are aligned by `set`.
 pub(super) fn in_markdown_as(lines: &[Vec<String>], set: &[ColumnAlignment]) -> String {
     let mut text = markdown_head(&lines[0], set);
     lines[1..].iter().for_each(|line| text.push_str(&markdown_row(line, set)));

@@ -1,13 +1,13 @@
-//! Time units in text, one per table, chosen by its longest time.
+//! Units of time for tables. A table has one unit, which depends on its longest time.
 
 use crate::commands::info::duration_text;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct TimeUnit {
     pub(super) name: &'static str,
-    /// Units per millisecond.
+    /// Number of units in a millisecond.
     per_ms: f64,
-    /// Additional decimals.
+    /// Number of additional decimals.
     more: usize,
 }
 
@@ -15,7 +15,8 @@ impl TimeUnit {
     /// Milliseconds, the unit of DevTools.
     const MS: TimeUnit = TimeUnit { name: "ms", per_ms: 1.0, more: 0 };
 
-    /// Chooses the unit for times in milliseconds: ms if the longest is between 1 ms and 100 s.
+    /// Returns the unit for times given in milliseconds. It is ms if the longest is between 1 ms
+    /// and 100 s.
     pub(super) fn of(times: impl Iterator<Item = f64>) -> Self {
         let finite = times.map(f64::abs).filter(|ms| ms.is_finite());
         match finite.fold(0.0, f64::max) {
@@ -26,13 +27,13 @@ impl TimeUnit {
         }
     }
 
-    /// Chooses the unit for start times: seconds get three more decimals.
+    /// Returns the unit for start times. Seconds get three additional decimals.
     pub(super) fn of_starts(times: impl Iterator<Item = f64>) -> Self {
         let unit = TimeUnit::of(times);
         TimeUnit { more: if unit.name == "s" { 3 } else { 0 }, ..unit }
     }
 
-    /// Replaces `ms` in a column header by this unit.
+    /// Replaces `ms` at the end of a column header by this unit.
     pub(super) fn head(self, of_ms: &str) -> String {
         match of_ms.strip_suffix("ms") {
             Some(head) if head.is_empty() || head.ends_with(' ') => format!("{head}{}", self.name),
@@ -40,8 +41,8 @@ impl TimeUnit {
         }
     }
 
-    /// Formats milliseconds in this unit, with at least `decimals` decimals and three significant
-    /// digits; a dash if not finite.
+    /// Formats a time in this unit, with at least `decimals` decimals and three significant digits.
+    /// A time that is not finite becomes a dash.
     pub(super) fn shown(self, ms: f64, decimals: usize) -> String {
         /// Maximum number of decimals.
         const MOST: usize = 9;
@@ -56,7 +57,7 @@ impl TimeUnit {
     }
 }
 
-/// Formats milliseconds with a unit, for sentences.
+/// Formats a time with a suitable unit, for sentences.
 pub(super) fn time_text(ms: f64) -> String {
     let text = duration_text((ms.abs() * 1e6).round() as i128);
     if ms < 0.0 { format!("-{text}") } else { text }

@@ -11,7 +11,8 @@ use tracemill_write::keys::key_path::find_key;
 /// Maximum number of keys in a warning.
 const LISTED: usize = 12;
 
-/// Writes the values, one per line; if there are none, lists the existing keys.
+/// Writes the values of a key, one per line. If no input has the key, warns and lists the keys that
+/// exist.
 pub(super) fn run(
     key: &str,
     sources: &[Source],

@@ -31,9 +31,9 @@ use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::run::memory::MemoryBudget;
 use tracemill_trace::{Limits, Source};
 
-/// Maximum bytes of inputs that are checked for all viewers.
+/// Maximum size of inputs, in bytes, up to which they are checked for all viewers.
 const CERTAIN: u64 = 16 << 20;
-/// Maximum number of files kept open for that check.
+/// Maximum number of input files that stay open for this check.
 const HELD: usize = 16;
 
 pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -84,16 +84,17 @@ pub(super) fn run(args: &InfoArgs, messages: &Messages) -> Result<Exit, Failure>
     Ok(Exit::finished(lost))
 }
 
-/// Inputs to read a second time.
+/// The inputs of a second pass.
 enum Again<'s> {
-    /// Files opened before the first read, because their paths may be replaced meanwhile.
+    /// Files that were opened before the first pass, because their paths may name other files
+    /// later.
     Opened(Vec<(&'s Path, File)>),
-    /// Folders, or too many files to keep open.
+    /// Folders, or files that are too many to stay open.
     ByName(&'s [Source]),
 }
 
 impl<'s> Again<'s> {
-    /// Opens the inputs; returns `None` if one can be read only once.
+    /// Opens the inputs. Returns `None` if an input can be read only once.
     fn of(sources: &'s [Source]) -> Option<Self> {
         if !sources.iter().all(Source::is_rereadable) {
             return None;
@@ -106,7 +107,7 @@ impl<'s> Again<'s> {
         sources.iter().map(open).collect::<Option<_>>().map(Again::Opened)
     }
 
-    /// Reads the inputs; returns `None` if one is unreadable or too large.
+    /// Reads the inputs. Returns `None` if an input is unreadable or too large.
     fn sources(&self) -> Option<Cow<'s, [Source]>> {
         let files = match self {
             Again::ByName(sources) => return Some(Cow::Borrowed(sources)),
@@ -122,7 +123,7 @@ impl<'s> Again<'s> {
     }
 }
 
-/// Runs `check` for all viewers on small inputs that can be read again.
+/// Checks the inputs for all viewers. Returns `None` if they are large, or can be read only once.
 fn seen_by_viewers(
     again: Option<&Again<'_>>,
     report: &InfoReport,
@@ -133,7 +134,7 @@ fn seen_by_viewers(
         return None;
     }
     let sources = again?.sources()?;
-    // the progress bar is done, and small inputs need little of any lease
+    // the progress bar has ended, and small inputs need little memory
     let (progress, budget) = (Arc::default(), MemoryBudget::new(config.limits.memory));
     let limits = Limits { progress, budget, strict: false, ..config.limits.clone() };
     let config = Config { profiles: config.profiles.clone(), ..Config::of(limits) };

@@ -8,7 +8,7 @@ use clap::builder::styling::Style;
 
 const LABEL: usize = 11;
 
-/// A page of `info`: its sections from top to bottom.
+/// A page of `info`, which consists of sections.
 #[derive(Default)]
 pub(super) struct InfoPage(Vec<InfoSection>);
 
@@ -21,7 +21,7 @@ enum InfoSection {
 pub(super) struct FigureTable {
     pub(super) head: Vec<String>,
     pub(super) rows: Vec<Vec<String>>,
-    /// Line about omitted rows.
+    /// A line below the table about rows that are left out.
     pub(super) more: Option<String>,
 }
 
@@ -43,8 +43,8 @@ impl InfoPage {
         }
     }
 
-    /// Formats the page with labels on the left, bold if `color`. With `columns`, lines are wrapped
-    /// and names in tables shortened.
+    /// Formats the page as text, with labels on the left, which are bold with `color`. If `columns`
+    /// is given, wraps lines and shortens names in tables.
     pub(super) fn text(&self, color: bool, columns: Option<usize>) -> String {
         let style = if color { Style::new().bold() } else { Style::new() };
         let mut text = String::new();
@@ -97,7 +97,7 @@ impl InfoPage {
     }
 }
 
-/// Formats a table with names to the left and numbers to the right.
+/// Formats a table with names aligned to the left and numbers to the right.
 fn aligned(table: &FigureTable, columns: Option<usize>) -> Vec<String> {
     let rows: Vec<Vec<String>> = std::iter::once(&table.head)
         .chain(&table.rows)

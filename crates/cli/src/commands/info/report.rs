@@ -54,7 +54,7 @@ fn inputs(report: &InfoReport) -> Vec<String> {
     lines
 }
 
-/// Describes the omitted rows of a list.
+/// Returns a line that says how many rows of a list are left out.
 fn more(all: usize, listed: usize) -> Option<String> {
     let more = all.saturating_sub(listed) as u64;
     (more > 0).then(|| format!("… and {}; --json has all", grouped(more)))
@@ -83,7 +83,7 @@ fn time(report: &InfoReport) -> String {
     format!("{} to {} µs ({duration}{kept})", micros(start), micros(end))
 }
 
-/// Describes slices that never end.
+/// Returns a line about slices without an end.
 fn unended(report: &InfoReport) -> Option<String> {
     let Unended { slices, self_ns } = report.unended;
     let self_time = duration_text(self_ns.into());
@@ -94,7 +94,7 @@ fn unended(report: &InfoReport) -> Option<String> {
     })
 }
 
-/// Describes an event and its offset.
+/// Formats an event and its offset.
 fn moment(event: &RealEvent, report: &InfoReport) -> String {
     let ids = [("pid", &event.pid), ("tid", &event.tid)]
         .map(|(what, id)| format!("{what} {}", title(id, None)))
@@ -135,7 +135,7 @@ fn order(report: &InfoReport) -> String {
     }
 }
 
-/// Formats counts with names to the left, numbers to the right.
+/// Formats counts. Names are aligned to the left, and numbers to the right.
 fn counts(rows: &[(String, u64)]) -> Vec<String> {
     let rows: Vec<_> = rows.iter().map(|(name, n)| (short(Some(name)), grouped(*n))).collect();
     let names = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
@@ -156,7 +156,7 @@ fn row(first: String, usage: &Usage, has_self: bool) -> Vec<String> {
     row
 }
 
-/// Explains sums of times that exceed the trace's duration.
+/// Returns a note if sums of nested times exceed the duration of the trace.
 fn nested<'r>(
     mut rows: impl Iterator<Item = &'r Usage>,
     report: &InfoReport,
@@ -201,7 +201,7 @@ fn processes(report: &InfoReport) -> FigureTable {
     FigureTable { head: head(format!("({all})"), full), rows, more }
 }
 
-/// Adds tables that rank one kind of name by bytes and times.
+/// Adds tables of the names of one kind with the most bytes and the most time.
 fn tops(
     label: &'static str,
     list: &TopList,
@@ -211,7 +211,7 @@ fn tops(
 ) {
     let lists =
         [("by bytes", &list.by_bytes), ("by time", &list.by_time), ("by self", &list.by_self)];
-    // omit the ranking by self time if no column shows it
+    // without self times, the table by self time would repeat another
     for (by, rows) in lists.into_iter().filter(|(by, _)| has_self || *by != "by self") {
         let is_cut = (rows.len() as u64) < list.distinct;
         let of = if is_cut { format!(" of {}", grouped(list.distinct)) } else { String::new() };

@@ -1,11 +1,11 @@
-//! Times, names and counts as text.
+//! Formats times, names and counts as text.
 
 use crate::messages::plain;
 
-/// Maximum characters of a name in lists.
+/// Maximum number of characters of a name in lists.
 const NAME: usize = 60;
 
-/// Formats nanoseconds as microseconds, exactly.
+/// Formats nanoseconds as microseconds without loss.
 pub(in super::super) fn micros(ns: i64) -> String {
     let sign = if ns < 0 { "-" } else { "" };
     let ns = ns.unsigned_abs();
@@ -21,7 +21,7 @@ pub(in super::super) fn duration_text(ns: i128) -> String {
         0..1_000 => format!("{ns} ns"),
         1_000..1_000_000 => format!("{:.2} µs", ns as f64 / 1e3),
         1_000_000..1_000_000_000 => format!("{:.2} ms", ns as f64 / 1e6),
-        // above this it would round to 60.00 s
+        // from here on, seconds would be rounded to 60.00 s
         1_000_000_000..59_995_000_000 => format!("{:.2} s", ns as f64 / 1e9),
         _ if seconds < 60 => "1 min 0 s".to_owned(),
         _ if seconds < 3600 => format!("{} min {} s", seconds / 60, seconds % 60),
@@ -51,7 +51,8 @@ pub(in super::super) fn short(name: Option<&str>) -> String {
     }
 }
 
-/// Draws a bar per count, scaled to the largest; zero is a dot, because Markdown drops blanks.
+/// Draws a bar for each count. The largest count has the highest bar. A zero is a dot, because
+/// Markdown drops blanks.
 pub(super) fn sparkline(counts: &[u64]) -> String {
     const BARS: [char; 9] = ['·', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let most = counts.iter().copied().max().unwrap_or(0).max(1);

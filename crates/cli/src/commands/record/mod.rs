@@ -23,8 +23,8 @@ use std::process::{Command, ExitStatus};
 use std::{fs, io};
 use tracemill_trace::run::words::{plural, shell_word};
 
-/// Script that Node loads before the program; `INTERVAL` is replaced by the sampling interval in
-/// microseconds.
+/// The script that Node loads before the program. The word `INTERVAL` is replaced by the time
+/// between samples in microseconds.
 const PRELOAD: &str = include_str!("preload.cjs");
 
 /// Runs the program, then merges its recordings.
@@ -76,13 +76,14 @@ fn merge_args(args: &RecordArgs, folder: &Path) -> Option<MergeArgs> {
     }
 }
 
-/// Returns the exit status of a program as shells report it, unless it is 0.
+/// Returns the exit status with which the program ended, in the form that shells use. Returns
+/// `None` for status 0.
 fn passed_on(status: ExitStatus) -> Option<Exit> {
     let number = status.code().or_else(|| status.signal().map(|signal| 128 + signal))?;
     u8::try_from(number).ok().filter(|&number| number != 0).map(Exit::Program)
 }
 
-/// Runs the program until it ends.
+/// Runs the program and waits for its end.
 fn watch(args: &RecordArgs, folder: &RecordFolder) -> Result<ExitStatus, Failure> {
     let (program, words) = (&args.program[0], &args.program[1..]);
     let start = |source| Failure::Start { program: plain(&program.to_string_lossy()), source };
@@ -101,14 +102,14 @@ fn watch(args: &RecordArgs, folder: &RecordFolder) -> Result<ExitStatus, Failure
     child.wait().map_err(start)
 }
 
-/// Folder that Node writes to; temporary unless `--keep` names one.
+/// The folder to which Node writes. It is temporary unless `--keep` names one.
 struct RecordFolder {
-    /// Temporary folder, removed on drop.
+    /// The temporary folder, which is removed when dropped.
     temporary: tempfile::TempDir,
     files: PathBuf,
 }
 
-/// Counts of recorded files.
+/// Numbers of files that Node wrote.
 #[derive(Default)]
 struct Recorded {
     files: u64,
@@ -173,13 +174,13 @@ impl RecordFolder {
     }
 }
 
-/// Turns an I/O error about a path into a failure.
+/// Returns a function that converts an I/O error about a path to a failure.
 fn failure(path: &Path) -> impl FnOnce(io::Error) -> Failure {
     let path = path.display().to_string();
     move |source| Failure::Write { path, source }
 }
 
-/// Quotes a word for NODE_OPTIONS, with backslashes before quotes and backslashes.
+/// Quotes a word for NODE_OPTIONS. Quotes and backslashes get a backslash before them.
 fn quoted(word: &OsStr) -> OsString {
     let text = word.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{text}\"").into()

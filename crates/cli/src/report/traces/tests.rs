@@ -1,4 +1,4 @@
-//! Compares merge reports with their exact JSON.
+//! Compares reports of merges with the exact JSON that is expected.
 
 use super::*;
 use crate::args::test_config;
@@ -31,7 +31,7 @@ fn clock_reports_have_every_field() {
     assert_eq!(json!(moved), expected);
 }
 
-/// The report of a merge that has something to say in each respect.
+/// Returns the report of a merge in which every part of the report has content.
 fn merge_report(input: InputReport) -> MergeReport {
     let run = RunReport {
         inputs: vec![input],

@@ -1,4 +1,4 @@
-//! Comparisons as text, Markdown, CSV and JSON.
+//! Writes comparisons as text, Markdown, CSV and JSON.
 
 use super::super::data::quoted;
 use super::super::text::{aligned, in_markdown};
@@ -65,7 +65,7 @@ fn page(
     ];
     let mut lines = vec![heads.map(|head| unit.head(head)).to_vec()];
     lines.extend(rows.iter().map(|row| line(row, unit)));
-    // the verdict summarizes the interval
+    // the interval may be left out, because the verdict summarizes it
     const SPARE: [usize; 2] = [5, 4];
     text.push_str(&match markdown {
         true => in_markdown(&lines),
@@ -163,7 +163,8 @@ fn in_csv(rows: &[Difference], form: CsvForm) -> String {
     text
 }
 
-/// Builds JSON of schema `tracemill.diff/1`; additions keep the version. Lines count from 0.
+/// Builds JSON of schema `tracemill.diff/1`. Adding keys does not change the version. Lines count
+/// from 0.
 fn in_json(comparison: &Comparison, rows: &[Difference]) -> Value {
     let pair = |pair: Pair| json!([pair.base, pair.new]);
     let row = |row: &Difference| {

@@ -10,7 +10,7 @@ use tracemill_report::Stretch;
 use tracemill_trace::run::words::plural;
 
 impl ReportInputs<'_> {
-    /// Returns phases, the critical path and the slowest actions.
+    /// Returns the sections: phases, the critical path and the slowest actions.
     pub(super) fn build(&self) -> Vec<Section> {
         let Some(build) = &self.report.build else { return Vec::new() };
         let all = [self.phases(build), self.critical(build), self.actions(build)];
@@ -25,7 +25,7 @@ impl ReportInputs<'_> {
             .ms("dur_ms", "ms", |phase| length(&phase.1))
             .percent("dur_pct", "%", |phase| percent_of(length(&phase.1), all))
             .words("name", "phase", |phase| Cell::text(&phase.0));
-        // in time order and regardless of -n: there are few
+        // lists all phases in time order, whatever -n is, because they are few
         let next = |phase: &&(String, Window)| self.next.of_window(&["report"], phase.1);
         Section::new("phases", columns, &build.phases, next).with(
             format!("{} in {}", time_text(all), plural(build.phases.len() as u64, "phase")),

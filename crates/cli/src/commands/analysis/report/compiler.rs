@@ -14,7 +14,7 @@ use tracemill_report::Stretch;
 use tracemill_trace::run::words::plural;
 
 impl ReportInputs<'_> {
-    /// Returns source files, templates, functions and headers.
+    /// Returns the sections: source files, templates, functions and headers.
     pub(super) fn compiler(&self) -> Vec<Section> {
         let Some(compiled) = &self.report.compiled else { return Vec::new() };
         let sets = "names that differ in arguments of templates only are one";
@@ -99,13 +99,13 @@ impl ReportInputs<'_> {
         )
     }
 
-    /// Returns the command that shows what ran during an event.
+    /// Returns the command that shows the activity during an event.
     fn within(&self, interval: &Stretch) -> String {
         self.next.of_stretch(&["tree"], &self.trace.threads[interval.thread], interval.window)
     }
 }
 
-/// Returns the columns of summed costs.
+/// Returns the columns of tables with counts and total times.
 fn sums<'c, T>(of: impl Fn(&T) -> &Costly + Copy + 'c) -> Columns<'c, T> {
     Columns::new()
         .ms("total_ms", "ms", move |row| of(row).total)

@@ -12,7 +12,7 @@ use tracemill_report::StreamIdle;
 use tracemill_trace::run::words::{grouped, plural};
 
 impl ReportInputs<'_> {
-    /// Returns device usage, kernel kinds, idle reasons and kernels.
+    /// Returns the sections: device usage, kinds of kernels, reasons of idle time, and kernels.
     pub(super) fn devices(&self) -> Vec<Section> {
         let Some(devices) = &self.report.devices else { return Vec::new() };
         let all = [
@@ -55,7 +55,7 @@ impl ReportInputs<'_> {
             .count("launched", "", |devices| devices.launched)
             .words("pid", "", |devices| Cell::id(&thread(devices).pid))
             .words("input", "", |word| self.input(word.thread));
-        // in the order of the trace, so that ranks can be compared
+        // devices keep the order of the trace, so that ranks can be compared
         let rows = devices.all.iter().take(self.rows);
         let next = |device: &&Device| self.next.of_process(&["top"], thread(device));
         let mut section = Section::new("gpu", columns, rows, next).of(devices.all.len() as u64);
@@ -178,7 +178,8 @@ impl ReportInputs<'_> {
         )
     }
 
-    /// Names the device of a thread by its pid; with several inputs, by its input too.
+    /// Returns the name of a thread's device: its pid. If there are several inputs, the name also
+    /// has the input.
     fn device(&self, thread: usize) -> String {
         let thread = &self.trace.threads[thread];
         match &self.trace.inputs[..] {

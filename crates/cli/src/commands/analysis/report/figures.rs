@@ -1,4 +1,4 @@
-//! Values of the figures that limits refer to.
+//! Values of the figures to which limits refer.
 
 use crate::args::{Figure, GateRow};
 use tracemill_report::Device;
@@ -7,7 +7,7 @@ use tracemill_report::Report;
 use tracemill_report::Stretch;
 use tracemill_report::Visit;
 
-/// Returns the rows of functions and events for checking limits.
+/// Returns the rows of functions and events to which limits apply.
 pub(super) fn gate_rows(report: &Report) -> impl Iterator<Item = GateRow> {
     let rows = report.hot.iter().flat_map(|part| &part.table.rows);
     rows.map(|row| GateRow {
@@ -57,7 +57,7 @@ fn devices(report: &Report) -> Result<&Devices, &'static str> {
     report.devices.as_ref().ok_or("the trace has no kernels of PyTorch's profiler")
 }
 
-/// Returns how much of all communication overlaps computation, in percent.
+/// Returns the part of all communication that overlaps computation, in percent.
 fn overlap(devices: &Devices) -> Result<f64, &'static str> {
     let sum = |of: fn(&Device) -> f64| devices.all.iter().map(of).sum::<f64>();
     match sum(|device| device.communication) {
@@ -66,7 +66,7 @@ fn overlap(devices: &Devices) -> Result<f64, &'static str> {
     }
 }
 
-/// Returns the worst value of a figure over all navigations, or the reason why it is missing.
+/// Returns the worst value of a figure in all navigations, or the reason why it is missing.
 fn worst(report: &Report, figure: Figure) -> Result<f64, &'static str> {
     let visits =
         report.visits.as_ref().ok_or("Chrome did not record it")?.as_ref().map_err(|why| *why)?;

@@ -68,7 +68,7 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
             place.write(write::page(&head, &sections, args.form.markdown, columns).as_bytes())?;
         }
     }
-    // phases of Bazel may begin after the last event
+    // phases of Bazel may begin after the last event, so they count too
     let has_phases = report.build.as_ref().is_some_and(|build| !build.phases.is_empty());
     let is_empty = !has_phases && report.hot.as_ref().is_none_or(|part| part.table.rows.is_empty());
     let (begins, ends) = job.trace.bounds;

@@ -1,25 +1,25 @@
-//! Commands for the next step, quoted for a shell.
+//! Builds the commands that a report suggests as next steps, quoted for a shell.
 
 use crate::args::flag_words;
 use tracemill_analysis::{Thread, Window};
 use tracemill_join::config::id_set::IdSet;
 use tracemill_trace::run::words::shell_word;
 
-/// Arguments that the commands share.
+/// The arguments that all suggested commands share.
 pub(super) struct Next {
-    /// Inputs, with the flags that affect how they are read.
+    /// Inputs, with the flags that determine how they are read.
     pub(super) inputs: Vec<String>,
     /// Flags that select threads and events.
     pub(super) part: Vec<String>,
     /// Flags that select events but not threads.
     pub(super) rules: Vec<String>,
-    /// Flags of the requested window.
+    /// Flags that select the window of the report.
     pub(super) window: Vec<String>,
-    /// Time that the times of the report are relative to, in nanoseconds on the clock of the trace.
+    /// Time 0 of the report's times, in nanoseconds on the clock of the trace.
     pub(super) origin: i64,
 }
 
-/// Returns the flags of a window whose times are relative to `origin`.
+/// Returns flags that select a window. `origin` is time 0 of the window, in nanoseconds as written.
 pub(super) fn window_words(window: Window, origin: i64) -> Vec<String> {
     let time = |ms: f64| format!("@{}ns", (ms * 1e6).round() as i128 + i128::from(origin));
     vec!["--from".to_owned(), time(window.from), "--to".to_owned(), time(window.to)]
@@ -34,7 +34,7 @@ fn thread_words(thread: &Thread) -> Vec<String> {
 }
 
 impl Next {
-    /// Returns the quoted inputs if they are too long to repeat in every command.
+    /// Returns the quoted inputs, if they are too long to be in every command.
     pub(super) fn many_inputs(&self) -> Option<String> {
         let words = self.inputs.iter().map(|word| shell_word(word)).collect::<Vec<_>>();
         let text = words.join(" ");
@@ -50,17 +50,17 @@ impl Next {
         line
     }
 
-    /// Returns a command for the threads and window of the report.
+    /// Returns a command for the threads and the window of the report. `words` begin the command.
     pub(super) fn of_all(&self, words: &[&str]) -> String {
         self.line(&[&owned(words), &self.part, &self.window])
     }
 
-    /// Returns a command for one thread, in the window of the report.
+    /// Returns a command for one thread in the window of the report.
     pub(super) fn of_thread(&self, words: &[&str], thread: &Thread) -> String {
         self.line(&[&owned(words), &thread_words(thread), &self.rules, &self.window])
     }
 
-    /// Returns a command for one process, in the window of the report.
+    /// Returns a command for the process of a thread in the window of the report.
     pub(super) fn of_process(&self, words: &[&str], thread: &Thread) -> String {
         let pid = id_words("--pid", thread.pid_text());
         self.line(&[&owned(words), &pid, &self.rules, &self.window])
@@ -91,14 +91,14 @@ impl Next {
         self.line(&[&owned(words), &owned(&["--event", key]), &self.rules])
     }
 
-    /// Returns a command for the inputs without further flags.
+    /// Returns a command for the inputs that has no other flags.
     pub(super) fn of_inputs(&self, words: &[&str]) -> String {
         self.line(&[&owned(words)])
     }
 }
 
 fn owned(words: &[&str]) -> Vec<String> {
-    // texts from the trace may begin with a hyphen
+    // the values of these flags may begin with a hyphen
     const WITH_TEXT: [&str; 4] = ["--peek", "--text", "--focus", "--name"];
     let mut all: Vec<String> = Vec::new();
     for &word in words {

@@ -9,16 +9,17 @@ use tracemill_report::Party;
 use tracemill_report::Visit;
 use tracemill_trace::run::words::{grouped, plural};
 
-/// A third party with its work during one navigation.
+/// The work of a third party during one navigation.
 struct PartyRow<'r> {
     visit: &'r Visit,
     party: &'r Party,
-    /// Main-thread milliseconds of all parties during the navigation.
+    /// Main-thread time of all parties during the navigation, in milliseconds.
     sum: f64,
 }
 
 impl ReportInputs<'_> {
-    /// Returns the work of each party by navigation; `None` if there is none.
+    /// Returns the section with the work of each party, by navigation. Returns `None` if there is
+    /// none.
     pub(super) fn parties(&self) -> Option<Section> {
         let visits = self.report.visits.as_ref()?.as_ref().ok()?;
         let all = || self.report.parties.iter().flatten();

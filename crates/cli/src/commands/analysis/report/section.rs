@@ -1,5 +1,5 @@
-//! Sections of the report: figures and a table, rendered as text, Markdown or JSON from the same
-//! cells.
+//! Sections of a report. A section has a sentence with figures, and a table. Text, Markdown and
+//! JSON are written from the same cells.
 
 use super::super::text::decimals;
 use super::super::unit::TimeUnit;
@@ -10,16 +10,16 @@ use serde_json::{Value, json};
 use tracemill_analysis::id_text;
 use tracemill_trace::run::words::grouped;
 
-/// Value of a table cell or figure.
+/// Value of a table cell or of a figure in the sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Cell {
     Ms(f64),
     Percent(f64),
     Count(u64),
-    /// Other number.
+    /// A number that is neither a time, a percentage nor a count.
     Number(f64),
     Text(String),
-    /// A JSON value and its text.
+    /// A value in JSON, and its form in text.
     Json(Value, String),
     None,
 }
@@ -29,12 +29,12 @@ impl Cell {
         Cell::Text(text.into())
     }
 
-    /// Returns a text cell, or an empty one if the text is missing or empty.
+    /// Returns a text cell. If the text is missing or empty, returns an empty cell.
     pub(super) fn optional(text: Option<&str>) -> Self {
         text.filter(|text| !text.is_empty()).map_or(Cell::None, Cell::text)
     }
 
-    /// Returns the cell of a pid or tid as written.
+    /// Returns the cell of a pid or tid, which is given as written in the trace.
     pub(super) fn id(written: &[u8]) -> Self {
         Cell::Json(id(&String::from_utf8_lossy(written)), id_text(written))
     }
@@ -65,21 +65,22 @@ impl Cell {
     }
 }
 
-/// Names and layout of a column.
+/// Name and layout of a column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ColumnHead {
-    /// Key in JSON.
+    /// Key of the column in JSON.
     pub(super) key: &'static str,
-    /// Header in text; empty for columns that only JSON has.
+    /// Header of the column in text. Empty if only JSON has the column.
     pub(super) head: &'static str,
     pub(super) set: ColumnAlignment,
-    /// Whether the column may be left out on narrow terminals; the last such column goes first.
+    /// Whether the column may be left out on a narrow terminal. If there are several such columns,
+    /// the last one is left out first.
     pub(super) is_spare: bool,
 }
 
 type ToCell<'c, T> = Box<dyn Fn(&T) -> Cell + 'c>;
 
-/// Columns of a table with one row per `T`.
+/// Columns of a table that has one row for each `T`.
 pub(super) struct Columns<'c, T>(Vec<(ColumnHead, ToCell<'c, T>)>);
 
 impl<'c, T> Columns<'c, T> {
@@ -98,13 +99,13 @@ impl<'c, T> Columns<'c, T> {
         self
     }
 
-    /// Allows leaving out the last column before others become unreadably narrow.
+    /// Marks the column added last as one that may be left out on a narrow terminal.
     pub(super) fn spare(mut self) -> Self {
         self.0.iter_mut().last().into_iter().for_each(|column| column.0.is_spare = true);
         self
     }
 
-    /// Adds a right-aligned column.
+    /// Adds a right-aligned column of numbers.
     pub(super) fn figure(
         self,
         key: &'static str,
@@ -114,7 +115,7 @@ impl<'c, T> Columns<'c, T> {
         self.add(key, head, ColumnAlignment::Right, cell)
     }
 
-    /// Adds a left-aligned column.
+    /// Adds a left-aligned column of texts.
     pub(super) fn words(
         self,
         key: &'static str,
@@ -155,21 +156,22 @@ impl<'c, T> Columns<'c, T> {
 #[derive(Clone, Debug)]
 pub(super) struct Section {
     pub(super) id: &'static str,
-    /// Sentence with the figures.
+    /// Sentence above the table, which mentions the figures.
     pub(super) head: String,
     pub(super) figures: Vec<(&'static str, Cell)>,
-    /// Reason why a figure is missing.
+    /// Reason why a figure in the sentence is missing.
     pub(super) why: Option<String>,
     pub(super) columns: Vec<ColumnHead>,
     pub(super) rows: Vec<Vec<Cell>>,
-    /// Number of rows left out.
+    /// Number of rows that the table does not show.
     pub(super) left_out: u64,
-    /// Command that shows more, for each row.
+    /// For each row, a command that shows more about it.
     pub(super) next: Vec<String>,
 }
 
 impl Section {
-    /// Creates a section with a table: one row per item of `rows`, and its command.
+    /// Creates a section with a table. Each item of `rows` becomes a row, for which `next` returns
+    /// the command.
     pub(super) fn new<T>(
         id: &'static str,
         columns: Columns<'_, T>,
@@ -186,12 +188,12 @@ impl Section {
         Section { id, head, figures, why: None, columns, rows, left_out: 0, next }
     }
 
-    /// Sets the number of all rows, including those left out.
+    /// Sets the number of all rows, including rows that are not shown.
     pub(super) fn of(self, all: u64) -> Self {
         Section { left_out: all.saturating_sub(self.rows.len() as u64), ..self }
     }
 
-    /// Sets the sentence and its figures.
+    /// Sets the sentence above the table, and the figures in it.
     pub(super) fn with(self, head: impl Into<String>, figures: Vec<(&'static str, Cell)>) -> Self {
         Section { head: head.into(), figures, ..self }
     }

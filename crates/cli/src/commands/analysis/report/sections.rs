@@ -1,4 +1,4 @@
-//! Sections that any trace may have.
+//! Builds the sections that any trace may have.
 
 use super::super::data::percent_of;
 use super::super::text::location;
@@ -17,7 +17,7 @@ use tracemill_report::Stretch;
 use tracemill_report::ThreadSums;
 use tracemill_trace::run::words::{grouped, plural};
 
-/// Trace, report and settings that the sections are built from.
+/// The report, its trace, and the options from which the sections are built.
 pub(super) struct ReportInputs<'a> {
     pub(super) trace: &'a Trace,
     pub(super) report: &'a Report,
@@ -149,7 +149,7 @@ impl ReportInputs<'_> {
         ms - self.trace.start_ms()
     }
 
-    /// Names a thread in a few words.
+    /// Returns a short text that names a thread.
     pub(super) fn thread(&self, at: usize) -> String {
         let thread = &self.trace.threads[at];
         let ids = format!("{}/{}", thread.pid_text(), thread.tid_text());
@@ -212,7 +212,7 @@ impl ReportInputs<'_> {
             .words("pid", "", |interval| Cell::id(&thread(interval).pid))
             .words("tid", "", |word| Cell::id(&thread(word).tid));
         Section::new(id, columns, rows, |interval| match &interval.key {
-            // no tree contains the event
+            // the event is not in any tree
             _ if interval.paths.is_empty() => {
                 self.next.events_of(thread(interval), interval.window)
             }
@@ -281,7 +281,7 @@ pub(super) fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Joins the names of a path; long paths are cut in the middle.
+/// Joins the names of a path. Leaves out names in the middle of a long path.
 fn path_text(path: &TreePath) -> String {
     const SHOWN: usize = 3;
     let names: Vec<&str> = path.rows.iter().map(TreeRow::name).collect();

@@ -1,4 +1,4 @@
-//! Sections about pages: user-visible delays and network requests.
+//! Builds the sections about pages: delays that users notice, and network requests.
 
 use super::section::{Cell, Columns, Section};
 use super::sections::ReportInputs;
@@ -19,7 +19,7 @@ fn metric_cell<T>(metric: &Metric<T>, cell: impl Fn(&T) -> Cell) -> Cell {
     metric.as_ref().map_or(Cell::None, cell)
 }
 
-/// Formats durations in milliseconds, separated by dots.
+/// Formats durations in milliseconds, with dots between them.
 fn parts(all: &[Option<f64>]) -> String {
     let shown =
         all.iter().map(|us| us.map_or("–".to_owned(), |us| format!("{:.0}", us / 1000.0)));
@@ -85,7 +85,7 @@ fn url(visit: &&Visit) -> Cell {
 }
 
 impl ReportInputs<'_> {
-    /// Returns the web metrics of each navigation.
+    /// Returns the section with the web metrics of each navigation.
     pub(super) fn web(&self) -> Option<Section> {
         let (visits, why) = match self.report.visits.as_ref()? {
             Ok(visits) => (&**visits, None),

@@ -1,4 +1,4 @@
-//! Reports as text, Markdown and JSON.
+//! Writes reports as text, Markdown and JSON.
 
 use super::super::text::{aligned_as, in_markdown_as};
 use super::super::unit::TimeUnit;
@@ -10,15 +10,15 @@ use serde_json::{Map, Value, json};
 use tracemill_trace::run::words::grouped;
 use unicode_width::UnicodeWidthStr;
 
-/// Head of a report.
+/// The first lines of a report.
 pub(super) struct PageHead {
     pub(super) text: String,
-    /// Quoted inputs, if commands refer to them by a shell variable.
+    /// The quoted inputs, if commands name them by a shell variable.
     pub(super) inputs: Option<String>,
     pub(super) members: Vec<(&'static str, Value)>,
 }
 
-/// Formats the report for a terminal of this width; commands are not cut.
+/// Formats the report for a terminal with so many columns. Commands are never cut.
 pub(super) fn page(
     head: &PageHead,
     sections: &[Section],
@@ -62,13 +62,14 @@ pub(super) fn page(
     text
 }
 
-/// Replaces the inputs at the end of a command by the shell array.
+/// Replaces the inputs at the end of a command by a shell array. Without `inputs`, keeps the
+/// command.
 fn shortened(command: &str, inputs: Option<&str>) -> String {
     let rest = inputs.and_then(|inputs| command.strip_suffix(inputs));
     rest.map_or_else(|| command.to_owned(), |rest| format!("{rest}\"${{F[@]}}\""))
 }
 
-/// Chooses the units of the shown columns: one for all durations, one for start times.
+/// Returns the units of the shown columns: the same one for all durations, and one for start times.
 fn units(section: &Section, shown: &[usize]) -> Vec<TimeUnit> {
     let is_start = |at: &usize| section.columns[*at].key.starts_with("start");
     let times = |starts: bool| {
@@ -124,7 +125,8 @@ fn table(
     }
 }
 
-/// Formats a table with each command below its row, because commands are too wide for a column.
+/// Formats a table. The command of each row is on a line below the row, because commands are too
+/// wide for a column.
 fn with_commands_below(
     mut lines: Vec<Vec<String>>,
     set: &[ColumnAlignment],
@@ -135,7 +137,7 @@ fn with_commands_below(
     let rows = aligned_as(&lines, &set[..set.len() - 1], spare, Some(columns));
     let mut text = String::new();
     for (at, row) in rows.lines().enumerate() {
-        // the last line may name the columns left out
+        // the last line has no command if it names the columns that were left out
         match commands.get(at) {
             Some(_) if at == 0 => text.push_str(&format!("{row}\n")),
             Some(command) => {
@@ -148,7 +150,8 @@ fn with_commands_below(
     text
 }
 
-/// Appends a command, broken for the terminal with backslashes.
+/// Appends a command. If the command is wider than the terminal, breaks it into lines that end with
+/// a backslash.
 fn push_command(text: &mut String, command: &str, columns: usize) {
     let (mut at, mut quote) = (0, None);
     let mut words: Vec<String> = vec![String::new()];
@@ -178,7 +181,7 @@ fn push_command(text: &mut String, command: &str, columns: usize) {
     text.push('\n');
 }
 
-/// Builds JSON of schema `tracemill.report/1`; additions keep the version.
+/// Builds JSON of schema `tracemill.report/1`. Adding keys does not change the version.
 pub(super) fn json(head: &PageHead, sections: &[Section]) -> Value {
     let mut all = Map::new();
     all.insert("schema".to_owned(), json!("tracemill.report/1"));
