@@ -97,7 +97,7 @@ fn marker_fit_is_reported() {
         .with("none.json", event("other", "5", ""));
     let run = folder.run("merge a.json b.json none.json --align marker:step -v").ends(0);
     let parts = [
-        "none.json has no event named step: it is not aligned by this rule",
+        "none.json has no event named step: this input is not aligned by this rule",
         "clock of b.json -1.055ms (marker:step), 1,000 events, the worst is off by 500µs, certain to ±499.5µs",
         "--scale b.json=0.999001000",
     ];

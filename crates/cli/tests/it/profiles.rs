@@ -230,7 +230,7 @@ fn several_profiles_of_one_thread_get_separate_threads() {
     let run = folder
         .run("merge CPU.20260101.000000.5.0.001.cpuprofile CPU.20260101.000000.5.0.002.cpuprofile")
         .ends(0)
-        .says(&["002", "it is moved to pid", "tid 10000000"]);
+        .says(&["002", "the profile is moved to pid", "tid 10000000"]);
     let report = json(&folder.pipe("profile list - --json", run.stdout).ends(0).stdout);
     let profiles = report["profiles"].as_array().expect("profiles");
     assert_eq!(profiles.len(), 2);

@@ -103,7 +103,7 @@ rules! {
     Grammar "grammar" (E A A) "text that is not JSON";
     Malformed "malformed" (E A A) "an event that cannot be read: an unescaped quote, an unfinished string or stray text";
     Unbalanced "unbalanced" (E A A) "a bracket that does not match";
-    Truncated "truncated" (E A A) "cut off before its end";
+    Truncated "truncated" (E A A) "the text is cut off before its end";
     Garbage "garbage" (E A A) "text between the events that is not an event";
     NotEvents "not-events" (E A A) "traceEvents is not an array";
     Unclosed "unclosed" (N E N) "a document without its closing brackets, as a killed producer leaves it";
@@ -111,10 +111,10 @@ rules! {
     Separators "separators" (N E N) "a missing, leading or doubled comma between events";
     // shape
     SeveralDocuments "several-documents" (N E E) "several documents in one input";
-    Ndjson "ndjson" (N E E) "one event per line, without brackets around them";
+    Ndjson "ndjson" (N E E) "one event per line, without brackets around the events";
     NoEvents "no-events" (E A A) "no events, so viewers show nothing";
-    DuplicateKey "duplicate-key" (N A A) "a key outside the events that appears twice: readers use the last one";
-    ReportedLoss "reported-loss" (W N N) "a key outside the events that says that data was lost while the trace was recorded";
+    DuplicateKey "duplicate-key" (N A A) "a top-level key appears twice: readers use the last one";
+    ReportedLoss "reported-loss" (W N N) "a top-level key reports that the recording lost data";
     Packing "packing" (O E O) "a compression or encoding that DevTools cannot open";
     TooLarge "too-large" (O E O) "512 MiB or more of text: DevTools cannot open it";
     Opening "opening" (O O E) "the file does not begin with {\" or [{\", by which Perfetto recognises a trace";
@@ -122,12 +122,12 @@ rules! {
     // fields
     MissingName "missing-name" (W E W) "an event without a name";
     NamelessEnd "nameless-end" (N E O) "an E event without a name, as the format allows";
-    MissingCat "missing-cat" (N E O) "an event without cat";
-    MissingArgs "missing-args" (N W O) "an event without args";
+    MissingCat "missing-cat" (N E O) "an event without the field cat";
+    MissingArgs "missing-args" (N W O) "an event without the field args";
     MissingPhase "missing-phase" (W W W) "an event without a phase (ph)";
     UnknownPhase "unknown-phase" (W W W) "a phase (ph) that the format does not have";
-    MissingPid "missing-pid" (W W W) "an event without pid";
-    MissingTid "missing-tid" (W W N) "an event of a thread without tid";
+    MissingPid "missing-pid" (W W W) "an event without the field pid";
+    MissingTid "missing-tid" (W W N) "a thread's event without the field tid";
     MissingTs "missing-ts" (W W W) "an event without a time stamp (ts)";
     BadNumber "bad-number" (E E E) "a ts or dur that is not a number";
     StringTime "string-time" (W E N) "a ts or dur in quotes";
@@ -138,24 +138,24 @@ rules! {
     PrecisionTs "precision" (W W W) "a ts or dur with more digits than a double holds: viewers round it";
     NegativeTs "negative-ts" (N N N) "a ts below 0";
     NegativeDur "negative-dur" (W W W) "a dur below 0";
-    NoDur "no-dur" (W W W) "an X event without dur";
+    NoDur "no-dur" (W W W) "an X event without the field dur";
     LowerInstant "lower-instant" (N W O) "an instant of phase i, which DevTools does not show";
     IgnoredPhase "ignored-phase" (O O W) "a phase (ph) that Perfetto does not read";
     // order
     Unsorted "unsorted" (S N N) "events are not sorted by time (harmless: viewers sort)";
     UnsortedThread "unsorted-thread" (S N N) "events of a thread are not sorted by time (harmless: viewers sort)";
     LateMetadata "late-metadata" (N N N) "a metadata event (M) after other events";
-    LateUntimed "late-untimed" (N N N) "an event without a time after others that have one";
+    LateUntimed "late-untimed" (N N N) "an event without a time after events with a time";
     // pairs
-    BeginWithoutEnd "begin-without-end" (W N N) "a B event without its E";
-    EndWithoutBegin "end-without-begin" (W N N) "an E event without its B";
+    BeginWithoutEnd "begin-without-end" (W N N) "a B event without an E event";
+    EndWithoutBegin "end-without-begin" (W N N) "an E event without a B event";
     Crossing "crossing" (W E W) "an E event whose name differs from that of the innermost open B event";
     Overlap "overlap" (W E E) "an X event or a pair of B and E that begins inside another on its thread and ends after it";
     BeThreads "be-threads" (O W O) "B and E events on several threads: DevTools pairs them across the whole file";
     MissingAsyncId "missing-id" (W W W) "an async or flow event without an id";
-    AsyncWithoutEnd "async-without-end" (W N N) "an async begin (b, S) without its end";
-    AsyncWithoutBegin "async-without-begin" (W N N) "an async end (e, F) without its begin";
-    AsyncOutside "async-outside" (W N N) "an async step (n, T, p) outside of any pair of its id";
+    AsyncWithoutEnd "async-without-end" (W N N) "an async begin (b, S) without an end";
+    AsyncWithoutBegin "async-without-begin" (W N N) "an async end (e, F) without a begin";
+    AsyncOutside "async-outside" (W N N) "an async step (n, T, p) that is not between a begin and an end with its id";
     FlowWithoutEnd "flow-without-end" (W N N) "a flow start (s) without an end";
     FlowWithoutBegin "flow-without-begin" (W N N) "a flow step or end (t, f) without a start";
     SharedAsyncId "shared-async-id" (W W W) "async events of several processes share cat, name and id: viewers mix them up";
@@ -168,7 +168,7 @@ rules! {
     // viewers
     Enhanced "enhanced" (O E O) "the word enhancedTraceVersion, which makes DevTools read the file in a different way";
     NothingDrawn "nothing-drawn" (O E O) "no event of phase B, E, X or I with a time other than 0: DevTools draws nothing";
-    ProfilesAlone "profiles-alone" (O E O) "nothing but CPU profiles: DevTools draws nothing without an event of phase B, E, X or I";
+    ProfilesAlone "profiles-alone" (O E O) "only CPU profiles: DevTools draws nothing if there is no event of phase B, E, X or I";
     TwoStarts "two-starts" (O W O) "more than one TracingStartedInBrowser: DevTools uses the start and main frame of the last one";
     EmptyStart "empty-start" (O E O) "TracingStartedInBrowser without args.data: DevTools cannot open the file";
     BareArgs "bare-args" (O E O) "an event without args that DevTools requires for its name (such as args.data): DevTools cannot open the file";
@@ -178,10 +178,10 @@ rules! {
     // CPU profiles
     ManySamples "many-samples" (O E O) "a ProfileChunk of more than 10,000 samples, nodes or steps";
     ProfileId2 "profile-id2" (O E O) "a CPU profile event with id2 and no id: DevTools reads only id, so it merges all such profiles of a process";
-    ProfileParents "profile-parents" (O E O) "a CPU profile whose first node lists its children while others name their parent: DevTools drops those others";
-    ProfilesPerThread "profiles-per-thread" (O W O) "another CPU profile of the same thread: DevTools shows only one";
+    ProfileParents "profile-parents" (O E O) "a CPU profile whose first node lists its children, while other nodes name their parent: DevTools drops those other nodes";
+    ProfilesPerThread "profiles-per-thread" (O W O) "another CPU profile of the same thread: DevTools shows only one of them";
     ChunkOrder "chunk-order" (O E E) "a CPU profile whose chunks are not in time order";
-    HeadlessProfile "headless-profile" (W E W) "a CPU profile without its Profile event";
+    HeadlessProfile "headless-profile" (W E W) "a CPU profile without a Profile event";
     ChunkLengths "chunk-lengths" (W W E) "a ProfileChunk whose samples and timeDeltas differ in number";
     UnsignedDeltas "unsigned-deltas" (W W W) "a CPU profile with a time step of 36 to 71 minutes, which looks like a negative number written unsigned (4294967246 for -50)";
     DeltasInside "deltas-inside" (O E O) "a ProfileChunk whose timeDeltas are in args.data.cpuProfile: DevTools reads args.data.timeDeltas, and draws no calls";

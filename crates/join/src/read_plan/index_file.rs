@@ -38,9 +38,9 @@ impl Unused {
             Unused::Copied => "the trace was modified after its index was built, or is a copy",
             Unused::Damaged => "the trace is damaged, or not strictly valid JSON",
             Unused::Tied => {
-                "some events depend on others anywhere in the trace (DevTools annotations, E events of another name, long flows, several documents)"
+                "parts of the trace depend on events anywhere in it: DevTools annotations, long flows, several documents, or E events named differently from their B events"
             }
-            Unused::Most => "the run needs most of the trace anyway",
+            Unused::Most => "the run needs most of the trace, so the index would save little",
             Unused::Packed => "the input is not seekable: it is a pipe, or compressed as one block",
             Unused::NoRoom => {
                 "the index lacks the requested data, or the memory budget is too small for it"

@@ -245,12 +245,12 @@ impl Warning {
             }
             Warning::FramesKeptApart { document, id } => write!(
                 f,
-                "document {document} redefines stack frame {id} of an earlier document: its frames are not merged, and \
-                 `sf` in its events now refers to the earlier frame"
+                "document {document} redefines stack frame {id} of an earlier document: the stack frames of the later document \
+                 are not merged, and `sf` in its events now refers to the earlier frame"
             ),
             Warning::BreaksEscaped(count) => write!(
                 f,
-                "{} inside strings replaced by escapes, so that each event is one line",
+                "replaced {} inside strings by escapes, so that each event is one line",
                 plural(*count, "raw line break")
             ),
             _ => Ok(()),
@@ -272,7 +272,7 @@ impl Warning {
                 write!(f, "the output has {has} MiB of text, but DevTools opens less than 512 MiB")
             }
             _ => f.write_str(
-                "DevTools hides the CPU profiles among the inputs: in a browser's trace it shows only processes with a page",
+                "DevTools hides the CPU profiles among the inputs, because in a browser's trace it shows only processes with a page",
             ),
         }
     }
@@ -281,7 +281,7 @@ impl Warning {
         match self {
             Warning::UnorderedStream(stream) => write!(
                 f,
-                "CPU profile of {stream}: no order of its chunks defines every node before it is used; the chunks stay in time order"
+                "CPU profile of {stream}: some nodes are used before they are defined, in any order of the chunks; the chunks stay in time order"
             ),
             Warning::EmptyProfile([pid, tid, id]) => {
                 write!(
@@ -291,8 +291,8 @@ impl Warning {
             }
             Warning::ProfilesKeptWhole(count) => write!(
                 f,
-                "{} not cut to the windows: a CpuProfile event cannot be cut, nor can a profile without the Profile \
-                 event that gives its start",
+                "did not cut {} to the windows: a CpuProfile event cannot be cut, and neither can a profile without a Profile \
+                 event, which has the start time",
                 plural(*count, "CPU profile")
             ),
             _ => Ok(()),
@@ -305,14 +305,14 @@ impl Warning {
                 let are = if *larger == 1 { "is" } else { "are" };
                 let also = match viewer {
                     Some(_) => {
-                        "; each part also gets the events that the viewer needs, so choose a smaller size"
+                        "; the events that the viewer needs are added to each part, so choose a smaller size"
                     }
                     None => "",
                 };
                 write!(
                     f,
-                    "{larger} of {} {are} larger than {most} bytes: an event, a CPU profile, or the metadata and the keys outside \
-                     the events take more{also}",
+                    "{larger} of {} {are} larger than {most} bytes, because a single event, a CPU profile, or the metadata with the top-level \
+                     keys cannot be divided{also}",
                     plural(*of as u64, "part")
                 )
             }
@@ -373,11 +373,11 @@ impl Warning {
                 "{input} states no base time: its times look like microseconds since 1970 and are read as such"
             ),
             Warning::NotAligned { input, why } => {
-                write!(f, "{input} {why}: it is not aligned by this rule, though other rules may move its times")
+                write!(f, "{input} {why}: this input is not aligned by this rule, though other rules may move its times")
             }
             Warning::MarkersDiffer { marker, reference, input, matches } => write!(
                 f,
-                "{} has {} named {marker}, {} has {}: {matches} of them are matched, those whose distances agree best",
+                "{} has {} named {marker}, {} has {}: {matches} events of each are matched, chosen so that their distances agree best",
                 reference.0,
                 plural(reference.1, "event"),
                 input.0,

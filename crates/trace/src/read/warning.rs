@@ -44,8 +44,8 @@ impl fmt::Display for InputWarning {
             }
             InputWarning::ProfilesBehind { input, profiles, offset } => write!(
                 f,
-                "{input}: {} after other content, the first at byte {offset}, left out: a stream can have a CPU profile only at \
-                 its start; give the input as a file to read all",
+                "{input}: left out {} after other content, the first at byte {offset}, because a stream can have a CPU profile \
+                 only at its start; give the input as a file to read all profiles",
                 plural(*profiles as u64, "CPU profile")
             ),
             InputWarning::Profile { input, number: Some(number), place } => {
@@ -105,12 +105,12 @@ impl fmt::Display for ProfilePlace {
         match self {
             ProfilePlace::Assigned { pid, tid } => write!(
                 f,
-                "the file name of this CPU profile names no process and thread; it gets pid {pid}, tid {tid}"
+                "the file name of this CPU profile names no process and thread; the profile gets pid {pid}, tid {tid}"
             ),
             ProfilePlace::Moved { pid, tid } => write!(
                 f,
-                "another CPU profile of the same thread; it is moved to pid {pid}, tid {tid}, because DevTools draws only \
-                 one per thread"
+                "another CPU profile of the same thread; the profile is moved to pid {pid}, tid {tid}, because DevTools draws \
+                 only one per thread"
             ),
         }
     }

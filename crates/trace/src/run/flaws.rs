@@ -118,40 +118,42 @@ impl FlawKind {
     pub fn sentence(self) -> &'static str {
         match self {
             FlawKind::NoProfile => {
-                "there is no Profile event: its thread and start were guessed from the first chunk"
+                "there is no Profile event; the thread and the start of the profile were guessed from the first chunk"
             }
             FlawKind::TwoProfiles => {
-                "there is more than one Profile event: the last one was taken, as DevTools does"
+                "there is more than one Profile event; the last one was used, as in DevTools"
             }
             FlawKind::Unordered => {
-                "no order of its chunks defines every node before it is used; the chunks stay in time order"
+                "some nodes are used before they are defined, in any order of the chunks; the chunks stay in time order"
             }
-            FlawKind::NoStart => "there is no start time: it was guessed",
-            FlawKind::Shape => {
-                "a value of the wrong kind where an object or array belongs; left out"
-            }
-            FlawKind::Node => "a node without a usable id; left out",
-            FlawKind::Repeated => "a node id that appears twice: what follows uses the later node",
-            FlawKind::Orphan => "a node whose parent does not exist; moved below the root",
-            FlawKind::Child => {
-                "a child that does not exist, or that has two parents; one parent was taken"
-            }
-            FlawKind::Cycle => "a node that is its own ancestor; moved below the root",
+            FlawKind::NoStart => "there is no start time; it was guessed",
+            FlawKind::Shape => "a value that should be an object or array was left out",
+            FlawKind::Node => "a node without a usable id was left out",
+            FlawKind::Repeated => "a node id appears twice; later references mean the later node",
+            FlawKind::Orphan => "a node whose parent does not exist was moved below the root",
+            FlawKind::Child => "a child does not exist, or has two parents; one parent was kept",
+            FlawKind::Cycle => "a node that is its own ancestor was moved below the root",
             FlawKind::Sample => {
-                "a sample of a node that does not exist; left out, its time went to the next sample"
+                "a sample of a node that does not exist was left out; its time was added to the next sample"
             }
-            FlawKind::Unpaired => "samples without times, or times without samples; left out",
-            FlawKind::Untimed => "samples without any times; spread evenly, as DevTools does",
-            FlawKind::Delta => "a time step that is not a number or too long; taken as 0",
-            FlawKind::Rounded => "a time finer than a nanosecond; rounded down to one",
-            FlawKind::Lines => "more or fewer lines or columns than samples; cut, or filled with 0",
-            FlawKind::TraceId => "a trace id of a node that does not exist; left out",
-            FlawKind::Key => "a key with several values; the first one was kept",
+            FlawKind::Unpaired => "samples without times, or times without samples, were left out",
+            FlawKind::Untimed => {
+                "the samples have no times; they were spread evenly, as in DevTools"
+            }
+            FlawKind::Delta => "a time step that is too long, or not a number, was replaced by 0",
+            FlawKind::Rounded => {
+                "a time with fractions of a nanosecond was rounded down to a whole nanosecond"
+            }
+            FlawKind::Lines => {
+                "there were more or fewer lines or columns than samples; they were cut, or filled with 0"
+            }
+            FlawKind::TraceId => "a trace id of a node that does not exist was left out",
+            FlawKind::Key => "a key has several values; the first one was kept",
             FlawKind::Text => {
-                "text that is not JSON; bad bytes were escaped, bad words became null"
+                "some text is not JSON; bad bytes were escaped, and bad words became null"
             }
             FlawKind::Renumbered => {
-                "node ids too large for JavaScript to distinguish; the nodes were renumbered"
+                "node ids are too large for JavaScript to distinguish; the nodes were renumbered"
             }
         }
     }
