@@ -64,7 +64,8 @@ pub(crate) struct CallRules<'m> {
     /// Flags of each kind of event.
     pub(crate) flags: &'m [u16],
     pub(crate) clock: Clock,
-    /// Time in ticks; samples after this time are needed only while events follow.
+    /// Time in ticks (time units of the trace's clock); samples after this time are needed only
+    /// while events follow.
     pub(crate) until: f64,
 }
 

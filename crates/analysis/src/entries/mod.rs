@@ -16,7 +16,7 @@ record! {
     /// An event or a call.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     pub struct Entry {
-        /// Start in ticks.
+        /// Start in ticks (time units of the trace's clock).
         pub ts: f64,
         /// Duration in ticks.
         pub dur: f64,

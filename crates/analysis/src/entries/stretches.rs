@@ -2,7 +2,7 @@
 
 use crate::entries::Entry;
 
-/// Sorted ranges in ticks that neither overlap nor touch.
+/// Sorted ranges in ticks (time units of the trace's clock) that neither overlap nor touch.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Stretches {
     all: Vec<(f64, f64)>,

@@ -18,11 +18,11 @@ pub struct Counted {
 
 /// A visitor of the entries that lie in a window, in the order of their starts and ends.
 pub trait Visit {
-    /// Visits the start of an entry. `sum` is the duration of the entry within the window, in sums
-    /// of the clock.
+    /// Visits the start of an entry. `sum` is the duration of the entry within the window, in
+    /// milliseconds, or exact nanoseconds.
     fn start(&mut self, counted: &Counted, sum: f64);
-    /// Visits the end of the innermost open entry. `sum` is the time of the end, in sums of the
-    /// clock, limited to the end of the window.
+    /// Visits the end of the innermost open entry. `sum` is the time of the end, in milliseconds,
+    /// or exact nanoseconds, limited to the end of the window.
     fn end(&mut self, counted: &Counted, sum: f64);
     /// Visits an entry without a duration.
     fn instant(&mut self, _own: &Counted) {}

@@ -54,7 +54,7 @@ struct Half {
 pub struct Whole {
     pub(crate) lane: u32,
     pub text: u32,
-    /// Start in ticks.
+    /// Start in ticks (time units of the trace's clock).
     pub ts: f64,
     pub dur: f64,
     pub number: u64,

@@ -37,7 +37,8 @@ impl Walk<'_> {
             *parent += duration;
         }
         if let Some(index) = self.open.pop() {
-            // Subtracts times in ticks, so that a call ends exactly where the next one begins.
+            // Subtracts times in ticks (time units of the trace's clock), so that a call ends
+            // exactly where the next one begins.
             let exact = self.clock.tick(ms) - self.clock.tick(start);
             let dur = if self.as_devtools { self.clock.tick(duration) } else { exact };
             self.out.end(index, dur, self.clock.tick(duration - children));

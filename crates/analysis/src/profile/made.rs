@@ -14,7 +14,7 @@ record! {
     /// A call computed from samples.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(crate) struct Call {
-        /// Start in ticks.
+        /// Start in ticks (time units of the trace's clock).
         pub(crate) ts: f64,
         /// Duration in ticks.
         pub(crate) dur: f64,

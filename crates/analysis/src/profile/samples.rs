@@ -23,7 +23,7 @@ record! {
     /// A sample before sorting.
     #[derive(Clone, Copy)]
     struct Timed {
-        /// Time in ticks.
+        /// Time in ticks (time units of the trace's clock).
         time: f64,
         number: u64,
         /// Id of the sample's node, if it names one.

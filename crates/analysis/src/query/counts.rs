@@ -32,7 +32,7 @@ pub(crate) struct LeftOut {
 /// An iterator adapter that counts the entries within a time range.
 pub(crate) struct Counting<'m, I> {
     drawn: I,
-    /// Counted time range in ticks.
+    /// Counted time range in ticks (time units of the trace's clock).
     within: TickRange,
     list: Option<Ignored<'m>>,
     counts: Counts,

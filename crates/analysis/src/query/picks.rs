@@ -43,7 +43,7 @@ pub struct Walked<'p> {
     is_bottom_up: bool,
     /// The counted time, unless it is exactly one window.
     time: Option<Stretches>,
-    /// The window, in sums of the clock.
+    /// The window, in milliseconds, or exact nanoseconds.
     pub window: Window,
 }
 

@@ -11,7 +11,7 @@ use tracemill_trace::spill::SpilledVec;
 use tracemill_trace::{Error, record};
 
 record! {
-    /// Start and duration of an entry in ticks.
+    /// Start and duration of an entry in ticks (time units of the trace's clock).
     #[derive(Clone, Copy, Debug, PartialEq)]
     struct Taken {
         ts: f64,

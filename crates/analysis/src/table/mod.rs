@@ -43,7 +43,7 @@ pub struct View<'t> {
     rules: TableRules,
     /// Functions on the ignore list. A call to one is left out if its caller is on the list too.
     list: Option<Listed<'t>>,
-    /// Counted time range in ticks.
+    /// Counted time range in ticks (time units of the trace's clock).
     within: TickRange,
     pub(crate) limit: RowLimit,
     counts: OnceCell<Counts>,

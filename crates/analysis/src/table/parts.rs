@@ -262,7 +262,7 @@ impl<'t> View<'t> {
         self.trace
     }
 
-    /// Returns the filters and the window of a query, in sums of the trace's clock.
+    /// Returns the filters and the window of a query, in milliseconds, or exact nanoseconds.
     pub fn walked<'q>(&self, query: &'q Query, ids: &Ids<'_>, is_bottom_up: bool) -> Walked<'q> {
         let clock = self.trace.clock;
         let windows: Vec<Window> = query.windows.iter().map(|window| clock.sums(*window)).collect();

@@ -175,7 +175,8 @@ pub struct BottomUp<'i, I> {
 }
 
 impl<'i, I: Identify> BottomUp<'i, I> {
-    /// Creates an empty tree of `rules.levels` levels for a window in sums of the clock.
+    /// Creates an empty tree of `rules.levels` levels for a window in milliseconds, or exact
+    /// nanoseconds.
     pub fn new(ids: &'i I, window: Window, rules: BottomUpRules, space: &Space) -> Self {
         let BottomUpRules { levels, forced, as_devtools, clock } = rules;
         BottomUp {

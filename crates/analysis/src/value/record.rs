@@ -6,7 +6,7 @@ record! {
     /// An event of a thread.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Record {
-        /// Start in microseconds, or in ticks after placing.
+        /// Start in microseconds, or in ticks (time units of the trace's clock) after placing.
         pub ts: f64,
         /// Duration in the unit of `ts`; 0 if missing.
         pub dur: f64,

@@ -240,7 +240,7 @@ impl Warning {
                 let names = names.join(", ");
                 write!(
                     f,
-                    "keys after the events come too late for the first line; left out: {names}"
+                    "keys that come after the events cannot be in the first line of the output; left out: {names}"
                 )
             }
             Warning::FramesKeptApart { document, id } => write!(

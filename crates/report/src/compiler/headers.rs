@@ -15,7 +15,8 @@ const CHAINS: usize = 5;
 struct Best {
     path: u32,
     sum: Sum,
-    /// The longest inclusions: duration in ticks, and the files of the include chain.
+    /// The longest inclusions: duration in ticks (time units of the trace's clock), and the files
+    /// of the include chain.
     chains: Vec<(f64, Vec<String>)>,
 }
 

@@ -57,7 +57,7 @@ record! {
         pub(super) what: What,
         /// Number of the text of the event's detail; 0 if there is none.
         pub(super) text: u32,
-        /// Start in ticks.
+        /// Start in ticks (time units of the trace's clock).
         pub(super) ts: f64,
         pub(super) dur: f64,
         number: u64,

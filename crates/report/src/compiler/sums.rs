@@ -13,7 +13,7 @@ use tracemill_trace::spill::hash::HashMap;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sum {
     pub(super) count: u64,
-    /// Total in ticks.
+    /// Total in ticks (time units of the trace's clock).
     pub(super) total: f64,
     /// The longest event, or the first of several that are equally long.
     pub(super) longest: Event,

@@ -39,7 +39,7 @@ pub(crate) struct OfThread {
     open: Vec<Option<u32>>,
 }
 
-/// Ends of the open events, in ticks.
+/// Ends of the open events, in ticks (time units of the trace's clock).
 #[derive(Default)]
 struct Open(Vec<f64>);
 

@@ -57,7 +57,7 @@ pub(crate) fn main_thread(trace: &Trace) -> Option<usize> {
     trace.threads.iter().position(is_it)
 }
 
-/// Returns the parties within a window, in sums of the clock.
+/// Returns the parties within a window, in milliseconds, or exact nanoseconds.
 fn parties_of(
     trace: &Trace,
     view: &View<'_>,

@@ -90,7 +90,7 @@ impl Visit for Between<'_> {
 
 /// Builds a call tree of each interval, from the entries that begin and end in the interval.
 pub(crate) struct Within<'i, I> {
-    /// Intervals in ticks, by start.
+    /// Intervals in ticks (time units of the trace's clock), by start.
     ranges: Vec<(f64, f64)>,
     clock: Clock,
     trees: Vec<TopDown<'i, I>>,
