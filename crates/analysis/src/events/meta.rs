@@ -21,7 +21,7 @@ enum Role {
     SendRequest,
 }
 
-/// An event that has metadata for [`Meta`].
+/// An event whose data [`Meta`] collects: names, frames, pages and requests.
 pub(crate) struct Notable {
     role: Role,
     pid: Box<[u8]>,

@@ -128,7 +128,7 @@ impl TreeRow {
         self.label.as_deref().filter(|label| !label.is_empty()).unwrap_or(&self.id)
     }
 
-    /// Returns the name of the row's events in the trace; `None` for calls and groups.
+    /// Returns the name of the row's events in the trace. Returns `None` for calls and groups.
     pub fn trace_name(&self) -> Option<&str> {
         let is_event = !self.is_group && !self.id.starts_with("f:");
         is_event.then_some(&*self.id)

@@ -38,7 +38,7 @@ impl Asked {
         }
     }
 
-    /// Returns the details to search for in events of a phase; `None` for end events.
+    /// Returns the details to search for in events of a phase. Returns `None` for end events.
     pub(crate) fn sought(&self, phase: u8) -> Option<Sought> {
         match phase {
             b'X' => Some(self.sought[0]),

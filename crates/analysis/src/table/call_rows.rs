@@ -22,7 +22,7 @@ impl<'t> View<'t> {
         self.drawn().map(|event| event.entry).filter(Entry::is_call)
     }
 
-    /// Returns the row of a call; `None` if the entry is not a call.
+    /// Returns the row of a call. Returns `None` if the entry is not a call.
     pub fn call_row(&self, entry: &Entry) -> Option<CallRow<'t>> {
         let model = self.track.thread.model.as_deref().filter(|_| entry.is_call())?;
         let frame = model.frame(entry.kind);

@@ -253,7 +253,7 @@ impl<'t> View<'t> {
         Ok(table)
     }
 
-    /// Parses a line or column of a frame; `None` unless it is a number of at least 0.
+    /// Parses a line or column of a frame. Returns `None` unless the number is at least 0.
     pub(crate) fn position(&self, text: u32) -> Option<i64> {
         let text = str::from_utf8(self.trace.names.bytes_of(text)).ok()?;
         let number: i64 = text.parse().ok()?;

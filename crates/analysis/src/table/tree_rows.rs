@@ -302,8 +302,8 @@ impl RowWriter<'_> {
 }
 
 record! {
-    /// The fixed-size part of an encoded row, with the lengths of its texts; `None` for a missing
-    /// text.
+    /// The fixed-size part of an encoded row, with the lengths of its texts. The length of a
+    /// missing text is `None`.
     #[derive(Clone, Copy)]
     struct Head {
         /// Length of the whole row in bytes.

@@ -265,7 +265,8 @@ impl Trace {
         thread.model.as_deref().filter(|_| thread.kind == ThreadKind::CpuProfile)
     }
 
-    /// Returns the end of a thread's last sample in microseconds; `None` without samples.
+    /// Returns the end of a thread's last sample in microseconds. Returns `None` if the thread has
+    /// no samples.
     pub fn last_sample(&self, thread: &Thread) -> Option<f64> {
         let end = thread.model.as_deref()?.span.end?;
         Some(self.clock.micros(self.clock.tick(end)))

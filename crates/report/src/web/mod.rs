@@ -72,7 +72,7 @@ pub struct LargestPaint {
 pub struct LargestParts {
     /// Time to first byte.
     pub first_byte: f64,
-    /// Load delay and load time of the image; `None` without a request.
+    /// Load delay and load time of the image; `None` if there was no request.
     pub load: Option<(f64, f64)>,
     /// Render delay.
     pub render: f64,

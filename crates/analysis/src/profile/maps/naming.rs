@@ -63,8 +63,8 @@ const MODIFIERS: [&str; 12] = [
     "export",
 ];
 
-/// Returns the name in the source; `None` if it is uncertain. `source` is the text and the offset
-/// of the segment.
+/// Returns the name in the source. Returns `None` if the name is uncertain. `source` is the text
+/// and the offset of the segment.
 pub(super) fn name_of(generated: Generated<'_>, source: Option<(&str, usize)>) -> Option<String> {
     let kind = ["get ", "set "].into_iter().find(|kind| generated.name.starts_with(kind));
     let short = generated.name.rsplit([' ', '.']).next().unwrap_or_default();

@@ -80,8 +80,8 @@ fn without_dots(path: &str) -> String {
     format!("{}{}", if is_absolute { "/" } else { "" }, parts.join("/"))
 }
 
-/// Resolves a URL relative to `folder` below a root. `None` if it leaves the root, or has a scheme
-/// or a root of its own.
+/// Resolves a URL relative to `folder` below a root. Returns `None` if the result is outside of the
+/// root, or if the URL has a scheme or a root.
 pub(super) fn within(folder: &str, url: &str) -> Option<String> {
     let end = url.find(['?', '#']).unwrap_or(url.len());
     let path = percent_decode(&url.as_bytes()[..end]).decode_utf8().ok()?.into_owned();
