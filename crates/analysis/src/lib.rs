@@ -2,8 +2,8 @@
 //! those of Chrome DevTools to the last bit.
 //!
 //! ```text
-//!  scan (parallel, 1 pass) ─> records of events, sorted by thread ─┬─> merged ─> tree ─> walk ─> tables
-//!      samples of profiles ─> calls (one list per thread) ──────────┘
+//!  scan (parallel, 1 pass) ─> records of events, by thread ─┬─> merged ─> tree ─> walk ─> tables
+//!          samples of profiles ─> calls, by thread ─────────┘
 //! ```
 //!
 //! [`Trace::read`] reads inputs, and [`Trace::track`] computes the flame chart of a thread. A
