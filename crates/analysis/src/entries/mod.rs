@@ -61,8 +61,9 @@ impl Entry {
         !(self.end() < range.from || self.ts > range.to)
     }
 
+    /// Returns whether the entry is a call computed from samples.
     #[inline]
-    pub(crate) fn is_call(&self) -> bool {
+    pub fn is_call(&self) -> bool {
         self.number as u8 == CALL
     }
 
@@ -129,9 +130,11 @@ pub(crate) fn merge(
 
 /// An entry with its depth, the number of open entries around it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Placed {
-    pub(crate) entry: Entry,
-    pub(crate) depth: u32,
+pub struct Placed {
+    /// The entry.
+    pub entry: Entry,
+    /// Number of entries above it.
+    pub depth: u32,
 }
 
 /// An iterator over a thread's entries as a tree, parents before children (DevTools: `treify`,

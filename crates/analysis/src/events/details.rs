@@ -1,6 +1,7 @@
 //! Details from the `args` of events: texts and ids that rows, groups and calls need. Equal details
 //! are stored once.
 
+use crate::events::causes::payload_stack;
 use crate::events::{compiled, reflows};
 use crate::value::args::{Args, Data};
 use crate::value::typed::decode_short;
@@ -24,6 +25,8 @@ pub struct Wanted {
     /// Whether to read data of reports: counters, Chrome's requests and pages, clang's source
     /// files.
     pub report: bool,
+    /// Whether to read what connects events to their causes: flows, stacks, ids of timers and tasks.
+    pub causes: bool,
 }
 
 /// The details of an event, as numbers of texts.
@@ -41,6 +44,8 @@ pub(crate) struct Numbered {
     pub(crate) title: u32,
     /// Text for reports: the detail of a clang event, or the raw stack frame of a forced layout.
     pub(crate) subject: u32,
+    /// Stack that the event carries ([`crate::events::causes::stack_texts`]).
+    pub(crate) stack: u32,
     /// Received bytes, as the bits of an `f64`.
     pub(crate) bytes: u64,
     pub(crate) is_cached: bool,
@@ -100,6 +105,7 @@ impl DetailsTable {
             frame: text(numbered.frame),
             title: text(numbered.title),
             subject: text(numbered.subject),
+            stack: text(numbered.stack),
             ..*numbered
         };
         other.all.iter().map(|details| self.number(moved(details))).collect()
@@ -120,6 +126,8 @@ pub(crate) struct Sought {
     connected: bool,
     compiled: bool,
     layout: bool,
+    /// Whether the event is a call that names its function, if causes are requested.
+    calls: bool,
     wanted: Wanted,
 }
 
@@ -160,6 +168,7 @@ impl Sought {
             connected: wanted.titles && name == b"WebSocketCreate",
             compiled: wanted.report && phase == b'X' && compiled::has_detail(name),
             layout: wanted.report && reflows::is_layout(name),
+            calls: wanted.causes && phase != b'I' && name == b"FunctionCall",
             wanted,
         }
     }
@@ -185,7 +194,8 @@ impl Sought {
             self.wanted.urls && (URL.is_in(rest) || STACK.is_in(rest) || REQUEST.is_in(rest));
         let framed = self.wanted.frames && FRAME.is_in(rest);
         let forced = self.layout && STACK.is_in(rest);
-        if !(by_name || traced || located || framed || forced) {
+        let stacked = self.calls || self.wanted.causes && STACK.is_in(rest);
+        if !(by_name || traced || located || framed || forced || stacked) {
             return None;
         }
         let mut details = Numbered::default();
@@ -201,6 +211,9 @@ impl Sought {
         }
         if forced && let Some(frame) = event.field(Field::Args).and_then(reflows::frame) {
             details.subject = names.number(frame);
+        }
+        if stacked && let Some(stack) = payload_stack(event, names.bytes_of(name)) {
+            details.stack = names.number(&stack);
         }
         if located {
             let (url, request) = args.url_or_request(names.bytes_of(name));

@@ -32,7 +32,7 @@ record! {
         pub column: u32,
         /// Whether the name is missing. If so, rows and classes contain `undefined`, but labels are
         /// empty.
-        pub(crate) is_nameless: bool,
+        pub is_nameless: bool,
         /// Number of the profile's first function that has the same row.
         pub(crate) row: u32,
         /// Number of the profile's first function that has the same class, that is, the same
@@ -68,6 +68,14 @@ impl Frame {
             is_nameless: name.is_none(),
             ..Frame::default()
         }
+    }
+
+    /// Returns whether the function is a JavaScript API without a location, like `setTimeout`
+    /// (DevTools: `isNativeJSFunction`).
+    pub fn is_native(&self, names: &Names) -> bool {
+        let [script, url, line, column] =
+            [self.script, self.url, self.line, self.column].map(|text| names.bytes_of(text));
+        url.is_empty() && (script, line, column) == (b"0", b"-1", b"-1")
     }
 
     fn function<'n>(&self, names: &'n Names) -> &'n [u8] {

@@ -31,7 +31,7 @@ record! {
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub struct Node {
         /// Id as written.
-        pub(crate) id: u64,
+        pub id: u64,
         /// Number of the parent node; [`NONE`] for the root, and for nodes that the root does not
         /// reach.
         pub parent: u32,

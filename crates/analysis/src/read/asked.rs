@@ -1,6 +1,7 @@
 //! Properties of a kind of events, computed once per name and categories.
 
 use crate::events::bounds::Bounding;
+use crate::events::causes::CauseRole;
 use crate::events::compiled::is_named_as_sum;
 use crate::events::details::Sought;
 use crate::events::kinds::Kinds;
@@ -20,6 +21,8 @@ pub(crate) struct Asked {
     pub(crate) may_be_sum: bool,
     /// Whether events of the kind may lack members of `args` that DevTools reads.
     pub(crate) may_lack: bool,
+    /// Part of the events in causes.
+    pub(crate) role: CauseRole,
 }
 
 impl Asked {
@@ -34,6 +37,7 @@ impl Asked {
                 false => Bounding::Drawn,
             },
             may_be_sum: rules.wanted.report && is_named_as_sum(name),
+            role: CauseRole::of(name),
             may_lack: !rules.ignore_refusals && may_lack(name),
         }
     }

@@ -5,6 +5,7 @@
 
 use crate::entries::sorting::Sorting;
 use crate::events::bounds::{Bounding, EventTime, EventTimes, TraceBounds};
+use crate::events::causes::CauseEvent;
 use crate::events::compiled::{Included, is_sum};
 use crate::events::counters::Counters;
 use crate::events::details::DetailsTable;
@@ -81,6 +82,8 @@ pub(crate) struct Facts {
     pub(crate) included: Included,
     /// GPU events of PyTorch's profiler in a chunk, if requested.
     devices: Vec<DeviceEvent>,
+    /// Events of a chunk that may cause others, if requested.
+    causes: Vec<CauseEvent>,
     /// Properties of each kind.
     properties: Vec<Asked>,
     last_kinds: LastKinds,
@@ -184,13 +187,15 @@ impl Facts {
         self.roles[kind as usize]
     }
 
-    /// Merges the facts of a later chunk. Its records go to `sorting`, its GPU events to `devices`.
+    /// Merges the facts of a later chunk. Its records go to `sorting`, its GPU events to `devices`,
+    /// its causes to `causes`.
     pub(crate) fn append(
         &mut self,
         later: Facts,
         chunk: ChunkPosition,
         sorting: &mut Sorting,
         devices: &mut SpillVec<DeviceEvent>,
+        causes: &mut SpillVec<CauseEvent>,
     ) -> Result<(), Error> {
         let texts = self.names.append(&later.names);
         let kinds = self.kinds.append(&later.kinds, &texts);
@@ -219,6 +224,9 @@ impl Facts {
         self.included.append(later.included, chunk.first, &texts, &lanes);
         for device in later.devices {
             devices.push(device.behind(chunk, &lanes, &texts))?;
+        }
+        for cause in later.causes {
+            causes.push(cause.after(chunk, kinds[cause.kind as usize], &texts))?;
         }
         self.is_web |= later.is_web;
         self.untimed += later.untimed;
@@ -323,6 +331,12 @@ impl Facts {
         !self.rules.ignore_refusals
     }
 
+    fn note_cause(&mut self, event: &Event<'_>, number_in: u64) {
+        let kind = self.kind(event);
+        let role = self.properties(kind).role;
+        self.causes.extend(CauseEvent::of(event, role, kind, number_in, &mut self.names));
+    }
+
     /// Adds an event, the `number_in`th of its chunk.
     #[inline]
     fn note(&mut self, event: &Event<'_>, number_in: u64) {
@@ -335,6 +349,9 @@ impl Facts {
             self.notable.push((0, notable));
         }
         let phase = event.phase();
+        if self.rules.wanted.causes && phase != b'M' {
+            self.note_cause(event, number_in);
+        }
         if self.rules.wanted.report {
             self.pages.note(event, number_in);
         }

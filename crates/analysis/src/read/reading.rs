@@ -1,6 +1,7 @@
 //! The scan of an analysis: one pass over all inputs.
 
 use crate::entries::sorting::Sorting;
+use crate::events::causes::CauseEvent;
 use crate::events::devices::DeviceEvent;
 use crate::profile::functions::meta_names;
 use crate::read::facts::Facts;
@@ -22,6 +23,7 @@ pub(crate) struct Reading<'c> {
     pub(crate) facts: Facts,
     pub(crate) sorting: Sorting,
     pub(crate) devices: SpillVec<DeviceEvent>,
+    pub(crate) causes: SpillVec<CauseEvent>,
     pub(crate) space: Space,
     pub(crate) quota: Quota,
     pub(crate) rules: ReadRules,
@@ -40,8 +42,8 @@ impl<'c> Reading<'c> {
         facts.names = meta_names();
         let waiting = if rules.only_calls { space.bytes(4) } else { 0 };
         let sorting = Sorting::new(&space, rules.as_devtools, waiting);
-        let devices = space.spool(8);
-        Reading { facts, sorting, devices, space, quota, rules, config, events: 0 }
+        let (devices, causes) = (space.spool(8), space.spool(8));
+        Reading { facts, sorting, devices, causes, space, quota, rules, config, events: 0 }
     }
 
     pub(crate) fn read(&mut self, sources: &[Source]) -> Result<InputSet, Error> {
@@ -76,7 +78,13 @@ impl Observer for Reading<'_> {
         }
         let position = ChunkPosition { input: chunk.input, first: self.events };
         self.events += chunk.stats.events;
-        self.facts.append(found, position, &mut self.sorting, &mut self.devices)?;
+        self.facts.append(
+            found,
+            position,
+            &mut self.sorting,
+            &mut self.devices,
+            &mut self.causes,
+        )?;
         self.quota.check(self.facts.heap(), "names, threads and details of events")
     }
 }

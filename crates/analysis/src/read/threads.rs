@@ -93,7 +93,7 @@ impl Trace {
         inputs: &InputSet,
         maps: &SourceMaps,
     ) -> Result<Self, Error> {
-        let Reading { mut facts, sorting, devices, space, quota, rules, config, .. } = reading;
+        let Reading { mut facts, sorting, devices, causes, space, quota, rules, config, .. } = reading;
         let place = |input: usize| inputs.place(input);
         let moved = facts.unite(place);
         let meta = facts.meta(place);
@@ -136,6 +136,7 @@ impl Trace {
         (trace.clock, trace.refusals) = (clock, refusals.into_iter().collect());
         trace.producer = if is_cpu_profile { Producer::CpuProfile } else { producer };
         (trace.devices, trace.is_cpu_profile) = (devices, is_cpu_profile);
+        trace.causes = causes.finish()?;
         trace.bounds = (bounds.min, bounds.max);
         trace.is_generic &= !wholes;
         (trace.inputs, trace.warnings) = (inputs.reports().to_vec(), inputs.warnings().to_vec());
@@ -199,6 +200,7 @@ impl Trace {
             meta,
             records: Default::default(),
             devices: space.spool(1).take()?,
+            causes: SpilledVec::default(),
             samples,
             limits: config.limits.clone(),
             clock: Clock::default(),

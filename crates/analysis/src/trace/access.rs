@@ -1,5 +1,7 @@
 //! Gives crates that build on this one access to the contents of a trace.
 
+use crate::entries::{Entry, Placed};
+use crate::events::causes::CauseEvent;
 use crate::events::compiled::Whole;
 use crate::events::counters::Counter;
 use crate::events::devices::DeviceEvent;
@@ -8,7 +10,7 @@ use crate::events::meta::Meta;
 use crate::events::pages::Marked;
 use crate::profile::model::Model;
 use crate::profile::samples::Sample;
-use crate::trace::{Thread, Trace};
+use crate::trace::{Thread, Trace, Track};
 use crate::value::clock::Clock;
 use crate::value::record::Record;
 use tracemill_trace::event::names::Names;
@@ -24,6 +26,14 @@ impl Thread {
     /// thread has no events.
     pub fn lane(&self) -> Option<u32> {
         self.lane
+    }
+}
+
+impl Track<'_> {
+    /// Returns events and calls in pre-order, without those that overlap their parent in part.
+    /// Cost: merges events and calls again.
+    pub fn entries(&self) -> impl Iterator<Item = Placed> + '_ {
+        self.nested()
     }
 }
 
@@ -82,6 +92,20 @@ impl Trace {
     /// Returns the GPU events of PyTorch's profiler, in input order.
     pub fn device_events(&self) -> impl Iterator<Item = DeviceEvent> + '_ {
         self.devices.iter()
+    }
+
+    /// Returns the events that may cause others, in the order of the inputs.
+    pub fn cause_events(&self) -> impl Iterator<Item = CauseEvent> + '_ {
+        self.causes.iter()
+    }
+
+    /// Returns the stack that an entry carries, as [`stack_texts`](crate::events::causes::stack_texts)
+    /// reads it; empty if it carries none.
+    pub fn carried_stack(&self, entry: &Entry) -> &[u8] {
+        match entry.is_call() {
+            true => &[],
+            false => self.names.bytes_of(self.details.all[entry.details as usize].stack),
+        }
     }
 
     /// Returns the files that clang included on a thread.

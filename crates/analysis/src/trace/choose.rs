@@ -34,7 +34,7 @@ impl Thread {
 
     /// Returns the number of events and calls. If the calls are not computed yet, counts samples
     /// instead.
-    pub(crate) fn entries(&self) -> u64 {
+    pub fn entries(&self) -> u64 {
         let calls = self.kept.as_ref().map_or_else(|| self.samples(), |calls| calls.len() as u64);
         self.records.len() as u64 + calls
     }

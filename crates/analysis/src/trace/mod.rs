@@ -9,6 +9,7 @@ pub(crate) mod uncounted;
 use crate::entries::calls::{CallRules, integrate};
 use crate::entries::sorting::{FiledRecords, Pairs};
 use crate::entries::{Entry, Nested, Placed, merge};
+use crate::events::causes::CauseEvent;
 use crate::events::compiled::Included;
 use crate::events::counters::Counters;
 use crate::events::details::{DetailsTable, Wanted};
@@ -158,6 +159,8 @@ pub struct Trace {
     pub(crate) records: FiledRecords,
     /// GPU events of PyTorch's profiler, in input order.
     pub(crate) devices: SpilledVec<DeviceEvent>,
+    /// Events that may cause others, in input order, if requested.
+    pub(crate) causes: SpilledVec<CauseEvent>,
     /// Samples of all profiles, one profile after the other.
     pub(crate) samples: SpilledVec<Sample>,
     pub(crate) limits: Limits,

@@ -21,6 +21,43 @@ object! {
     struct Located { url }
 }
 
+object! {
+    /// Members of `args` that say why events ran.
+    pub(crate) struct CauseArgs {
+        pub(crate) data: Object<CauseData>, pub(crate) begin_data: Object<CauseBegin>, pub(crate) stack_trace: List<Object<WrittenFrame>>,
+        pub(crate) task_name,
+    }
+
+    pub(crate) struct CauseData {
+        pub(crate) frame, pub(crate) timer_id, pub(crate) id, pub(crate) identifier, pub(crate) task_id,
+        pub(crate) stack_trace: List<Object<WrittenFrame>>,
+        function_name, url, script_id, line_number, column_number,
+    }
+
+    pub(crate) struct CauseBegin { pub(crate) frame, pub(crate) stack_trace: List<Object<WrittenFrame>> }
+
+    /// A frame of a stack in `args`.
+    pub(crate) struct WrittenFrame {
+        pub(crate) function_name, pub(crate) url, pub(crate) script_id, pub(crate) line_number, pub(crate) column_number,
+    }
+}
+
+impl CauseData {
+    /// Returns the function of a `FunctionCall`, if all its members exist.
+    pub(crate) fn frame_of_call(&mut self) -> Option<WrittenFrame> {
+        let members =
+            [&self.function_name, &self.url, &self.script_id, &self.line_number, &self.column_number];
+        let is_whole = members.iter().all(|member| **member != Value::Missing);
+        is_whole.then(|| WrittenFrame {
+            function_name: std::mem::take(&mut self.function_name),
+            url: std::mem::take(&mut self.url),
+            script_id: std::mem::take(&mut self.script_id),
+            line_number: std::mem::take(&mut self.line_number),
+            column_number: std::mem::take(&mut self.column_number),
+        })
+    }
+}
+
 static NO_TEXT: Value = Value::Text(Vec::new());
 
 impl Args {

@@ -45,12 +45,12 @@ impl Space {
     }
 
     /// Creates an array that uses the `share`-th part of the memory.
-    pub(crate) fn array<R: Record>(&self, share: u64) -> SpillArray<R> {
+    pub fn array<R: Record>(&self, share: u64) -> SpillArray<R> {
         SpillArray::new(self.half(share))
     }
 
     /// Creates a hash index that uses the `share`-th part of the memory.
-    pub(crate) fn index(&self, share: u64) -> SpillIndex {
+    pub fn index(&self, share: u64) -> SpillIndex {
         SpillIndex::new(self.half(share))
     }
 

@@ -209,7 +209,7 @@ pub struct Object<T>(pub Option<T>);
 
 /// The first `MOST` elements of an array. Values other than arrays become `None`.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct List<T, const MOST: usize = { usize::MAX }>(pub(crate) Option<Vec<T>>);
+pub struct List<T, const MOST: usize = { usize::MAX }>(pub Option<Vec<T>>);
 
 /// A type that accepts any value.
 trait OfAny<'de>: Sized {

@@ -1,6 +1,7 @@
 //! Page load and interaction metrics by navigation (DevTools: `PageLoadMetricsHandler`, and the
 //! LCP, INP and CLS insights).
 
+pub(crate) mod initiated;
 pub(crate) mod interactions;
 pub(crate) mod navigations;
 pub(crate) mod network;

@@ -4,7 +4,7 @@ use crate::web::navigations::number_above_zero;
 use tracemill_analysis::Trace;
 use tracemill_analysis::events::pages::{Mark, Marked};
 use tracemill_analysis::value::Value;
-use tracemill_analysis::value::typed::{Object, object};
+use tracemill_analysis::value::typed::{List, Object, object};
 use tracemill_tokenizer::unescaped_text;
 use tracemill_trace::spill::hash::HashMap;
 
@@ -57,6 +57,10 @@ pub struct Request {
     pub cache: Option<&'static str>,
     /// Type of the request's initiator, such as `parser` or `script`.
     pub initiator: Option<String>,
+    /// URL that the event names as initiator, or that of the script at the top of its stack.
+    pub(crate) initiator_url: Option<String>,
+    /// Number of the last `ResourceSendRequest` among all events.
+    pub(crate) sent: u64,
     /// Id of the page frame.
     pub frame: Option<String>,
     /// Time of the first byte of the response. Used to divide the time to the largest contentful
@@ -85,10 +89,12 @@ struct Events<'m> {
 object! {
     struct Said {
         url, frame, priority, render_blocking, resource_type, initiator: Object<Initiator>, mime_type, status_code, protocol, from_cache,
-        from_service_worker, timing: Object<WrittenTiming>, finish_time, encoded_data_length, decoded_body_length,
+        from_service_worker, stack_trace: List<Object<Called>, 1>, timing: Object<WrittenTiming>, finish_time, encoded_data_length, decoded_body_length,
     }
 
-    struct Initiator { r#type }
+    struct Initiator { r#type, url }
+
+    struct Called { url }
 
     struct WrittenTiming { request_time, send_start, send_end, receive_headers_start, receive_headers_end }
 
@@ -236,7 +242,9 @@ fn request(id: &str, events: &Events<'_>) -> Option<Request> {
         status: answer.status_code.number().unwrap_or(0.0),
         protocol,
         cache,
+        initiator_url: initiator_url(&sent),
         initiator: sent.initiator.0.and_then(|initiator| initiator.r#type.printable()),
+        sent: last.number,
         frame: sent.frame.printable(),
         url,
         answered,

@@ -10,3 +10,4 @@ mod insights;
 mod pages;
 mod report;
 mod varied_pages;
+mod why;

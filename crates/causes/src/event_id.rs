@@ -1,0 +1,93 @@
+//! References to events, pairs of B and E, and calls.
+
+use tracemill_analysis::entries::Entry;
+use tracemill_analysis::{Thread, Trace, id_text};
+use tracemill_trace::record;
+
+record! {
+    /// An event, a pair of B and E, or a call of samples.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub struct EventId {
+        /// Number of the thread of a pair or call, with [`PAIR`] for pairs; [`EVENT`] for an event.
+        pub(crate) thread: u32,
+        /// Kind of an event or pair; node of a call.
+        pub(crate) kind: u32,
+        /// Number of an event, bits of the time of a pair, or sample of a call.
+        pub(crate) value: u64,
+    }
+}
+
+const EVENT: u32 = u32::MAX;
+const PAIR: u32 = 1 << 31;
+
+/// The text by which a viewer or a person finds an event.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EventKey {
+    /// DevTools' key of an event or call.
+    Key(String),
+    /// A pair of B and E, which has no key in DevTools.
+    Pair {
+        /// Number of the thread in [`Trace::threads`].
+        thread: usize,
+        /// Start in microseconds on the trace's clock.
+        ts: f64,
+        /// Name of the events.
+        name: String,
+    },
+}
+
+impl EventId {
+    /// Returns the reference to an event by its number among all.
+    pub fn of_event(number: u64, kind: u32) -> Self {
+        EventId { thread: EVENT, kind, value: number }
+    }
+
+    /// Returns the reference to an entry of the flame chart of a thread.
+    pub(crate) fn of_entry(entry: &Entry, thread: usize) -> Self {
+        let thread = thread as u32;
+        match entry.event_number() {
+            _ if entry.is_call() => {
+                let sample = entry.sample().map_or(u64::MAX, u64::from);
+                EventId { thread, kind: entry.kind, value: sample }
+            }
+            Some(number) => EventId::of_event(number, entry.kind),
+            None => EventId { thread: thread | PAIR, kind: entry.kind, value: entry.ts.to_bits() },
+        }
+    }
+
+    /// Returns the number of an event among all; `None` for pairs and calls.
+    pub fn number(self) -> Option<u64> {
+        (self.thread == EVENT).then_some(self.value)
+    }
+
+    /// Returns the thread of a call.
+    fn thread_of_call<'t>(&self, trace: &'t Trace) -> Option<&'t Thread> {
+        trace.threads.get(self.thread as usize)
+    }
+
+    /// Returns the name of the event, or of the function of the call.
+    pub fn name(self, trace: &Trace) -> String {
+        match self.thread_of_call(trace).and_then(Thread::model) {
+            Some(model) => trace.names().text(model.frame(self.kind).function),
+            None => trace.names().text(trace.kinds()[self.kind as usize].name),
+        }
+    }
+
+    /// Returns the key of the event.
+    pub fn key(self, trace: &Trace) -> EventKey {
+        if let Some(number) = self.number() {
+            return EventKey::Key(format!("r-{number}"));
+        }
+        if self.thread & PAIR != 0 {
+            let (thread, ts) = (self.thread & !PAIR, f64::from_bits(self.value));
+            let ts = trace.clock().micros(ts);
+            return EventKey::Pair { thread: thread as usize, ts, name: self.name(trace) };
+        }
+        let thread = self.thread_of_call(trace);
+        let [pid, tid] = thread.map_or_else(Default::default, |thread| {
+            [&thread.pid, &thread.tid].map(|id| id_text(id))
+        });
+        let node = thread.and_then(Thread::model).map_or(0, |model| model.node(self.kind).id);
+        EventKey::Key(format!("p-{pid}-{tid}-{}-{node}", self.value as i64))
+    }
+}

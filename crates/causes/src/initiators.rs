@@ -1,0 +1,166 @@
+//! Initiators: the event that made another one run (DevTools: `InitiatorsHandler`).
+//!
+//! | event | initiator |
+//! |---|---|
+//! | style recalculation | the last `ScheduleStyleRecalculation` of its frame |
+//! | layout | the last invalidation of its frame since the layout before; of an invalidation within a style recalculation, the initiator of that |
+//! | timer, idle callback, `postTask`, WebSocket | the event that installed, requested, scheduled or created it |
+//! | event of a flow | the event before it in the flow |
+//! | call of an asynchronous task | the call that scheduled the task |
+//!
+//! Later rows of the table win over earlier ones.
+
+use crate::event_id::EventId;
+use crate::flows::Flows;
+use crate::ordered::Ordered;
+use crate::sorted::{Row, Sorter};
+use tracemill_analysis::events::causes::{CauseEvent, CauseRole};
+use tracemill_analysis::value::space::Space;
+use tracemill_trace::Error;
+use tracemill_trace::record;
+use tracemill_trace::spill::{SpillVec, SpilledVec};
+
+record! {
+    /// An event and its initiator.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct Initiated {
+        /// The event.
+        pub event: EventId,
+        /// The event that made it run.
+        pub initiator: EventId,
+    }
+}
+
+/// Events that one member of `args` links: a frame, a timer, a socket.
+#[derive(Default)]
+struct Linked {
+    /// Installs, requests, schedules or creates: the last such event.
+    start: Option<EventId>,
+    recalculation: Option<Recalculation>,
+    invalidation: Option<EventId>,
+}
+
+/// The last style recalculation of a frame.
+#[derive(Clone, Copy)]
+struct Recalculation {
+    end: f64,
+    initiator: Option<EventId>,
+}
+
+impl Linked {
+    /// Adds the next event, and returns its initiator.
+    fn add(&mut self, event: &CauseEvent) -> Option<EventId> {
+        use CauseRole::*;
+        let id = EventId::of_event(event.number, event.kind);
+        match event.role {
+            ScheduleStyle | InstallTimer | RequestIdle | CreateSocket | ScheduleTask => {
+                self.start = Some(id);
+                None
+            }
+            RecalculateStyle => {
+                let (end, initiator) = (event.ts + event.dur, self.start);
+                self.recalculation = Some(Recalculation { end, initiator });
+                initiator
+            }
+            InvalidateLayout => {
+                let recalculation = self.recalculation.filter(|last| last.end > event.ts);
+                let cause = recalculation
+                    .filter(|last| self.invalidation.is_none() && last.end != 0.0)
+                    .and_then(|last| last.initiator);
+                self.invalidation = Some(cause.unwrap_or(id));
+                None
+            }
+            Layout => self.invalidation.take(),
+            FireTimer | FireIdle | UseSocket | RunTask => self.start,
+            Other | Flow | ScheduleAsync | RunAsync => None,
+        }
+    }
+}
+
+/// Returns the number of the group of roles that link by the same member; `None` if the role has no
+/// such member.
+fn group(role: CauseRole) -> Option<u64> {
+    use CauseRole::*;
+    Some(match role {
+        ScheduleStyle | RecalculateStyle | InvalidateLayout | Layout => 0,
+        InstallTimer | FireTimer => 1,
+        RequestIdle | FireIdle => 2,
+        CreateSocket | UseSocket => 3,
+        ScheduleTask | RunTask => 4,
+        Other | Flow | ScheduleAsync | RunAsync => return None,
+    })
+}
+
+/// Collects initiators in DevTools' order; of one event the last one counts.
+pub(crate) struct Initiators {
+    /// By event, then sequence number.
+    all: Sorter<3, Initiated>,
+    count: u64,
+}
+
+impl Initiators {
+    pub(crate) fn new(space: &Space) -> Self {
+        Initiators { all: space.sorter(4), count: 0 }
+    }
+
+    pub(crate) fn push(&mut self, initiated: Initiated) -> Result<(), Error> {
+        let EventId { thread, kind, value } = initiated.event;
+        let event = u64::from(thread) << 32 | u64::from(kind);
+        self.count += 1;
+        self.all.push(Row { key: [event, value, self.count], value: initiated })
+    }
+
+    /// Adds the initiators that a member of `args` names. A member means one thing per thread, or
+    /// in the whole input as DevTools takes it; frames always in the whole input.
+    pub(crate) fn link(
+        &mut self,
+        events: &Ordered<'_>,
+        as_devtools: bool,
+        space: &Space,
+    ) -> Result<(), Error> {
+        let mut linked: Sorter<4, CauseEvent> = space.sorter(4);
+        for (order, event) in (0u64..).zip(events.iter()) {
+            if let Some(group) = group(event.role).filter(|_| event.id != 0) {
+                let is_of_thread = group != 0 && !as_devtools;
+                let thread = if is_of_thread { u64::from(event.thread) } else { 0 };
+                let whole = group << 32 | u64::from(event.input);
+                linked.push(Row { key: [whole, thread, event.id, order], value: event })?;
+            }
+        }
+        let mut found: Sorter<1, Initiated> = space.sorter(4);
+        let (mut state, mut last) = (Linked::default(), None);
+        for Row { key: [group, thread, id, order], value: event } in linked.finish()?.iter() {
+            if last.replace([group, thread, id]) != Some([group, thread, id]) {
+                state = Linked::default();
+            }
+            if let Some(initiator) = state.add(&event) {
+                let event = EventId::of_event(event.number, event.kind);
+                found.push(Row { key: [order], value: Initiated { event, initiator } })?;
+            }
+        }
+        found.finish()?.iter().try_for_each(|row| self.push(row.value))
+    }
+
+    /// Adds the initiators that flows name.
+    pub(crate) fn follow(&mut self, flows: &Flows) -> Result<(), Error> {
+        flows.links().try_for_each(|link| {
+            self.push(Initiated { event: link.event.id(), initiator: link.before.id() })
+        })
+    }
+
+    /// Returns one initiator per event, in the order in which events got their first one.
+    pub(crate) fn finish(self, space: &Space) -> Result<SpilledVec<Initiated>, Error> {
+        let mut by_order: Sorter<1, Initiated> = space.sorter(4);
+        let all = self.all.finish()?;
+        let mut rows = all.iter().peekable();
+        while let Some(Row { key: [thread, value, order], value: mut initiated }) = rows.next() {
+            while let Some(later) = rows.next_if(|row| row.key[..2] == [thread, value]) {
+                initiated = later.value;
+            }
+            by_order.push(Row { key: [order], value: initiated })?;
+        }
+        let mut list: SpillVec<Initiated> = space.spool(4);
+        by_order.finish()?.iter().try_for_each(|row| list.push(row.value))?;
+        list.finish()
+    }
+}

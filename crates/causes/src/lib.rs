@@ -1,0 +1,86 @@
+//! Why events ran: flows, initiators and stacks, as Chrome DevTools finds them.
+//!
+//! ```text
+//!   events ──┬─ flows ──────────┬──────────────────────┬─> initiators
+//!            └─ linked by args ─┼──────────────────────┘       │
+//!   flame charts ───────────────┴─ asynchronous tasks ─> stacks with the stacks of their schedulers
+//! ```
+//!
+//! [`Causes::find`] works on a [`Trace`] that was read with [`Wanted::causes`](tracemill_analysis::Wanted). Everything that grows with
+//! the trace is sorted and joined on disk beyond its lease; no map holds all events.
+//!
+//! ```
+//! use tracemill_analysis::{ReadRules, Trace, Wanted};
+//! use tracemill_causes::{Causes, EventKey};
+//! use tracemill_pipeline::{Config, Source};
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("trace.json");
+//! # std::fs::write(&path, r#"[
+//! #   {"ph":"X","name":"TimerInstall","cat":"c","pid":1,"tid":1,"ts":1,"dur":1,"args":{"data":{"timerId":7}}},
+//! #   {"ph":"X","name":"TimerFire","cat":"c","pid":1,"tid":1,"ts":9,"dur":5,"args":{"data":{"timerId":7}}}]"#)?;
+//!
+//! let config = Config::new(2, 64 << 20, std::env::temp_dir()); // threads, bytes of heap
+//! let wanted = Wanted { causes: true, ..Wanted::default() };
+//! let rules = ReadRules { wanted, ..ReadRules::default() };
+//! let trace = Trace::read(&[Source::Path(path)], rules, &config)?;
+//! let causes = Causes::find(&trace, false)?;
+//! let found = causes.initiators.iter().next().expect("the timer was installed");
+//! assert_eq!(found.event.key(&trace), EventKey::Key("r-1".to_owned()));
+//! assert_eq!(found.initiator.name(&trace), "TimerInstall");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![forbid(unsafe_code)]
+
+mod event_id;
+mod flows;
+mod initiators;
+mod ordered;
+mod sorted;
+mod stacks;
+mod tasks;
+
+pub use event_id::{EventId, EventKey};
+pub use initiators::Initiated;
+pub use stacks::{Level, Site, StackId, StackOf, Stacks};
+
+use initiators::Initiators;
+use ordered::Ordered;
+use tracemill_analysis::Trace;
+use tracemill_analysis::value::space::Space;
+use tracemill_trace::Error;
+use tracemill_trace::run::memory::Share;
+use tracemill_trace::spill::SpilledVec;
+
+/// The causes of the events of a trace.
+pub struct Causes {
+    /// Events and their initiators, one per event, in DevTools' order.
+    pub initiators: SpilledVec<Initiated>,
+    /// Stacks of all entries of flame charts.
+    pub stacks: Stacks,
+}
+
+impl Causes {
+    /// Finds initiators and stacks. With `as_devtools`, events that arrive late in the file cause
+    /// nothing, and ids of timers and tasks count across threads.
+    ///
+    /// Cost: two walks over each flame chart, and sorts of the events that may be connected.
+    ///
+    /// # Errors
+    /// Returns an I/O error if a temporary file fails, or
+    /// [`tracemill_trace::ErrorKind::Exceeded`] if open flows or distinct functions need too much
+    /// memory.
+    pub fn find(trace: &Trace, as_devtools: bool) -> Result<Self, Error> {
+        let limits = trace.limits();
+        let space = Space::new(limits.lease("causes", Share::of(1, 4)), limits.threads);
+        let room = limits.quota("open flows and functions", Share::of(1, 8));
+        let events = Ordered::new(trace, as_devtools, &space)?;
+        let mut initiators = Initiators::new(&space);
+        initiators.link(&events, as_devtools, &space)?;
+        let flows = flows::flows(trace, &events, &space, &room)?;
+        initiators.follow(&flows)?;
+        let jumps = tasks::tasks(trace, &flows, &mut initiators, &space, &room)?;
+        let initiators = initiators.finish(&space)?;
+        let stacks = stacks::stacks(trace, &jumps, &space, &room)?;
+        Ok(Causes { initiators, stacks })
+    }
+}

@@ -1,0 +1,339 @@
+//! Stacks of events, with the stacks of the code that scheduled them (DevTools:
+//! `StackTraceForEvent`).
+//!
+//! ```text
+//!   number   parent  value
+//!   0                         the empty stack
+//!   1        0       main     main
+//!   2        1       f        f < main
+//!   3        slot 0  timer    … scheduled as "timer" by the stack of slot 0
+//!   4        3       g        g … timer … f < main
+//! ```
+//!
+//! Stacks that share callers share nodes. A slot has the stack of an entry that scheduled a task: it
+//! may be found later than the stacks that continue with it.
+//!
+//! Cost: one walk over each flame chart; 8 bytes per distinct stack and its index, on disk beyond
+//! the lease; distinct functions in memory.
+
+use crate::event_id::EventId;
+use crate::sorted::{Row, SortedRows, Sorter};
+use crate::tasks::Jump;
+use tracemill_analysis::entries::Entry;
+use tracemill_analysis::events::causes::stack_texts;
+use tracemill_analysis::profile::functions::Frame;
+use tracemill_analysis::value::space::Space;
+use tracemill_analysis::{Thread, Trace};
+use tracemill_trace::Error;
+use tracemill_trace::event::names::Names;
+use tracemill_trace::record;
+use tracemill_trace::run::limits::Quota;
+use tracemill_trace::spill::hash::{HashMap, mix};
+use tracemill_trace::spill::{SpillArray, SpillIndex, SpillVec, SpilledVec};
+
+record! {
+    /// A stack of the table; the default is the empty stack.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub struct StackId {
+        pub(crate) number: u32,
+    }
+}
+
+record! {
+    /// A node of the table of stacks.
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    struct Node {
+        /// Number of the function; for a task [`TASK`] and the number of the text of its name.
+        value: u32,
+        /// Number of the calling stack; for a task the slot of the scheduler's stack.
+        parent: u32,
+    }
+}
+
+/// Flag of nodes of tasks.
+const TASK: u32 = 1 << 31;
+/// Number of a missing text.
+const MISSING: u32 = u32::MAX;
+
+/// A function or a call site. Lines and columns count from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct StackFrame {
+    function: u32,
+    url: u32,
+    line: u32,
+    column: u32,
+}
+
+/// A function or a call site of a stack. Members are missing where the trace has none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Site {
+    /// Name of the function; empty for anonymous functions.
+    pub function: Option<String>,
+    /// URL of the script.
+    pub url: Option<String>,
+    /// Line, from 0.
+    pub line: Option<f64>,
+    /// Column, from 0.
+    pub column: Option<f64>,
+}
+
+/// The calls that one task made.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Level {
+    /// Name of the task that these calls scheduled; `None` for the calls around the event itself.
+    pub task: Option<String>,
+    /// Calls, innermost first.
+    pub sites: Vec<Site>,
+}
+
+record! {
+    /// An entry with a stack.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub struct StackOf {
+        /// The entry.
+        pub event: EventId,
+        /// Its stack.
+        pub stack: StackId,
+    }
+}
+
+/// The stacks of all entries.
+pub struct Stacks {
+    texts: Names,
+    frames: Vec<StackFrame>,
+    nodes: SpillArray<Node>,
+    /// Stack of the entry of each slot.
+    slots: SpillArray<u32>,
+    /// Entries with a stack, by thread, then in pre-order.
+    pub entries: SpilledVec<StackOf>,
+}
+
+impl Stacks {
+    /// Returns the calls around an event, and those of the tasks that scheduled them, up to `most`
+    /// levels.
+    pub fn levels(&self, stack: StackId, trace: &Trace, most: usize) -> Vec<Level> {
+        let mut levels = vec![Level::default()];
+        let mut number = stack.number;
+        while number != 0 {
+            let Node { value, parent } = self.nodes.get(number as usize).unwrap_or_default();
+            if value & TASK == 0 {
+                let site = self.site(self.frames[value as usize]);
+                if let Some(level) = levels.last_mut() {
+                    level.sites.push(site);
+                }
+                number = parent;
+                continue;
+            }
+            if levels.len() == most {
+                break;
+            }
+            let task = Some(trace.names().text(value & !TASK));
+            levels.push(Level { task, sites: Vec::new() });
+            number = self.slots.get(parent as usize).unwrap_or_default();
+        }
+        levels
+    }
+
+    fn site(&self, frame: StackFrame) -> Site {
+        let text = |number: u32| (number != MISSING).then(|| self.texts.text(number));
+        let place = |number: u32| text(number).and_then(|text| text.parse().ok());
+        Site {
+            function: text(frame.function),
+            url: text(frame.url),
+            line: place(frame.line),
+            column: place(frame.column),
+        }
+    }
+}
+
+/// Builds the table of stacks.
+struct Builder<'r> {
+    texts: Names,
+    frames: Vec<StackFrame>,
+    numbers: HashMap<StackFrame, u32>,
+    nodes: SpillArray<Node>,
+    index: SpillIndex,
+    room: &'r Quota,
+}
+
+impl Builder<'_> {
+    /// Returns the stack of a node, adding the node if it is new.
+    fn node(&mut self, node: Node) -> Result<u32, Error> {
+        let hash = mix(u64::from(node.value) << 32 | u64::from(node.parent), 0x9E37_79B9_7F4A_7C15);
+        let nodes = &self.nodes;
+        let is_it = |number: u32| nodes.get(number as usize) == Some(node);
+        if let Some(number) = self.index.find(hash, is_it) {
+            return Ok(number);
+        }
+        let number = self.nodes.len() as u32;
+        self.nodes.push(node)?;
+        self.index.insert(hash, number)?;
+        Ok(number)
+    }
+
+    fn frame(&mut self, frame: StackFrame) -> Result<u32, Error> {
+        if let Some(&number) = self.numbers.get(&frame) {
+            return Ok(number);
+        }
+        let number = self.frames.len() as u32;
+        self.frames.push(frame);
+        self.numbers.insert(frame, number);
+        let heap = self.texts.heap() + 40 * self.numbers.capacity() as u64;
+        self.room.check(heap, "distinct functions of stacks")?;
+        Ok(number)
+    }
+
+    /// Returns the number of a function of a profile; `None` for native functions.
+    fn function(&mut self, frame: &Frame, names: &Names) -> Result<Option<u32>, Error> {
+        let text = |number: u32| names.bytes_of(number);
+        if frame.is_native(names) {
+            return Ok(None);
+        }
+        let [function, url, line, column] =
+            [frame.function, frame.url, frame.line, frame.column].map(|at| self.texts.number(text(at)));
+        let function = if frame.is_nameless { MISSING } else { function };
+        self.frame(StackFrame { function, url, line, column }).map(Some)
+    }
+
+    /// Puts the call sites that an event carries over the stack around it. They replace as many
+    /// calls, or come before everything if there are none (DevTools: `StackTraceForEvent.get`).
+    fn put_over(&mut self, stack: u32, carried: &[u8]) -> Result<u32, Error> {
+        let mut sites: Vec<u32> = Vec::new();
+        let mut rest = stack;
+        let has_calls = self.call(stack).is_some();
+        for texts in stack_texts(carried) {
+            if has_calls {
+                let Some(parent) = self.call(rest) else { break };
+                rest = parent;
+            }
+            let [function, url, line, column] =
+                texts.map(|text| text.map_or(MISSING, |text| self.texts.number(text)));
+            sites.push(self.frame(StackFrame { function, url, line, column })?);
+        }
+        sites.into_iter().rev().try_fold(rest, |parent, value| self.node(Node { value, parent }))
+    }
+
+    /// Returns the stack below the innermost call of a task's calls; `None` if there is no call.
+    fn call(&self, stack: u32) -> Option<u32> {
+        let node = self.nodes.get(stack as usize).filter(|_| stack != 0)?;
+        (node.value & TASK == 0).then_some(node.parent)
+    }
+}
+
+record! {
+    /// A jump to the stack of a slot.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    struct ToSlot {
+        slot: u32,
+        task: u32,
+    }
+}
+
+/// The schedulers of tasks by position, and the entries that continue with their stacks.
+struct Schedulers {
+    /// [`key`](crate::tasks::Position::key) of each scheduler, in order.
+    slots: SpilledVec<u64>,
+    /// By [`key`](crate::tasks::Position::key) of the entry.
+    jumps: SortedRows<1, ToSlot>,
+}
+
+impl Schedulers {
+    fn of(jumps: &SortedRows<1, Jump>, space: &Space) -> Result<Self, Error> {
+        let mut by_target: Sorter<2, u32> = space.sorter(8);
+        for Row { key: [entry], value: Jump { to, task } } in jumps.iter() {
+            by_target.push(Row { key: [to.key(), entry], value: task })?;
+        }
+        let mut slots: SpillVec<u64> = space.spool(8);
+        let mut by_entry: Sorter<1, ToSlot> = space.sorter(8);
+        let mut last = None;
+        for Row { key: [target, entry], value: task } in by_target.finish()?.iter() {
+            if last.replace(target) != Some(target) {
+                slots.push(target)?;
+            }
+            let slot = slots.len() as u32 - 1;
+            by_entry.push(Row { key: [entry], value: ToSlot { slot, task } })?;
+        }
+        Ok(Schedulers { slots: slots.finish()?, jumps: by_entry.finish()? })
+    }
+}
+
+/// Finds the stacks of all entries; `jumps` are the asynchronous tasks.
+///
+/// # Errors
+/// Returns an I/O error if a temporary file fails, or
+/// [`tracemill_trace::ErrorKind::Exceeded`] if there are too many distinct functions.
+pub(crate) fn stacks(
+    trace: &Trace,
+    jumps: &SortedRows<1, Jump>,
+    space: &Space,
+    room: &Quota,
+) -> Result<Stacks, Error> {
+    let schedulers = Schedulers::of(jumps, space)?;
+    let mut builder = Builder {
+        texts: Names::default(),
+        frames: Vec::new(),
+        numbers: HashMap::default(),
+        nodes: space.array(4),
+        index: space.index(4),
+        room,
+    };
+    builder.nodes.push(Node::default())?;
+    let mut slots: SpillArray<u32> = space.array(16);
+    let mut entries: SpillVec<StackOf> = space.spool(4);
+    let mut jumps = schedulers.jumps.iter().peekable();
+    let mut wanted = (0u32..).zip(schedulers.slots.iter()).peekable();
+    for (number, thread) in (0u32..).zip(&trace.threads) {
+        if thread.entries() == 0 && thread.samples() == 0 {
+            continue;
+        }
+        let track = trace.track(thread)?;
+        let mut functions: HashMap<u32, Option<u32>> = HashMap::default();
+        let mut open: Vec<u32> = Vec::new();
+        for (ordinal, placed) in (0u32..).zip(track.entries()) {
+            let position = u64::from(number) << 32 | u64::from(ordinal);
+            open.truncate(placed.depth as usize);
+            let entry = placed.entry;
+            while jumps.next_if(|row| row.key[0] < position).is_some() {}
+            let mut stack = match jumps.next_if(|row| row.key[0] == position) {
+                Some(Row { value: ToSlot { slot, task }, .. }) => {
+                    builder.node(Node { value: task | TASK, parent: slot })?
+                }
+                None => open.last().copied().unwrap_or(0),
+            };
+            if let Some(value) = call_of(trace, thread, &entry, &mut functions, &mut builder)? {
+                stack = builder.node(Node { value, parent: stack })?;
+            }
+            open.push(stack);
+            if let Some((slot, _)) = wanted.next_if(|(_, wanted)| *wanted == position) {
+                slots.resize(slot as usize + 1, 0)?;
+                slots.set(slot as usize, stack);
+            }
+            let carried = trace.carried_stack(&entry);
+            let all = if carried.is_empty() { stack } else { builder.put_over(stack, carried)? };
+            if all != 0 {
+                let event = EventId::of_entry(&entry, number as usize);
+                entries.push(StackOf { event, stack: StackId { number: all } })?;
+            }
+        }
+    }
+    let Builder { texts, frames, nodes, .. } = builder;
+    Ok(Stacks { texts, frames, nodes, slots, entries: entries.finish()? })
+}
+
+/// Returns the number of the function of a call; `None` for events and native functions.
+fn call_of(
+    trace: &Trace,
+    thread: &Thread,
+    entry: &Entry,
+    functions: &mut HashMap<u32, Option<u32>>,
+    builder: &mut Builder<'_>,
+) -> Result<Option<u32>, Error> {
+    let Some(model) = thread.model().filter(|_| entry.is_call()) else { return Ok(None) };
+    let function = model.node(entry.kind).frame;
+    if let Some(&number) = functions.get(&function) {
+        return Ok(number);
+    }
+    let number = builder.function(&model.frame(entry.kind), trace.names())?;
+    functions.insert(function, number);
+    Ok(number)
+}
