@@ -231,10 +231,7 @@ fn members(
 
 /// Keeps one member of each flow and time: the last one, in the place of the first. Returns the
 /// members by input, flow and place.
-fn in_flows(
-    members: &SortedRows<4, Bound>,
-    space: &Space,
-) -> Result<SortedRows<3, Bound>, Error> {
+fn in_flows(members: &SortedRows<4, Bound>, space: &Space) -> Result<SortedRows<3, Bound>, Error> {
     let mut by_flow: Sorter<3, Bound> = space.sorter(8);
     let mut rows = members.iter().peekable();
     while let Some(Row { key: [input, id, ts, order], value: mut bound }) = rows.next() {
@@ -247,10 +244,7 @@ fn in_flows(
 }
 
 /// Returns the members of flows of two and more, by the order and sequence number of the flow.
-fn in_order(
-    by_flow: &SortedRows<3, Bound>,
-    space: &Space,
-) -> Result<SortedRows<3, Member>, Error> {
+fn in_order(by_flow: &SortedRows<3, Bound>, space: &Space) -> Result<SortedRows<3, Member>, Error> {
     let mut all: Sorter<3, Member> = space.sorter(8);
     let mut rows = by_flow.iter().peekable();
     while let Some(Row { key: [input, id, order], value: first }) = rows.next() {

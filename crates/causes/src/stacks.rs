@@ -189,8 +189,8 @@ impl Builder<'_> {
         if frame.is_native(names) {
             return Ok(None);
         }
-        let [function, url, line, column] =
-            [frame.function, frame.url, frame.line, frame.column].map(|at| self.texts.number(text(at)));
+        let [function, url, line, column] = [frame.function, frame.url, frame.line, frame.column]
+            .map(|at| self.texts.number(text(at)));
         let function = if frame.is_nameless { MISSING } else { function };
         self.frame(StackFrame { function, url, line, column }).map(Some)
     }

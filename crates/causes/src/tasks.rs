@@ -120,10 +120,7 @@ pub(crate) fn tasks(
     let pairs = pairs(flows, space, room)?;
     let charts = in_charts(trace, space)?;
     let pairs = with_schedulers(pairs, charts.scheduled.finish()?, space)?;
-    let mut links = Links {
-        jumps: space.sorter(8),
-        initiated: space.sorter(8),
-    };
+    let mut links = Links { jumps: space.sorter(8), initiated: space.sorter(8) };
     links.join(&pairs, &charts.runs.finish()?, &charts.calls.finish()?)?;
     links.initiate(initiators, space)?.finish()
 }
@@ -145,7 +142,8 @@ fn pairs(flows: &Flows, space: &Space, room: &Quota) -> Result<SortedRows<2, Pai
             let run = link.event.number;
             schedules.insert(run, (schedule, task));
             room.check((schedules.capacity() * 25) as u64, "runs of asynchronous tasks")?;
-            pairs.push(Row { key: [schedule, order], value: Pair { run, task, scheduled: None } })?;
+            pairs
+                .push(Row { key: [schedule, order], value: Pair { run, task, scheduled: None } })?;
         }
     }
     pairs.finish()
@@ -287,13 +285,15 @@ fn in_charts(trace: &Trace, space: &Space) -> Result<InCharts, Error> {
         InCharts { scheduled: space.sorter(8), runs: space.sorter(8), calls: space.sorter(8) };
     let kinds = 0..trace.kinds().len() as u32;
     let kinds: Vec<KindOfTask> = kinds.map(|kind| KindOfTask::of(trace, kind)).collect();
-    let is_task = |kind: u32| matches!(kinds[kind as usize], KindOfTask::Schedule | KindOfTask::Run);
+    let is_task =
+        |kind: u32| matches!(kinds[kind as usize], KindOfTask::Schedule | KindOfTask::Run);
     for (number, thread) in (0u32..).zip(&trace.threads) {
         if !trace.records(thread).any(|record| is_task(record.kind)) {
             continue;
         }
         let track = trace.track(thread)?;
-        let mut walk = Walk { charts: &mut charts, kinds: &kinds, open: Vec::new(), runs: Vec::new() };
+        let mut walk =
+            Walk { charts: &mut charts, kinds: &kinds, open: Vec::new(), runs: Vec::new() };
         for (ordinal, placed) in (0u32..).zip(track.entries()) {
             walk.enter(placed, Position { thread: number, ordinal, ts: placed.entry.ts })?;
         }
@@ -338,7 +338,9 @@ impl Walk<'_> {
                 && let Some(OpenRun { number, position, entry_point }) = self.runs.pop()
             {
                 let entry_point = entry_point.map(|(found, _)| found);
-                self.charts.runs.push(Row { key: [number], value: Run { position, entry_point } })?;
+                self.charts
+                    .runs
+                    .push(Row { key: [number], value: Run { position, entry_point } })?;
             }
         }
         Ok(())
@@ -352,7 +354,8 @@ impl Walk<'_> {
             Open { script: None, is_in_entry_point: false, is_in_call: false, is_run: false },
             |outer| Open { is_run: false, ..outer },
         );
-        let kind = if entry.is_call() { KindOfTask::Other } else { self.kinds[entry.kind as usize] };
+        let kind =
+            if entry.is_call() { KindOfTask::Other } else { self.kinds[entry.kind as usize] };
         let found = Found { id: EventId::of_entry(&entry, position.thread as usize), position };
         match kind {
             _ if entry.is_call() => {

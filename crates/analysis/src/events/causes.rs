@@ -225,15 +225,22 @@ pub(crate) fn payload_stack(event: &Event<'_>, name: &[u8]) -> Option<Vec<u8>> {
     let own_frame = (name == b"FunctionCall" && event.phase() != b'I')
         .then(|| args.data.0.as_mut().and_then(|data| data.frame_of_call()))
         .flatten();
-    let begin = args.begin_data.0.as_mut().filter(|_| matches!(name, b"Layout" | b"UpdateLayoutTree"));
+    let begin =
+        args.begin_data.0.as_mut().filter(|_| matches!(name, b"Layout" | b"UpdateLayoutTree"));
     let in_data = args.data.0.as_mut().and_then(|data| data.stack_trace.0.take());
     let stack = in_data
         .or_else(|| args.stack_trace.0.take())
         .or_else(|| begin.and_then(|begin| begin.stack_trace.0.take()))
-        .unwrap_or_else(|| own_frame.map(|frame| crate::value::typed::Object(Some(frame))).into_iter().collect());
+        .unwrap_or_else(|| {
+            own_frame.map(|frame| crate::value::typed::Object(Some(frame))).into_iter().collect()
+        });
     let counts_from_one = matches!(
         name,
-        b"ScheduleStyleRecalculation" | b"InvalidateLayout" | b"FunctionCall" | b"Layout" | b"UpdateLayoutTree"
+        b"ScheduleStyleRecalculation"
+            | b"InvalidateLayout"
+            | b"FunctionCall"
+            | b"Layout"
+            | b"UpdateLayoutTree"
     ) || event.field(Field::Cat) == Some(b"\"blink.user_timing\"");
     let mut out = Vec::new();
     for frame in stack.iter().filter_map(|frame| frame.0.as_ref()) {

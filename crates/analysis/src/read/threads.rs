@@ -93,7 +93,8 @@ impl Trace {
         inputs: &InputSet,
         maps: &SourceMaps,
     ) -> Result<Self, Error> {
-        let Reading { mut facts, sorting, devices, causes, space, quota, rules, config, .. } = reading;
+        let Reading { mut facts, sorting, devices, causes, space, quota, rules, config, .. } =
+            reading;
         let place = |input: usize| inputs.place(input);
         let moved = facts.unite(place);
         let meta = facts.meta(place);

@@ -45,8 +45,13 @@ object! {
 impl CauseData {
     /// Returns the function of a `FunctionCall`, if all its members exist.
     pub(crate) fn frame_of_call(&mut self) -> Option<WrittenFrame> {
-        let members =
-            [&self.function_name, &self.url, &self.script_id, &self.line_number, &self.column_number];
+        let members = [
+            &self.function_name,
+            &self.url,
+            &self.script_id,
+            &self.line_number,
+            &self.column_number,
+        ];
         let is_whole = members.iter().all(|member| **member != Value::Missing);
         is_whole.then(|| WrittenFrame {
             function_name: std::mem::take(&mut self.function_name),

@@ -251,6 +251,16 @@ fn request(id: &str, events: &Events<'_>) -> Option<Request> {
     })
 }
 
+/// Returns the URL of the initiator that an event names, else of the innermost script of its stack.
+fn initiator_url(sent: &Said) -> Option<String> {
+    let named = sent.initiator.0.as_ref().and_then(|initiator| initiator.url.printable());
+    let script = || {
+        let Object(first) = sent.stack_trace.0.as_ref()?.first()?;
+        first.as_ref()?.url.printable().filter(|url| is_followed(url))
+    };
+    named.filter(|url| !url.is_empty()).or_else(script)
+}
+
 /// Returns the first request for a URL that starts between two times. A request that began with a
 /// redirect from the URL counts too.
 pub(crate) fn asked_between<'r>(

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use tracemill_analysis::{ReadRules, Trace, Wanted, id_text};
 use tracemill_causes::{Causes, EventId, EventKey, Level, Site};
-use tracemill_report::{Request, initiated_requests};
 use tracemill_join::config::Config;
+use tracemill_report::{Request, initiated_requests};
 use tracemill_testkit::Rng;
 use tracemill_trace::Source;
 
@@ -74,9 +74,8 @@ fn initiators(trace: &Trace, causes: &Causes) -> Vec<String> {
 fn stacks(trace: &Trace, causes: &Causes) -> impl Iterator<Item = String> {
     causes.stacks.entries.iter().map(|entry| {
         let levels = causes.stacks.levels(entry.stack, trace, usize::MAX);
-        let parent = |up: &Level| {
-            format!(r#"{{"task":{},"frames":{}}}"#, json!(up.task), json!(level(up)))
-        };
+        let parent =
+            |up: &Level| format!(r#"{{"task":{},"frames":{}}}"#, json!(up.task), json!(level(up)));
         let parents: Vec<String> = levels[1..].iter().map(parent).collect();
         let event = key(entry.event, trace);
         format!("[{event},{},[{}]]", json!(level(&levels[0])), parents.join(","))
@@ -219,13 +218,10 @@ fn random_events(rng: &mut Rng, tid: usize, from: usize, to: usize, lines: &mut 
         let (instant, pair) = (rng.chance(15), is_plain && rng.chance(20));
         let event = match (instant, pair) {
             (true, _) => format!(r#"{{"ph":"I","s":"t","name":"{name}",{place},"args":{args}}}"#),
-            (_, true) => format!(
-                r#"{{"ph":"B","name":"{name}",{place},"args":{args}}}"#
-            ),
-            _ => format!(
-                r#"{{"ph":"X","name":"{name}",{place},"dur":{},"args":{args}}}"#,
-                end - at
-            ),
+            (_, true) => format!(r#"{{"ph":"B","name":"{name}",{place},"args":{args}}}"#),
+            _ => {
+                format!(r#"{{"ph":"X","name":"{name}",{place},"dur":{},"args":{args}}}"#, end - at)
+            }
         };
         lines.push(event);
         for _ in 0..rng.index(4) {
@@ -256,7 +252,10 @@ fn random_trace(rng: &mut Rng) -> String {
             nodes += &format!(
                 r#",{{"id":{id},"parent":{},"callFrame":{}}}"#,
                 1 + rng.index(id - 1),
-                random_frame(rng).replace("\"lineNumber\":0,\"columnNumber\":0", "\"lineNumber\":-1,\"columnNumber\":-1")
+                random_frame(rng).replace(
+                    "\"lineNumber\":0,\"columnNumber\":0",
+                    "\"lineNumber\":-1,\"columnNumber\":-1"
+                )
             );
         }
         let samples: Vec<String> = (0..60).map(|_| (1 + rng.index(7)).to_string()).collect();
@@ -282,8 +281,7 @@ fn random_causes_equal_those_of_devtools() {
     let mut rows = 0;
     for seed in tracemill_testkit::seeds(1, 12) {
         std::fs::write(&path, random_trace(&mut Rng::new(seed))).unwrap();
-        let output =
-            Command::new("node").arg(engine.join("why.mjs")).arg(&path).output().unwrap();
+        let output = Command::new("node").arg(engine.join("why.mjs")).arg(&path).output().unwrap();
         let theirs = String::from_utf8(output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(0), "{seed}: {theirs}");
         let theirs: Vec<&str> = theirs.lines().filter(|line| line.starts_with('[')).collect();
