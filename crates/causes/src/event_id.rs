@@ -55,6 +55,11 @@ impl EventId {
         }
     }
 
+    /// Returns a key that sorts as the reference does.
+    pub(crate) fn sort_key(self) -> [u64; 2] {
+        [u64::from(self.thread) << 32 | u64::from(self.kind), self.value]
+    }
+
     /// Returns the number of an event among all; `None` for pairs and calls.
     pub fn number(self) -> Option<u64> {
         (self.thread == EVENT).then_some(self.value)

@@ -209,16 +209,16 @@ fn members(
     let mut members: Sorter<4, Bound> = space.sorter(8);
     let mut candidates = candidates.iter().peekable();
     let mut of_event: Vec<u64> = Vec::new();
-    let mut last: Option<([u64; 3], Option<Row<[u64; 4], Member>>)> = None;
+    let (mut last, mut event) = (None, None);
     for Row { key: [thread, ts, cat, _], value: Binding { id, input } } in bindings.iter() {
         let key = [thread, ts, cat];
         let place = |row: &Row<[u64; 4], Member>| [row.key[0], row.key[1], row.key[2]];
-        if last.as_ref().is_none_or(|(last, _)| *last != key) {
+        if last.replace(key) != Some(key) {
             of_event.clear();
             while candidates.next_if(|row| place(row) < key).is_some() {}
-            last = Some((key, candidates.next_if(|row| place(row) == key)));
+            event = candidates.next_if(|row| place(row) == key);
         }
-        let Some((_, Some(row))) = &last else { continue };
+        let Some(row) = event else { continue };
         if of_event.contains(&id) {
             continue;
         }

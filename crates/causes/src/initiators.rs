@@ -91,6 +91,72 @@ fn group(role: CauseRole) -> Option<u64> {
     })
 }
 
+/// Returns the values of sorted rows.
+fn values<const N: usize>(
+    sorter: Sorter<N, Initiated>,
+    space: &Space,
+) -> Result<SpilledVec<Initiated>, Error> {
+    let mut list: SpillVec<Initiated> = space.spool(8);
+    sorter.finish()?.iter().try_for_each(|row| list.push(row.value))?;
+    list.finish()
+}
+
+/// Events and their initiators, one per event.
+pub struct InitiatorTable {
+    by_event: SpilledVec<Initiated>,
+    by_initiator: SpilledVec<Initiated>,
+    /// In DevTools' order.
+    in_order: SpilledVec<Initiated>,
+}
+
+impl InitiatorTable {
+    /// Returns all events with an initiator, in DevTools' order.
+    pub fn iter(&self) -> impl Iterator<Item = Initiated> + '_ {
+        self.in_order.iter()
+    }
+
+    /// Returns all events with an initiator, by event.
+    pub fn by_event(&self) -> impl Iterator<Item = Initiated> + '_ {
+        self.by_event.iter()
+    }
+
+    /// Returns the initiator of an event. Cost: a binary search.
+    pub fn of(&self, event: EventId) -> Option<EventId> {
+        let at = self.by_event.partition_point(|row| row.event < event);
+        self.by_event.get(at).filter(|row| row.event == event).map(|row| row.initiator)
+    }
+
+    /// Returns the initiators of an event, its initiator first: at most `most`, and each once.
+    pub fn chain(&self, event: EventId, most: usize) -> Vec<EventId> {
+        let mut chain: Vec<EventId> = Vec::new();
+        let mut last = event;
+        while chain.len() < most
+            && let Some(next) = self.of(last).filter(|next| *next != event && !chain.contains(next))
+        {
+            chain.push(next);
+            last = next;
+        }
+        chain
+    }
+
+    /// Returns the events that an event started, at most `most`, and the count of all.
+    pub fn started_by(&self, initiator: EventId, most: usize) -> Started {
+        let from = self.by_initiator.partition_point(|row| row.initiator < initiator);
+        let to = self.by_initiator.partition_point(|row| row.initiator <= initiator);
+        let events = self.by_initiator.range(from..to).take(most).map(|row| row.event).collect();
+        Started { events, count: to - from }
+    }
+}
+
+/// The events that one event started.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Started {
+    /// The first of them.
+    pub events: Vec<EventId>,
+    /// Number of all of them.
+    pub count: usize,
+}
+
 /// Collects initiators in DevTools' order; of one event the last one counts.
 pub(crate) struct Initiators {
     /// By event, then sequence number.
@@ -104,10 +170,9 @@ impl Initiators {
     }
 
     pub(crate) fn push(&mut self, initiated: Initiated) -> Result<(), Error> {
-        let EventId { thread, kind, value } = initiated.event;
-        let event = u64::from(thread) << 32 | u64::from(kind);
+        let [thread, value] = initiated.event.sort_key();
         self.count += 1;
-        self.all.push(Row { key: [event, value, self.count], value: initiated })
+        self.all.push(Row { key: [thread, value, self.count], value: initiated })
     }
 
     /// Adds the initiators that a member of `args` names. A member means one thing per thread, or
@@ -148,9 +213,11 @@ impl Initiators {
         })
     }
 
-    /// Returns one initiator per event, in the order in which events got their first one.
-    pub(crate) fn finish(self, space: &Space) -> Result<SpilledVec<Initiated>, Error> {
+    /// Returns one initiator per event.
+    pub(crate) fn finish(self, space: &Space) -> Result<InitiatorTable, Error> {
         let mut by_order: Sorter<1, Initiated> = space.sorter(4);
+        let mut by_initiator: Sorter<4, Initiated> = space.sorter(4);
+        let mut by_event: SpillVec<Initiated> = space.spool(8);
         let all = self.all.finish()?;
         let mut rows = all.iter().peekable();
         while let Some(Row { key: [thread, value, order], value: mut initiated }) = rows.next() {
@@ -158,9 +225,14 @@ impl Initiators {
                 initiated = later.value;
             }
             by_order.push(Row { key: [order], value: initiated })?;
+            let [first, second] = initiated.initiator.sort_key();
+            by_initiator.push(Row { key: [first, second, thread, value], value: initiated })?;
+            by_event.push(initiated)?;
         }
-        let mut list: SpillVec<Initiated> = space.spool(4);
-        by_order.finish()?.iter().try_for_each(|row| list.push(row.value))?;
-        list.finish()
+        Ok(InitiatorTable {
+            by_event: by_event.finish()?,
+            by_initiator: values(by_initiator, space)?,
+            in_order: values(by_order, space)?,
+        })
     }
 }

@@ -40,7 +40,7 @@ mod stacks;
 mod tasks;
 
 pub use event_id::{EventId, EventKey};
-pub use initiators::Initiated;
+pub use initiators::{Initiated, InitiatorTable, Started};
 pub use stacks::{Level, Site, StackId, StackOf, Stacks};
 
 use initiators::Initiators;
@@ -49,12 +49,11 @@ use tracemill_analysis::Trace;
 use tracemill_analysis::value::space::Space;
 use tracemill_trace::Error;
 use tracemill_trace::run::memory::Share;
-use tracemill_trace::spill::SpilledVec;
 
 /// The causes of the events of a trace.
 pub struct Causes {
-    /// Events and their initiators, one per event, in DevTools' order.
-    pub initiators: SpilledVec<Initiated>,
+    /// Events and their initiators.
+    pub initiators: InitiatorTable,
     /// Stacks of all entries of flame charts.
     pub stacks: Stacks,
 }

@@ -1,6 +1,6 @@
 //! Builds an opened trace: its threads, profiles and bounds, from one pass over the inputs.
 
-use crate::entries::sorting::{Filed, Pairs, Sorting};
+use crate::entries::sorting::{Filed, Sorting};
 use crate::events::bounds::Bounds;
 use crate::events::devices::aligned;
 use crate::events::kinds::flags;
@@ -22,7 +22,7 @@ use std::sync::Arc;
 use tracemill_join::config::Config;
 use tracemill_join::input_set::InputSet;
 use tracemill_pipeline::PendingMerge;
-use tracemill_tokenizer::{string_is, unescaped_text};
+use tracemill_tokenizer::string_is;
 use tracemill_trace::event::metadata::NODE_MAIN;
 use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::SpilledVec;
@@ -276,7 +276,7 @@ impl Trace {
             let group = &mut threads[place];
             let at = *by_tid.entry((place, tid)).or_insert(group.len());
             if at == group.len() {
-                group.push(thread_of(pid, tid, meta));
+                group.push(Thread::new(pid, tid, meta));
             }
             at
         };
@@ -455,24 +455,6 @@ fn producer_of(facts: &Facts, meta: &Meta, inputs: &InputSet) -> (Producer, bool
     };
     let producer = signs.producer();
     (producer, signs.follow_devtools(producer))
-}
-
-fn thread_of(pid: &[u8], tid: &[u8], meta: &Meta) -> Thread {
-    let name = meta.thread_name(pid, tid);
-    Thread {
-        pid: pid.into(),
-        tid: tid.into(),
-        name: name.map(unescaped_text),
-        kind: ThreadKind::of(name),
-        is_in_devtools: true,
-        input: None,
-        input_number: 0,
-        lane: None,
-        records: 0..0,
-        model: None,
-        kept: None,
-        pairs: Pairs::default(),
-    }
 }
 
 /// Returns the first and last microsecond (§11) on a clock.

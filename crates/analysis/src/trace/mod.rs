@@ -130,6 +130,25 @@ pub struct Thread {
 }
 
 impl Thread {
+    /// Creates a thread without events, with its name in the metadata.
+    pub(crate) fn new(pid: &[u8], tid: &[u8], meta: &Meta) -> Self {
+        let name = meta.thread_name(pid, tid);
+        Thread {
+            pid: pid.into(),
+            tid: tid.into(),
+            name: name.map(unescaped_text),
+            kind: ThreadKind::of(name),
+            is_in_devtools: true,
+            input: None,
+            input_number: 0,
+            lane: None,
+            records: 0..0,
+            model: None,
+            kept: None,
+            pairs: Pairs::default(),
+        }
+    }
+
     /// Returns the number of samples in the profile.
     pub fn samples(&self) -> u64 {
         self.model.as_deref().map_or(0, |model| model.span.count)

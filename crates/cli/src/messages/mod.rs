@@ -281,10 +281,8 @@ fn plain_lines(text: &str) -> String {
     text.lines().map(plain).collect::<Vec<_>>().join("\n")
 }
 
-/// Escapes characters that would control a terminal. Names of files, and names in traces, may have
-/// any characters.
-///
-/// Also escapes bidirectional control characters, which would reverse the rest of the line.
+/// Escapes characters that would control a terminal or reverse the rest of the line: names in
+/// traces may have any characters.
 pub(crate) fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
@@ -347,8 +345,7 @@ pub(crate) fn flaw_text(kind: FlawKind, flaw: &Flaw) -> String {
     format!("{sentence} ({name}, {times}); first at byte {offset}{input}")
 }
 
-/// Returns a message for each input and each kind of invalid JSON. Also returns whether it was
-/// repaired.
+/// Returns a message per input and kind of invalid JSON, and whether it was repaired.
 fn lapse_texts(inputs: &[InputReport]) -> Vec<(bool, String)> {
     let lapsed = inputs.iter().filter(|input| input.lapses.count() > 0);
     let mut texts = Vec::new();

@@ -62,10 +62,7 @@ pub struct Chunk {
     pub children: Vec<u64>,
     /// Ids of the samples' nodes; [`NO_ID`] for samples without a node.
     pub samples: Vec<u64>,
-    /// Time steps: nanoseconds from the previous sample to each sample; negative if the clock ran
-    /// backwards.
-    ///
-    /// The first step counts from the last sample of the previous chunk.
+    /// Nanoseconds from the previous sample, at first that of the previous chunk, to each sample.
     pub deltas: Vec<i64>,
     /// Steps finer than a nanosecond: index in `deltas` (ascending) and the nearest double, in
     /// microseconds.
@@ -85,8 +82,7 @@ pub struct Chunk {
     pub end: Option<i64>,
     /// API that recorded the profile, if known.
     pub source: Option<ProfileSource>,
-    /// Text that decoding built, because the input does not contain it in the required form.
-    /// [`TextSpan::decoded_at`] returns ranges of this text.
+    /// Text that the input has in another form, for [`TextSpan::decoded_at`].
     pub decoded_text: Vec<u8>,
     /// Absolute times of the old format, to be converted to `deltas`, and the offset of their list.
     timestamps: Option<(Vec<i64>, u64)>,

@@ -194,15 +194,7 @@ fn request(id: &str, events: &Events<'_>) -> Option<Request> {
         let written = answer.timing.0.as_ref()?;
         Some(Timing::of(written, event.offset))
     });
-    let pushed = finished.encoded_data_length.number() != Some(0.0);
-    let from_worker = answer.from_service_worker.is_true();
-    let cache = if *cached {
-        Some("memory")
-    } else if answer.from_cache.is_true() && !from_worker && !pushed {
-        Some("disk")
-    } else {
-        from_worker.then_some("worker")
-    };
+    let cache = cache_of(*cached, &answer, &finished);
     let bytes = |length: &Value| if finish.is_some() { length.number() } else { Some(0.0) };
     let initial = sent.priority.printable();
     let protocol = answer.protocol.printable().unwrap_or_else(|| "unknown".to_owned());
@@ -249,6 +241,19 @@ fn request(id: &str, events: &Events<'_>) -> Option<Request> {
         url,
         answered,
     })
+}
+
+/// Returns the cache that answered a request, if one did.
+fn cache_of(is_cached: bool, answer: &Said, finished: &Said) -> Option<&'static str> {
+    let pushed = finished.encoded_data_length.number() != Some(0.0);
+    let from_worker = answer.from_service_worker.is_true();
+    if is_cached {
+        Some("memory")
+    } else if answer.from_cache.is_true() && !from_worker && !pushed {
+        Some("disk")
+    } else {
+        from_worker.then_some("worker")
+    }
 }
 
 /// Returns the URL of the initiator that an event names, else of the innermost script of its stack.

@@ -27,8 +27,8 @@ fn causes_of(path: &Path, threads: usize, bytes: u64) -> (Trace, Causes) {
     let wanted = Wanted { causes: true, report: true, ..Wanted::default() };
     let rules = ReadRules { wanted, as_devtools: true, ..ReadRules::default() };
     let config = Config::new(threads, bytes, std::env::temp_dir());
-    let trace = Trace::read(&[Source::Path(path.into())], rules, &config).unwrap();
-    let causes = Causes::find(&trace, true).unwrap();
+    let trace = Trace::read(&[Source::Path(path.into())], rules, &config).expect("works");
+    let causes = Causes::find(&trace, true).expect("works");
     (trace, causes)
 }
 
@@ -110,11 +110,11 @@ const SHARED_PROFILE_ID: &str = "e14-multi-cpuprofile-sameid.json";
 #[test]
 fn initiators_and_stacks_equal_those_of_devtools() {
     let Some(shared) = shared() else { return };
-    let lines = std::fs::read_to_string(shared.join("oracle/golden-why.jsonl")).unwrap();
+    let lines = std::fs::read_to_string(shared.join("oracle/golden-why.jsonl")).expect("works");
     let (mut compared, mut wrong) = (0, Vec::new());
     for line in lines.lines() {
-        let golden: Value = serde_json::from_str(line).unwrap();
-        let file = golden["file"].as_str().unwrap();
+        let golden: Value = serde_json::from_str(line).expect("works");
+        let file = golden["file"].as_str().expect("works");
         if golden["refused"].is_string() || file.ends_with(SHARED_PROFILE_ID) {
             continue;
         }
@@ -276,13 +276,14 @@ fn random_trace(rng: &mut Rng) -> String {
 #[test]
 fn random_causes_equal_those_of_devtools() {
     let Some(engine) = engine() else { return };
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tempfile::tempdir().expect("works");
     let path = folder.path().join("trace.json");
     let mut rows = 0;
     for seed in tracemill_testkit::seeds(1, 12) {
-        std::fs::write(&path, random_trace(&mut Rng::new(seed))).unwrap();
-        let output = Command::new("node").arg(engine.join("why.mjs")).arg(&path).output().unwrap();
-        let theirs = String::from_utf8(output.stdout).unwrap();
+        std::fs::write(&path, random_trace(&mut Rng::new(seed))).expect("works");
+        let output =
+            Command::new("node").arg(engine.join("why.mjs")).arg(&path).output().expect("works");
+        let theirs = String::from_utf8(output.stdout).expect("works");
         assert_eq!(output.status.code(), Some(0), "{seed}: {theirs}");
         let theirs: Vec<&str> = theirs.lines().filter(|line| line.starts_with('[')).collect();
         let (trace, causes) = causes_of(&path, 2, 64 << 20);
