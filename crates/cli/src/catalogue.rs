@@ -92,7 +92,7 @@ fn errors() -> Vec<Error> {
         ErrorKind::Read { input: a(), source: io() },
         ErrorKind::NotATrace { input: a(), offset: 0, found: "a folder".to_owned(), around: None },
         ErrorKind::NotATrace { input: a(), offset: 9, found: "text".to_owned(), around: None },
-        ErrorKind::Defect { input: a(), offset: 9, problem: "expected :".to_owned(), around: None },
+        ErrorKind::Defect { input: a(), offset: 9, problem: "expected `:`".into(), around: None },
         ErrorKind::Changed { input: a(), how: "became shorter".to_owned() },
         ErrorKind::Scratch { folder: "/tmp".to_owned(), source: io() },
         ErrorKind::OutputIsInput { path: a() },

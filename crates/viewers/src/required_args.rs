@@ -158,7 +158,7 @@ fn lack_of_args(event: &Event<'_>, name: &[u8]) -> Option<Needed> {
     lack(need_of(name, phase)).or_else(|| lack(need_of_category(event, name, phase)))
 }
 
-/// Whether the only requirement is that `args` is an object, and it is one.
+/// Returns whether the event needs only an object as `args`, and has such an object.
 #[inline]
 fn is_present(event: &Event<'_>, name: &[u8], need: Option<Need>) -> bool {
     let has_args = || event.field_and_rest(Field::Args).is_some_and(|args| args[0] == b'{');

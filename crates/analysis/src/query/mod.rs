@@ -12,15 +12,15 @@ use std::str::FromStr;
 /// Which entries of a thread a table counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Entries {
-    /// All entries count.
+    /// All entries.
     All,
     /// Entries that DevTools' panel can draw. In generic traces, all entries.
     #[default]
     Visible,
-    /// `Visible` entries count, except calls on the ignore list whose caller is on it too.
+    /// `Visible` entries, except calls on the ignore list whose caller is on the ignore list too.
     Listed,
-    /// Entries that DevTools' panel draws first count: `Listed` entries, except those hidden when
-    /// the trace was stored.
+    /// Entries that DevTools' panel draws when it opens the trace: `Listed` entries, except entries
+    /// that the user had hidden when the trace was saved.
     Panel,
 }
 

@@ -122,7 +122,8 @@ impl Picks {
     }
 }
 
-/// Decides which entries have rows, by their texts.
+/// Filters entries by text: keeps an entry if `text` matches it, `hide` does not, and `root`
+/// matches it or an enclosing entry. An absent filter keeps all entries.
 struct Sieve<'i, 't> {
     hide: Option<Answers<'i, 't>>,
     root: Option<Answers<'i, 't>>,

@@ -32,14 +32,14 @@ const FLAGS: [(&[&str], &[&str]); 22] = [
     (&["--user", "--secret", "--mask"], &["--also"]),
 ];
 
-/// Flags that are not needed here, with the reason.
+/// Flags that users may try but tracemill does not need, with the reason.
 const NEEDLESS: [(&[&str], &str); 3] = [
     (&["--async"], "async operations have a table, and no other form: tracemill top --async"),
     (&["--input", "--in", "--file", "--infile"], "inputs need no flag: name them behind the verb"),
     (&["--sort", "--sorted"], "tracemill merge sorts by itself"),
 ];
 
-/// Names of programs, and the viewer that each of them has.
+/// Names of programs, and the viewer for the traces of each program.
 const VIEWERS: [(&[&str], &str); 2] = [
     (&["chrome", "chromium", "edge", "node", "v8"], "devtools"),
     (&["ui", "trace_processor", "android", "ui.perfetto.dev"], "perfetto"),

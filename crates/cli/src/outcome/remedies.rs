@@ -164,7 +164,7 @@ const ROWS: [(&str, &str); 82] = [
     ("flow-id", "tracemill merge --for perfetto writes a number"),
     ("missing-frame", "viewers show no stack for the event"),
     ("annotation", "remove it: DevTools drops all annotations after an invalid one"),
-    ("enhanced", "remove the word, unless DevTools is meant to do so"),
+    ("enhanced", "remove the word, unless you want DevTools to read the file in this way"),
     ("nothing-drawn", "DevTools ignores events at time 0; give them another time"),
     ("profiles-alone", "tracemill merge --for devtools adds an event around each profile"),
     ("two-starts", "tracemill merge --for devtools merges them"),

@@ -252,6 +252,6 @@ fn annotations_are_dropped_and_counted() {
     let expected = serde_json::json!({"kept": 0, "dropped": {"unfollowed": 2}});
     assert_eq!(report["annotations"], expected);
     run.says(&[
-        "2 DevTools annotations (metadata.modifications) were dropped: 2 that refer to events by numbers that changed",
+        "2 DevTools annotations (metadata.modifications) were dropped: 2 for events whose numbers changed",
     ]);
 }

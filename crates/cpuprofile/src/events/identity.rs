@@ -110,13 +110,13 @@ pub struct Identity {
 pub struct Identities {
     options: ProfileInputs,
     one_process: bool,
-    /// (pid, tid) pairs stated by options or names.
+    /// The (pid, tid) pairs in options and in file names. No other profile gets such a pair.
     claimed: HashSet<(u64, u64)>,
     taken: HashSet<(u64, u64)>,
     ids: HashSet<u64>,
     /// The (pid, tid) of the earliest name.
     main: Option<(u64, u64)>,
-    /// Next process id to assign, unless a name claims it.
+    /// Next process id to assign.
     next_pid: u64,
     next_tid: u64,
 }

@@ -131,10 +131,11 @@ pub struct StreamVerdict {
     /// Profiles whose thread already has a profile, located by their first chunk. DevTools shows
     /// one profile per thread.
     pub further: Tally,
-    /// Chunks of more than 10,000 samples, nodes or steps; DevTools fails on much larger chunks.
+    /// Chunks with more than 10,000 samples, nodes or time deltas. DevTools fails on much larger
+    /// chunks.
     pub large: Tally,
-    /// Chunks with different numbers of samples and steps.
+    /// Chunks with different numbers of samples and time deltas.
     pub uneven: Tally,
-    /// Chunks with a step that looks like a negative 32-bit number written as unsigned.
+    /// Chunks with a time delta that looks like a negative 32-bit number written as unsigned.
     pub unsigned: Tally,
 }

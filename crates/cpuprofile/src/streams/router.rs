@@ -82,11 +82,11 @@ pub enum Detail {
 /// Offsets of chunks that `check` reports.
 #[derive(Clone, Copy, Default)]
 pub struct OddChunks {
-    /// Chunks with more samples, nodes or steps than DevTools safely handles.
+    /// Chunks with more samples, nodes or time deltas than DevTools safely handles.
     pub large: Tally,
-    /// Chunks with different numbers of samples and time steps.
+    /// Chunks with different numbers of samples and time deltas.
     pub uneven: Tally,
-    /// Chunks with a step that looks like a negative 32-bit number written as unsigned.
+    /// Chunks with a time delta that looks like a negative 32-bit number written as unsigned.
     pub unsigned: Tally,
 }
 
@@ -99,10 +99,10 @@ impl OddChunks {
     }
 }
 
-/// Steps, in nanoseconds, that are negative microseconds when read as signed 32 bits.
+/// Time deltas, in nanoseconds, that are negative microseconds when read as signed 32 bits.
 const UNSIGNED: std::ops::Range<i64> = 1000 << 31..1000 << 32;
 
-/// Maximum number of samples, nodes or steps that DevTools safely handles in one chunk.
+/// Maximum number of samples, nodes or time deltas that DevTools safely handles in one chunk.
 const SAMPLES: usize = 10_000;
 
 /// Streams of a batch of an input, filled by a worker and passed to

@@ -37,9 +37,9 @@ impl MadeIndex {
     }
 }
 
-/// Last step of size reduction.
+/// Number of the last step of size reduction. A later step makes a smaller index.
 const LAST: u32 = 10;
-/// First step of size reduction without the report of `info`.
+/// Number of the first step of size reduction that leaves out the report of `info`.
 const WITHOUT_INFO: u32 = 9;
 
 /// Sections and resolution of the file at a step of size reduction.

@@ -176,7 +176,7 @@ rules! {
     AllHidden "all-hidden" (O E O) "no process with a page in a browser's trace: DevTools hides all processes and draws nothing";
     EscapedPair "escaped-pair" (O O E) "a string with \\\" and half of a surrogate pair (\\ud83d): Perfetto cannot open the file, or never finishes reading it";
     // CPU profiles
-    ManySamples "many-samples" (O E O) "a ProfileChunk of more than 10,000 samples, nodes or steps";
+    ManySamples "many-samples" (O E O) "a ProfileChunk with more than 10,000 samples, nodes or timeDeltas: DevTools cannot open a file with much larger chunks";
     ProfileId2 "profile-id2" (O E O) "a CPU profile event with id2 and no id: DevTools reads only id, so it merges all such profiles of a process";
     ProfileParents "profile-parents" (O E O) "a CPU profile whose first node lists its children, while other nodes name their parent: DevTools drops those other nodes";
     ProfilesPerThread "profiles-per-thread" (O W O) "another CPU profile of the same thread: DevTools shows only one of them";

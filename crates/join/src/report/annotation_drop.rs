@@ -17,7 +17,8 @@ pub enum AnnotationDrop {
     Call,
     /// The event numbers changed, and the command does not update annotations.
     Unfollowed,
-    /// The annotation is a breadcrumb of a later input, or outside the output.
+    /// The annotation is a breadcrumb of a later input, is outside the time range of the output, or
+    /// is more than 100 levels deep.
     Breadcrumb,
 }
 
@@ -40,14 +41,14 @@ impl AnnotationDrop {
     pub fn sentence(self) -> &'static str {
         match self {
             AnnotationDrop::Malformed => "with keys that DevTools cannot read",
-            AnnotationDrop::Frame => "of frames, which only DevTools can count",
-            AnnotationDrop::Damaged => "of events after damage in their input",
-            AnnotationDrop::Gone => "of items that are not in the output",
-            AnnotationDrop::Parts => "of entries whose events may be incomplete",
-            AnnotationDrop::Call => "of calls in CPU profiles that DevTools might no longer find",
-            AnnotationDrop::Unfollowed => "that refer to events by numbers that changed",
+            AnnotationDrop::Frame => "for frames, which only DevTools can number",
+            AnnotationDrop::Damaged => "for events after damage in their input",
+            AnnotationDrop::Gone => "for items that are not in the output",
+            AnnotationDrop::Parts => "for entries whose events may be incomplete",
+            AnnotationDrop::Call => "for calls in CPU profiles that DevTools might no longer find",
+            AnnotationDrop::Unfollowed => "for events whose numbers changed",
             AnnotationDrop::Breadcrumb => {
-                "that are breadcrumbs of other inputs, outside of the output, or more than 100 deep"
+                "breadcrumbs of other inputs, outside the time range of the output, or more than 100 levels deep"
             }
         }
     }

@@ -265,7 +265,7 @@ impl Warning {
                     if all == 1 { ("annotation", "was") } else { ("annotations", "were") };
                 write!(f, "{all} DevTools {annotations} (metadata.modifications) {were} dropped: ")?;
                 let reasons = dropped.iter().map(|(why, count)| format!("{count} {}", why.sentence()));
-                f.write_str(&Vec::from_iter(reasons).join(", "))
+                f.write_str(&Vec::from_iter(reasons).join("; "))
             }
             Warning::TooLarge { bytes, .. } => {
                 let has = bytes.div_ceil(1 << 20);

@@ -42,7 +42,7 @@ impl ListFeed<'_> {
 }
 
 struct ChunkLists<'e> {
-    /// Lists by the address of their value.
+    /// The lists of the chunk. Each key is the memory address of a list's JSON text.
     feeds: HashMap<usize, ListFeed<'e>>,
     /// Number of parts for the nodes, and for the samples with their parallel lists.
     parts: [usize; 2],

@@ -139,7 +139,8 @@ pub(super) struct Nested<'t> {
     open: Vec<Open>,
     pub(super) paths: Names,
     pub(super) set_names: Names,
-    /// Number of the set of each template name.
+    /// Maps the name of each template to its set, both as numbers: the name's number in the trace,
+    /// and the set's number in `set_names`. Names that differ only in template arguments are a set.
     sets: HashMap<u32, u32>,
     /// Number of open templates in each set.
     open_sets: HashMap<u32, u32>,

@@ -52,7 +52,8 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Returns whether an event that ends at `end` ends after this slice.
+    /// Returns whether this slice ends before `end`. If `end` or this slice is rounded (not
+    /// `exact`), the difference must exceed one nanosecond.
     fn ends_before(&self, end: i64, exact: bool) -> bool {
         end.saturating_sub(self.end) > i64::from(!(exact && self.exact))
     }
@@ -87,7 +88,8 @@ impl Ends {
         crossed
     }
 
-    /// Returns the end of the event in which `start..end` begins, if `end` is after that end.
+    /// Returns the end of the innermost event that is open at `start`, if that event ends before
+    /// `end`.
     #[inline]
     fn crossed(&mut self, start: i64, end: i64, exact: bool) -> Option<i64> {
         self.close(start);

@@ -15,7 +15,7 @@ use crate::store::entry::Entry;
 
 /// Target number of entries per bucket: 256 KiB of index, some MiB of events.
 const BUCKET: usize = 16 * 1024;
-/// One in this many entries of each run is sampled to choose the borders.
+/// One in this many entries of each run is sampled to choose the borders between buckets of time.
 const SAMPLE: usize = 512;
 
 /// Buckets of time over sorted runs.

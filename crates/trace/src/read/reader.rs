@@ -75,7 +75,7 @@ pub struct ChunkStart {
     pub len_hint: usize,
 }
 
-/// A function that creates the findings of a chunk. Workers call it.
+/// A function that creates the empty findings of a chunk. A worker calls it before the scan.
 pub type Starter<C> = Box<dyn Fn(&ChunkStart) -> C + Send + Sync>;
 
 /// Collects the findings of a scan over all inputs. [`Indexed`](crate::observe) is the only

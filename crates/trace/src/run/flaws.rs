@@ -38,7 +38,7 @@ pub enum FlawKind {
     Child,
     /// A node that is its own ancestor. The node is moved below the root.
     Cycle,
-    /// A sample of a node that does not exist: its time was added to the next sample.
+    /// A sample that refers to a missing node. Its time was added to the next sample.
     Sample,
     /// Samples without times, or times without samples.
     Unpaired,
@@ -51,7 +51,7 @@ pub enum FlawKind {
     /// `lines` or `columns` with fewer or more elements than samples. The list is cut, or filled
     /// with 0.
     Lines,
-    /// An entry of `trace_ids` for a node that does not exist.
+    /// An entry of `trace_ids` that refers to a missing node.
     TraceId,
     /// A key with different values in several chunks: the first value was kept.
     Key,
@@ -134,7 +134,7 @@ impl FlawKind {
             FlawKind::Child => "a child does not exist, or has two parents; one parent was kept",
             FlawKind::Cycle => "a node that is its own ancestor was moved below the root",
             FlawKind::Sample => {
-                "a sample of a node that does not exist was left out; its time was added to the next sample"
+                "a sample that refers to a missing node was left out; its time was added to the next sample"
             }
             FlawKind::Unpaired => "samples without times, or times without samples, were left out",
             FlawKind::Untimed => {
@@ -147,7 +147,7 @@ impl FlawKind {
             FlawKind::Lines => {
                 "there were more or fewer lines or columns than samples; they were cut, or filled with 0"
             }
-            FlawKind::TraceId => "a trace id of a node that does not exist was left out",
+            FlawKind::TraceId => "a trace id that refers to a missing node was left out",
             FlawKind::Key => "a key has several values; the first one was kept",
             FlawKind::Text => {
                 "some text is not JSON; bad bytes were escaped, and bad words became null"

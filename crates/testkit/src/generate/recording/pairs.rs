@@ -1,5 +1,5 @@
-//! Generates measures, `console.time`, animations, interactions and flows. DevTools shows none of
-//! these events as entries of a thread, except marks.
+//! Generates measures, `console.time`, animations, interactions, flows and marks. DevTools shows
+//! only the marks as entries of a thread.
 
 use super::parts::{EventKind, Scale, Thread, event};
 use crate::Rng;

@@ -52,7 +52,7 @@ impl Default for Balance {
 }
 
 impl Balance {
-    /// Ends the rest, because another scanner uses the shapes next.
+    /// Ends a pause in which shapes are not tried, because another scanner uses the shapes next.
     pub(super) fn begin(&mut self) {
         self.awake_from = 0;
     }
