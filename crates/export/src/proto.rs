@@ -1,4 +1,5 @@
 //! Writes messages of protocol buffers, for pprof and Perfetto: numbers, texts and nested messages.
+
 /// A message under construction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Message(Vec<u8>);

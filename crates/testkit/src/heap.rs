@@ -1,4 +1,5 @@
 //! Memory of processes, as reported by Linux.
+
 /// Parses the anonymous memory of a process in KiB from the text of `/proc/PID/status`.
 ///
 /// ```

@@ -1,4 +1,5 @@
 //! A small seeded random generator (splitmix64). Equal seeds give equal traces on every machine.
+
 /// Seeded pseudo-random numbers, not for cryptography.
 #[derive(Clone, Debug)]
 pub struct Rng {

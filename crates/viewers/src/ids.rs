@@ -1,4 +1,5 @@
 //! Limits of viewers on ids and numbers.
+
 /// Whether a value is an unquoted integer whose magnitude exceeds 2^53.
 pub fn is_big(value: &[u8]) -> bool {
     const EXACT: &[u8] = b"9007199254740992";

@@ -1,4 +1,5 @@
 //! Counts of CPU profiles that no table includes.
+
 /// Number of CPU profiles that no table includes, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UncountedProfiles {

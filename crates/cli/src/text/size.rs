@@ -1,4 +1,5 @@
 //! Parses and formats numbers of bytes. K, M, G and T are powers of 1024.
+
 /// Letters of units. Each is 1024 times the unit before.
 const UNITS: [char; 4] = ['K', 'M', 'G', 'T'];
 

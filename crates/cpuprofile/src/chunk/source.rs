@@ -1,4 +1,5 @@
 //! The API that recorded a profile.
+
 /// The API that recorded a profile, according to the profile's events.
 ///
 /// DevTools shows one profile per thread and selects that profile by this API. Source of the names:

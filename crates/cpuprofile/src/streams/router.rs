@@ -185,7 +185,7 @@ impl Router {
         at
     }
 
-    /// Counts steps that look like negative numbers.
+    /// Counts the chunk if a time delta looks like a negative number.
     fn note_unsigned(&mut self, entry: Entry) {
         if self.scratch.deltas.iter().any(|delta| UNSIGNED.contains(delta)) {
             self.odd.unsigned.add(entry.place.offset());

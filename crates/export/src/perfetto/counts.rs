@@ -1,4 +1,5 @@
 //! The counts that an export for Perfetto returns.
+
 /// Numbers of written items, and of items that Perfetto's format cannot represent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Perfetto {

@@ -1,4 +1,5 @@
 //! Names of events, cut to their displayed length.
+
 /// Maximum bytes of a stored name; longer names are read from the event.
 pub const NAME_MOST: usize = 200;
 

@@ -1,4 +1,5 @@
 //! Ids of sections.
+
 /// The report of plain `info` and build parameters, as JSON.
 pub const META: u16 = 1;
 /// Blocks of events with their time ranges.

@@ -1,4 +1,5 @@
 //! Kinds and flags of rows in [`crate::format::id::SPANS`].
+
 /// A complete event (X), which is both begin and end.
 pub const COMPLETE: u8 = 0;
 /// A slice of two events: B and E.

@@ -1,4 +1,5 @@
 //! Bits in [`crate::format::id::STREAMS`] and [`crate::format::id::STREAM_EVENTS`].
+
 /// Bit of a stream whose time range is known.
 pub const TIMES: u64 = 1;
 /// Bit of a stream whose chunks have all columns, so that each chunk can be read individually.

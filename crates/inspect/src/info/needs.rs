@@ -1,4 +1,5 @@
 //! Options that decide how much `info` computes.
+
 /// Options that decide how much `info` computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InfoConfig {

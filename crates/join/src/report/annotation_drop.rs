@@ -1,4 +1,5 @@
 //! Reasons for dropping DevTools annotations.
+
 /// The reason why a DevTools annotation was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AnnotationDrop {

@@ -1,4 +1,5 @@
 //! The criterion by which a trace is split.
+
 /// The criterion that puts events into parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SplitBy {

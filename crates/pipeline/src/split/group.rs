@@ -1,4 +1,5 @@
 //! Groups of threads in the same parts.
+
 /// Threads whose events belong to the same parts.
 pub(super) struct ThreadGroup {
     /// Partitions of the threads, in order of first appearance.

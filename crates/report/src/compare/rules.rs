@@ -1,4 +1,5 @@
 //! Options for comparing runs.
+
 /// How functions that differ between the sides are matched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum MatchBy {

@@ -1,4 +1,5 @@
 //! Container formats of traces.
+
 /// The container format of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {

@@ -1,4 +1,5 @@
 //! Kinds of mapped files.
+
 /// The kind of a mapped file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Content {

@@ -2,6 +2,7 @@
 //!
 //! Nibble tables cannot represent every set, so `A F L` also count as letters of literals. No
 //! relevant key contains them, and all tiers agree.
+
 /// Tab, line feed and carriage return.
 pub(super) const SPACE: u8 = 1 << 0;
 /// Blank and comma.

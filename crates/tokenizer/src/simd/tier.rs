@@ -1,4 +1,5 @@
 //! A macro that detects the features of a tier, and compiles functions for the same features.
+
 /// Defines a type whose values prove that the processor has `$features`, and methods of that type
 /// that are compiled for them. The second form adds methods in another module.
 ///

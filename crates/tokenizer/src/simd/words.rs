@@ -1,5 +1,6 @@
 //! Converts bytes to words, from which vectors are built without pointers; the compiler merges them
 //! into one load.
+
 /// Converts bytes to the words of a vector.
 #[inline(always)]
 pub(super) fn words<const BYTES: usize, const WORDS: usize>(bytes: &[u8; BYTES]) -> [i64; WORDS] {

@@ -16,6 +16,7 @@
 //! assert_eq!(digits(word).0.to_le_bytes()[..3], [1, 2, 5]);
 //! assert_eq!(first(equal_bytes(word, b'?')), 8);
 //! ```
+
 /// Word with a 1 in every byte.
 const ONES: u64 = u64::MAX / 255;
 /// Word with the top bit of every byte.

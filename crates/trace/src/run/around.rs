@@ -1,4 +1,5 @@
 //! Copies the bytes around an offset, so that a message can point at a defect.
+
 /// Bytes kept on each side: more than a terminal line shows.
 const REACH: usize = 200;
 

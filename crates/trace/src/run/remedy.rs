@@ -1,4 +1,5 @@
 //! Suggested fixes for errors and warnings.
+
 /// A suggested fix for an error or a warning. Programs translate it to their flags, buttons or
 /// calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

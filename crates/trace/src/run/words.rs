@@ -7,6 +7,7 @@
 //! assert_eq!(plural(2, "address"), "2 addresses");
 //! assert_eq!(shell_word("a trace.json"), "'a trace.json'");
 //! ```
+
 /// Formats a number with thousands separators: `1,234,567`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

@@ -1,4 +1,5 @@
 //! Records of fixed size in files.
+
 /// A value that can be written to disk and read back: a number, or a struct of records that
 /// [`record!`](crate::record) declares.
 ///

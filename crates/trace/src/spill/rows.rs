@@ -1,4 +1,5 @@
 //! A macro to serialize types by name in reports.
+
 /// Implements `Serialize` for types as the text that their method `name` returns.
 ///
 /// ```

@@ -8,6 +8,7 @@
 //! assert_eq!(tally.count, 4);
 //! assert!(tally.offsets().eq([10, 30, 50]), "the first places, whatever came first");
 //! ```
+
 /// Number of offsets kept.
 pub const PLACES: usize = 3;
 const NONE: u64 = u64::MAX;

@@ -1,4 +1,5 @@
 //! Source maps that cannot be used, and maps that hardly fit their sources.
+
 /// A source map that is not used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnusedMap {

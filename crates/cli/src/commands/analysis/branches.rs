@@ -1,4 +1,5 @@
 //! Draws tree lines before rows, which come depth first. Takes one bit of memory per row.
+
 /// Bit set of the rows that have a later sibling.
 pub(super) struct Following(Vec<u64>);
 

@@ -1,4 +1,5 @@
 //! Finds commands in Markdown pages and help texts.
+
 /// A command shown on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Command {

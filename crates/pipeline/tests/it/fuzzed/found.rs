@@ -1,4 +1,5 @@
 //! Inputs on which the fuzzer found failures.
+
 /// A description, the target, and the input that made it fail.
 pub(super) type Found = (&'static str, fn(&[u8]), &'static [u8]);
 

@@ -1,4 +1,5 @@
 //! Inputs that the fuzzer found, with their cause. Every input runs through every target.
+
 /// Description and bytes of each input.
 #[rustfmt::skip]
 pub(super) const FOUND: &[(&str, &[u8])] = &[
