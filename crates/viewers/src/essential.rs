@@ -5,8 +5,8 @@ use tracemill_tokenizer::{Event, Field};
 /// Name of the event at which DevTools starts a browser trace.
 pub const STARTED: &[u8] = b"TracingStartedInBrowser";
 
-/// Names of the events without which DevTools shows no page (devtools-semantics §9, §15). They
-/// identify the process and the start of each page, and the owner of each worker.
+/// Names of the events without which DevTools shows no page. The events identify the process and
+/// the start of each page, and the owner of each worker.
 pub(crate) const ESSENTIAL: [&[u8]; 6] = [
     STARTED,
     b"navigationStart",
@@ -16,7 +16,7 @@ pub(crate) const ESSENTIAL: [&[u8]; 6] = [
     b"TracingSessionIdForWorker",
 ];
 
-/// Names of threads that the Performance panel never shows in web traces (devtools-semantics §9).
+/// Names of threads that the Performance panel never shows in web traces.
 pub const HIDDEN_THREADS: [&str; 4] =
     ["Chrome_ChildIOThread", "Compositor", "GpuMemoryThread", "PerfettoTrace"];
 
@@ -42,7 +42,7 @@ pub fn is_essential(event: &Event<'_>) -> bool {
     ESSENTIAL.iter().any(|text| event.is_string(Field::Name, text))
 }
 
-/// Whether an event is the one at which DevTools starts the trace (devtools-semantics §11).
+/// Whether an event is the one at which DevTools starts the trace.
 pub fn is_start(event: &Event<'_>) -> bool {
     event.is_string(Field::Name, STARTED)
 }

@@ -213,8 +213,8 @@ fn is_nothing(value: Option<&[u8]>) -> bool {
 
 /// Returns an `id` for an event of a CPU profile that only has `id2`.
 ///
-/// DevTools identifies profiles by pid and `id` alone (devtools-semantics §3.2). The new id
-/// contains the scope (`global` or `local`), so that it is unique in the process.
+/// DevTools identifies profiles by pid and `id` alone. The new id contains the scope (`global` or
+/// `local`), so that it is unique in the process.
 pub fn profile_id(event: &Event<'_>) -> Option<Vec<u8>> {
     // two bytes of the name rule out nearly all events
     if !matches!(event.field_and_rest(Field::Name), Some([b'"', b'P' | b'\\', ..]))
@@ -234,7 +234,7 @@ pub fn profile_id(event: &Event<'_>) -> Option<Vec<u8>> {
     Some([b"\"", reach.as_bytes(), b":", id, b"\""].concat())
 }
 
-/// Lists of a `ProfileChunk` that DevTools reads only in `args.data` (devtools-semantics §3.5).
+/// The names of `ProfileChunk` lists that DevTools reads only in `args.data`.
 const STEPS: [&str; 3] = ["timeDeltas", "lines", "columns"];
 
 /// A `ProfileChunk` whose `timeDeltas` are in `cpuProfile` instead of `data`, and the lists to

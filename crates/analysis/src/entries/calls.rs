@@ -1,5 +1,5 @@
-//! Computes the calls of a thread from the samples of its profile and its events
-//! (`SamplesIntegrator`, devtools-semantics §6).
+//! Computes the calls of a thread from the samples of its profile and its events (DevTools:
+//! `SamplesIntegrator`).
 //!
 //! DevTools updates all open calls whenever the stack changes. This module computes the duration of
 //! a call once, when the call leaves the stack. The cost is the number of pushed frames.
@@ -129,7 +129,7 @@ pub(crate) fn integrate(
     this.finish()
 }
 
-/// Returns whether an event sorts after a sample (§2.2).
+/// Returns whether an event sorts after a sample, in the order of DevTools.
 ///
 /// An event at the time of the sample sorts after the sample if its duration is not positive.
 fn is_after(event: &Entry, time: f64) -> bool {

@@ -103,8 +103,8 @@ impl Entry {
         matches!(self.number as u8, b'X' | b'I').then_some((self.number & !NO_PLACE) >> 8)
     }
 
-    /// Compares two entries in the order of DevTools (§2.2): by start, then longest first, then
-    /// calls first.
+    /// Compares two entries in the order of DevTools: by start, then longest first, then calls
+    /// first.
     pub(crate) fn compare(&self, other: &Entry) -> Ordering {
         let by = |a: f64, b: f64| a.partial_cmp(&b).unwrap_or(Ordering::Equal);
         by(self.ts, other.ts)
@@ -137,8 +137,8 @@ pub struct Placed {
     pub depth: u32,
 }
 
-/// An iterator over a thread's entries as a tree, parents before children (DevTools: `treify`,
-/// §7.1). It drops entries that overlap their parent.
+/// An iterator over a thread's entries as a tree, parents before children (DevTools: `treify`). It
+/// drops entries that overlap their parent.
 pub(crate) struct Nested<I> {
     entries: I,
     has_depths: bool,

@@ -1,4 +1,4 @@
-//! Sorts the records of all threads: by thread, then in DevTools' order (devtools-semantics §2.2).
+//! Sorts the records of all threads: by thread, then in DevTools' order.
 //!
 //! ```text
 //!   X, I ───────────────────────────────> sorter by thread and time ─> one list, by thread
@@ -260,8 +260,7 @@ fn unended(
     open.values().try_for_each(|record| events.push(Filed { lane, record }))
 }
 
-/// Pairs B and E events as DevTools does: with one stack for the whole file, in input order
-/// (devtools-semantics §8.1).
+/// Pairs B and E events as DevTools does: with one stack for the whole file, in input order.
 fn pair_as_devtools(
     marks: &SortedByKey<AsWritten>,
     events: &mut KeySorter<Filed>,

@@ -1,5 +1,4 @@
-//! Walks over a thread's entries once for several visitors (`forEachEvent`, devtools-semantics
-//! §7.3).
+//! Walks over a thread's entries once for several visitors (DevTools: `forEachEvent`).
 
 use crate::entries::Entry;
 use crate::events::kinds::flag;

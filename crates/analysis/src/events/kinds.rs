@@ -134,8 +134,7 @@ fn flags_of(kind: Kind, names: &Names) -> u16 {
     bits.into_iter().filter(|(_, is)| *is).fold(0, |flags, (bit, _)| flags | bit)
 }
 
-/// Returns whether JavaScript runs within the event (DevTools: `isJSInvocationEvent`,
-/// devtools-semantics §6.4).
+/// Returns whether JavaScript runs within the event (DevTools: `isJSInvocationEvent`).
 fn is_js_invocation(name: &[u8]) -> bool {
     matches!(name, b"RunMicrotasks" | b"FunctionCall" | b"EvaluateScript" | b"EventDispatch")
         || name.starts_with(b"v8")

@@ -1,5 +1,5 @@
-//! The view that DevTools stored in the trace, in `metadata.modifications` (devtools-semantics
-//! §10): hidden entries and the window of the minimap.
+//! The view that DevTools stored in the trace, in `metadata.modifications`: hidden entries and the
+//! window of the minimap.
 
 use crate::events::meta::ThreadId;
 use crate::value::typed::{List, Object, decode, object};

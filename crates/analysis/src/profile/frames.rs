@@ -1,4 +1,4 @@
-//! Computes the calls of a standalone CPU profile (`forEachFrame`, devtools-semantics §5).
+//! Computes the calls of a standalone CPU profile (DevTools: `forEachFrame`).
 
 use crate::profile::made::{Begun, Calls, Made};
 use crate::profile::model::{Model, NONE};
@@ -104,7 +104,7 @@ pub(crate) fn frames(
         if as_devtools && ms < 0.0 {
             continue;
         }
-        // A sample without a node closes all calls. Later samples open no calls (§5).
+        // A sample without a node closes all calls. Later samples open no calls.
         if current == before || before == NONE {
             continue;
         }

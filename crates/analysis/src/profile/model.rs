@@ -1,4 +1,4 @@
-//! A CPU profile as DevTools models it (devtools-semantics §3, §4): nodes, and samples with times.
+//! A CPU profile as DevTools models it: nodes, and samples with times.
 //!
 //! Sums are doubles in the order of `CPUProfileDataModel`, so results are equal to the last bit.
 
@@ -164,8 +164,7 @@ impl Model {
         unescaped_text(&text)
     }
 
-    /// Finds the meta nodes among `top`, the children of the root. Searches from last to first
-    /// (§4.4).
+    /// Finds the meta nodes among `top`, the children of the root. Searches from last to first.
     pub(crate) fn find_meta_nodes(&mut self, mut top: SpillArray<u32>) {
         while let Some(node) = top.pop() {
             if self.gc.is_some() && self.program.is_some() && self.idle.is_some() {

@@ -223,10 +223,10 @@ impl Tree {
         self.nodes.get(number as usize).unwrap_or(none)
     }
 
-    /// Passes each parent and child to `each` (§4.2).
+    /// Passes the numbers of each parent node and child node to `each`.
     ///
-    /// Both come from the lists of children. If the first node has no list, they come from the
-    /// parents that nodes name too.
+    /// The lists of children give these pairs. If the first node has no list, the `parent` members
+    /// of nodes give further pairs.
     fn each_edge(&self, by_id: &NodesById, mut each: impl FnMut(u32, u32)) {
         for (at, node) in (0..).zip(self.nodes.iter()) {
             // If several nodes have the same id, the last one counts.

@@ -1,4 +1,4 @@
-//! Reasons why DevTools does not open a trace, or draws nothing (devtools-semantics §1, §3, §11).
+//! Reasons why DevTools does not open a trace, or draws nothing.
 
 use crate::profile::raw::Raw;
 use crate::value::number;

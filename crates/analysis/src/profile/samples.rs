@@ -1,5 +1,5 @@
-//! Samples of a profile, sorted by time, each with its node (devtools-semantics §4.5 to §4.7).
-//! Samples beyond the memory budget are on disk.
+//! Samples of a profile, sorted by time, each with its node. Samples beyond the memory budget are
+//! on disk.
 
 use crate::profile::model::{Model, NONE, Span, Weights};
 use crate::value::clock::Clock;
@@ -72,7 +72,7 @@ impl Raw {
     }
 
     /// Writes the sorted samples to `all`. Time steps without a sample become samples without a
-    /// node; samples without a time step are dropped (§4.5).
+    /// node; samples without a time step are dropped.
     ///
     /// `start` is the start of the profile in ticks. `node` returns the node with an id.
     pub(crate) fn finish(
@@ -197,7 +197,7 @@ impl<F: Fn(u64) -> Option<u32>> Rules<'_, F> {
 }
 
 /// Replaces a single `(program)` sample between two samples of the same stack by the sample before
-/// it (§4.7).
+/// the `(program)` sample, as DevTools does.
 struct Bridge<'m> {
     model: &'m Model,
     /// The node of `(program)`; `None` if the profile has fewer than three samples.

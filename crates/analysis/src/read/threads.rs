@@ -255,7 +255,7 @@ impl Trace {
         self.name_as_node();
     }
 
-    /// Orders the threads (devtools-semantics §9).
+    /// Orders the threads as DevTools does.
     ///
     /// Processes with events come first, in the order of their first events; processes known only
     /// by a page follow. In a process, threads with events come first, then threads known only by a
@@ -427,8 +427,8 @@ impl Trace {
             .for_each(|thread| thread.name = Some(name.to_string()));
     }
 
-    /// Clears the threads that DevTools does not show (devtools-semantics §9): threads of processes
-    /// without a page, and threads of processes that have only profiles.
+    /// Clears the threads that DevTools does not show: threads of processes without a page, and
+    /// threads of processes that have only profiles.
     fn leave_out(&mut self, with_events: &HashSet<Box<[u8]>>) {
         for thread in self.threads.iter_mut().filter(|entry| entry.kind != ThreadKind::CpuProfile) {
             let has_process =

@@ -260,7 +260,7 @@ impl<'t> View<'t> {
         (number >= 0).then_some(number)
     }
 
-    /// Returns DevTools' key of an entry (§10); `None` for a pair of B and E events, and for a
+    /// Returns DevTools' key of an entry. Returns `None` for a pair of B and E events, and for a
     /// `JSSample`.
     pub(crate) fn key(&self, entry: &Entry, ids: &Ids<'_>) -> Option<String> {
         if !entry.is_call() {

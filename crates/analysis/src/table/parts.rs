@@ -297,7 +297,7 @@ impl<'t> View<'t> {
         matching(self.drawn(), &ids, matcher)
     }
 
-    /// Returns the window of the entry with a key of DevTools (§10).
+    /// Returns the window of the entry whose key in DevTools is `key`.
     pub(crate) fn window_of(&self, key: &str) -> Option<Window> {
         let ids = self.ids(GroupBy::None);
         let mut entries = self.track.nested().map(|placed| placed.entry);

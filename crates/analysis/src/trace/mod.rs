@@ -186,7 +186,8 @@ pub struct Trace {
     pub(crate) clock: Clock,
     /// Threads in the order of DevTools: by process, then by first event.
     pub threads: Vec<Thread>,
-    /// First and last microsecond (§11) on the trace's clock; infinite if the trace has no times.
+    /// First and last microsecond of the trace, computed as in DevTools, on the trace's clock;
+    /// infinite if the trace has no times.
     pub bounds: (f64, f64),
     /// The nanosecond from which `slice` and `info` count times. Tables count from the start of
     /// `bounds` instead, as DevTools does.

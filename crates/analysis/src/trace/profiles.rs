@@ -153,8 +153,8 @@ pub(crate) fn time_of(
     Some(written(text?)?.saturating_add(offset).saturating_sub(origin) as f64)
 }
 
-/// Selects one profile per thread (§3.7): the profile recorded by tracing. Without one, selects
-/// that of the inspector, or else the first.
+/// Selects one profile per thread, as DevTools does: the profile recorded by tracing, else the
+/// profile of the inspector, else the first profile.
 pub(crate) fn choose(
     profiles: Vec<ReadProfile>,
     is_cpu_profile: bool,

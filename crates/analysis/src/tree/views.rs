@@ -1,5 +1,5 @@
-//! Tree views that are filled by a walk: call tree, event log and bottom-up tree
-//! (devtools-semantics §7.5 to §7.7). Times are added in DevTools' order.
+//! Tree views that are filled by a walk: call tree, event log and bottom-up tree. Times are added
+//! in DevTools' order.
 
 use crate::entries::Entry;
 use crate::entries::walk::{Counted, Visit};

@@ -6,8 +6,8 @@
 //!   other keys       │ x     │       │ endTime
 //! ```
 //!
-//! DevTools passes these lists as arguments of one call (devtools-semantics §1.12) and joins chunks
-//! in file order, so it reads the parts like the whole chunk. Memory: a copy of the event.
+//! DevTools passes each list as the arguments of one function call, and joins chunks in file order,
+//! so it reads the parts like the whole chunk. Memory: a copy of the event.
 
 use tracemill_tokenizer::{Cursor, Event, Field, members, string_is};
 use tracemill_trace::json::member;

@@ -1,8 +1,7 @@
 //! Changes the output of a merge so that a viewer opens and shows it correctly (`merge --for`; for
 //! other commands see [`crate::fitted`]).
 //!
-//! The rules are those of `check`. Sources: `devtools-semantics.md` §1, §3, §8, §9, §11, §15 and
-//! `users.md` §4.
+//! The rules are those of `check`.
 //!
 //! | for DevTools | where |
 //! |---|---|

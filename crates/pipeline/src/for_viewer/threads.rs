@@ -1,4 +1,4 @@
-//! Renames ids that viewers cannot read (`users.md` §4).
+//! Renames ids that viewers cannot read.
 //!
 //! Perfetto treats a pid or tid below 0 or above 4294967295 as 0; DevTools rounds numbers above
 //! 2^53. Such a number is replaced by its lowest 32 bits, or by the next free number. A new tid is

@@ -417,7 +417,7 @@ fn merged_traces_of_real_programs_have_no_errors() {
     assert!(report.is_clean(), "{:?}", plain(&report));
 }
 
-/// Real traces and their known problems (`quirks.md`).
+/// Traces of real programs, and the names of their known problems.
 const REAL: [(&str, &[&str]); 14] = [
     ("nasty-strings/node20-nasty-marks.log", &["malformed"]),
     ("tracing-chrome/aborted.json", &["truncated"]),

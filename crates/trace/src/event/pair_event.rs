@@ -8,7 +8,7 @@
 //! | `C` | pid, name, id |
 //!
 //! Values are compared as in [`KeyHash`]. Ids without a pid are shared by all processes, as in
-//! DevTools and Perfetto (devtools-semantics §8.3). Only a 128-bit hash of the key is stored.
+//! DevTools and Perfetto. Only a 128-bit hash of the key is stored.
 
 use super::key_hash::{KeyHash, name_key};
 use super::phase::{PairKind, PairStep};

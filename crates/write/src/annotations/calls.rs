@@ -1,8 +1,8 @@
 //! Checks that DevTools finds the same call under a key (`p-PID-TID-SAMPLE-NODE`) as before.
 //!
 //! DevTools derives the calls of a thread from its samples and the events drawn on it. Other
-//! threads matter only for B and E, which DevTools pairs over the whole file (devtools-semantics
-//! §6, §8). So a key is kept if the output and the document have, on its thread:
+//! threads matter only for B and E, which DevTools pairs over the whole file. So a key is kept if
+//! the output and the document have, on the thread of the key:
 //!
 //! * the same number of X and I events, and no B or E events if the output has other events than
 //!   the document;

@@ -1,4 +1,4 @@
-//! Keys by which annotations refer to events, in DevTools' syntax (devtools-semantics §10).
+//! Keys by which annotations refer to events, in DevTools' syntax.
 
 use tracemill_join::report::warning::AnnotationDrop;
 use tracemill_tokenizer::unescape;

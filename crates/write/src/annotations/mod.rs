@@ -2,8 +2,8 @@
 //!
 //! Annotations refer to events by index, so a command that moves, drops or adds events must rewrite
 //! them. If DevTools cannot resolve a key, it discards all hidden entries, or all annotations after
-//! that key (devtools-semantics §10). So `merge`, `slice` and `convert` find the event of every
-//! key. Then they write the annotation with a new key, or drop and count the annotation
+//! that key. So `merge`, `slice` and `convert` find the event of every key. Then they write the
+//! annotation with a new key, or drop and count the annotation
 //! ([`tracemill_join::report::warning::AnnotationDrop`]). `split` and `filter` drop and count all
 //! annotations ([`unfollowed`]):
 //!

@@ -1,4 +1,4 @@
-//! Computes the bounds of a trace as DevTools does (devtools-semantics §11).
+//! Computes the bounds of a trace as DevTools does.
 
 use super::window::AnnotationSpan;
 use crate::emit::OrderedEvents;

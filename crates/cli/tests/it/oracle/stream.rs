@@ -53,7 +53,7 @@ impl<'f> Stream<'f> {
     /// Returns a trace with this profile only, which DevTools draws like a `.cpuprofile`.
     ///
     /// In other traces DevTools derives calls from samples and events of the thread, so calls of a
-    /// thread and of its `.cpuprofile` differ (devtools-semantics §5, §6).
+    /// thread and of its `.cpuprofile` differ.
     pub(super) fn alone(&self) -> Value {
         let mut events = json!(self.events);
         for event in events.as_array_mut().into_iter().flatten() {
