@@ -4,7 +4,7 @@ use crate::format::Writer;
 use std::io;
 use std::ops::RangeInclusive;
 
-/// Rows of a full page; a page also ends at `TEXT` bytes of text.
+/// Number of rows of a full page. A page also ends at `TEXT` bytes of text.
 pub(super) const ROWS: usize = 8192;
 const TEXT: usize = 256 << 10;
 /// Longest text in bytes that fits in a page.

@@ -137,7 +137,7 @@ pub fn find_events(
 struct Matches {
     nth: Option<u64>,
     count: u64,
-    /// Number in time order, start and end of the best event so far; times in nanoseconds.
+    /// The best event so far: its index in time order, and its start and end in nanoseconds.
     best: Option<(u64, i64, i64)>,
 }
 

@@ -17,7 +17,7 @@ use tracemill_trace::Error;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::time::bounds::Bounds;
 
-/// Counts of a trace, and messages for the user.
+/// The counts of a trace, and messages for the user.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TraceFacts {
     pub(crate) events: u64,
@@ -38,7 +38,7 @@ pub(crate) struct TraceFacts {
     pub(crate) bounds: Option<(i64, i64)>,
 }
 
-/// Sums over the intervals of a name.
+/// The sums over the intervals of a name.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct NameSum {
     pub(crate) count: u64,

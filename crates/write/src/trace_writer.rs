@@ -35,7 +35,7 @@ pub struct EventCount {
 pub struct TracePlan<'r, 's, 'p> {
     /// The events in order.
     pub events: OrderedEvents<'r, 's, 'p>,
-    /// Number and bytes of the events.
+    /// The number of the events, and their bytes.
     pub count: EventCount,
     /// The top-level keys.
     pub keys: MergedKeys<'p>,

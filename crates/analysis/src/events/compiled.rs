@@ -41,7 +41,7 @@ pub(crate) fn is_sum(event: &Event<'_>, ts: f64) -> bool {
 #[derive(Clone, Copy)]
 struct Half {
     lane: u32,
-    /// Number of the file's name; 0 for an end.
+    /// Index of the file's name in the table of texts; 0 for an end.
     text: u32,
     is_begin: bool,
     /// Time in microseconds.

@@ -8,9 +8,9 @@ use tracemill_trace::spill::hash::HashMap;
 /// A summary of the values of a counter.
 #[derive(Clone, Debug)]
 pub struct Counter {
-    /// Number of the counter's name in the table of texts.
+    /// Index of the counter's name in the table of texts.
     pub name: u32,
-    /// Number of the text of the value's key in `args`.
+    /// Index of the value's key in the table of texts. The key is a member of `args`.
     pub key: u32,
     /// Pid as written.
     pub pid: Box<[u8]>,

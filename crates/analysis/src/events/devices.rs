@@ -53,13 +53,13 @@ record! {
     pub struct DeviceEvent {
         /// Role of the event.
         pub role: Role,
-        /// Number of the track of the event's thread.
+        /// Index of the track of the event's thread.
         pub lane: u32,
-        /// Number of the event's name in the table of texts.
+        /// Index of the event's name in the table of texts.
         pub name: u32,
         /// Stream of the device; 0 for events of the host.
         pub stream: u32,
-        /// Number of the input, within which correlation ids are valid.
+        /// Index of the input, within which correlation ids are valid.
         pub input: u32,
         /// Number of the recording, which may consist of several inputs.
         pub recording: u32,

@@ -7,15 +7,15 @@ use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_viewers::essential::CALLS;
 
-/// Text number of a kind without categories.
+/// Replaces the index of the category list in a kind without categories.
 pub const NO_CAT: u32 = u32::MAX;
 
 /// A kind of event: name and categories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Kind {
-    /// Number of the name's text.
+    /// Index of the name in the table of texts.
     pub name: u32,
-    /// Number of the categories' text; [`NO_CAT`] if there are none.
+    /// Index of the category list in the table of texts; [`NO_CAT`] if the event has no categories.
     pub cat: u32,
 }
 

@@ -58,7 +58,7 @@ pub enum Mark {
 pub struct Marked {
     /// Kind of the event.
     pub mark: Mark,
-    /// Number of the event's input.
+    /// Index of the event's input.
     pub input: usize,
     /// Number of the event among all events of the trace.
     pub number: u64,

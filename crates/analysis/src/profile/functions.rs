@@ -15,28 +15,28 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{SpillArray, SpillIndex};
 
 record! {
-    /// A function, as numbers of texts.
+    /// A function, as indices in the table of texts.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
     pub struct Frame {
-        /// Number of the text of the name.
+        /// Index of the name.
         pub function: u32,
-        /// Number of the text `String(scriptId)`; empty if the script id does not distinguish
-        /// functions.
+        /// Index of the text `String(scriptId)`, which is empty if the script id does not
+        /// distinguish functions.
         pub(crate) script: u32,
-        /// Number of the text of the URL.
+        /// Index of the URL.
         pub url: u32,
-        /// Number of the text of the line, converted as in a JavaScript template. If the line is
+        /// Index of the line as text, converted as in a JavaScript template. If the line is
         /// missing, the text is `undefined`, or `-1` in a trace.
         pub line: u32,
-        /// Number of the text of the column, converted as in a JavaScript template.
+        /// Index of the column as text, converted as in a JavaScript template.
         pub column: u32,
         /// Whether the name is missing. If so, rows and classes contain `undefined`, but labels are
         /// empty.
         pub is_nameless: bool,
         /// Number of the profile's first function that has the same row.
         pub(crate) row: u32,
-        /// Number of the profile's first function that has the same class, that is, the same
-        /// script, name and line.
+        /// Index of the profile's first function that has the same class, that is, the same script,
+        /// name and line.
         pub(crate) class: u32,
     }
 }
@@ -186,7 +186,7 @@ fn first<K: std::hash::Hash + Eq>(
     }
 }
 
-/// Numbers of the names of meta nodes. These names are the first texts of [`meta_names`].
+/// Index of the name `(garbage collector)` in the table of texts. See [`meta_names`].
 pub(crate) const GC: u32 = 1;
 pub(crate) const PROGRAM: u32 = 2;
 pub(crate) const IDLE: u32 = 3;

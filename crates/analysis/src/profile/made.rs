@@ -21,9 +21,9 @@ record! {
         /// Self time in ticks; 0 unless the samples alone determine it.
         pub(crate) own: f64,
         pub(crate) node: u32,
-        /// Number of the function that identifies the call's row.
+        /// Index of the function that identifies the call's row.
         pub(crate) row: u32,
-        /// Number of the sample, by time; [`NO_SAMPLE`] if the call begins with an event.
+        /// Index of the sample, by time; [`NO_SAMPLE`] if the call begins with an event.
         pub(crate) sample: u32,
         /// Number of open calls at the start of the call; 0 unless the samples alone determine it.
         pub(crate) depth: u32,

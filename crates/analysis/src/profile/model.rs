@@ -11,7 +11,7 @@ use tracemill_trace::record;
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::spill::{SpillArray, SpilledVec};
 
-/// Number that means no node.
+/// The index that means no node.
 pub const NONE: u32 = u32::MAX;
 
 /// How long a sample of a standalone CPU profile lasts.
@@ -37,15 +37,15 @@ record! {
         pub parent: u32,
         /// Depth of the node in the tree; the root has depth −1.
         pub(crate) depth: i32,
-        /// Number of the function.
+        /// Index of the function.
         pub frame: u32,
-        /// Number of the nearest ancestor that is not a function of V8 itself; 0 or [`NONE`] if
+        /// Index of the nearest ancestor that is not a function of V8 itself; 0 or [`NONE`] if
         /// there is none.
         pub(crate) above: u32,
         /// Number that equal calls share, from the node's function; [`NONE`] for functions of V8
         /// itself.
         pub(crate) class: u32,
-        /// Number of the function that identifies the node's row.
+        /// Index of the function that identifies the node's row.
         pub(crate) row: u32,
     }
 }

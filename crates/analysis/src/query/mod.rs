@@ -65,16 +65,16 @@ pub enum Per {
 /// The properties that calls of one row have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowKey {
-    /// Calls with the same row id in DevTools. It contains the script id, which is valid only
-    /// within one process.
+    /// DevTools' id of the row. The id contains the script id, which is valid only within one
+    /// process.
     Devtools,
-    /// Calls with the same function, URL, line and column.
+    /// The function, URL, line and column.
     Place,
-    /// Calls with the same function, URL and line.
+    /// The function, URL and line.
     Line,
-    /// Calls with the same function name.
+    /// The function name.
     Function,
-    /// Calls with the same URL, which becomes the name of the row.
+    /// The URL, which becomes the name of the row.
     Url,
 }
 

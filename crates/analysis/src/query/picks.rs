@@ -27,7 +27,7 @@ pub struct Picks {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Drawn {
-    /// Number of the entry among all entries of the thread.
+    /// Index of the entry among all entries of the thread.
     pub(crate) at: u32,
     pub(crate) entry: Entry,
     /// Number of open entries around this entry.

@@ -20,7 +20,7 @@ pub struct CallRow<'t> {
     pub column: Option<i64>,
     /// Id of the call's node in the profile.
     pub node: u64,
-    /// Number of the sample in which the call begins, by time; `None` if the call begins with an
+    /// Index of the sample in which the call begins, by time; `None` if the call begins with an
     /// event.
     pub sample: Option<u32>,
 }

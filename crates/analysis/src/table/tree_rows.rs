@@ -38,9 +38,9 @@ pub struct TreeRows {
 /// Consecutive rows in the file.
 #[derive(Clone, Copy)]
 struct Block {
-    /// Number of the first row in the block.
+    /// Index of the first row in the block.
     first: usize,
-    /// Number of the block's run, a contiguous part of the file.
+    /// Index of the block's run, a contiguous part of the file.
     run: usize,
 }
 
@@ -139,9 +139,9 @@ impl<'r> IntoIterator for &'r TreeRows {
 /// An iterator over the rows of a table, in order.
 pub struct TreeRowsIter<'r> {
     rows: &'r TreeRows,
-    /// Number of the next row.
+    /// Index of the next row.
     next: usize,
-    /// Number of the next block, and the unread bytes of the current block.
+    /// Index of the next block, and the unread bytes of the current block.
     block: usize,
     bytes: &'r [u8],
 }
@@ -253,7 +253,7 @@ impl RowRoom {
 pub(crate) struct RowWriter<'s> {
     room: &'s RowRoom,
     rows: TreeRows,
-    /// Number of the first row of the current block.
+    /// Index of the first row of the current block.
     first: usize,
     block: Vec<u8>,
 }

@@ -16,7 +16,7 @@ use tracemill_trace::spill::{SpillArray, SpillIndex};
 /// A table and its threads.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Numbers of the threads.
+    /// Indices of the threads in the trace.
     pub threads: Vec<usize>,
     /// The table.
     pub table: Table,

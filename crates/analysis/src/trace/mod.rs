@@ -115,9 +115,9 @@ pub struct Thread {
     /// Path of the input, if the thread is a CPU profile or its name also occurs in another input.
     /// The path of standard input is empty.
     pub input: Option<String>,
-    /// Number of the input with the thread's first event, or with its profile.
+    /// Index of the input with the thread's first event, or with its profile.
     pub input_number: usize,
-    /// Number of the track with the thread's events; `None` if the thread has no events.
+    /// Index of the track with the thread's events; `None` if the thread has no events.
     pub(crate) lane: Option<u32>,
     /// Range of the thread's events in the records of the trace.
     pub(crate) records: Range<usize>,
@@ -171,7 +171,7 @@ pub struct Trace {
     pub(crate) pages: Pages,
     /// URLs of image events, by event number.
     pub(crate) image_urls: HashMap<u64, Box<[u8]>>,
-    /// Numbers of the last response, finish, priority and cache event of each request.
+    /// For each request, the event numbers of its last response, finish, priority and cache event.
     pub(crate) of_requests: HashSet<u64>,
     pub(crate) included: Included,
     /// Events of all threads, grouped by thread.

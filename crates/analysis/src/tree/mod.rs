@@ -12,15 +12,15 @@ use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{Record, SpillArray, SpillIndex};
 
-/// Number that means no row.
+/// The index that means no row.
 pub const NONE: u32 = u32::MAX;
 
 record! {
-    /// Identifies a row among its siblings, by the number of the id's text and by the group.
+    /// Identifies a row among its siblings, by the index of the id's text and by the group.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub(crate) struct Key {
         pub(crate) id: u32,
-        /// Number of the group's text; 0 for none.
+        /// Index of the group's text; 0 for none.
         pub(crate) group: u32,
     }
 }
@@ -35,7 +35,7 @@ impl Key {
 #[derive(Clone, Copy, Debug)]
 pub struct Row<E = Entry> {
     pub(crate) key: Key,
-    /// Number of the parent row.
+    /// Index of the parent row.
     pub parent: u32,
     first: u32,
     last: u32,

@@ -10,9 +10,9 @@ record! {
         pub ts: f64,
         /// Duration in the unit of `ts`; 0 if missing.
         pub dur: f64,
-        /// Number of the event's kind.
+        /// Index of the event's kind.
         pub kind: u32,
-        /// Number of the event's details; 0 for none.
+        /// Index of the event's details; 0 for none.
         pub(crate) details: u32,
         /// The lowest byte is the phase. The next 16 bits are the nanoseconds that `ts` cannot
         /// represent. The bits above are the number of the event among all events.
@@ -61,7 +61,7 @@ impl Record {
 /// The position of a chunk among all inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChunkPosition {
-    /// Number of the chunk's input.
+    /// Index of the chunk's input.
     pub(crate) input: usize,
     /// Number of the chunk's first event among the events of all inputs.
     pub(crate) first: u64,

@@ -23,7 +23,7 @@ pub(crate) enum ColumnAlignment {
 
 pub(crate) struct TableLayout<'a> {
     pub(crate) set: &'a [ColumnAlignment],
-    /// Numbers of the columns that may be left out, the least important first.
+    /// Indices of the columns that may be left out, the least important first.
     pub(crate) spare: &'a [usize],
     pub(crate) columns: Option<usize>,
 }

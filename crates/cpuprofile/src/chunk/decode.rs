@@ -64,8 +64,8 @@ pub struct Chunk {
     pub samples: Vec<u64>,
     /// Nanoseconds from the previous sample, at first that of the previous chunk, to each sample.
     pub deltas: Vec<i64>,
-    /// Steps finer than a nanosecond: index in `deltas` (ascending) and the nearest double, in
-    /// microseconds.
+    /// The steps that are finer than a nanosecond: index in `deltas` (ascending) and the nearest
+    /// double, in microseconds.
     pub finer: Vec<(u32, f64)>,
     /// Lines of samples, 0 for invalid lines; `None` without the key. The length may differ from
     /// `samples`.

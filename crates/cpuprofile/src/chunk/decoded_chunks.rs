@@ -27,7 +27,7 @@ pub struct ChunkRef<'c> {
     pub samples: &'c [u64],
     /// Time steps in nanoseconds.
     pub deltas: &'c [i64],
-    /// Steps finer than a nanosecond: index in `deltas` (ascending) and microseconds.
+    /// The steps that are finer than a nanosecond: index in `deltas` (ascending) and microseconds.
     pub finer: &'c [(u32, f64)],
     /// Lines of samples.
     pub lines: Option<&'c [i64]>,

@@ -40,7 +40,7 @@ enum Pairing {
     Whole,
     /// Per chunk; surplus samples or steps are dropped.
     ByChunk,
-    /// Samples without any steps.
+    /// There are samples, but no time steps.
     Untimed,
 }
 

@@ -54,13 +54,13 @@ pub struct Profile<'s, 'p> {
     pub(super) later: Vec<u32>,
     /// Node indices and, unless the profile is plain, placeholders.
     pub(super) samples: SpilledVec<u32>,
-    /// Steps in nanoseconds, one per sample.
+    /// The time steps in nanoseconds, one per sample.
     pub(super) deltas: SpilledVec<i64>,
     /// Lines and columns; `None` if no chunk has them.
     pub(super) positions: [Option<SpilledVec<i64>>; 2],
     /// Whether every sample has a node and a step.
     pub(super) plain: bool,
-    /// Samples named by programs: id and node index.
+    /// The samples that programs name: the id and the node index of each sample.
     pub trace_ids: Vec<(TextSpan, u32)>,
     /// Unknown keys, which are kept.
     pub extras: Vec<Extra>,

@@ -54,7 +54,7 @@ struct Open {
 #[derive(Default)]
 pub(super) struct Slices {
     all: Vec<Open>,
-    /// Numbers of the open slices whose end is unknown.
+    /// The open slices whose end is unknown, as numbers.
     begins: Begins<u64>,
 }
 

@@ -71,7 +71,7 @@ pub struct Picture {
 /// A drawn frame, for a renderer outside this crate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawn<'p> {
-    /// Number of the band.
+    /// Index of the band.
     pub band: usize,
     /// Depth from 0.
     pub depth: u32,
@@ -85,7 +85,7 @@ pub struct Drawn<'p> {
     pub name: &'p str,
     /// Number of frames that this one represents. More than 1 only for folded frames.
     pub frames: u64,
-    /// Number of the colour below [`Drawn::COLOURS`], or [`Drawn::IDLE`].
+    /// Index of the colour, below [`Drawn::COLOURS`], or [`Drawn::IDLE`].
     pub colour: u8,
 }
 

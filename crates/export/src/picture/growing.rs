@@ -166,7 +166,7 @@ struct Within {
     count: u64,
     /// Total time so far in nanoseconds.
     total: u64,
-    /// Number of the node in the tree of callees. `None` if no frame with the name encloses the
+    /// Index of the node in the tree of callees. `None` if no frame with the name encloses the
     /// node.
     place: Option<u32>,
     /// Whether the node has the name, and no enclosing node has it.

@@ -8,7 +8,7 @@ use tracemill_trace::run::limits::Quota;
 /// their children.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Node {
-    /// Number of the parent; `None` for the root.
+    /// Index of the parent node; `None` for the root.
     pub(crate) parent: Option<u32>,
     pub(crate) frame: u32,
     /// Self time in nanoseconds.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_trace::spill::hash::HashMap;
 
-/// Sums over the slices that begin in a bin.
+/// The sums over the slices that begin in a bin.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bin {
     pub(super) count: u64,
@@ -60,7 +60,7 @@ impl Bin {
     }
 }
 
-/// Number of a track, and index of a bin in the track.
+/// The index of a track, and the index of a bin in the track.
 type BinKey = (u32, i64);
 
 fn join(all: &mut HashMap<BinKey, Bin>, key: BinKey, bin: Bin) {

@@ -31,7 +31,7 @@ const BINS_LEAST: u64 = 1 << 9;
 /// Bit that marks the number of a track other than a thread.
 pub(super) const OTHER: u32 = 1 << 31;
 
-/// Sums over the slices and instants of a name.
+/// The sums over the slices and instants of a name.
 #[derive(Clone, Copy, Debug, Default)]
 struct NameTotals {
     count: u64,
@@ -151,7 +151,7 @@ impl PartDrawn {
     }
 }
 
-/// Numbers in the whole text of the tracks and names of a chunk.
+/// For the tracks and names of a chunk, their indices in the whole text.
 pub(super) struct PartNumbers {
     names: Vec<u32>,
     others: Vec<u32>,

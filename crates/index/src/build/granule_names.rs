@@ -12,11 +12,11 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 
 record! {
-    /// Offset of an event, and number of its name.
+    /// Offset of an event, and index of its name.
     #[derive(Clone, Copy)]
     pub(super) struct NamePlace {
         place: u64,
-        /// Number of the name in the chunk, later in the whole text.
+        /// Index of the name: first in the chunk, later in the whole text.
         pub(super) name: u32,
     }
 }

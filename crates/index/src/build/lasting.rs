@@ -19,10 +19,10 @@ record! {
     #[derive(Clone, Copy)]
     pub(super) struct LastingEvent {
         pub(super) part: PairEvent,
-        /// Number of the thread: first in the chunk, later in the whole text.
+        /// Index of the thread: first in the chunk, later in the whole text.
         pub(super) thread: u32,
         pub(super) sum: u32,
-        /// Numbers of track and name as in [`IndexedSpan`]: first in the chunk, later in the whole
+        /// Indices of track and name as in [`IndexedSpan`]: first in the chunk, later in the whole
         /// text.
         pub(super) track: u32,
         pub(super) name: u32,

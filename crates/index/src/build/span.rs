@@ -31,9 +31,9 @@ record! {
         pub(super) kind: u8,
         pub(super) flags: u8,
         pub(super) thread: u32,
-        /// Number of an async operation's track, among the tracks that are not threads.
+        /// Index of an async operation's track among the tracks that are not threads.
         pub(super) track: u32,
-        /// Number of the name, or [`crate::format::bins::NO_NAME`].
+        /// Index of the name, or [`crate::format::bins::NO_NAME`].
         pub(super) name: u32,
         pub(super) start: i64,
         /// End in nanoseconds; [`i64::MAX`] if the slice has no end.

@@ -20,7 +20,7 @@ pub enum Shape {
     Begin(LaneKind),
     /// The end of a slice on a track of this kind.
     End(LaneKind),
-    /// Samples of a counter's series.
+    /// The samples of a counter's series.
     Samples,
     /// A step of a flow.
     Flow,

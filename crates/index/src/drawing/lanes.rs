@@ -41,7 +41,7 @@ pub struct LaneKey {
     pub pid: Box<[u8]>,
     /// Thread id; category for async operations; name, 0xFF and series for counters.
     pub track: Box<[u8]>,
-    /// Number of the input that has these ids; 0 once ids are unique over all inputs.
+    /// Index of the input that has these ids; 0 once ids are unique over all inputs.
     pub input: u32,
 }
 

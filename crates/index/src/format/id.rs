@@ -18,7 +18,7 @@ pub const PACK: u16 = 7;
 pub const NAMES: u16 = 8;
 /// Tracks: threads first, then all other tracks.
 pub const LANES: u16 = 9;
-/// Sums over time intervals (bins) of tracks.
+/// For each track, sums over time intervals (bins).
 pub const BINS: u16 = 10;
 /// Names of the events in each block.
 pub const GRANULE_NAMES: u16 = 11;

@@ -127,7 +127,7 @@ struct Wanting<'l, 'i, 'b> {
     lookup: &'l Lookup<'i, 'b>,
     wanted: Vec<StreamNeed>,
     first: Vec<Option<u64>>,
-    /// Numbers of the streams with a chunk so far.
+    /// Indices of the streams with a chunk so far.
     has_chunk: HashSet<usize>,
     expected: Expected,
     end: u64,

@@ -43,9 +43,9 @@ pub enum DrawnState {
 /// A slice longer than the look-back T, or without an end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawnSpan {
-    /// Number of the track.
+    /// Index of the track.
     pub lane: u32,
-    /// Number of the name; `None` if the index had no room for it.
+    /// Index of the name; `None` if the index file had no room for the name.
     pub name: Option<u32>,
     /// Start in nanoseconds.
     pub start: i64,
@@ -57,11 +57,11 @@ pub struct DrawnSpan {
     pub last: u64,
 }
 
-/// Sums over the slices of a track that begin in a time interval and are at most as long as the
+/// The sums over the slices of a track that begin in a time interval and are at most as long as the
 /// look-back T.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrawnBin {
-    /// Number of the track.
+    /// Index of the track.
     pub lane: u32,
     /// Start of the interval in nanoseconds.
     pub start: i64,

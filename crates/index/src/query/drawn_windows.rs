@@ -22,7 +22,7 @@ use tracemill_trace::run::error::{Error, ErrorKind};
 /// Maximum bytes of text that are unpacked for a window.
 const UNPACKED: u64 = 512 << 20;
 
-/// Numbers and bytes of the events for a window.
+/// The number of events for a window, and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DrawnCount {
     /// Number of events in blocks that overlap the window: an upper bound for the events of the
@@ -225,8 +225,8 @@ impl DrawnIndex {
         most: usize,
         limits: &Limits,
     ) -> Result<Option<(Vec<u8>, u64)>, Error> {
-        /// Numbers of bytes in which the end of an event is searched; the first number nearly
-        /// always suffices.
+        /// Numbers of bytes to search for the end of an event, one after the other. The first
+        /// number nearly always suffices.
         const ENDS: [u64; 2] = [64 << 10, 64 << 20];
         let IndexedInput { source, file, report, .. } = &self.input;
         let path = &file.trace;

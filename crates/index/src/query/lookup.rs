@@ -42,7 +42,7 @@ pub(super) struct SpanRow {
     pub(super) kind: u8,
     pub(super) flags: u8,
     pub(super) thread: u64,
-    /// Number of an async operation's track, among the tracks that are not threads.
+    /// Index of an async operation's track among the tracks that are not threads.
     pub(super) track: u64,
     pub(super) name: u64,
     pub(super) start: i64,
@@ -59,7 +59,7 @@ pub(super) struct GranulesToRead {
     pub(super) sum: EventSum,
     /// Bytes of blocks, and of individual events of known length.
     pub(super) bytes: u64,
-    /// Number of the block after the last added block.
+    /// Index of the block after the last added block.
     row: u64,
 }
 

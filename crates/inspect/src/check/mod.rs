@@ -145,7 +145,7 @@ struct InputText {
 
 /// Collects all facts that the rules need. Results do not depend on chunk boundaries.
 struct Checker<const DEVTOOLS: bool> {
-    /// Number of the recording of each input; empty for a single input.
+    /// For each input, the id of its recording. Empty for a single input.
     recordings: Vec<u64>,
     recording: u64,
     lease: Lease,

@@ -41,7 +41,7 @@ pub(super) struct Timeline {
     /// A second buffer of the same size, because allocating fresh memory is slow.
     spare: Vec<TimelineBin>,
     shift: u32,
-    /// Numbers of the first and last bin with events.
+    /// The number of the first bin with events.
     low: i64,
     high: i64,
 }

@@ -46,7 +46,7 @@ pub(super) struct Alignment {
     pub(super) matches: u64,
     pub(super) residual: Option<i64>,
     pub(super) uncertainty: Option<i64>,
-    /// Parts per billion by which the clock is slow, if measurable.
+    /// By how many parts per billion the clock is slow, if measurable.
     pub(super) drift: Option<i64>,
 }
 

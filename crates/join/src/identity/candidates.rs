@@ -15,7 +15,7 @@ use tracemill_trace::spill::hash::HashMap;
 pub(super) struct Candidates<'u> {
     by_log: HashMap<LogProcess<'u>, ByBegin<RecordedProcess>>,
     by_stream: HashMap<&'u StreamKey, ByBegin<usize>>,
-    /// Number of each distinct set of threads.
+    /// The index of each distinct set of threads.
     threads: HashMap<&'u [CanonicalId], usize>,
 }
 
@@ -75,7 +75,7 @@ impl<T: PartialEq> ByBegin<T> {
 #[derive(PartialEq)]
 struct RecordedProcess {
     recording: usize,
-    /// Number of the set of threads. `None` without threads: such a process matches no other
+    /// Index of the set of threads. `None` if the process has no threads and so matches no other
     /// process.
     threads: Option<usize>,
     times: TypicalRange,

@@ -42,7 +42,7 @@ pub struct ProfileFacts {
     pub has_samples: bool,
     /// Path of the input of a whole profile; empty for standard input. `None` for streams.
     pub input: Option<String>,
-    /// Number of the input of the first event; `None` for a whole profile, whose pid is assigned.
+    /// Index of the input with the first event; `None` for a whole profile, whose pid is assigned.
     pub input_number: Option<usize>,
 }
 

@@ -118,7 +118,7 @@ pub enum Warning {
     OneMarker(String),
     /// No input has events for aligning clocks.
     NothingToAlignBy(String),
-    /// Times so far apart that the inputs cannot share a clock.
+    /// The times of two inputs are so far apart that the inputs cannot share a clock.
     FarApart {
         /// Name of the later input.
         later: String,

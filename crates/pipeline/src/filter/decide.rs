@@ -143,7 +143,7 @@ impl Selection<'_> {
     }
 }
 
-/// Counts of kept and dropped events.
+/// The counts of kept and dropped events.
 struct Count {
     events: u64,
     bytes: u64,

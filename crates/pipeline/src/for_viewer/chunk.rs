@@ -16,7 +16,7 @@ use tracemill_trace::spill::hash::HashMap;
 
 /// Maximum number of elements of a list in one chunk.
 pub(super) const MOST: usize = 10_000;
-/// Lists of `data` that are parallel to the samples.
+/// Names of the lists in `data` that are parallel to the samples.
 const STEPS: [&[u8]; 3] = [b"timeDeltas", b"lines", b"columns"];
 
 /// A list that is written in parts.

@@ -100,8 +100,8 @@ struct OverlapWalk<'w> {
     rule: Overlaps,
     new: &'w mut RenamedThreads,
     threads: Vec<ThreadLanes>,
-    /// Numbers of threads by pid and tid as written. `known` has the index in `threads` for each
-    /// number; `lanes` has the index for the [`key_of`] of both ids.
+    /// Numbers the threads by pid and tid as written. `known` maps each of these numbers to an
+    /// index in `threads`. `lanes` maps the [`key_of`] of pid and tid to an index in `threads`.
     spelled: ThreadTable,
     known: Vec<usize>,
     lanes: HashMap<Vec<u8>, usize>,

@@ -21,7 +21,7 @@ use tracemill_write::patch::event_rewriter::EventRewriter;
 /// Metadata events without duplicates.
 pub(crate) struct Deduplicated {
     pub(crate) lists: Lists,
-    /// Number and bytes of the dropped events.
+    /// Number of the dropped events.
     pub(crate) events: u64,
     pub(crate) bytes: u64,
 }

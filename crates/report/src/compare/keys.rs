@@ -40,7 +40,8 @@ impl Key {
 /// Gives each distinct key of rows a number.
 #[derive(Default)]
 pub(super) struct Keys {
-    /// Numbers of keys, by a hash of the row's texts as written. Many rows have equal texts.
+    /// The number of each key, by a hash of the row's texts as written. Avoids decoding the texts
+    /// of rows that have equal texts.
     written: HashMap<[u64; 2], usize>,
     pub(super) numbers: HashMap<Key, usize>,
 }

@@ -35,7 +35,7 @@ impl Row {
 /// The functions of a side, by key.
 pub(super) struct Side {
     pub(super) busy: Vec<f64>,
-    /// Rows of the functions; [`pair`] leaves empty rows here.
+    /// The row of each function. [`pair`] takes the rows and leaves empty rows.
     rows: BTreeMap<Key, Cell<Row>>,
 }
 

@@ -153,7 +153,7 @@ struct FunctionSums {
     rows: Vec<RunRow>,
     /// Number of open calls of each function.
     open: Vec<u32>,
-    /// Numbers of the functions on the path from the root to the last row.
+    /// Indices of the functions on the path from the root to the last row.
     path: Vec<usize>,
     /// Approximate heap size of the functions in bytes.
     heap: u64,

@@ -32,7 +32,7 @@ pub(super) struct Singles<'v, 't> {
     ids: &'v Ids<'t>,
     is_wanted: IsWanted<'v>,
     as_devtools: bool,
-    /// Numbers of functions; `NONE` for a function that is not wanted.
+    /// The index of each function in `all`; `NONE` for a function that is not wanted.
     numbers: HashMap<Named, u32>,
     all: Vec<Each>,
     /// Number of open events of each function.

@@ -17,7 +17,7 @@ const RESOLUTION: f64 = 1e-6;
 /// Number of standard deviations that contain 95 % of a normal distribution.
 const WITHIN_95: f64 = 1.959_964;
 
-/// Sums over the samples or events from which a time is computed.
+/// The sums over the samples or events from which a time is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Spread {
     pub(super) count: f64,

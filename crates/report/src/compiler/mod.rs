@@ -22,11 +22,12 @@ struct Tables<'t> {
     window: Window,
     rows: usize,
     found: Compiled,
-    /// Sums by source file and phase. The flag is true for code generation, and false for parsing.
+    /// The sums for each source file and phase. The flag is true for code generation, and false for
+    /// parsing.
     sources: Costs<(u32, bool)>,
     templates: Costs<u32>,
     template_sets: Costs<u32>,
-    /// Sums by function and compiled file.
+    /// The sums for each function and compiled file.
     functions: Costs<(u32, u32)>,
     headers: Headers,
 }

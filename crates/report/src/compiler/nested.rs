@@ -55,7 +55,7 @@ record! {
     pub(super) struct Event {
         pub(super) thread: u32,
         pub(super) what: What,
-        /// Number of the text of the event's detail; 0 if there is none.
+        /// Index of the event's detail in the trace's table of texts; 0 if the event has no detail.
         pub(super) text: u32,
         /// Start in ticks (time units of the trace's clock).
         pub(super) ts: f64,
@@ -119,7 +119,7 @@ struct Open {
     end: f64,
     what: What,
     text: u32,
-    /// Number of the path of the compiled file.
+    /// Index of the compiled file's path in `Nested::paths`.
     path: u32,
     /// For a template, its set, and whether no enclosing template belongs to the same set.
     set: Option<(u32, bool)>,
@@ -139,8 +139,8 @@ pub(super) struct Nested<'t> {
     open: Vec<Open>,
     pub(super) paths: Names,
     pub(super) set_names: Names,
-    /// Maps the name of each template to its set, both as numbers: the name's number in the trace,
-    /// and the set's number in `set_names`. Names that differ only in template arguments are a set.
+    /// The set of each template: maps the index of the template's name to the index of the set's
+    /// name in `set_names`. Templates whose names differ only in arguments form a set.
     sets: HashMap<u32, u32>,
     /// Number of open templates in each set.
     open_sets: HashMap<u32, u32>,

@@ -16,7 +16,7 @@ record! {
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(super) struct OnDevice {
         pub(super) device: u32,
-        /// Number of the event's thread.
+        /// Index of the event's thread.
         pub(super) thread: u32,
         pub(super) stream: u32,
         pub(super) name: u32,

@@ -15,7 +15,7 @@ pub struct Request {
     pub id: String,
     /// DevTools' key of the request.
     pub key: String,
-    /// Number of the input.
+    /// Index of the input.
     pub input: usize,
     /// Final URL.
     pub url: String,

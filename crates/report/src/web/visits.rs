@@ -94,9 +94,9 @@ pub(crate) struct Within<'i, I> {
     ranges: Vec<(f64, f64)>,
     clock: Clock,
     trees: Vec<TopDown<'i, I>>,
-    /// Number of the first interval not yet reached.
+    /// Index of the first interval in `ranges` that the walk has not reached.
     next: usize,
-    /// Numbers of the intervals that have begun and may not be over.
+    /// Indices of the intervals that have begun and may not be over.
     active: Vec<usize>,
     /// Trees to which each open entry belongs, and the index in this list at which the trees of
     /// each entry begin.

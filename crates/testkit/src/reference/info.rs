@@ -29,7 +29,7 @@ impl Sums {
 /// missing.
 pub type ByName = Vec<(Option<String>, Sums)>;
 
-/// Counts over all inputs.
+/// The counts of all inputs together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it")]
 pub struct Info {

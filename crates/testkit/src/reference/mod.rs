@@ -132,7 +132,7 @@ pub struct RawEvent {
     pub bytes: Vec<u8>,
     /// Byte range of the event in the input; offsets count a byte order mark.
     pub span: Range<usize>,
-    /// Number of the trace in the input that contains the event, from 0.
+    /// Index of the trace that contains the event, among the traces of the input.
     pub source: usize,
     pub ph: Option<String>,
     pub ts: Option<String>,

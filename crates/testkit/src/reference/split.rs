@@ -64,7 +64,7 @@ struct Run {
 
 struct Splitter<'a> {
     known: Vec<Known<'a>>,
-    /// Numbers of events other than chunks, in output order.
+    /// Indices of the events other than chunks, in output order.
     order: Vec<usize>,
     /// Anchor, thread and chunks of each stream that has chunks.
     streams: Vec<(usize, ThreadKey, Vec<usize>)>,

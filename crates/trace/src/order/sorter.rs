@@ -22,8 +22,8 @@ use std::sync::Mutex;
 
 /// Number of entries read from disk at once.
 const BATCH: usize = 8 * 1024;
-/// Parts with fewer entries are gathered into runs of `GATHERED` entries. Each run is searched for
-/// each bucket, so thousands of tiny runs would be slow.
+/// Parts with fewer entries than this are gathered into runs of [`GATHERED`] entries, because each
+/// run is searched for each bucket, so thousands of tiny runs would be slow.
 const SMALL: usize = 4 * 1024;
 const GATHERED: usize = 64 * 1024;
 

@@ -62,7 +62,7 @@ impl Block {
 const AHEAD: usize = 2;
 
 type Inner = Box<dyn Write + Send>;
-/// Number and compressed bytes of a block, or an error.
+/// The number of a block and its compressed bytes, or an error.
 type PackedBlock<F> = (usize, io::Result<(Vec<u8>, <F as BlockFormat>::Sum)>);
 
 /// A writer that compresses its bytes.

@@ -40,7 +40,7 @@ use tracemill_tokenizer::Mapped;
 pub struct SpillList<R> {
     /// Byte ranges of the list in the file.
     pieces: Vec<Range<u64>>,
-    /// Records after those on disk.
+    /// The records after the records on disk.
     memory: Vec<R>,
 }
 

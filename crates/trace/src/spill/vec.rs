@@ -158,7 +158,7 @@ impl<R: Record> SpillVec<R> {
 /// Collected records, readable any number of times.
 pub struct SpilledVec<R> {
     mapped: Option<Mapped>,
-    /// Records after those on disk.
+    /// The records after the records on disk.
     memory: Vec<R>,
     _lease: Option<Lease>,
 }

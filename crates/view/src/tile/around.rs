@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// The position of a drawn event.
 #[derive(Clone, Copy)]
 pub(crate) struct EventAt {
-    /// Number of the lane (track) in which the event is drawn.
+    /// Index of the lane (track) in which the event is drawn.
     pub(crate) lane: usize,
     pub(crate) row: u16,
     pub(crate) start: i64,

@@ -41,7 +41,7 @@ record! {
         pub(crate) busy: i64,
         /// Duration of the longest interval, in nanoseconds.
         pub(crate) longest: i64,
-        /// Number of the longest interval's name.
+        /// Index of the longest interval's name.
         pub(crate) name: u32,
     }
 }

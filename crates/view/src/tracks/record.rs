@@ -13,11 +13,12 @@ pub(crate) const OPEN: u16 = 1;
 pub(crate) const OVERFLOW: u16 = 4;
 
 record! {
-    /// The begin or end of an interval, before both are paired. Also a point of a flow.
+    /// The begin or end event of an interval, before the two events are paired. Also a point of a
+    /// flow.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(crate) struct Mark {
-        /// Begins and ends with the same group are paired: the number of a lane (track), or a hash
-        /// that identifies an async operation.
+        /// The index of a lane (track), or a hash that identifies an async operation. Begin and end
+        /// events with the same group are paired.
         pub(crate) group: u64,
         pub(crate) ts: i64,
         /// Offset of the event in the address space of all inputs. It orders marks with equal

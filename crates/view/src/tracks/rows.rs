@@ -11,7 +11,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 
 /// Maximum number of rows per lane.
 const MOST: u16 = 1 << 13;
-/// Number of the first row for overlapping intervals, until the number of nested rows is known.
+/// Index of the first row for overlapping intervals, until the number of nested rows is known.
 pub(crate) const BESIDE: u16 = 1 << 14;
 
 #[derive(Default)]

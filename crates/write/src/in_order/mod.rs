@@ -55,7 +55,7 @@ pub struct ChosenEvents<'a> {
     pub layout: Layout,
     /// The events, in order.
     pub lists: &'a Lists,
-    /// Number and bytes of the events.
+    /// The number of the events, and their bytes.
     pub count: EventCount,
     /// A warning about the choice of events.
     pub warning: Option<Warning>,

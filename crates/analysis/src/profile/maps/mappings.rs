@@ -16,7 +16,7 @@ pub(super) struct Segment {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Origin {
-    /// Number in the list of sources.
+    /// Index in the list of sources.
     pub(super) source: u32,
     pub(super) name: Option<u32>,
     pub(super) place: Place,

@@ -35,7 +35,7 @@ pub(super) struct Found<'m> {
 
 #[derive(Clone)]
 pub(super) struct FoundSource<'m> {
-    /// Number of the part of the map, and number of the source in that part.
+    /// Index of the part of the map, and index of the source in that part.
     pub(super) number: (usize, u32),
     /// Raw path, including `sourceRoot`.
     pub(super) path: Vec<u8>,

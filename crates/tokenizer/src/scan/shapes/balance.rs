@@ -28,7 +28,7 @@ pub(super) enum Attempt {
 /// The account of matches and misses. A match saves about twice the cost of a miss.
 #[derive(Clone, Debug)]
 pub(super) struct Balance {
-    /// Matches since the last miss.
+    /// Number of matches since the last miss.
     matches: u32,
     /// Number of further misses before a rest.
     misses_left: u32,

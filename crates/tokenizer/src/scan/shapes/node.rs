@@ -41,9 +41,9 @@ pub(super) struct FieldMark {
 #[repr(align(64))]
 pub(super) struct Node {
     literal: [u8; LITERAL],
-    /// Number of the first node that may follow this node.
+    /// Index of the first node that may follow this node.
     pub(super) next: u32,
-    /// Number of the node to try if this node does not match.
+    /// Index of the node to try if this node does not match.
     pub(super) sibling: u32,
     /// Number of events that matched this node; frequent nodes are tried first.
     pub(super) hits: u32,

@@ -55,7 +55,8 @@ impl<'t> TraceEvent<'t> {
 pub struct Events<'t> {
     trace: &'t Trace,
     store: Store<'t>,
-    /// Places returned before the timed events; in input order, the places of all events.
+    /// The places that are returned before the timed events. In input order, the places of all
+    /// events.
     places: Box<dyn Iterator<Item = Place> + 't>,
     timed: Option<TimedEntries<'t>>,
     bucket: usize,
