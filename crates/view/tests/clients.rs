@@ -18,8 +18,9 @@ use tracemill_view::{Bound, Site};
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 
-/// Number of events in the trace, and of threads.
+/// Number of events in the trace.
 const EVENTS: u64 = 640_000;
+/// Number of threads in the trace.
 const THREADS: u64 = 80;
 
 fn trace() -> String {

@@ -25,12 +25,15 @@ use tracemill_view::{Ask, Content, Site};
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 const THREADS: u64 = 64;
 const ROWS: u64 = 8192;
-/// Bytes of text per event, and per block.
+/// Bytes of text per event.
 const EVENT: u64 = 100;
+/// Bytes of text per block.
 const GRANULE: u64 = 4096;
-/// Duration of the trace in nanoseconds; log2 of the long-slice threshold and of the bin width.
+/// Duration of the trace in nanoseconds.
 const RANGE: i64 = 1 << 40;
+/// log2 of the duration above which a slice is long, in nanoseconds.
 const LONG: u32 = 20;
+/// log2 of the width of a bin, in nanoseconds.
 const BIN: u32 = 30;
 
 /// Creates a few events per thread, whose index provides names and threads.

@@ -145,7 +145,7 @@ impl Word {
 }
 
 static TRACED: Word = Word::new(|| Finder::new(b"\"sampleTraceId\""));
-/// Matches `url` and `stylesheetUrl`.
+/// Finds the keys that end in `rl`, such as `url` and `stylesheetUrl`.
 static URL: Word = Word::new(|| Finder::new(b"rl\""));
 static STACK: Word = Word::new(|| Finder::new(b"\"stackTrace\""));
 static REQUEST: Word = Word::new(|| Finder::new(b"\"requestId\""));

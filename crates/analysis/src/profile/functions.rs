@@ -186,10 +186,14 @@ fn first<K: std::hash::Hash + Eq>(
     }
 }
 
-/// Index of the name `(garbage collector)` in the table of texts. See [`meta_names`].
+// The names of meta nodes have fixed indices in the table of texts; see [`meta_names`].
+/// Index of the text `(garbage collector)`.
 pub(crate) const GC: u32 = 1;
+/// Index of the text `(program)`.
 pub(crate) const PROGRAM: u32 = 2;
+/// Index of the text `(idle)`.
 pub(crate) const IDLE: u32 = 3;
+/// Index of the text `native V8Runtime`.
 pub(crate) const NATIVE: u32 = 4;
 
 /// Label of V8's `(idle)` calls, and of their group.

@@ -20,8 +20,9 @@ record! {
     }
 }
 
-/// Bit offsets in `tagged`.
+/// Offset, in bits, of the nanoseconds in `tagged`.
 const REST: u32 = 8;
+/// Offset, in bits, of the event number in `tagged`.
 const NUMBER: u32 = 24;
 
 impl Record {

@@ -50,10 +50,11 @@ enum Type {
 /// earlier B event that ends at this time.
 const HELD: usize = 1024;
 
-/// Heap bytes: of an open begin event, of an operation, and for each byte of an event that becomes
-/// a packet.
+/// Heap bytes of an open begin event.
 const BEGIN: u64 = 160;
+/// Heap bytes of an open async operation.
 const OPERATION: u64 = 500;
+/// Heap bytes for each byte of an event that becomes a packet.
 const MADE: u64 = 8;
 
 /// The open slices of an async operation, and their track.

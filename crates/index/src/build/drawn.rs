@@ -21,12 +21,15 @@ use tracemill_trace::spill::SpillVec;
 
 /// Maximum number of names in an index; the first names of the text are kept.
 const NAMES_MOST: usize = 1 << 16;
+/// Maximum bytes of the names in an index.
 const TEXT_MOST: usize = 4 << 20;
 /// Maximum number of tracks other than threads.
 const LANES_MOST: usize = 1 << 18;
-/// Bytes of text per allowed bin; greatest and least allowed number of bins.
+/// Bytes of the trace's text for which one bin is allowed.
 const EACH: u64 = 8 << 10;
+/// Maximum number of bins, however long the text is.
 const BINS_MOST: u64 = 1 << 16;
+/// Number of bins that are allowed even if the text is short.
 const BINS_LEAST: u64 = 1 << 9;
 /// Bit that marks the number of a track other than a thread.
 pub(super) const OTHER: u32 = 1 << 31;

@@ -7,8 +7,9 @@ use twox_hash::{XxHash3_64, XxHash3_128};
 const WHOLE: u64 = 16 << 20;
 /// Bytes hashed at the start and at the end of larger files.
 const ENDS: u64 = 64 << 10;
-/// Number of samples between start and end of a large file, and bytes of each.
+/// Number of samples between the start and the end of a larger file.
 const STRETCHES: u64 = 64;
+/// Bytes of one sample.
 const STRETCH: u64 = 4 << 10;
 
 /// XXH3-128 over the length of a file and its bytes.

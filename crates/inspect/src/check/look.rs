@@ -23,7 +23,7 @@ use tracemill_trace::spill::hash::mix;
 use tracemill_trace::time::bounds::Times;
 use tracemill_viewers::ids::{is_big, is_flow_id};
 
-/// Common end of the keys `"sf"` and `"esf"`, which refer to stack frames.
+/// Finds the end of the keys `"sf"` and `"esf"`, which refer to stack frames.
 static FRAME: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"sf\""));
 static ENHANCED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"enhancedTraceVersion"));
 

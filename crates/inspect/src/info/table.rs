@@ -19,8 +19,9 @@ pub struct UsageTable {
     recent: Vec<[u32; WAYS]>,
 }
 
-/// Number of remembered strings per slot.
+/// Number of recently used strings that a slot remembers.
 const WAYS: usize = 4;
+/// Number of slots for recently used strings.
 const SLOTS: usize = 64;
 
 /// Returns the slot of a text. Texts with the same first 8 bytes share a slot; shorter texts have

@@ -43,6 +43,7 @@ pub(super) struct Timeline {
     shift: u32,
     /// The number of the first bin with events.
     low: i64,
+    /// The number of the last bin with events.
     high: i64,
 }
 

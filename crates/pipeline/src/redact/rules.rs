@@ -54,7 +54,7 @@ pub(super) const LONG: usize = 4;
 
 const URL: &str = r#"(?i-u)\b(?:([a-z][a-z0-9+.-]*)://([^\s/?#"'<>\\^`|]*)([^\s"'<>\\^`|]*)|data:[a-z0-9.+-]+/[^\s"'<>\\]*)"#;
 const PATH: &str = r#"(?-u)(?:^|[\s"'(=:,;@\[|>])((?:[A-Za-z]:)?[/\\](?i:home|users|documents and settings)[/\\][^/\\"'<>|:*?]+(?:[/\\][^\s"'<>|:*?]*)?|(?:/[^/\s"':;,|<>()]+){2,}/?|[A-Za-z]:[/\\][^\s"'|<>*?]+|\\\\[^\s\\]+\\[^\s"'|<>*?]*|~[/\\][^\s"':]+)"#;
-/// Matches a text that is one path, possibly with spaces.
+/// Matches the start of a text that is a single path, possibly with spaces.
 const WHOLE_PATH: &str = r#"(?s-u)^(?:/[^/]+/|[A-Za-z]:[/\\]|\\\\[^\\]+\\|~[/\\])"#;
 const HOME: &str = r#"(?i-u)[/\\](?:home|users|documents and settings)[/\\]([^/\\"'<>|:*?]+)"#;
 const MAIL: &str = r#"(?i-u)\b([a-z0-9._%+-]+@[a-z0-9-]+(?:\.[a-z0-9-]+)+)"#;

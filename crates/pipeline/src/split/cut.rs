@@ -53,8 +53,9 @@ pub(super) struct Anchor {
 pub(super) struct CutStretch {
     /// The first entry; `None` for the start of the sequence.
     pub(super) from: Option<Entry>,
-    /// Number and bytes of events, including streams and repeated events.
+    /// Number of events, including streams and repeated events.
     pub(super) events: u64,
+    /// Bytes of the events that `events` counts.
     pub(super) bytes: u64,
     /// Times of the first and the last step with a time.
     pub(super) times: Option<(i64, i64)>,

@@ -18,8 +18,9 @@ use tracemill_trace::store::place::Place;
 use tracemill_trace::time::bounds::Times;
 use tracemill_viewers::essential::{is_essential, may_be_special};
 
-/// Times of the entries of metadata events and of events without a time.
+/// Time of the entries of metadata events.
 pub(super) const METADATA: i64 = i64::MIN;
+/// Time of the entries of events without a time.
 pub(super) const UNTIMED: i64 = i64::MIN + 1;
 /// Lower bound of the times of other events.
 pub(super) const TIMED: i64 = i64::MIN + 2;

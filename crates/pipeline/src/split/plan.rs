@@ -31,8 +31,9 @@ pub(super) struct OutputPart {
     /// Repeated events, in order.
     pub(super) copies: Vec<Entry>,
     pub(super) threads: Vec<u32>,
-    /// Number and bytes of events, including metadata and repeated events.
+    /// Number of events, including metadata and repeated events.
     pub(super) events: u64,
+    /// Bytes of the events that `events` counts.
     pub(super) bytes: u64,
     pub(super) metadata_events: u64,
     /// Times of the first and the last event.

@@ -4,8 +4,9 @@ use super::pick::one_of;
 use crate::Rng;
 use serde_json::{Value, json};
 
-/// Placeholders for the halves of a surrogate pair.
+/// Placeholder for the first half of a surrogate pair.
 pub(super) const HIGH: &str = "\u{f8f0}";
+/// Placeholder for the second half of a surrogate pair.
 pub(super) const LOW: &str = "\u{f8f1}";
 
 /// Unusual texts for names and URLs.

@@ -21,7 +21,9 @@ const SEEKABLE: u32 = 0x8F92_EAB1;
 const HEAD: usize = 8;
 /// Length of the footer in bytes: number of frames, flags, magic.
 const FOOT: usize = 9;
+/// Flag: the table has a checksum for each frame.
 const CHECKSUMS: u8 = 0x80;
+/// Flags that must be 0.
 const RESERVED: u8 = 0x7C;
 
 /// Creates the table for frames with these packed and unpacked lengths.

@@ -25,6 +25,7 @@ const BATCH: usize = 8 * 1024;
 /// Parts with fewer entries than this are gathered into runs of [`GATHERED`] entries, because each
 /// run is searched for each bucket, so thousands of tiny runs would be slow.
 const SMALL: usize = 4 * 1024;
+/// Number of entries in a run that is gathered from small parts.
 const GATHERED: usize = 64 * 1024;
 
 /// Collects entries. Entries beyond the lease go to disk as sorted runs.

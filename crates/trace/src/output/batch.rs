@@ -22,8 +22,9 @@ const LARGE: usize = PLACED / 2;
 /// Returns whether a copy of `bytes` to file offset `offset` suffers from 4 KiB aliasing, which
 /// halves the speed: processors mistake loads for recent stores at the same page offset.
 fn aliases(bytes: &[u8], offset: u64) -> bool {
-    /// Page size, and bytes of the widest load.
+    /// Bytes of a page.
     const PAGE: u64 = 4096;
+    /// Bytes of the widest load of a processor.
     const LOAD: u64 = 64;
     let ahead = offset.wrapping_sub(bytes.as_ptr() as u64) % PAGE;
     (1..LOAD).contains(&ahead)

@@ -19,8 +19,9 @@ const PROGRAMS: [&str; 6] = [
     "chrome",
     "microsoft-edge",
 ];
-/// Timeouts: for a reply of the browser, and for loading a slice.
+/// Maximum time to wait for a reply of the browser.
 const ANSWERS: Duration = Duration::from_secs(30);
+/// Maximum time to wait until DevTools has loaded a part of the trace.
 const LOADS: Duration = Duration::from_secs(600);
 /// Value of the header `Origin` in requests that DevTools sends.
 pub(crate) const ORIGIN: &str = "devtools://devtools";

@@ -37,8 +37,9 @@ use tracemill_trace::{Error, Source};
 
 /// Share of the memory budget for each of the three lists of flows.
 const FLOWS: Share = Share::of_index(1, 24);
-/// Share of the memory budget for intervals, and also for marks.
+/// Share of the memory budget for intervals.
 pub(crate) const SPANS: Share = Share::of_index(1, 3);
+/// Share of the memory budget for begin and end events before they are paired.
 const MARKS: Share = Share::of_index(1, 6);
 
 pub(crate) fn sorter<R: Keyed>(config: &Config, name: &'static str, share: Share) -> KeySorter<R> {

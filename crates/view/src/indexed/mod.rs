@@ -43,9 +43,9 @@ use tracemill_trace::time::windows::TimeSpan;
 
 /// Maximum number of events that are read to draw a window exactly.
 const EVENTS: u64 = 200_000;
-/// Maximum number of events that are read for the statistics of a window, and maximum number of
-/// bytes.
+/// Maximum number of events that are read for the statistics of a window.
 const EVENTS_SUMMED: u64 = 4_000_000;
+/// Maximum bytes that are read for the statistics of a window.
 const BYTES_SUMMED: u64 = 256 << 20;
 /// Number of windows that are kept in memory.
 const KEPT: usize = 4;

@@ -14,9 +14,9 @@ use tracemill_trace::Error;
 use tracemill_trace::run::limits::Cancel;
 use tracemill_trace::time::windows::TimeSpan;
 
-/// Maximum number of ranges that are requested from the index at once, and maximum number that are
-/// read at once.
+/// Maximum number of ranges that are requested from the index at once.
 const STRETCHES: usize = 4096;
+/// Maximum number of ranges that are read from the trace at once.
 const AT_ONCE: usize = 64;
 /// Maximum number of ranges that are read at once from a compressed trace, where each may need much
 /// decompression.

@@ -26,6 +26,7 @@ pub(super) struct PageStyle {
 const BOLD: &str = "\u{1b}[1m";
 /// Terminal code for faint text, for column headers.
 const FAINT: &str = "\u{1b}[2m";
+/// Terminal code that ends bold and faint text.
 const PLAIN: &str = "\u{1b}[0m";
 
 /// Writes all tables, each with its title above.

@@ -18,14 +18,16 @@ const THREADS: [&str; 8] = [
     "CrRendererMain",
 ];
 
-/// Pid of the page. The process `OTHER` shows another frame of the page; `BROWSER` is the browser
-/// process.
+/// Pid of the page.
 pub(super) const PAGE: u64 = 7;
+/// Pid of a process that shows another frame of the page.
 pub(super) const OTHER: u64 = 8;
+/// Pid of the browser process.
 pub(super) const BROWSER: u64 = 3;
 
-/// Main threads of the page and of the browser.
+/// Main thread of the page.
 const MAIN: Thread = Thread { pid: PAGE, tid: 1 };
+/// Main thread of the browser process.
 const BROWSER_MAIN: Thread = Thread { pid: BROWSER, tid: 1 };
 
 /// Creates the threads of a recording and their introductory events.
