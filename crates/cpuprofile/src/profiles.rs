@@ -154,8 +154,8 @@ impl<'t> Profiles<'t> {
 
     /// Returns an iterator that assembles the profiles in the order in which their streams begin.
     ///
-    /// Cost: about 1 ns per byte of a profile's data, and the memory of its call tree. The samples
-    /// take at most 5/48 of [`Limits::memory`]; the rest goes to disk.
+    /// Cost: about 1 ns per byte of a profile's data, and the memory of its call tree. At most 5/48
+    /// of [`Limits::memory`] is for samples; samples beyond that go to disk.
     ///
     /// # Errors
     /// An item is [`Scratch`](tracemill_trace::run::error::ErrorKind::Scratch) if a temporary file
@@ -234,7 +234,7 @@ impl CpuProfile<'_, '_> {
     ///
     /// A sample counts until the next sample, the last sample until the end of the profile.
     /// Functions with the same name, script and line are one entry. `(program)` and `(idle)` are
-    /// included, so the times add up to the time from the first sample to the end.
+    /// included, so the times add up to the time from the first sample to the end of the profile.
     ///
     /// Cost: one pass over the samples, and 8 bytes of heap per node.
     pub fn hot(&self) -> Vec<HotFunction> {

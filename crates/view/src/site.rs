@@ -39,7 +39,8 @@ const PX_MOST: u32 = 8192;
 const EVENT_MOST: usize = 1 << 20;
 /// Maximum number of names per reply.
 const NAMES_MOST: usize = 2000;
-/// Maximum number of processes in the overview. If there are more, the last one combines the rest.
+/// Maximum number of processes in the overview. If there are more processes, the last row combines
+/// all processes that have no row.
 const OVERVIEW: usize = 8;
 
 #[derive(Clone)]

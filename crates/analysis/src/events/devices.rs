@@ -16,7 +16,7 @@ use tracemill_trace::spill::{SpillVec, SpilledVec};
 pub enum Role {
     /// A step of a training loop, on the host or on a device.
     Step,
-    /// A host call that launches a GPU event. Both have the same correlation id.
+    /// A host call that launches a GPU event. The call and the event have the same correlation id.
     Launch,
     /// A kernel runs.
     Kernel,

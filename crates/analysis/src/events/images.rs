@@ -1,7 +1,7 @@
 //! Finds the URLs of image events (DevTools: `ImagePaintingHandler`).
 //!
-//! A `Decode Image` event belongs to the last image painted on its thread. Without one, it belongs
-//! to the last image reference decoded there.
+//! A `Decode Image` event belongs to the last image painted on its thread. If no image was painted,
+//! it belongs to the last image reference decoded on its thread.
 
 use crate::value::Value;
 use crate::value::args::Args;

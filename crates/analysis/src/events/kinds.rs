@@ -62,7 +62,7 @@ impl Kinds {
 pub mod flag {
     /// `RunTask`, which trees omit.
     pub const RUN_TASK: u16 = 1;
-    /// A `RunTask` with the category of the timeline; a walk may begin there.
+    /// A `RunTask` with the category of the timeline. A walk may begin at such an event.
     pub(crate) const TOP_LEVEL: u16 = 1 << 1;
     /// Events before which the JavaScript stack is empty.
     pub(crate) const EMPTIES_STACK: u16 = 1 << 2;

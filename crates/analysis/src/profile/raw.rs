@@ -156,7 +156,7 @@ impl Raw {
 
 /// An index of nodes by id. If several nodes have the same id, the last one counts.
 pub(crate) struct NodesById {
-    /// The least id. If ids are dense, as in V8, `close` has the node of each id from here on.
+    /// The least id. If ids are dense, as in V8, `close` has the node of each id from `least` on.
     /// Otherwise, `pairs` has the ids.
     least: u64,
     close: SpillArray<u32>,

@@ -117,8 +117,8 @@ pub struct RowLimit {
     pub depth: usize,
     /// Minimum time of a row.
     pub least: RowThreshold,
-    /// Maximum number of rows. [`Table::more`](crate::Table::more) counts the others. The limit
-    /// does not apply to the log of a single thread.
+    /// Maximum number of rows. [`Table::more`](crate::Table::more) counts the rows beyond this
+    /// limit. The limit does not apply to the log of a single thread.
     pub rows: usize,
 }
 

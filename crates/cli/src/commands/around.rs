@@ -105,8 +105,8 @@ pub(super) fn note_repeated(sources: &[Source], messages: &Messages) {
     }
 }
 
-/// Returns the destination of `--report`. Returns an error if it is an input, or if it is standard
-/// output and the trace goes there too.
+/// Returns the destination of `--report`. Returns an error if the destination is an input, or if
+/// the report and the trace would both go to standard output.
 pub(super) fn report_place(
     args: &MessageArgs,
     messages: &Messages,

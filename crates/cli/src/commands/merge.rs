@@ -43,8 +43,8 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     Ok(exit?.unless_empty(is_unused))
 }
 
-/// Returns the destination of the manifest. Returns an error if it is an input, or if it is
-/// standard output and the trace goes there too.
+/// Returns the destination of the manifest. Returns an error if the destination is an input, or if
+/// the manifest and the trace would both go to standard output.
 fn manifest_place(args: &MergeArgs, sources: &[Source]) -> Result<Option<OutputPlace>, Failure> {
     let Some(path) = &args.identity.write_manifest else { return Ok(None) };
     let place = OutputPlace::of(path);

@@ -5,8 +5,8 @@ use crate::args;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::ffi::OsString;
 
-/// Flags of other tools, and flags here that do the same. The first flag that the command has is
-/// suggested.
+/// Flags of other tools, and flags of tracemill that do the same. The first flag that the command
+/// has is suggested.
 const FLAGS: [(&[&str], &[&str]); 22] = [
     (&["--start", "--begin", "--since", "--after"], &["--from"]),
     (&["--end", "--stop", "--until", "--before"], &["--to"]),
@@ -212,8 +212,8 @@ mod tests {
         }
     }
 
-    /// Each suggested flag and command must exist, and no word of other tools may be a command
-    /// here.
+    /// Each suggested flag and command must exist, and no word of other tools may be a command of
+    /// tracemill.
     #[test]
     fn hint_tables_match_the_verbs_and_flags() {
         let command = args::command();

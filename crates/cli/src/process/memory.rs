@@ -24,7 +24,7 @@ pub(crate) fn default_budget() -> u64 {
     budget(all.flatten().min())
 }
 
-/// Returns the budget for an amount of available memory. Both are in bytes.
+/// Returns the budget, in bytes, for an amount of available memory in bytes.
 fn budget(memory: Option<u64>) -> u64 {
     let Some(memory) = memory else { return UNKNOWN };
     (memory / 4).max(LEAST).min(memory - memory / 8).max(Limits::MEMORY_MIN)

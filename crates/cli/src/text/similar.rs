@@ -34,7 +34,7 @@ pub(crate) fn instead<'n>(words: &[&str], names: impl Iterator<Item = &'n str>) 
     }
 }
 
-/// Lists the first names, and the number of the others.
+/// Lists the first names, and the number of names that are not listed.
 pub(crate) fn listed(names: &[impl AsRef<str>]) -> String {
     let first: Vec<&str> = names.iter().take(LISTED).map(AsRef::as_ref).collect();
     match names.len().saturating_sub(LISTED) {

@@ -1,4 +1,4 @@
-//! Skims a chunk of a CPU profile: finds its times and node ids without decoding the rest.
+//! Skims a chunk of a CPU profile: finds its times and node ids without decoding all other data.
 //!
 //! Skimming accepts exactly what V8 writes; any other chunk is decoded in full:
 //!

@@ -79,7 +79,8 @@ impl Decoder<'_, '_> {
 
     /// Reads a key of a nested node and appends it to the node's text in `Chunk::decoded_text`.
     ///
-    /// If other text was appended since, the node's text is copied to the end first.
+    /// If other text was appended after the node's text, the node's text is first copied to the end
+    /// of `decoded_text`.
     fn nested_member(&mut self, number: usize, key: &[u8]) {
         match key {
             b"id" => self.chunk.nodes[number].id = self.id().unwrap_or(NO_ID),

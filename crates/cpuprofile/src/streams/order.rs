@@ -25,7 +25,7 @@ use tracemill_trace::store::entry::Entry;
 /// The order of a profile's chunks; see [`order_chunks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChunkOrder {
-    /// Time order, which here equals input order.
+    /// Time order, which equals input order in this profile.
     Both,
     /// Time order, though input order differs; readers in input order meet undefined nodes.
     Time,

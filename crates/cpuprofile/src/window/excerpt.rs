@@ -10,7 +10,7 @@
 //! Sample times are sums of steps over all chunks, so every chunk is skimmed. Only chunks that
 //! reach into a window, or define a needed node according to their ids, are decoded. All
 //! definitions of an id are found and stay in stream order, so the result equals that of the whole
-//! stream. Defects elsewhere are not reported.
+//! stream. Defects of other chunks are not reported.
 //!
 //! Parents mostly precede their children, so one backward walk finds the ancestors. It repeats
 //! until it finds nothing new, since a node may be redefined with another parent.

@@ -97,8 +97,8 @@ fn level_of(times: Option<(i64, i64)>) -> u32 {
 #[derive(Default)]
 pub(super) struct PartGranules {
     all: Vec<Granule>,
-    /// Block that begins with the first timed event, if the previous chunk decides whether to cut
-    /// there.
+    /// Index of the block that begins with the first timed event, if the previous chunk decides
+    /// whether to cut before that event.
     first_timed: Option<usize>,
     first_time: Option<i64>,
     begins_timed: bool,

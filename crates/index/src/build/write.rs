@@ -18,7 +18,7 @@ const PART: u64 = 128;
 const LEAST: u64 = 64 << 10;
 const PAGE: usize = 512 << 10;
 
-/// A new index: the head, and a temporary file with the rest.
+/// A new index: the head of the file, and a temporary file with everything after the head.
 pub(super) struct MadeIndex {
     pub(super) head: [u8; HEAD],
     pub(super) body: File,

@@ -122,7 +122,7 @@ impl<W: Write> Writer<W> {
         self.out.write_all(&packed)
     }
 
-    /// Returns the length that the file would have if it ended here, in bytes.
+    /// Returns the length in bytes that the file would have if nothing more were written.
     pub fn file_len(&self) -> u64 {
         let at_hand = self.section.as_ref().map_or(0, |(.., pages)| 16 + pages.len());
         HEAD as u64 + self.len + 4 + (self.directory.len() + at_hand) as u64 + 8

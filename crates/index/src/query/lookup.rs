@@ -129,8 +129,8 @@ impl<'i, 'b> Lookup<'i, 'b> {
     /// Returns the begin and end events of slices longer than the look-back T that overlap `seen`.
     ///
     /// Returns `None` if some events of these slices are not in the index. Adds the offsets of the
-    /// events to `apart`, except for complete events. The two events of a pair have the same value
-    /// there; all other events have `None`.
+    /// events to `apart`, except for complete events. In `apart`, the two events of a pair have the
+    /// same value, and all other events have `None`.
     pub(super) fn spans(
         &self,
         seen: &Range<i64>,

@@ -46,7 +46,7 @@ pub struct InfoLook {
     pub(super) timeline: Timeline,
     /// The earliest and the latest event, except those at time 0.
     pub(super) moments: Option<[CountedEvent; 2]>,
-    /// Event counts by phase: single letters here, all other phases in `odd_phases` (see
+    /// Event counts of phases that are a single letter. `odd_phases` has all other phases (see
     /// [`key_of`]).
     pub(super) letters: [u64; LETTERS],
     pub(super) odd_phases: UsageTable,
@@ -54,8 +54,8 @@ pub struct InfoLook {
     pub threads: UsageTable,
     /// The last event; the next event usually has the same thread.
     pub last: Option<LastEvent>,
-    /// Totals by name; `cats` has totals by category list. `key_of` creates the keys of both
-    /// tables.
+    /// Totals by name. `cats` has totals by category list. `key_of` creates the keys of `names` and
+    /// `cats`.
     pub names: UsageTable,
     pub(super) cats: UsageTable,
     pub(super) args: UsageTable,

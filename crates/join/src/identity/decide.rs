@@ -2,10 +2,10 @@
 //!
 //! **Recordings.** Inputs with a common pid are different recordings, unless one of these holds:
 //!
-//! * `split` wrote both from the same trace, according to their `part_of` keys;
-//! * a CPU profile stream continues from one into the other;
+//! * `split` wrote both inputs from the same trace, according to their `part_of` keys;
+//! * a CPU profile stream continues from one input into the other;
 //! * their paths differ only in a rotation number ([`super::input_unit::rotated_path`]), and each
-//!   shared process has the same name in both.
+//!   shared process has the same name in both inputs.
 //!
 //! Even then they are different recordings if a shared process has another name, if its events
 //! overlap in time on the same threads, or if a stream starts twice. V8 gives the first profile of

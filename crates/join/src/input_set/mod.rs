@@ -8,7 +8,7 @@
 //!   .cpuprofile ─ its document ───────────────────────────────────────────┴─> InputSet::pieces
 //! ```
 //!
-//! A `.cpuprofile` is not expanded into events here; it is passed on as a whole profile.
+//! A `.cpuprofile` is not expanded into events, but passed on as a whole profile.
 
 mod cpuprofiles;
 mod first_error;

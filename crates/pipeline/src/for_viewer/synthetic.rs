@@ -49,7 +49,7 @@ impl EventList {
 
 impl ViewerFacts {
     /// Returns synthetic events, as a JSON array, in place of the events that are not in the index.
-    /// Removes repeated events among the latter from the counts in `left_out`.
+    /// If such an event is a repeated event, removes the event from the counts in `left_out`.
     pub(crate) fn make(
         &self,
         left_out: &mut LeftOut,

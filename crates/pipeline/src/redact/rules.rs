@@ -71,7 +71,7 @@ pub(super) struct Rules {
     key: Vec<u8>,
 }
 
-/// Replaced ranges of a text: from each start to the end and the replacement.
+/// The replaced ranges of a text: maps the start of a range to its end and its replacement.
 type Replacements = BTreeMap<usize, (usize, Vec<u8>)>;
 
 impl Rules {

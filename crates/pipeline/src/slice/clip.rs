@@ -14,7 +14,7 @@
 //!
 //! A flow is re-opened at `from` only if a step of it is inside, because viewers bind a flow to the
 //! slice around its start. The last value of a counter before a window is repeated at `from`,
-//! unless the counter has a new value there.
+//! unless the counter has a new value at `from`.
 //!
 //! Visits all events of pairs before the end of the last window once, sorted by key and output
 //! order. Memory: 104 bytes per open begin.

@@ -2,7 +2,7 @@
 //!
 //! The offsets of the file precede those of all inputs. So among events of equal times and
 //! durations, synthetic events come first. A slice that is cut at an edge encloses slices that
-//! begin there.
+//! begin at the edge.
 
 use std::path::Path;
 use tracemill_tokenizer::fields_of;

@@ -59,7 +59,7 @@ impl SplitInputs {
 
 /// Collects the partitions of all inputs: their entries, and the CPU profile streams.
 ///
-/// An event may be in two partitions, so entries are stored here and not in the index.
+/// An event may be in two partitions, so this collector stores the entries instead of the index.
 pub(super) struct SplitScan<M> {
     /// Memory for entries, in bytes.
     lease: Lease,

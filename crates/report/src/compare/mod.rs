@@ -138,7 +138,8 @@ pub struct Difference {
     pub trace_name: String,
     /// URL without build hashes.
     pub url: String,
-    /// Line, counted from 0. If the new side has the function, its line there.
+    /// Line of the function, counted from 0: the line in the new side if that side has the
+    /// function.
     pub line: Option<i64>,
     /// Self time in milliseconds.
     pub own: Pair,

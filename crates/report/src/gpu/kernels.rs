@@ -20,7 +20,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// Returns the sample standard deviation (n − 1). Computes with integers almost to the end.
+    /// Returns the sample standard deviation (n − 1). Computes with integers until the last steps.
     fn deviation(&self) -> f64 {
         if self.count < 2 {
             return 0.0;

@@ -79,7 +79,7 @@ fn paired(begin: &Marked, timing: &Timing, end: &Marked) -> Option<Interaction> 
 }
 
 /// Merges interactions of a category that end at the same time into the one that began first. Its
-/// processing time then covers the others too.
+/// processing time then covers the processing times of all merged interactions.
 fn without_parts(all: Vec<Interaction>) -> Vec<Interaction> {
     let mut kept: [Vec<Interaction>; 3] = Default::default();
     let mut places: HashMap<(usize, u64), usize> = HashMap::default();

@@ -12,7 +12,7 @@ use tracemill_trace::Error;
 /// Measures the busy time of a thread, and the gaps between its entries.
 pub(crate) struct Between<'i> {
     is_idle: &'i dyn Fn(&Entry) -> bool,
-    /// The window. All times here are milliseconds or exact nanoseconds.
+    /// The window. All times of this struct are milliseconds or exact nanoseconds.
     window: Window,
     clock: Clock,
     /// Number of open entries that count.

@@ -8,7 +8,7 @@ use super::read::{self, Fields, is_string, unescape};
 use super::time::{ExactTime, time};
 use super::{Decimal, RawEvent, pairing};
 
-/// The kinds of findings that are counted here; all other kinds are ignored.
+/// The kinds of findings that [`check`] counts; it ignores all other kinds.
 pub const KINDS: &[&str] = &[
     "several-documents",
     "no-events",

@@ -2,7 +2,7 @@
 //! well-formed inputs.
 //!
 //! Everything is in memory and simple: documents are read with `serde_json` as raw text, sorted
-//! with one stable sort, and joined again. Damaged input is an error here.
+//! with one stable sort, and joined again. The reference returns an error for damaged input.
 
 mod annotations;
 mod check;

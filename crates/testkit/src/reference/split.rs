@@ -37,7 +37,7 @@ pub struct SplitPart {
     pub copies: usize,
 }
 
-/// An event, or the anchor of a stream; and the events that are output there.
+/// An event or the anchor of a stream, and the events that are output in its place.
 type Step = (usize, Vec<usize>);
 
 type ThreadKey = (Value, Value, Option<Vec<u8>>);

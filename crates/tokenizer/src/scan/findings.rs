@@ -177,7 +177,7 @@ pub enum Status {
 /// Conditions that stop a scan before the end of the input.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop {
-    /// Offset in the input from which no item is read: items that begin there or later.
+    /// Offset in the input. Items that begin at this offset or later are not read.
     pub border: u64,
     /// Whether to stop at the first events.
     pub at_events: bool,

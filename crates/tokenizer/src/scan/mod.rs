@@ -199,7 +199,7 @@ impl Scanner {
     ///
     /// `window` must begin at or before [`Self::retain_from`] and reach further than the previous
     /// window, unless it is the last. It may end anywhere; up to 63 bytes then wait for the next
-    /// call. After a stop, the next call continues there.
+    /// call. After a stop, the next call continues where the scan stopped.
     pub fn feed<S: Sink>(&mut self, window: Window<'_>, stop: Stop, sink: &mut S) -> Status {
         debug_assert!(window.base <= self.retain_from());
         loop {

@@ -5,8 +5,8 @@
 //! have no `ph`. After damage it is unknown which bytes are in strings, so the search tries every
 //! such `{`.
 //!
-//! If no event follows, a second search finds the `]` after which the rest of the input is the end
-//! of the document. So the keys after the events survive a damaged last event.
+//! If no event follows, a second search finds a `]` that is followed only by the end of the
+//! document. So the keys after the events survive a damaged last event.
 //!
 //! Cost: linear in the bytes skipped, even if many long tries fail. A search may spend [`FREE`]
 //! bytes plus 4 per byte skipped; later tries read at most [`SHORT`] bytes. The second search reads
@@ -251,7 +251,7 @@ fn is_phase(bytes: &[u8], after_colon: usize) -> bool {
     matches!(bytes.get(value..value + 3), Some([b'"', letter, b'"']) if *letter != b'"')
 }
 
-/// Returns the offset of the first `]` in `lost` after which the rest is the end of a document of
+/// Returns the offset of the first `]` in `lost` that is followed only by the end of a document of
 /// this form.
 fn events_end(lost: &[u8], form: Form) -> Option<usize> {
     let mut tries = EndTries { lost, read: HashSet::new(), spent: 0 };
@@ -264,7 +264,8 @@ fn events_end(lost: &[u8], form: Form) -> Option<usize> {
 /// Tries to read the end of a document from several positions.
 struct EndTries<'b> {
     lost: &'b [u8],
-    /// Offsets of the commas before members that were read; no such member led to the end.
+    /// Offsets of the commas before members that were read; no such member led to the end of a
+    /// document.
     read: HashSet<usize>,
     spent: usize,
 }

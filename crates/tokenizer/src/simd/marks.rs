@@ -67,7 +67,7 @@ impl Marks {
         }
     }
 
-    /// Returns the end of the digits that begin at `at`. Returns `None` if no digit is there, or if
+    /// Returns the end of the digits that begin at `at`. Returns `None` if `at` has no digit, or if
     /// there are [`BITS`] digits or more.
     #[inline(always)]
     pub(crate) fn digits_end(&self, at: usize) -> Option<usize> {

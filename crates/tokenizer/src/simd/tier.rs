@@ -1,10 +1,10 @@
 //! A macro that detects the features of a tier, and compiles functions for the same features.
 
 /// Defines a type whose values prove that the processor has `$features`, and methods of that type
-/// that are compiled for them. The second form adds methods in another module.
+/// that are compiled for `$features`. The second form adds methods in another module.
 ///
 /// A tier passes one list to both forms, so code for a feature that was not detected cannot be
-/// called. Functions of a tier are called from portable code only here.
+/// called. Only this macro calls functions of a tier from portable code.
 macro_rules! tier {
     (
         $features:tt

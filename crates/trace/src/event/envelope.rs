@@ -36,14 +36,14 @@ pub struct Document {
     pub form: Form,
     /// Top-level keys of the document.
     pub keys: Vec<KeyValue>,
-    /// Number of the first event of the document: within its chunk until the chunk is merged, then
+    /// Index of the first event of the document: within its chunk until the chunk is merged, then
     /// across all inputs.
     pub first: u64,
     /// Number of events; known when the input is read.
     pub events: u64,
     /// Number of alike documents directly after this document: same form, same keys and values, no
-    /// special keys. Their events are counted here. This bounds the memory for inputs with many
-    /// documents.
+    /// special keys. This document counts their events. So memory stays bounded for inputs with
+    /// many documents.
     pub alike: u64,
 }
 

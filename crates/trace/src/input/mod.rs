@@ -281,7 +281,7 @@ pub(crate) fn is_gzip(file: &[u8]) -> bool {
 }
 
 /// Returns a reader of the text that is packed in `file` from the offset `from` on. A frame or
-/// member must begin there.
+/// member must begin at `from`.
 ///
 /// # Errors
 /// Returns an error if this build cannot unpack the file.

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Numbers are little-endian. Other readers skip the table as a skippable frame, so the file is
-//! plain zstd. Source: `contrib/seekable_format/zstd_seekable_compression_format.md` of zstd.
-//! Tables written here have no checksums, since frames have their own.
+//! plain zstd. Source: `contrib/seekable_format/zstd_seekable_compression_format.md` of zstd. This
+//! module writes tables without checksums, because each frame has a checksum of its own.
 
 #[cfg(any(test, feature = "zstd"))]
 use std::io;

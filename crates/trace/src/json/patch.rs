@@ -13,7 +13,7 @@
 //! Values are identified by their slice of the event, so callers count no offsets. Slices outside
 //! the event are ignored.
 //!
-//! Cost: sorts the patches; copies the rest in long pieces.
+//! Cost: sorts the patches, and copies the unchanged bytes in long pieces.
 
 use std::ops::Range;
 use tracemill_tokenizer::{Event, Field};

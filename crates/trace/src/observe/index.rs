@@ -165,8 +165,8 @@ impl<K: Keep, O: Observer> Reader for Indexed<K, O> {
         chunk
     }
 
-    /// Merges long events and documents first, because observers may read both. Merges the entries
-    /// last, because spilling entries reads events.
+    /// Merges long events and documents first, because observers may read long events and
+    /// documents. Merges the entries last, because spilling entries reads events.
     fn merge(&mut self, chunk: Self::Chunk, base: u64, current: Current<'_>) -> Result<(), Error> {
         let IndexedChunk { mut envelope, kept, events, bytes, look } = chunk;
         let index = &mut self.index;

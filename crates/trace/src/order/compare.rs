@@ -84,7 +84,7 @@ impl Order<'_, '_> {
             if same_time.len() == 1 {
                 continue;
             }
-            // EXACT entries may belong anywhere among the others
+            // EXACT entries may belong anywhere among the other entries
             if same_time.iter().any(|entry| entry.place.rank() == EXACT) {
                 same_time.sort_unstable_by(|a, b| self.compare(a, b));
                 continue;

@@ -32,7 +32,7 @@ use std::cmp::Ordering;
 pub struct LoserTree<T> {
     /// Head of each stream; `None` once the stream has ended.
     heads: Vec<Option<T>>,
-    /// `nodes[0]` is the winner, the others are losers. Node i has the children 2i and 2i + 1.
+    /// `nodes[0]` is the winner, all other nodes are losers. Node i has the children 2i and 2i + 1.
     nodes: Vec<usize>,
 }
 

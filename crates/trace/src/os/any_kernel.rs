@@ -1,4 +1,4 @@
-//! Kernel features that are not supported here.
+//! Replacements for kernel features that this operating system lacks.
 
 use memmap2::MmapMut;
 use std::fs::File;

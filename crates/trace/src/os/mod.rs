@@ -216,8 +216,8 @@ impl ScratchMap {
         self.map.as_deref_mut().unwrap_or_default()
     }
 
-    /// Appends zeros. They are written to the file, so that a full disk is an error here and not a
-    /// signal when the map is used.
+    /// Appends zeros. Writes the zeros to the file, so that a full disk is an error of this call
+    /// and not a signal when the map is used.
     ///
     /// # Errors
     /// Returns any I/O error.

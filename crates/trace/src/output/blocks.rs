@@ -172,7 +172,7 @@ impl<F: BlockFormat> Blocks<F> {
         }
     }
 
-    /// Compresses the rest and writes the tail.
+    /// Compresses the bytes that are left and writes the tail of the format.
     pub(super) fn finish(mut self) -> io::Result<Inner> {
         self.hand_over(true)?;
         let (mut inner, format) = self.join()?;

@@ -157,7 +157,7 @@ fn scan_alone<C: Collect>(
 /// The result of scanning a chunk from a guessed start.
 struct Guessed<C> {
     start: u64,
-    /// Scanner state after the chunk; it continues from here if the guess is right.
+    /// The scanner after the chunk. If the guess is right, the scan continues with this scanner.
     scanner: Scanner,
     status: Status,
     part: C,

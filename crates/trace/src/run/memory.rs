@@ -219,7 +219,7 @@ impl Lease {
         Lease { bytes: share.bytes(self.bytes), ..self.clone() }
     }
 
-    /// Returns the lease without a limit, for a holder whose bytes are counted elsewhere.
+    /// Returns the lease without a limit, for a holder whose bytes another lease counts.
     pub(crate) fn unbounded(&self) -> Self {
         Lease { bytes: u64::MAX, ..self.clone() }
     }

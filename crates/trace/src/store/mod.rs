@@ -198,7 +198,7 @@ impl<'p> Store<'p> {
         self.pieces.last().map_or(0, |piece| piece.start + piece.bytes.len() as u64)
     }
 
-    /// Returns the bytes from `offset` to the end of the piece that contains the item there.
+    /// Returns the bytes from `offset` to the end of the piece that contains the item at `offset`.
     ///
     /// # Panics
     /// Panics if the store has no bytes at or before `offset`.

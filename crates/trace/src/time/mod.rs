@@ -106,8 +106,8 @@ fn too_far(text: &str) -> String {
     format!("expected a time within 292 years: {text}")
 }
 
-/// Parses a number and its unit. Returns nanoseconds, the unit, and the rest. `text` is the whole
-/// time, for messages.
+/// Parses a number and its unit. Returns nanoseconds, the unit, and the text after the unit. `text`
+/// is the whole time, for messages.
 fn part<'t>(rest: &'t str, text: &str) -> Result<(i128, &'t str, &'t str), String> {
     let is_digit = |c: char| c.is_ascii_digit() || c == '.';
     let (number, rest) = rest.split_at(rest.find(|c| !is_digit(c)).unwrap_or(rest.len()));

@@ -17,8 +17,8 @@ pub(crate) struct EventAt {
 }
 
 impl Model {
-    /// Returns the event of a row that contains a time. If several begin there, returns the first
-    /// of them.
+    /// Returns the event of a row that contains a time. If several events of the row begin at that
+    /// time, returns the first one.
     fn at(&self, lane: &Lane, row: u16, time: i64) -> Option<Span> {
         let track = lane.tracks.iter().find(|track| track.row == row)?;
         let rows = self.rows_of(lane);

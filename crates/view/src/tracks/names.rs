@@ -24,7 +24,7 @@ impl SharedNames {
         self.write().number(text)
     }
 
-    /// Adds the names of another table. Returns the number that each has here.
+    /// Adds the names of another table. Returns the number of each added name in this table.
     pub(crate) fn append(&self, other: &Names) -> Vec<u32> {
         self.write().append(other)
     }

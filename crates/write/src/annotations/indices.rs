@@ -51,8 +51,8 @@ pub(super) fn indices(emit: &OrderedEvents<'_, '_, '_>, wanted: &[Entry]) -> Has
 /// Events that are delayed, left out, or followed by a delayed chunk.
 struct DelayedEvents {
     all: Vec<Entry>,
-    /// For each delayed chunk: the offset of the event that it follows, and its number among the
-    /// chunks there.
+    /// For each delayed chunk: the offset of the event that the chunk follows, and the index of the
+    /// chunk among all chunks that follow this event.
     waits: HashMap<u64, (u64, u64)>,
 }
 

@@ -70,7 +70,7 @@ impl Annotations<'_> {
         limits: &'w Limits,
     ) -> Outcomes {
         let mut outcomes = Outcomes::default();
-        // the array form has no top-level keys; the report counts that loss elsewhere
+        // the array form has no top-level keys; the report counts this loss as lost keys
         let is_empty = self.is_empty() && written.window.is_none();
         if is_empty || events.layout.format == Format::Array {
             return outcomes;

@@ -66,7 +66,8 @@ fn find(input: &Input, path: &str, config: &Config, found: &mut FoundKey) -> Res
     scan(&input.source, path, config, found)
 }
 
-/// Returns the value of a key before the events, or `None` if the key is not there.
+/// Returns the value of a key before the events. Returns `None` if no such key is before the
+/// events.
 fn in_front<'b>(text: &'b [u8], path: &str) -> Option<&'b [u8]> {
     let mut cursor = Cursor::new(text);
     if !cursor.enter(b'{') {

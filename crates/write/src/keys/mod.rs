@@ -414,8 +414,8 @@ impl<'p> MergedKeys<'p> {
         if name == SAMPLES { &mut self.samples } else { &mut self.stack_frames }
     }
 
-    /// Returns whether `value` can be merged with the key `name`: both values have the right
-    /// brackets.
+    /// Returns whether `value` can be merged with the stored value of the key `name`, because both
+    /// values have the right brackets.
     fn takes(&mut self, name: &[u8], value: &'p [u8]) -> bool {
         let brackets = if name == SAMPLES { *b"[]" } else { *b"{}" };
         let shared = self.shared(name).map(|at| &*self.keys[at].value);

@@ -291,8 +291,8 @@ fn below(answer: &Answer<'_>, part: &Part, columns: Option<usize>) -> String {
     text
 }
 
-/// Formats a table. Aligns the last two columns to the left, and the others, which are numbers, to
-/// the right. The columns in `spare` may be left out.
+/// Formats a table. Aligns the last two columns to the left, and all other columns, which are
+/// numbers, to the right. The columns in `spare` may be left out.
 pub(super) fn aligned(lines: &[Vec<String>], spare: &[usize], columns: Option<usize>) -> String {
     aligned_as(lines, &usual(lines[0].len()), spare, columns)
 }
