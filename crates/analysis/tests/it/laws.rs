@@ -80,7 +80,7 @@ fn profiles_of_a_process_recorded_twice_are_both_kept() {
     assert!(one.len() == 2 && printed.contains("alpha") && printed.contains("beta"), "{printed}");
 }
 
-/// A limited table has the first rows of the whole table, and counts the others.
+/// A limited table has the first rows of the whole table, and counts the rows that it leaves out.
 #[test]
 fn limited_table_has_the_first_rows() {
     let mut left_out = 0;

@@ -90,7 +90,7 @@ fn failing_at(world: &World, bytes: &[u8], end: usize) -> (Mapped, File) {
     world.write("mapped", bytes);
     let file = File::options().read(true).write(true).open(world.path("mapped"));
     let file = file.expect("it was written");
-    // SAFETY: only the kernel reads the map, for another process; here only its address is asked for.
+    // SAFETY: only the kernel reads the map, for another process; this code uses only its address.
     let mapped = unsafe { Mapped::new(&file) }.expect("a plain file maps");
     file.set_len(end as u64).expect("a file can be cut");
     let mut memory = File::open("/proc/self/mem").expect("Linux has it");

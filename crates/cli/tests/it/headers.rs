@@ -40,7 +40,7 @@ fn tables_note_devtools_zero() {
         let stdout = folder.run(&format!("{verb} plain.json")).ends(0).stdout;
         assert!(!stdout.contains("DevTools' 0"), "{verb}: {stdout}");
     }
-    // the difference of both starts is that in the note
+    // the difference of the two starts is the one in the note
     let info = parsed(&folder.run("info --json page.json").ends(0).stdout);
     let top = parsed(&folder.run("top --json page.json").ends(0).stdout);
     let start = info["time"]["start_ns"].as_f64().expect("a time") / 1e6;

@@ -1,4 +1,4 @@
-//! Chains verbs and compression: each verb reads what the others write.
+//! Chains verbs and compression: each verb reads the output of every other verb.
 
 use crate::support::{Folder, binary, event, times};
 use std::process::Command;

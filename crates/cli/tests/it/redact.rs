@@ -5,7 +5,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// Splits a text into its strings and the rest.
+/// Splits a text into its strings and the text outside of strings.
 fn apart(text: &str) -> (String, Vec<Value>) {
     let (mut rest, mut strings) = (String::new(), Vec::new());
     let mut chars = text.char_indices();

@@ -1,8 +1,8 @@
 //! Random file layouts: inputs and outputs in random folders, named by random paths with `..`,
 //! symbolic links and hard links.
 //!
-//! The flags come from the command, so a new flag that takes a file fails here until [`content`]
-//! knows it. Inodes tell which paths are the same file. The laws:
+//! The flags come from the command, so this test fails for a new flag that takes a file until
+//! [`content`] knows the flag. Inodes tell which paths are the same file. The laws:
 //!
 //! * If an output is also an input or another output, or lies in an input folder, the status is 2
 //!   and nothing changes.

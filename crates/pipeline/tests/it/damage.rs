@@ -1,4 +1,4 @@
-//! Damages traces as real files are damaged: intact events survive, the others are counted.
+//! Damages traces as real files are damaged: intact events survive, and damaged events are counted.
 
 use crate::run::{Knobs, Merged, PLAIN, knobs, run};
 use crate::trace::{Output, assert_same, missing, show};

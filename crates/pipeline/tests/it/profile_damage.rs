@@ -1,5 +1,5 @@
-//! Damaged CPU profile streams: each problem is counted with its offset, the rest is saved, and
-//! other streams are unaffected.
+//! Damaged CPU profile streams: each problem is counted with its offset, the undamaged data is
+//! saved, and other streams are unaffected.
 
 use crate::extract::{Extracted, check_rules, extract, kinds};
 use crate::run::{Knobs, PLAIN, knobs};
@@ -54,7 +54,7 @@ fn find(trace: &[u8], text: &str) -> u64 {
 }
 
 /// Extracts with all knobs, and asserts the problems of the damaged stream and that the other one
-/// is complete. Returns the rest of the damaged profile.
+/// is complete. Returns the data that is saved from the damaged profile.
 #[track_caller]
 fn check_trace(trace: &[u8], expected: Expected<'_>) -> Option<Extracted> {
     let shown = String::from_utf8_lossy(trace).into_owned();

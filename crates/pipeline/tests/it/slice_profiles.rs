@@ -51,7 +51,8 @@ fn facts(start: i128, profile: &CpuProfile, windows: Option<&[Window]>) -> Facts
     (samples, nodes, ids.map(|(key, &node)| (key.clone(), node)).collect())
 }
 
-/// Returns the samples in windows, each window starting with the sample in force there.
+/// Returns the samples in windows, each window starting with the sample in force at the start of
+/// the window.
 fn cut(samples: &[(i128, u64, i64, i64)], windows: &[Window]) -> Vec<(i128, u64, i64, i64)> {
     let last = samples.iter().map(|sample| sample.0).max();
     let mut begun = vec![false; windows.len()];

@@ -52,8 +52,8 @@ fn normal(rng: &mut Rng) -> f64 {
     (0..12).map(|_| rng.below(1 << 32) as f64 / 4_294_967_296.0).sum::<f64>() - 6.0
 }
 
-/// Creates runs of a program with thirty functions; the first takes 100 ms, the others less. Runs
-/// vary by 1 %, and each function by another 2 %.
+/// Creates runs of a program with thirty functions; the first function takes 100 ms, all other
+/// functions take less. Runs vary by 1 %, and each function by another 2 %.
 fn runs(rng: &mut Rng, count: usize, factor: f64) -> Vec<Run> {
     let one = |rng: &mut Rng| {
         let whole = 1.0 + 0.01 * normal(rng);

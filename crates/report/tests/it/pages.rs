@@ -24,7 +24,7 @@ fn event(name: &str, ts: u32, args: Value) -> Value {
     json!({"name": name, "cat": "devtools.timeline", "ph": "I", "pid": 1, "tid": 1, "ts": ts, "args": args})
 }
 
-/// Returns the start event of all traces here: a frame that shows `http://old.test/`.
+/// Returns the start event of all traces in these tests: a frame that shows `http://old.test/`.
 fn started(ts: u32) -> Value {
     let frame = json!({"frame": "F", "url": "http://old.test/", "processId": 1, "name": ""});
     event("TracingStartedInBrowser", ts, json!({"data": {"frames": [frame]}}))

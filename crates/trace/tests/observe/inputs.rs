@@ -184,7 +184,7 @@ fn synthetic_events_of_a_verb_are_indexed_at_their_base() {
     assert_eq!((added.events, inputs.reports[0].events), (2, 4));
 }
 
-/// Returns the first part of a text, and the rest only after a merge.
+/// Returns the first part of a text, and the second part only after a merge.
 struct Waiting {
     parts: Vec<String>,
     merged: Receiver<()>,

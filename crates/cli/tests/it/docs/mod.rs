@@ -117,7 +117,7 @@ fn commands_in_sentences_use_existing_flags() {
         let mut is_block = false;
         for (number, line) in text.lines().enumerate() {
             is_block ^= line.starts_with("```");
-            // lines of blocks too, because some cannot be run here
+            // lines of blocks too, because this test cannot run some of them
             let words: Vec<&str> =
                 if is_block { vec![line] } else { line.split('`').skip(1).step_by(2).collect() };
             for command in words.into_iter().flat_map(named::commands) {

@@ -221,7 +221,7 @@ fn check_one_process(singles: &[Single], merged: &Merged, lanes: &[&Lane]) {
     assert_eq!(process_names(&merged.answer), [(pid, format!("Process {pid}"))]);
 }
 
-/// DevTools draws one profile per thread and drops the others.
+/// DevTools draws one profile per thread and drops all other profiles of the thread.
 #[test]
 fn two_profiles_of_one_thread_get_two_tracks() {
     let Some(oracle) = &engine() else { return };

@@ -60,8 +60,8 @@ impl<'f> Stream<'f> {
             let nodes = event.pointer_mut("/args/data/cpuProfile/nodes");
             for node in nodes.and_then(Value::as_array_mut).into_iter().flatten() {
                 let frame = node["callFrame"].as_object_mut().expect("a call frame");
-                // both show "(anonymous)"; DevTools names the script "undefined", which is no
-                // script either
+                // tracemill and DevTools show "(anonymous)"; DevTools names the script "undefined",
+                // which is no script either
                 for (key, missing) in [("functionName", ""), ("scriptId", "0")] {
                     frame.entry(key).or_insert(json!(missing));
                 }

@@ -231,7 +231,7 @@ fn places(finding: &tracemill_inspect::check::Finding) -> Vec<(u64, &str)> {
     finding.places.iter().map(|place| (place.offset, &*place.excerpt)).collect()
 }
 
-/// Formats reports of inputs without their names, and the rest.
+/// Formats reports of inputs without their names, and then `rest`.
 fn summary(inputs: &[InputReport], rest: impl Debug) -> String {
     let inputs: Vec<_> = inputs
         .iter()

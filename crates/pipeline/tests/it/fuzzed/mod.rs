@@ -1,5 +1,5 @@
-//! Fuzz targets: laws that hold for any bytes. `fuzz/` runs them in a fuzzer; the tests here run
-//! them over kept inputs, mutations by seed, and inputs of former failures.
+//! Fuzz targets: laws that hold for any bytes. `fuzz/` runs them in a fuzzer; the tests of this
+//! module run them over kept inputs, mutations by seed, and inputs of former failures.
 //!
 //! | target | the bytes are | law |
 //! |---|---|---|

@@ -1,5 +1,5 @@
-//! Fuzz targets: laws that hold for any bytes. `fuzz/` runs them in a fuzzer. The tests here run
-//! them on stored inputs, seeded mutations, and everything that a fuzzer has found.
+//! Fuzz targets: laws that hold for any bytes. `fuzz/` runs them in a fuzzer. The tests of this
+//! module run them on stored inputs, seeded mutations, and everything that a fuzzer has found.
 //!
 //! | target | law |
 //! |---|---|

@@ -3,7 +3,8 @@
 use crate::scanned::{proved, tiers, whole};
 use tracemill_tokenizer::Tier;
 
-/// Takes an event from `input`, after a byte that chooses a place in it and a byte to put there.
+/// Takes an event from `input`, after two bytes: one chooses a place in the event, and one replaces
+/// the byte at that place.
 pub(crate) fn shapes(input: &[u8]) {
     let Some((&[place, byte], event)) = input.split_first_chunk() else { return };
     if !event.is_empty() {
