@@ -85,7 +85,7 @@ pub struct Report {
 /// Busy time and other sums of a thread.
 #[derive(Clone, Debug)]
 pub struct ThreadSums {
-    /// Number of the thread.
+    /// Index of the thread in the trace.
     pub thread: usize,
     /// Busy time in milliseconds.
     pub busy: f64,
@@ -102,7 +102,7 @@ pub struct ThreadSums {
 pub struct Stretch {
     /// Name of the event; empty if the interval is not an event.
     pub name: String,
-    /// Number of the thread.
+    /// Index of the thread in the trace.
     pub thread: usize,
     /// The interval in milliseconds on the trace's clock.
     pub window: Window,
@@ -188,7 +188,7 @@ pub struct Devices {
 /// Activity of a device. Time with several kinds of activity counts in the sum of each kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Device {
-    /// Number of the thread (stream) of the first kernel; its process is the device.
+    /// Index of the thread (stream) of the first kernel. The process of this thread is the device.
     pub thread: usize,
     /// Number of kernels and copies.
     pub kernels: u64,
@@ -226,9 +226,9 @@ pub struct KindTime {
 pub struct StreamIdle {
     /// The device, by the same number as [`Device::thread`].
     pub device: usize,
-    /// Number of the thread of the stream's first kernel.
+    /// Index of the thread of the stream's first kernel.
     pub thread: usize,
-    /// Number of the stream.
+    /// The stream's number in the trace.
     pub stream: u32,
     /// Number of kernels and copies.
     pub kernels: u64,

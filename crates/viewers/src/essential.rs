@@ -24,7 +24,8 @@ pub const HIDDEN_THREADS: [&str; 4] =
 /// trace has CPU samples, because it derives the calls from the samples.
 pub const CALLS: &str = "v8.calls";
 
-/// Whether an event may be essential or part of a CPU profile, judging by two bytes of its name.
+/// Returns whether an event may be essential or part of a CPU profile, judging by two bytes of its
+/// name.
 #[inline]
 pub fn may_be_special(event: &Event<'_>) -> bool {
     let Some([b'"', first, second, ..]) = event.field_and_rest(Field::Name) else { return false };
@@ -37,12 +38,12 @@ pub fn may_be_special(event: &Event<'_>) -> bool {
     }
 }
 
-/// Whether an event is kept in every excerpt.
+/// Returns whether an event is kept in every excerpt.
 pub fn is_essential(event: &Event<'_>) -> bool {
     ESSENTIAL.iter().any(|text| event.is_string(Field::Name, text))
 }
 
-/// Whether an event is the one at which DevTools starts the trace.
+/// Returns whether an event is the one at which DevTools starts the trace.
 pub fn is_start(event: &Event<'_>) -> bool {
     event.is_string(Field::Name, STARTED)
 }

@@ -1,6 +1,6 @@
 //! Limits of viewers on ids and numbers.
 
-/// Whether a value is an unquoted integer whose magnitude exceeds 2^53.
+/// Returns whether a value is an unquoted integer whose magnitude exceeds 2^53.
 pub fn is_big(value: &[u8]) -> bool {
     const EXACT: &[u8] = b"9007199254740992";
     let digits = value.strip_prefix(b"-").unwrap_or(value);
@@ -9,7 +9,7 @@ pub fn is_big(value: &[u8]) -> bool {
         && (digits.len() > EXACT.len() || digits > EXACT)
 }
 
-/// Whether Perfetto accepts a flow id: an integer, or a string of hexadecimal digits.
+/// Returns whether Perfetto accepts a flow id: an integer, or a string of hexadecimal digits.
 pub fn is_flow_id(id: &[u8]) -> bool {
     match id {
         [b'"', content @ .., b'"'] => {

@@ -65,7 +65,7 @@ pub fn lacking(event: &Event<'_>) -> Option<Lack> {
     lack_of_args(event, name).map(|(reach, _)| Lack::Args(reach))
 }
 
-/// Whether events of this name can lack a required field even if `args` is an object.
+/// Returns whether events of this name can lack a required field even if `args` is an object.
 ///
 /// One call per name spares a check of each event. Cost: up to 256 comparisons with each name that
 /// has requirements.
@@ -206,7 +206,7 @@ fn is_null(value: Option<&[u8]>) -> bool {
     matches!(value, None | Some(b"null"))
 }
 
-/// Whether JavaScript treats a value as false.
+/// Returns whether JavaScript treats a value as false.
 fn is_nothing(value: Option<&[u8]>) -> bool {
     matches!(value, None | Some(b"null" | b"false" | b"0" | b"\"\""))
 }
@@ -304,7 +304,7 @@ fn need_of(name: &[u8], phase: u8) -> Option<Needed> {
     }
 }
 
-/// Whether events of this name require `args.data` in every phase.
+/// Returns whether events of this name require `args.data` in every phase.
 #[inline]
 fn needs_data(name: &[u8]) -> bool {
     matches!(
@@ -336,7 +336,7 @@ fn needs_data(name: &[u8]) -> bool {
     )
 }
 
-/// Whether events of this name require `args` in every phase.
+/// Returns whether events of this name require `args` in every phase.
 #[inline]
 fn needs_args(name: &[u8]) -> bool {
     matches!(
@@ -366,7 +366,7 @@ fn needs_args(name: &[u8]) -> bool {
     )
 }
 
-/// Whether an event has an id by which DevTools pairs it.
+/// Returns whether an event has an id by which DevTools pairs it.
 fn has_id(event: &Event<'_>) -> bool {
     let id = event.field(Field::Id);
     !is_nothing(id) || id.is_none() && event.field(Field::Id2).is_some()

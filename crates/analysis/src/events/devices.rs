@@ -38,7 +38,7 @@ impl Role {
         })
     }
 
-    /// Whether the event ran on the device.
+    /// Returns whether the event ran on the device.
     pub fn is_of_device(self) -> bool {
         matches!(self, Role::Kernel | Role::Memory)
     }

@@ -223,7 +223,7 @@ impl Terms {
 }
 
 impl Term {
-    /// Whether the condition matches a row with these names.
+    /// Returns whether the condition matches a row with these names.
     fn means(&self, names: [&str; 2]) -> bool {
         let is_it = |name: &str| {
             self.pattern.as_ref().is_none_or(|pattern| !name.is_empty() && pattern.is_match(name))

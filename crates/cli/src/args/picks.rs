@@ -104,7 +104,7 @@ impl AskedRows {
         }
     }
 
-    /// Whether rows with a name are requested.
+    /// Returns whether rows with a name are requested.
     pub(crate) fn is_match(&self, name: &str) -> bool {
         match self {
             AskedRows::Name(text) => text == name,

@@ -37,7 +37,7 @@ impl Change {
         }
     }
 
-    /// Whether the map still shows the old bytes.
+    /// Returns whether the map still shows the old bytes.
     fn keeps_the_old(self) -> bool {
         matches!(self, Change::Replace | Change::Remove)
     }

@@ -65,13 +65,13 @@ pub(crate) fn runs(usual: usize) -> usize {
 }
 
 impl Job {
-    /// Whether the job writes an index, which takes files only and contains their modification
-    /// times.
+    /// Returns whether the job writes an index, which takes files only and contains their
+    /// modification times.
     pub(crate) fn is_index(&self) -> bool {
         self.words.starts_with("index")
     }
 
-    /// Whether the job reads several inputs twice, so that they must be files.
+    /// Returns whether the job reads several inputs twice, so that they must be files.
     pub(crate) fn reads_twice(&self) -> bool {
         ["info", "check"].iter().any(|verb| self.words.starts_with(verb))
     }
@@ -148,7 +148,7 @@ impl World {
         self.folder.run(&mut command)
     }
 
-    /// Whether this user may mount file systems in a private namespace.
+    /// Returns whether this user may mount file systems in a private namespace.
     #[expect(clippy::print_stderr, reason = "a test that does nothing says so")]
     pub(crate) fn may_mount(&self) -> bool {
         let line = "unshare -rm bash -c 'mount -t tmpfs none tmp && mount --bind out out'";

@@ -9,7 +9,7 @@ fn folder() -> Folder {
     Folder::new().with("a.json", node).with("cut.json", truncated().0)
 }
 
-/// Whether `info` uses the index.
+/// Returns whether `info` uses the index.
 fn is_answered(folder: &Folder, flags: &str) -> bool {
     folder.run(&format!("info -v {flags}")).stderr.contains("answered by a.json.tmi")
 }

@@ -39,7 +39,7 @@ fn literals(source: &str) -> Vec<String> {
     found
 }
 
-/// Whether a text names a flag, or a verb after the command's name.
+/// Returns whether a text names a flag, or a verb after the command's name.
 fn names_command(text: &str) -> bool {
     let verbs = ["merge", "split", "slice", "filter", "check", "info", "profile", "convert"];
     let mut words = text.split(|c: char| c.is_whitespace() || "(),;:".contains(c));

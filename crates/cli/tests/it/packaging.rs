@@ -120,7 +120,7 @@ const LICENCES: [&str; 5] = ["MIT", "Apache-2.0", "BSD-3-Clause", "Zlib", "Unico
 /// Licences of packages that only tests link, and that are not distributed.
 const OF_TESTS: [(&str, &str); 1] = [("inferno", "CDDL-1.0")];
 
-/// Whether an SPDX expression can be satisfied by [`LICENCES`].
+/// Returns whether an SPDX expression can be satisfied by [`LICENCES`].
 fn is_allowed(licence: &str) -> bool {
     licence.split(" AND ").all(|part| {
         let part = part.trim_matches(['(', ')']);

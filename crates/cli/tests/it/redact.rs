@@ -29,7 +29,7 @@ fn apart(text: &str) -> (String, Vec<Value>) {
     (rest, strings)
 }
 
-/// Whether a text has a secret, found by other means than the tested rules.
+/// Returns whether a text has a secret, found by other means than the tested rules.
 fn is_secret(text: &str) -> bool {
     let has_address =
         text.split(|c: char| !c.is_ascii_graphic() || "\"'<>".contains(c)).any(|word| {

@@ -330,7 +330,7 @@ impl Line {
         self.words.push(long.map_or_else(|| path.to_owned(), |long| format!("--{long}={path}")));
     }
 
-    /// Whether an output is an input or another output, or lies in an input folder.
+    /// Returns whether an output is an input or another output, or lies in an input folder.
     fn collides(&self, world: &World) -> bool {
         let ids = |paths: &[PathBuf]| -> Vec<Id> {
             paths.iter().filter_map(|path| world.id(path)).collect()

@@ -139,13 +139,13 @@ pub struct DecodedChunks {
 }
 
 impl DecodedChunks {
-    /// Whether there is room for another chunk: columns beyond 1 GiB could exceed the 32 bits of a
-    /// mark.
+    /// Returns whether there is room for another chunk: columns beyond 1 GiB could exceed the 32
+    /// bits of a mark.
     pub fn has_room(&self) -> bool {
         self.heap() < 1 << 30
     }
 
-    /// Whether no chunk is stored.
+    /// Returns whether no chunk is stored.
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()
     }
@@ -204,7 +204,7 @@ impl DecodedChunks {
             && narrow(chunk.columns.as_deref().unwrap_or_default(), columns, is_small, small)
     }
 
-    /// Whether the first chunk begins at or before `offset`.
+    /// Returns whether the first chunk begins at or before `offset`.
     pub fn begins_before(&self, offset: u64) -> bool {
         self.offsets.first().is_some_and(|&first| first <= offset)
     }

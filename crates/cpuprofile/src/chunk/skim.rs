@@ -25,7 +25,7 @@ use tracemill_trace::record;
 /// overflow.
 pub const FARTHEST: i64 = 1 << 61;
 
-/// Whether a time, or a sum of steps, is farther from 0 than [`FARTHEST`].
+/// Returns whether a time, or a sum of steps, is farther from 0 than [`FARTHEST`].
 pub fn is_far(time: i64) -> bool {
     time.unsigned_abs() > FARTHEST.unsigned_abs()
 }
@@ -229,17 +229,17 @@ impl Skim {
         self.duration
     }
 
-    /// Whether the chunk is not written as V8 does, so that only its steps are known.
+    /// Returns whether the chunk is not written as V8 does, so that only its steps are known.
     pub fn is_other(&self) -> bool {
         self.form != SkimForm::Plain
     }
 
-    /// Whether there are as many steps as samples.
+    /// Returns whether there are as many steps as samples.
     pub fn is_even(&self) -> bool {
         self.form != SkimForm::Uneven
     }
 
-    /// Whether the chunk has nodes.
+    /// Returns whether the chunk has nodes.
     pub fn has_nodes(&self) -> bool {
         self.ids.0 <= self.ids.1
     }

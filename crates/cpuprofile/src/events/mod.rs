@@ -100,7 +100,7 @@ pub(crate) struct ProfileEvents {
     flaws: Arc<Mutex<Flaws>>,
 }
 
-/// Whether a document is a CPU profile: no trace, and with the key `nodes` or `head`.
+/// Returns whether a document is a CPU profile: no trace, and with the key `nodes` or `head`.
 pub(crate) fn is_profile(document: &Document) -> bool {
     document.form == tracemill_tokenizer::Form::Plain
         && document.keys.iter().any(|k| string_is(&k.key, b"nodes") || string_is(&k.key, b"head"))

@@ -127,7 +127,7 @@ impl KnownChunks {
         self.bytes_read.load(Ordering::Relaxed)
     }
 
-    /// Whether a chunk differed from the index, which makes all results invalid.
+    /// Returns whether a chunk differed from the index, which makes all results invalid.
     pub fn is_wrong(&self) -> bool {
         self.is_wrong.load(Ordering::Relaxed)
     }

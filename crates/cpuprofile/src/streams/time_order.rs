@@ -134,7 +134,7 @@ impl StreamOrders {
     }
 }
 
-/// Whether `later`, which is after `earlier` in the input, may precede it in the output.
+/// Returns whether `later`, which is after `earlier` in the input, may precede it in the output.
 pub(crate) fn may_swap(earlier: Entry, later: Entry) -> bool {
     let (before, after) = (earlier.place.rank(), later.place.rank());
     let tie = later.time == earlier.time

@@ -105,7 +105,7 @@ impl Profile<'_, '_> {
         self.plain.then_some(all)
     }
 
-    /// Whether the profile has lines of samples, and whether it has columns.
+    /// Returns whether the profile has lines of samples, and whether it has columns.
     pub fn has_positions(&self) -> [bool; 2] {
         self.positions.each_ref().map(|p| p.as_ref().is_some_and(|column| !column.is_empty()))
     }

@@ -190,7 +190,7 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         before.finish(i64::MAX).into_iter().flatten().collect()
     }
 
-    /// Whether a chunk matches the index, if there is one.
+    /// Returns whether a chunk matches the index, if there is one.
     fn is_right(&self, piece: ExcerptChunk) -> bool {
         self.group.known.is_none_or(|known| known.check(piece.number, self.store))
     }
@@ -200,13 +200,13 @@ impl<'c, 's, 'p> Excerpt<'c, 's, 'p> {
         if self.is_right(piece) { self.contents.get(piece.entry) } else { self.contents.nothing() }
     }
 
-    /// Whether a sample may be in a window.
+    /// Returns whether a sample may be in a window.
     fn is_inside(&self, piece: ExcerptChunk) -> bool {
         let (low, high) = piece.times();
         piece.skim.is_other() || piece.skim.samples() > 0 && self.windows.touch(low, high)
     }
 
-    /// Whether a sample of the chunk may be in force at the start of a window.
+    /// Returns whether a sample of the chunk may be in force at the start of a window.
     fn is_in_force(&self, piece: ExcerptChunk) -> bool {
         // most chunks are before the first or after the last
         let ends = self.in_force.first().zip(self.in_force.last());

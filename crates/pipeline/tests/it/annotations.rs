@@ -54,7 +54,7 @@ fn events(rng: &mut Rng, seed: u64, profiles: bool) -> Vec<String> {
     found.into_iter().map(|e| String::from_utf8(e.bytes).expect("text")).collect()
 }
 
-/// Whether the traces of this seed have odd values.
+/// Returns whether the traces of this seed have odd values.
 fn is_odd(seed: u64) -> bool {
     seed.is_multiple_of(4)
 }

@@ -111,7 +111,8 @@ fn check_round_trip(what: &str, input: &[u8], knobs: Knobs) {
     }
 }
 
-/// Whether the value of a key has a line break; those between keys are ours.
+/// Returns whether the value of a key has a line break. Line breaks between keys come from
+/// tracemill.
 fn has_inner_break(keys: &[u8]) -> bool {
     String::from_utf8_lossy(keys).trim_end().replace("\n]", "").replace(",\n\"", "").contains('\n')
 }

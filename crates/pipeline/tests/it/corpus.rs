@@ -116,7 +116,7 @@ fn check(name: &str, file: &Path, number: usize, counts: &mut Counts) {
     }
 }
 
-/// Whether a file is a CPU profile, by its name or its keys.
+/// Returns whether a file is a CPU profile, by its name or its keys.
 fn is_cpu_profile(name: &str, text: &[u8]) -> bool {
     let has = |value: &serde_json::Value, key| value.get(key).is_some();
     name.trim_end_matches(".gz").ends_with(".cpuprofile")

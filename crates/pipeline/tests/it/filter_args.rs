@@ -59,7 +59,7 @@ fn events(rng: &mut Rng) -> Vec<Value> {
     events
 }
 
-/// Whether args meet a criterion, evaluated naively.
+/// Returns whether args meet a criterion, evaluated naively.
 fn is_met(criterion: &str, args: &Value) -> bool {
     let at = criterion.find(['=', '~']).expect("an operator");
     let (path, wanted) = (&criterion[..at], &criterion[at + 1..]);

@@ -115,7 +115,7 @@ fn needs_network(line: &str) -> Option<String> {
     remote.then(|| "needs a network".to_owned())
 }
 
-/// Whether `printed` matches the output on a page, in which a line `…` matches any lines.
+/// Returns whether `printed` matches the output on a page, in which a line `…` matches any lines.
 pub(super) fn is_as_shown(shown: &str, printed: &str) -> bool {
     let printed: Vec<&str> = printed.lines().map(str::trim_end).collect();
     let shown: Vec<&str> = shown.lines().collect();

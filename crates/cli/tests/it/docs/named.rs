@@ -36,7 +36,7 @@ pub(super) fn unknown(words: &[&str]) -> Option<String> {
     words.find(|word| !has_flag(verb, word)).map(str::to_owned)
 }
 
-/// Whether a word is an existing flag of the verb, or no flag.
+/// Returns whether a word is an existing flag of the verb, or no flag.
 fn has_flag(verb: &Command, word: &str) -> bool {
     let Some(long) = word.strip_prefix("--") else { return true };
     let long = long.split(|c: char| !c.is_ascii_lowercase() && c != '-').next().unwrap_or_default();

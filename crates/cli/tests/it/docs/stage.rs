@@ -69,7 +69,7 @@ impl Stage {
         }
     }
 
-    /// Whether a file or folder exists and is not empty.
+    /// Returns whether a file or folder exists and is not empty.
     fn holds(&self, name: &str) -> bool {
         let path = self.0.path().join(name);
         match fs::metadata(&path) {

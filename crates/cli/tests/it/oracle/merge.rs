@@ -13,7 +13,7 @@ const TREES_CHANGE: [(&str, &str); 1] = [(
     "DevTools pairs B and E over the whole file; those of the two workers pair otherwise once they are in order",
 )];
 
-/// Whether a merge keeps the trees of a trace.
+/// Returns whether a merge keeps the trees of a trace.
 pub(super) fn keeps_trees(file: &Path) -> bool {
     TREES_CHANGE.iter().all(|(name, _why)| !file.ends_with(name))
 }

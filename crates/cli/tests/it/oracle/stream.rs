@@ -34,12 +34,12 @@ impl<'f> Stream<'f> {
         Stream { events: events.iter().filter(is_of).collect() }
     }
 
-    /// Whether DevTools knows the thread of the profile; otherwise it drops the profile.
+    /// Returns whether DevTools knows the thread of the profile; otherwise it drops the profile.
     pub(super) fn has_thread(&self) -> bool {
         self.events.iter().any(|event| event["name"] != "ProfileChunk")
     }
 
-    /// Whether all events have the id by which DevTools knows profiles.
+    /// Returns whether all events have the id by which DevTools knows profiles.
     pub(super) fn has_id(&self) -> bool {
         self.events.iter().all(|event| event.get("id").is_some())
     }
