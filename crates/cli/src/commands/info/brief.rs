@@ -111,7 +111,7 @@ struct EqualThreads<'r> {
 
 impl EqualThreads<'_> {
     /// Returns whether a thread has the name of these threads and at least 95 % of the busy time of
-    /// the first of them.
+    /// `first`.
     fn fits(&self, process: &ProcessInfo, thread: &ThreadInfo, report: &InfoReport) -> bool {
         let [first, time] =
             [self.first, thread].map(|thread| u128::from(time_of(&thread.usage, report)));
