@@ -40,8 +40,8 @@ impl Key {
 /// Gives each distinct key of rows a number.
 #[derive(Default)]
 pub(super) struct Keys {
-    /// The number of each key, by a hash of the row's texts as written. Avoids decoding the texts
-    /// of rows that have equal texts.
+    /// The number of each key, by a hash of the row's texts as written. Saves building a key for
+    /// each of many rows with equal texts.
     written: HashMap<[u64; 2], usize>,
     pub(super) numbers: HashMap<Key, usize>,
 }
