@@ -12,13 +12,16 @@ record! {
         pub(crate) thread: u32,
         /// Kind of an event or pair; node of a call.
         pub(crate) kind: u32,
-        /// Number of an event, bits of the time of a pair, or sample of a call.
+        /// Number of an event, bits of the time of a pair, or sample of a call; of a call without a
+        /// sample [`UNSAMPLED`] and the bits of its time.
         pub(crate) value: u64,
     }
 }
 
 const EVENT: u32 = u32::MAX;
 const PAIR: u32 = 1 << 31;
+/// Flag of calls that an event made. As a whole value: any such call.
+const UNSAMPLED: u64 = 1 << 63;
 
 /// The text by which a viewer or a person finds an event.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,13 +45,14 @@ impl EventId {
         EventId { thread: EVENT, kind, value: number }
     }
 
-    /// Returns the reference to an entry of the flame chart of a thread.
-    pub(crate) fn of_entry(entry: &Entry, thread: usize) -> Self {
+    /// Returns the reference to an entry of the flame chart of a thread, by the thread's number.
+    pub fn of_entry(entry: &Entry, thread: usize) -> Self {
         let thread = thread as u32;
         match entry.event_number() {
             _ if entry.is_call() => {
-                let sample = entry.sample().map_or(u64::MAX, u64::from);
-                EventId { thread, kind: entry.kind, value: sample }
+                let unsampled = UNSAMPLED | entry.ts.to_bits();
+                let value = entry.sample().map_or(unsampled, u64::from);
+                EventId { thread, kind: entry.kind, value }
             }
             Some(number) => EventId::of_event(number, entry.kind),
             None => EventId { thread: thread | PAIR, kind: entry.kind, value: entry.ts.to_bits() },
@@ -68,6 +72,55 @@ impl EventId {
     /// Returns the thread of a call.
     fn thread_of_call<'t>(&self, trace: &'t Trace) -> Option<&'t Thread> {
         trace.threads.get(self.thread as usize)
+    }
+
+    /// Returns the event or call with a key that DevTools or we print: `r-12`, `s-12`, `p-…`.
+    /// Cost: for a call, a search through the nodes of the profile.
+    pub fn of_key(trace: &Trace, key: &str) -> Option<Self> {
+        let event = key.strip_prefix("r-").or_else(|| key.strip_prefix("s-"));
+        if let Some(number) = event {
+            let event = trace.cause_event(number.parse().ok()?)?;
+            return Some(EventId::of_event(event.number, event.kind));
+        }
+        let (rest, node) = key.strip_prefix("p-")?.rsplit_once('-')?;
+        let node: u64 = node.parse().ok()?;
+        trace.threads.iter().enumerate().find_map(|(at, thread)| {
+            let thread_id = format!("{}-{}-", id_text(&thread.pid), id_text(&thread.tid));
+            let sample: i64 = rest.strip_prefix(&thread_id)?.parse().ok()?;
+            let kind = thread.model()?.nodes.iter().position(|other| other.id == node)? as u32;
+            let value = u64::try_from(sample).unwrap_or(UNSAMPLED);
+            Some(EventId { thread: at as u32, kind, value })
+        })
+    }
+
+    /// Returns whether the event has the key of which [`EventId::of_key`] made `key`. Calls that
+    /// events made share keys.
+    pub fn has_key_of(self, key: EventId) -> bool {
+        let is_any = key.value == UNSAMPLED && self.value & UNSAMPLED != 0;
+        self == key || is_any && (self.thread, self.kind) == (key.thread, key.kind)
+    }
+
+    /// Returns the start in milliseconds on the trace's clock, if it is known.
+    pub fn start(self, trace: &Trace) -> Option<f64> {
+        if let Some(number) = self.number() {
+            return trace.cause_event(number).map(|event| trace.start_of(&event));
+        }
+        if self.thread & PAIR != 0 {
+            return Some(trace.clock().ms_of(f64::from_bits(self.value)));
+        }
+        if self.value & UNSAMPLED != 0 {
+            return Some(trace.clock().ms_of(f64::from_bits(self.value & !UNSAMPLED)));
+        }
+        let model = self.thread_of_call(trace)?.model()?;
+        trace.start_of_sample(model, u32::try_from(self.value).ok()?)
+    }
+
+    /// Returns the number of the thread, unless no table has it.
+    pub fn thread(self, trace: &Trace) -> Option<usize> {
+        match self.number() {
+            Some(number) => trace.thread_of(&trace.cause_event(number)?),
+            None => Some((self.thread & !PAIR) as usize),
+        }
     }
 
     /// Returns the name of the event, or of the function of the call.
@@ -93,6 +146,7 @@ impl EventId {
             [&thread.pid, &thread.tid].map(|id| id_text(id))
         });
         let node = thread.and_then(Thread::model).map_or(0, |model| model.node(self.kind).id);
-        EventKey::Key(format!("p-{pid}-{tid}-{}-{node}", self.value as i64))
+        let sample = if self.value & UNSAMPLED != 0 { -1 } else { self.value as i64 };
+        EventKey::Key(format!("p-{pid}-{tid}-{sample}-{node}"))
     }
 }

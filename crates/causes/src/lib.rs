@@ -35,12 +35,14 @@ mod event_id;
 mod flows;
 mod initiators;
 mod ordered;
+mod rows;
 mod sorted;
 mod stacks;
 mod tasks;
 
 pub use event_id::{EventId, EventKey};
 pub use initiators::{Initiated, InitiatorTable, Started};
+pub use rows::{CauseRow, CauseRows};
 pub use stacks::{Level, Site, StackId, StackOf, Stacks};
 
 use initiators::Initiators;

@@ -109,6 +109,16 @@ pub struct Stacks {
 }
 
 impl Stacks {
+    /// Returns the stack of an entry; the empty stack if it has none. Cost: a search through all
+    /// entries.
+    pub fn of(&self, event: EventId) -> StackId {
+        self.entries
+            .iter()
+            .find(|entry| entry.event == event)
+            .map(|entry| entry.stack)
+            .unwrap_or_default()
+    }
+
     /// Returns the calls around an event, and those of the tasks that scheduled them, up to `most`
     /// levels.
     pub fn levels(&self, stack: StackId, trace: &Trace, most: usize) -> Vec<Level> {

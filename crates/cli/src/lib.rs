@@ -101,7 +101,7 @@ fn parse(words: &[OsString]) -> Result<ParsedCommand, clap::Error> {
     let mut matches = Cli::command().try_get_matches_from(words)?;
     let files = RunFiles::of(&matches);
     let mut verb = Cli::from_arg_matches_mut(&mut matches)?.verb;
-    verb.take_regions();
+    verb.take_words();
     Ok(ParsedCommand { verb, files })
 }
 

@@ -9,6 +9,7 @@ use crate::value::shortest;
 use crate::value::typed::decode_short;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::names::Names;
+use tracemill_trace::observe::EventRef;
 use tracemill_trace::record;
 
 /// The part of an event in causes (DevTools: `InitiatorsHandler`).
@@ -112,6 +113,8 @@ record! {
     pub struct CauseEvent {
         /// Number of the event among all.
         pub number: u64,
+        /// Offset of the event in the address space of the inputs.
+        pub offset: u64,
         /// Microseconds as written.
         pub ts: f64,
         /// Duration in microseconds; 0 if missing.
@@ -132,14 +135,15 @@ record! {
 }
 
 impl CauseEvent {
-    /// Reads an event with a time, the `number`th of its chunk; `kind_role` is the role of its name.
+    /// Reads an event with a time; `kind_role` is the role of its name.
     pub(crate) fn of(
         event: &Event<'_>,
+        at: &EventRef,
         kind_role: CauseRole,
         kind: u32,
-        number: u64,
         names: &mut Names,
     ) -> Option<Self> {
+        let EventRef { number, offset, .. } = *at;
         let phase = event.phase();
         let ts = crate::value::micros(event, Field::Ts)?;
         let role = match phase {
@@ -160,7 +164,7 @@ impl CauseEvent {
         let [pid, tid] =
             [Field::Pid, Field::Tid].map(|field| event.field(field).unwrap_or_default());
         let thread = names.number(&[pid, b"\0", tid].concat());
-        Some(CauseEvent { number, ts, dur, id, kind, thread, input: 0, role, phase })
+        Some(CauseEvent { number, offset, ts, dur, id, kind, thread, input: 0, role, phase })
     }
 
     /// Returns the event after the earlier events of its input, with numbers of the merged tables.

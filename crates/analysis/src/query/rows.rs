@@ -1,5 +1,6 @@
 //! Rows of results.
 
+use crate::entries::Entry;
 use crate::profile::functions::IDLE_LABEL;
 use crate::query::{RowLimit, RowThreshold};
 
@@ -44,6 +45,8 @@ pub struct FlameRow {
     pub key: Option<String>,
     /// Displayed text.
     pub label: Option<String>,
+    /// The entry.
+    pub entry: Entry,
 }
 
 /// The source location of a function.

@@ -320,6 +320,9 @@ fn rest_of(event: &Event<'_>, ts: f64) -> i64 {
 impl Look for Facts {
     #[inline]
     fn event(&mut self, event: &Event<'_>, at: &EventRef) -> bool {
+        if self.rules.wanted.causes && event.phase() != b'M' {
+            self.note_cause(event, at);
+        }
         self.note(event, at.number);
         true
     }
@@ -331,10 +334,10 @@ impl Facts {
         !self.rules.ignore_refusals
     }
 
-    fn note_cause(&mut self, event: &Event<'_>, number_in: u64) {
+    fn note_cause(&mut self, event: &Event<'_>, at: &EventRef) {
         let kind = self.kind(event);
         let role = self.properties(kind).role;
-        self.causes.extend(CauseEvent::of(event, role, kind, number_in, &mut self.names));
+        self.causes.extend(CauseEvent::of(event, at, role, kind, &mut self.names));
     }
 
     /// Adds an event, the `number_in`th of its chunk.
@@ -349,9 +352,6 @@ impl Facts {
             self.notable.push((0, notable));
         }
         let phase = event.phase();
-        if self.rules.wanted.causes && phase != b'M' {
-            self.note_cause(event, number_in);
-        }
         if self.rules.wanted.report {
             self.pages.note(event, number_in);
         }

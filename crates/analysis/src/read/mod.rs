@@ -6,4 +6,5 @@ pub(crate) mod opening;
 pub(crate) mod placing;
 pub(crate) mod reading;
 pub(crate) mod refused;
+pub(crate) mod texts;
 mod threads;

@@ -138,6 +138,7 @@ impl Trace {
         trace.producer = if is_cpu_profile { Producer::CpuProfile } else { producer };
         (trace.devices, trace.is_cpu_profile) = (devices, is_cpu_profile);
         trace.causes = causes.finish()?;
+        trace.offsets = (0..inputs.reports().len()).map(|input| place(input).offset()).collect();
         trace.bounds = (bounds.min, bounds.max);
         trace.is_generic &= !wholes;
         (trace.inputs, trace.warnings) = (inputs.reports().to_vec(), inputs.warnings().to_vec());
@@ -202,6 +203,7 @@ impl Trace {
             records: Default::default(),
             devices: space.spool(1).take()?,
             causes: SpilledVec::default(),
+            offsets: Vec::new(),
             samples,
             limits: config.limits.clone(),
             clock: Clock::default(),

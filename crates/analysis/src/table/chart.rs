@@ -43,6 +43,7 @@ impl Flame<'_> {
                 own: clock.micros(self_time),
                 key: view.key(&entry, &ids),
                 label,
+                entry,
             })?;
         }
         Ok(())

@@ -99,6 +99,33 @@ impl Trace {
         self.causes.iter()
     }
 
+    /// Returns an event that may cause others by its number among all. Cost: a binary search.
+    pub fn cause_event(&self, number: u64) -> Option<CauseEvent> {
+        let at = self.causes.partition_point(|event| event.number < number);
+        self.causes.get(at).filter(|event| event.number == number)
+    }
+
+    /// Returns the start of an event in milliseconds on the trace's clock.
+    pub fn start_of(&self, event: &CauseEvent) -> f64 {
+        let offset = self.offsets.get(event.input as usize).copied().unwrap_or(0);
+        self.clock.placed_micros(event.ts + offset as f64 / 1000.0) / 1000.0
+    }
+
+    /// Returns the number of the thread of an event, unless no table has the thread.
+    pub fn thread_of(&self, event: &CauseEvent) -> Option<usize> {
+        let written = self.names.bytes_of(event.thread);
+        let at = memchr::memchr(0, written)?;
+        let (pid, tid) = (&written[..at], &written[at + 1..]);
+        let is_it = |thread: &Thread| *thread.pid == *pid && *thread.tid == *tid;
+        self.threads.iter().position(is_it)
+    }
+
+    /// Returns the start of a sample of a CPU profile in milliseconds on the trace's clock.
+    pub fn start_of_sample(&self, model: &Model, sample: u32) -> Option<f64> {
+        let sample = self.samples.get(model.span.range.start + sample as usize)?;
+        Some(self.clock.ms_of(self.clock.tick(sample.ms)))
+    }
+
     /// Returns the stack that an entry carries, as [`stack_texts`](crate::events::causes::stack_texts)
     /// reads it; empty if it carries none.
     pub fn carried_stack(&self, entry: &Entry) -> &[u8] {

@@ -29,6 +29,7 @@ mod record;
 mod redact;
 mod report;
 mod short;
+mod show;
 mod slice;
 mod split;
 mod texts;
@@ -64,6 +65,7 @@ pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
 pub(crate) use record::RecordArgs;
 pub(crate) use redact::RedactArgs;
 pub(crate) use report::ReportArgs;
+pub(crate) use show::ShowArgs;
 pub(crate) use slice::{SliceArgs, WindowArgs};
 pub(crate) use split::SplitArgs;
 pub(crate) use trace::TraceArgs;
@@ -122,6 +124,9 @@ pub(crate) enum Verb {
     /// Show what is slow, on one page with the next steps
     #[command(long_about = report::ABOUT, after_long_help = report::EXAMPLES)]
     Report(Deferred<ReportArgs>),
+    /// Show one event: its stack, what started it, what it started
+    #[command(long_about = show::ABOUT, after_long_help = show::EXAMPLES)]
+    Show(Deferred<ShowArgs>),
     /// Show where the time goes: functions and events by self time
     #[command(long_about = texts_analysis::TOP_ABOUT, after_long_help = texts_analysis::TOP_EXAMPLES)]
     Top(Deferred<TopArgs>),
@@ -171,10 +176,12 @@ pub(crate) enum Verb {
 }
 
 impl Verb {
-    /// Moves windows such as `12s-13s` from the inputs to the windows.
-    pub(crate) fn take_regions(&mut self) {
-        if let Verb::Slice(args) = self {
-            args.take_regions();
+    /// Moves windows such as `12s-13s` and keys such as `r-12` from the inputs to their flags.
+    pub(crate) fn take_words(&mut self) {
+        match self {
+            Verb::Slice(args) => args.take_regions(),
+            Verb::Show(args) => args.take_keys(),
+            _ => {}
         }
     }
 
@@ -186,6 +193,7 @@ impl Verb {
             Verb::Index(args) => &args.common.messages,
             #[cfg(feature = "view")]
             Verb::View(args) => &args.common.messages,
+            Verb::Show(args) => &args.common.messages,
             Verb::Top(args) => &args.common.messages,
             Verb::Tree(args) => &args.common.messages,
             Verb::Calls(args) => &args.common.messages,

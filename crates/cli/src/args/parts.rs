@@ -151,6 +151,11 @@ impl TraceTimes {
         let (start, origin) = (trace.start_ms(), trace.origin().unwrap_or(0));
         TraceTimes { start, bounds: trace.bounds, origin }
     }
+
+    /// Converts a time to milliseconds on the clock of the trace.
+    pub(crate) fn ms(self, time: Moment) -> f64 {
+        moment(self, time)
+    }
 }
 
 const TIMES: [(&str, Times, &str); 3] = [

@@ -43,6 +43,7 @@ pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
         Verb::Index(args) => index::run(args, messages),
         #[cfg(feature = "view")]
         Verb::View(args) => view::run(args, messages),
+        Verb::Show(args) => analysis::show(args, messages),
         Verb::Top(args) => analysis::top(args, messages),
         Verb::Tree(args) => analysis::tree(args, messages),
         Verb::Diff(args) => analysis::diff(args, messages),

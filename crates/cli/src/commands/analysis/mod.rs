@@ -1,4 +1,4 @@
-//! `tracemill top`, `tree`, `flame`, `diff`, `report` and `calls`.
+//! `tracemill top`, `tree`, `flame`, `diff`, `report`, `show` and `calls`.
 
 mod answer;
 mod async_table;
@@ -13,6 +13,7 @@ mod maps;
 mod nested;
 mod perfetto;
 mod report;
+mod show;
 mod stored;
 mod terminal;
 mod text;
@@ -25,6 +26,7 @@ pub(super) use export::convert;
 pub(super) use flame::flame;
 pub(super) use perfetto::perfetto;
 pub(super) use report::report;
+pub(super) use show::show;
 
 use crate::args::{
     AskedRows, JsonForm, OutputArgs, PartArgs, PickArgs, RequestedTable, ResultForm, TimesFlag,

@@ -1,0 +1,228 @@
+//! Finds an event in the flame chart of its thread, with the events around and below it.
+
+use std::collections::HashMap;
+use tracemill_analysis::entries::Entry;
+use tracemill_analysis::{Entries, FlameRow, TableRules, Trace, View};
+use tracemill_causes::{Causes, EventId, Level, Started};
+use tracemill_report::initiated_requests;
+use tracemill_trace::Error;
+
+/// Maximum number of causes in a chain, as in DevTools.
+const CHAIN: usize = 10;
+/// Maximum number of levels of a stack.
+const LEVELS: usize = 100;
+
+/// A row of the flame chart, in milliseconds on the trace's clock.
+#[derive(Clone, Debug)]
+pub(super) struct Around {
+    pub(super) id: EventId,
+    pub(super) label: String,
+    pub(super) ms: f64,
+}
+
+/// The children of an event with one label.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Children {
+    pub(super) label: String,
+    pub(super) count: u64,
+    pub(super) ms: f64,
+}
+
+/// Everything about an event. Times are milliseconds on the trace's clock.
+#[derive(Clone, Debug)]
+pub(super) struct Facts {
+    pub(super) id: EventId,
+    pub(super) key: Option<String>,
+    pub(super) label: String,
+    /// Number of the thread; `None` if no table has it.
+    pub(super) thread: Option<usize>,
+    pub(super) start: Option<f64>,
+    pub(super) duration: f64,
+    /// Self time; `None` outside of flame charts.
+    pub(super) self_time: Option<f64>,
+    /// The event as written, if the inputs can be read again.
+    pub(super) written: Option<serde_json::Value>,
+    pub(super) stack: Vec<Level>,
+    /// The initiator, its initiator, and so on.
+    pub(super) causes: Vec<EventId>,
+    pub(super) started: Started,
+    /// Events around the event, outermost first.
+    pub(super) parents: Vec<Around>,
+    /// By total time.
+    pub(super) children: Vec<Children>,
+}
+
+pub(super) struct Finder<'t> {
+    pub(super) trace: &'t Trace,
+    pub(super) causes: &'t Causes,
+}
+
+impl Finder<'_> {
+    /// Finds the event or call with a key.
+    pub(super) fn by_key(&self, key: &str) -> Result<Option<Facts>, Error> {
+        let Some(id) = EventId::of_key(self.trace, key) else { return Ok(None) };
+        if let Some(thread) = id.thread(self.trace)
+            && let Some(found) =
+                self.in_chart(thread, |entry| EventId::of_entry(entry, thread).has_key_of(id))?
+        {
+            return Ok(Some(self.facts(found)));
+        }
+        let Some(event) = id.number().and_then(|number| self.trace.cause_event(number)) else {
+            return Ok(None);
+        };
+        let found = Found {
+            id,
+            key: Some(key.to_owned()),
+            label: id.name(self.trace),
+            thread: id.thread(self.trace),
+            start: Some(self.trace.start_of(&event)),
+            duration: event.dur / 1000.0,
+            ..Found::new(id)
+        };
+        Ok(Some(self.facts(found)))
+    }
+
+    /// Finds the innermost event or call at a time, on the first of `threads` that has one.
+    pub(super) fn at(&self, threads: &[usize], ms: f64) -> Result<Option<Facts>, Error> {
+        let time = self.trace.clock().ticks_of(ms);
+        for &thread in threads {
+            let mut innermost = None;
+            self.in_chart(thread, |entry| {
+                if entry.ts <= time && time < entry.end() {
+                    innermost = Some(*entry);
+                }
+                entry.ts > time
+            })?;
+            if let Some(innermost) = innermost
+                && let Some(found) = self.in_chart(thread, |entry| *entry == innermost)?
+            {
+                return Ok(Some(self.facts(found)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Finds the first entry of a thread's flame chart that `is_it` accepts.
+    fn in_chart(
+        &self,
+        thread: usize,
+        mut is_it: impl FnMut(&Entry) -> bool,
+    ) -> Result<Option<Found>, Error> {
+        let track = self.trace.track(&self.trace.threads[thread])?;
+        let rules = TableRules { entries: Entries::All, ..TableRules::default() };
+        let view = View::new(&track, rules);
+        let mut walk = Walk { thread, parents: Vec::new(), found: None };
+        let flame = view.flame()?;
+        // An error ends the walk early.
+        let _ended = flame.rows(|row| if walk.add(row, &mut is_it) { Err(()) } else { Ok(()) });
+        Ok(walk.found.map(|found| found.0))
+    }
+
+    /// Adds causes to an event.
+    fn facts(&self, found: Found) -> Facts {
+        let Found { id, key, label, thread, start, duration, self_time, parents, children } = found;
+        let initiators = &self.causes.initiators;
+        let mut causes = initiators.chain(id, CHAIN);
+        if id.number().is_some() && id.name(self.trace) == "ResourceSendRequest" {
+            causes.splice(0..0, self.request_initiator(id));
+        }
+        let mut children: Vec<Children> = children.into_values().collect();
+        children.sort_by(|a, b| b.ms.total_cmp(&a.ms).then_with(|| a.label.cmp(&b.label)));
+        let stack = self.causes.stacks.levels(self.causes.stacks.of(id), self.trace, LEVELS);
+        let started = initiators.started_by(id, usize::MAX);
+        Facts {
+            id,
+            key,
+            label,
+            thread,
+            start,
+            duration,
+            self_time,
+            written: None,
+            stack,
+            causes,
+            started,
+            parents,
+            children,
+        }
+    }
+
+    /// Returns the request that made another one start, given the event that sends it.
+    fn request_initiator(&self, sent: EventId) -> Option<EventId> {
+        let key = format!("s-{}", sent.number()?);
+        let requests = initiated_requests(self.trace, self.causes);
+        let (_, initiator) = requests.iter().find(|(request, _)| request.key == key)?;
+        EventId::of_key(self.trace, &requests[(*initiator)?].0.key)
+    }
+}
+
+/// An event in its flame chart.
+struct Found {
+    id: EventId,
+    key: Option<String>,
+    label: String,
+    thread: Option<usize>,
+    start: Option<f64>,
+    duration: f64,
+    self_time: Option<f64>,
+    parents: Vec<Around>,
+    children: HashMap<String, Children>,
+}
+
+impl Found {
+    fn new(id: EventId) -> Self {
+        Found {
+            id,
+            key: None,
+            label: String::new(),
+            thread: None,
+            start: None,
+            duration: 0.0,
+            self_time: None,
+            parents: Vec::new(),
+            children: HashMap::new(),
+        }
+    }
+}
+
+/// A walk over the rows of a flame chart, up to the end of the entry that it finds.
+struct Walk {
+    thread: usize,
+    parents: Vec<Around>,
+    /// The entry, and its depth.
+    found: Option<(Found, u32)>,
+}
+
+impl Walk {
+    /// Adds a row. Returns whether the walk is done.
+    fn add(&mut self, row: FlameRow, is_it: &mut impl FnMut(&Entry) -> bool) -> bool {
+        let label = row.label.unwrap_or(row.id);
+        if let Some((found, depth)) = &mut self.found {
+            if row.depth == *depth + 1 {
+                let children = found.children.entry(label.clone()).or_default();
+                children.label = label;
+                children.count += 1;
+                children.ms += row.dur / 1000.0;
+            }
+            return row.depth <= *depth;
+        }
+        self.parents.truncate(row.depth as usize);
+        let id = EventId::of_entry(&row.entry, self.thread);
+        if is_it(&row.entry) {
+            let found = Found {
+                key: row.key,
+                label,
+                thread: Some(self.thread),
+                start: Some(row.ts / 1000.0),
+                duration: row.dur / 1000.0,
+                self_time: Some(row.own / 1000.0),
+                parents: std::mem::take(&mut self.parents),
+                ..Found::new(id)
+            };
+            self.found = Some((found, row.depth));
+            return false;
+        }
+        self.parents.push(Around { id, label, ms: row.dur / 1000.0 });
+        false
+    }
+}

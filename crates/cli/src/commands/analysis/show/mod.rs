@@ -1,0 +1,118 @@
+//! `tracemill show`: one event, and why it ran.
+
+mod facts;
+mod lines;
+mod text;
+
+use super::{Job, maps, stored};
+use crate::args::ShowArgs;
+use crate::args::TraceTimes;
+use crate::commands::reporting::Reporting;
+use crate::commands::running::Flags;
+use crate::messages::Messages;
+use crate::messages::wrap::columns_of;
+use crate::outcome::exit::{Exit, Failure};
+use facts::{Facts, Finder};
+use serde_json::json;
+use tracemill_analysis::{ReadRules, Trace, Wanted, event_texts};
+use tracemill_causes::Causes;
+use tracemill_join::config::Config;
+use tracemill_trace::Source;
+
+pub(in crate::commands) fn show(args: &ShowArgs, messages: &Messages) -> Result<Exit, Failure> {
+    if args.event.is_empty() && args.at.is_none() && !args.causes {
+        return Err(Failure::usage(
+            "which event? give a key (r-12) that report, tree --log or top print, --at TIME, or --causes for all events",
+        ));
+    }
+    let flags = Flags { verb: "show", input: &args.input, common: &args.common };
+    let job = read(args, flags, messages)?;
+    let causes = Causes::find(&job.trace, false)?;
+    if args.causes {
+        let rows = causes.rows(&job.trace)?;
+        job.place().write_lines(|out| lines::write(&job.trace, &causes, &rows, out))?;
+        return job.finish(false);
+    }
+    let mut events = found(args, &job, &causes)?;
+    add_args(&mut events, &job)?;
+    match args.json {
+        true => {
+            let events: Vec<_> =
+                events.iter().map(|facts| lines::facts(&job.trace, facts)).collect();
+            job.place().write_json(&json!({"events": events}))?;
+        }
+        false => {
+            let columns = columns_of(job.place());
+            let page = text::Page { trace: &job.trace, columns, full: args.full };
+            let inputs: Vec<&str> =
+                job.trace.inputs.iter().map(|input| input.name.as_str()).collect();
+            let pages: Vec<String> = events.iter().map(|facts| page.of(facts, &inputs)).collect();
+            job.place().write(pages.join("\n").as_bytes())?;
+        }
+    }
+    job.finish(false)
+}
+
+/// Reads the inputs with everything that says why events ran.
+fn read<'a>(
+    args: &'a ShowArgs,
+    flags: Flags<'a>,
+    messages: &'a Messages,
+) -> Result<Job<'a>, Failure> {
+    let mut reporting = Reporting::new(flags, &args.output, messages)?;
+    let running = &mut reporting.running;
+    running.config = running.config.as_merged();
+    running.announce();
+    let wanted = Wanted { causes: true, report: true, titles: true, ..Wanted::default() };
+    let rules = ReadRules { wanted, ignore_refusals: true, ..ReadRules::default() };
+    let maps = args.source_maps();
+    let read =
+        |sources: &[Source], config: &Config| Trace::read_mapped(sources, rules, &maps, config);
+    let trace = running.watch(read).map_err(stored::named)?;
+    maps::tell(&maps, &trace.mapped, messages);
+    Ok(Job { reporting, trace, requested_rows: Vec::new(), all_events: true })
+}
+
+/// Finds the requested events.
+fn found(args: &ShowArgs, job: &Job<'_>, causes: &Causes) -> Result<Vec<Facts>, Failure> {
+    let finder = Finder { trace: &job.trace, causes };
+    let mut events = Vec::new();
+    for key in &args.event {
+        let facts = finder.by_key(key)?.ok_or_else(|| {
+            Failure::usage(format!(
+                "no event has the key {key}; report, tree --log and top print the keys that exist"
+            ))
+        })?;
+        events.push(facts);
+    }
+    if let Some(at) = args.at {
+        let ms = TraceTimes::of(&job.trace).ms(at.moment);
+        let threads = job.trace.choose(&args.choice());
+        let facts = finder.at(&threads, ms)?.ok_or_else(|| {
+            Failure::usage(format!(
+                "nothing runs {:.3} ms after the trace start on the selected threads",
+                ms - job.trace.start_ms()
+            ))
+        })?;
+        events.push(facts);
+    }
+    Ok(events)
+}
+
+/// Adds the args of events: reads the inputs again, if that is possible.
+fn add_args(events: &mut [Facts], job: &Job<'_>) -> Result<(), Failure> {
+    let running = &job.reporting.running;
+    let offset_of = |facts: &Facts| {
+        let event = facts.id.number().and_then(|number| job.trace.cause_event(number));
+        event.map(|event| event.offset)
+    };
+    let offsets: Vec<u64> = events.iter().filter_map(offset_of).collect();
+    if offsets.is_empty() || !running.sources.iter().all(Source::is_rereadable) {
+        return Ok(());
+    }
+    let mut texts = event_texts(&running.sources, &offsets, &running.config)?.into_iter();
+    for facts in events.iter_mut().filter(|facts| offset_of(facts).is_some()) {
+        facts.written = texts.next().and_then(|text| serde_json::from_slice(&text).ok());
+    }
+    Ok(())
+}

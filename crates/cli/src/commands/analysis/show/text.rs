@@ -1,0 +1,239 @@
+//! Writes an event for people: one screen, and commands that go on from it.
+
+use super::super::unit::time_text;
+use super::facts::Facts;
+use crate::messages::plain;
+use serde_json::Value;
+use std::fmt::Write;
+use tracemill_analysis::Trace;
+use tracemill_causes::{EventId, EventKey, Site};
+use tracemill_trace::run::words::{plural, shell_word};
+use unicode_width::UnicodeWidthChar;
+
+/// Rows of a list, and lines of args, unless `--full` is given.
+const ROWS: usize = 10;
+/// Started events, as many as DevTools shows.
+const STARTED: usize = 20;
+/// Lines of args.
+const LINES: usize = 15;
+/// Columns of a name.
+const NAME: usize = 32;
+
+/// How to write events.
+pub(super) struct Page<'t> {
+    pub(super) trace: &'t Trace,
+    /// Width of the terminal; `None` for a file.
+    pub(super) columns: Option<usize>,
+    /// Whether to write everything.
+    pub(super) full: bool,
+}
+
+impl Page<'_> {
+    /// Returns the lines of an event; `inputs` are the names of the inputs.
+    pub(super) fn of(&self, facts: &Facts, inputs: &[&str]) -> String {
+        let mut out = String::new();
+        let key = facts.key.as_deref().unwrap_or("a pair of B and E");
+        self.line(&mut out, 0, &format!("{}  {key}", facts.label));
+        self.when_and_where(&mut out, facts);
+        self.args(&mut out, facts);
+        self.stack(&mut out, facts);
+        self.events(&mut out, "started by", &facts.causes, ROWS, facts.start);
+        self.events(&mut out, "started", &facts.started.events, STARTED, facts.start);
+        self.around(&mut out, facts);
+        self.children(&mut out, facts);
+        self.next(&mut out, facts, inputs);
+        out
+    }
+
+    /// Adds a line, cut to the width of the terminal unless `--full` is given.
+    fn line(&self, out: &mut String, indent: usize, text: &str) {
+        let line = format!("{:indent$}{}", "", plain(text));
+        let columns = self.columns.filter(|_| !self.full).unwrap_or(usize::MAX);
+        let mut width = 0;
+        for character in line.trim_end().chars() {
+            width += character.width().unwrap_or(0);
+            if width >= columns {
+                out.push('…');
+                break;
+            }
+            out.push(character);
+        }
+        out.push('\n');
+    }
+
+    fn head(&self, out: &mut String, title: &str, text: &str) {
+        self.line(out, 2, &format!("{title:<11} {text}"));
+    }
+
+    fn when_and_where(&self, out: &mut String, facts: &Facts) {
+        let trace = self.trace;
+        if let Some(thread) = facts.thread.map(|at| &trace.threads[at]) {
+            let name =
+                thread.name.clone().unwrap_or_else(|| format!("thread {}", thread.tid_text()));
+            let process = trace.process_name(thread).unwrap_or_else(|| "process".to_owned());
+            self.head(out, "thread", &format!("{name} ({process} {})", thread.pid_text()));
+        }
+        let mut times = Vec::new();
+        let start = facts.start.map(|start| start - trace.start_ms());
+        times.extend(start.map(|ms| format!("{} after the trace start", time_text(ms))));
+        if facts.duration > 0.0 {
+            times.push(format!("duration {}", time_text(facts.duration)));
+        }
+        let own = facts.self_time.filter(|own| *own > 0.0);
+        times.extend(own.map(|own| format!("self {}", time_text(own))));
+        let cpu = facts.written.as_ref().and_then(|event| event["tdur"].as_f64());
+        times.extend(cpu.map(|micros| format!("CPU {}", time_text(micros / 1000.0))));
+        self.head(out, "time", &times.join(", "));
+        let category = facts.written.as_ref().and_then(|event| event["cat"].as_str());
+        category.iter().for_each(|text| self.head(out, "category", text));
+    }
+
+    fn args(&self, out: &mut String, facts: &Facts) {
+        let args = facts.written.as_ref().map(|event| &event["args"]);
+        let is_empty =
+            |args: &&Value| args.is_null() || args.as_object().is_some_and(|o| o.is_empty());
+        let Some(args) = args.filter(|args| !is_empty(args)) else { return };
+        let text = serde_json::to_string_pretty(args).unwrap_or_default();
+        let lines: Vec<&str> = text.lines().collect();
+        // The outer braces say nothing.
+        let lines = if args.is_object() { &lines[1..lines.len() - 1] } else { &lines[..] };
+        self.head(out, "args", "");
+        let most = if self.full { usize::MAX } else { LINES };
+        lines.iter().take(most).for_each(|line| self.line(out, 2, line));
+        self.more(out, lines.len().saturating_sub(most), "line");
+    }
+
+    fn more(&self, out: &mut String, count: usize, noun: &str) {
+        if count > 0 {
+            self.line(out, 4, &format!("… {} more (--full)", plural(count as u64, noun)));
+        }
+    }
+
+    fn stack(&self, out: &mut String, facts: &Facts) {
+        if facts.stack.iter().all(|level| level.sites.is_empty()) && facts.stack.len() < 2 {
+            return;
+        }
+        self.head(out, "stack", "");
+        let most = if self.full { usize::MAX } else { ROWS };
+        for level in facts.stack.iter().take(most) {
+            if let Some(task) = &level.task {
+                self.line(out, 4, &format!("scheduled as {task} by"));
+            }
+            for site in level.sites.iter().take(most) {
+                self.line(out, 4, &site_line(site));
+            }
+            self.more(out, level.sites.len().saturating_sub(most), "call");
+        }
+        self.more(out, facts.stack.len().saturating_sub(most), "task");
+    }
+
+    /// Adds a list of events with their times before or after `start`.
+    fn events(
+        &self,
+        out: &mut String,
+        title: &str,
+        events: &[EventId],
+        rows: usize,
+        start: Option<f64>,
+    ) {
+        if events.is_empty() {
+            return;
+        }
+        self.head(
+            out,
+            title,
+            &if events.len() > 1 { events.len().to_string() } else { String::new() },
+        );
+        let most = if self.full { usize::MAX } else { rows };
+        for event in events.iter().take(most) {
+            let key = match event.key(self.trace) {
+                EventKey::Key(key) => key,
+                EventKey::Pair { .. } => String::new(),
+            };
+            let distance =
+                start.zip(event.start(self.trace)).map(|(own, other)| match other - own {
+                    ms if ms < 0.0 => format!("{} before", time_text(-ms)),
+                    ms => format!("{} after", time_text(ms)),
+                });
+            let name = padded(&event.name(self.trace));
+            self.line(out, 4, &format!("{name} {:>12} {}", key, distance.unwrap_or_default()));
+        }
+        self.more(out, events.len().saturating_sub(most), "event");
+    }
+
+    fn around(&self, out: &mut String, facts: &Facts) {
+        if facts.parents.is_empty() {
+            return;
+        }
+        self.head(out, "inside", "outermost first");
+        let most = if self.full { usize::MAX } else { ROWS };
+        let hidden = facts.parents.len().saturating_sub(most);
+        self.more(out, hidden, "event");
+        for parent in &facts.parents[hidden..] {
+            let key = match parent.id.key(self.trace) {
+                EventKey::Key(key) => key,
+                EventKey::Pair { .. } => String::new(),
+            };
+            self.line(
+                out,
+                4,
+                &format!("{} {:>12} {}", padded(&parent.label), key, time_text(parent.ms)),
+            );
+        }
+    }
+
+    fn children(&self, out: &mut String, facts: &Facts) {
+        if facts.children.is_empty() {
+            return;
+        }
+        self.head(out, "children", "by time");
+        let most = if self.full { usize::MAX } else { ROWS };
+        for child in facts.children.iter().take(most) {
+            let time = if child.ms > 0.0 { time_text(child.ms) } else { String::new() };
+            let count = format!("{} ×", child.count);
+            self.line(out, 4, &format!("{} {count:>12} {time}", padded(&child.label)));
+        }
+        self.more(out, facts.children.len().saturating_sub(most), "name");
+    }
+
+    /// Adds the commands that go on from the event. They are never cut.
+    fn next(&self, out: &mut String, facts: &Facts, inputs: &[&str]) {
+        let [input] = inputs else { return };
+        let input = shell_word(input);
+        let mut commands = Vec::new();
+        if let Some(cause) = facts.causes.first()
+            && let EventKey::Key(key) = cause.key(self.trace)
+        {
+            commands.push(format!("tracemill show {input} {key}"));
+        }
+        if let Some(key) = facts.key.as_deref().filter(|_| facts.self_time.is_some()) {
+            commands.push(format!("tracemill slice --event {key} {input} -o around.json"));
+        }
+        if !commands.is_empty() {
+            self.head(out, "next", "");
+            commands.iter().for_each(|command| out.push_str(&format!("    {}\n", plain(command))));
+        }
+    }
+}
+
+/// Returns a name with blanks up to a fixed width, or cut to it.
+fn padded(name: &str) -> String {
+    let mut out: String = name.chars().take(NAME).collect();
+    if name.chars().count() > NAME {
+        out.pop();
+        out.push('…');
+    }
+    format!("{out:<NAME$}")
+}
+
+/// Returns the name and place of a call. Lines and columns count from 1, as in editors.
+fn site_line(site: &Site) -> String {
+    let function = site.function.as_deref().filter(|name| !name.is_empty());
+    let mut line = padded(function.unwrap_or("(anonymous)"));
+    line.push(' ');
+    line.push_str(site.url.as_deref().unwrap_or_default());
+    for place in [site.line, site.column].into_iter().flatten().filter(|place| *place >= 0.0) {
+        let _ = write!(line, ":{}", place + 1.0);
+    }
+    line
+}
