@@ -1,7 +1,8 @@
 //! References to events, pairs of B and E, and calls.
 
 use tracemill_analysis::entries::Entry;
-use tracemill_analysis::{Thread, Trace, id_text};
+use tracemill_analysis::profile::functions::Frame;
+use tracemill_analysis::{Thread, Trace, id_text, title_of};
 use tracemill_trace::record;
 
 record! {
@@ -125,10 +126,32 @@ impl EventId {
 
     /// Returns the name of the event, or of the function of the call.
     pub fn name(self, trace: &Trace) -> String {
-        match self.thread_of_call(trace).and_then(Thread::model) {
-            Some(model) => trace.names().text(model.frame(self.kind).function),
-            None => trace.names().text(trace.kinds()[self.kind as usize].name),
+        trace.names().text(self.name_number(trace))
+    }
+
+    /// Returns the number of the text of [`EventId::name`] in [`Trace::names`].
+    pub(crate) fn name_number(self, trace: &Trace) -> u32 {
+        match self.call_frame(trace) {
+            Some(frame) => frame.function,
+            None => trace.kinds()[self.kind as usize].name,
         }
+    }
+
+    /// Returns the name in DevTools of an event or call.
+    pub(crate) fn title(self, trace: &Trace) -> String {
+        let name = self.name(trace);
+        match self.call_frame(trace) {
+            Some(_) => name,
+            None => title_of(&name).map_or_else(|| name.clone(), str::to_owned),
+        }
+    }
+
+    /// Returns the function of a call; `None` for events.
+    fn call_frame(self, trace: &Trace) -> Option<Frame> {
+        if self.number().is_some() || self.thread & PAIR != 0 {
+            return None;
+        }
+        Some(self.thread_of_call(trace)?.model()?.frame(self.kind))
     }
 
     /// Returns the key of the event.

@@ -39,11 +39,13 @@ mod rows;
 mod sorted;
 mod stacks;
 mod tasks;
+mod totals;
 
 pub use event_id::{EventId, EventKey};
 pub use initiators::{Initiated, InitiatorTable, Started};
 pub use rows::{CauseRow, CauseRows};
 pub use stacks::{Level, Site, StackId, StackOf, Stacks};
+pub use totals::{CauseKind, CauseQuery, CauseTotal, totals};
 
 use initiators::Initiators;
 use ordered::Ordered;

@@ -1,10 +1,11 @@
 //! Causes of all events: initiators and stacks as one table.
 
 use crate::event_id::EventId;
-use crate::sorted::{Row, SortedRows, Sorter};
+use crate::sorted::{Row, Sorter};
 use crate::stacks::StackId;
 use crate::{Causes, StackOf};
 use tracemill_analysis::Trace;
+use tracemill_trace::spill::{SpillVec, SpilledVec};
 use tracemill_trace::{Error, record};
 
 record! {
@@ -21,12 +22,18 @@ record! {
 }
 
 /// Events with causes, by event.
-pub struct CauseRows(SortedRows<2, CauseRow>);
+pub struct CauseRows(SpilledVec<CauseRow>);
 
 impl CauseRows {
     /// Returns all rows.
     pub fn iter(&self) -> impl Iterator<Item = CauseRow> + '_ {
-        self.0.iter().map(|row| row.value)
+        self.0.iter()
+    }
+
+    /// Returns the causes of an event; `None` if it has none. Cost: a binary search.
+    pub fn of(&self, event: EventId) -> Option<CauseRow> {
+        let at = self.0.partition_point(|row| row.event < event);
+        self.0.get(at).filter(|row| row.event == event)
     }
 }
 
@@ -42,9 +49,9 @@ impl Causes {
             stacks.push(Row { key: entry.event.sort_key(), value: entry })?;
         }
         let stacks = stacks.finish()?;
-        let mut rows: Sorter<2, CauseRow> = space.sorter(2);
+        let mut rows: SpillVec<CauseRow> = space.spool(2);
         let mut initiated = self.initiators.by_event().peekable();
-        let mut push = |row: CauseRow| rows.push(Row { key: row.event.sort_key(), value: row });
+        let mut push = |row: CauseRow| rows.push(row);
         for StackOf { event, stack } in stacks.iter().map(|row| row.value) {
             while let Some(other) = initiated.next_if(|other| other.event < event) {
                 let initiator = Some(other.initiator);

@@ -106,9 +106,40 @@ pub struct Stacks {
     slots: SpillArray<u32>,
     /// Entries with a stack, by thread, then in pre-order.
     pub entries: SpilledVec<StackOf>,
+    /// End of each thread's range in `entries`.
+    ends: Vec<usize>,
 }
 
 impl Stacks {
+    /// Returns the entries of a thread that have a stack, in pre-order.
+    pub fn of_thread(&self, thread: usize) -> impl Iterator<Item = StackOf> + '_ {
+        let end = |at: usize| self.ends.get(at).copied().unwrap_or(self.entries.len());
+        let start = if thread == 0 { 0 } else { end(thread - 1) };
+        self.entries.range(start..end(thread))
+    }
+
+    /// Returns the number of the innermost function of a stack, also across tasks; `None` if there
+    /// is no function. The function of a call itself is skipped.
+    pub(crate) fn caller(&self, stack: StackId, is_call: bool) -> Option<u32> {
+        let (mut number, mut skip) = (stack.number, is_call);
+        while number != 0 {
+            let Node { value, parent } = self.nodes.get(number as usize)?;
+            if value & TASK != 0 {
+                number = self.slots.get(parent as usize)?;
+            } else if std::mem::take(&mut skip) {
+                number = parent;
+            } else {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    /// Returns the function with a number.
+    pub(crate) fn site_of(&self, frame: u32) -> Site {
+        self.site(self.frames[frame as usize])
+    }
+
     /// Returns the stack of an entry; the empty stack if it has none. Cost: a search through all
     /// entries.
     pub fn of(&self, event: EventId) -> StackId {
@@ -290,9 +321,11 @@ pub(crate) fn stacks(
     builder.nodes.push(Node::default())?;
     let mut slots: SpillArray<u32> = space.array(16);
     let mut entries: SpillVec<StackOf> = space.spool(4);
+    let mut ends = Vec::with_capacity(trace.threads.len());
     let mut jumps = schedulers.jumps.iter().peekable();
     let mut wanted = (0u32..).zip(schedulers.slots.iter()).peekable();
     for (number, thread) in (0u32..).zip(&trace.threads) {
+        ends.extend((number > 0).then_some(entries.len()));
         if thread.entries() == 0 && thread.samples() == 0 {
             continue;
         }
@@ -327,7 +360,7 @@ pub(crate) fn stacks(
         }
     }
     let Builder { texts, frames, nodes, .. } = builder;
-    Ok(Stacks { texts, frames, nodes, slots, entries: entries.finish()? })
+    Ok(Stacks { texts, frames, nodes, slots, entries: entries.finish()?, ends })
 }
 
 /// Returns the number of the function of a call; `None` for events and native functions.

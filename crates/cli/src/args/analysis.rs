@@ -7,6 +7,7 @@ use super::{CommonArgs, Export, InputArgs, OutputArgs, TraceArgs};
 use crate::outcome::exit::Failure;
 use clap::{Args, ValueEnum};
 use tracemill_analysis::{GroupBy, Matcher, Per, RowOrder, RowThreshold};
+use tracemill_causes::CauseKind;
 use tracemill_export::ExportForm;
 
 /// Output format of tables.
@@ -130,6 +131,35 @@ const OF_TREES: [&str; 31] = [
     "per",
 ];
 
+/// Flags that `--by` excludes, because they group, sort or cut rows of trees.
+const NOT_OF_CAUSES: [&str; 11] = [
+    "asynchronous",
+    "group_by",
+    "per",
+    "sort",
+    "window",
+    "during",
+    "focus",
+    "ignore",
+    "hide",
+    "root",
+    "key",
+];
+
+/// Values of `--by`.
+const CAUSES: [(&str, CauseKind, &str); 2] = [
+    (
+        "caller",
+        CauseKind::Caller,
+        "The innermost function around the event, or the one that scheduled it",
+    ),
+    (
+        "initiator",
+        CauseKind::Initiator,
+        "The event that started it, or started the nearest event around it",
+    ),
+];
+
 /// Flags of `top`.
 #[derive(Debug, Args)]
 pub(crate) struct TopArgs {
@@ -149,6 +179,10 @@ pub(crate) struct TopArgs {
     #[arg(long = "async", help_heading = "Rows",
           conflicts_with_all = OF_TREES)]
     pub(crate) asynchronous: bool,
+    /// Sum up events by what caused them instead: --text chooses events, such as --text Layout
+    #[arg(long, value_name = "CAUSE", help_heading = "Rows", value_parser = choices(CAUSES),
+          conflicts_with_all = NOT_OF_CAUSES)]
+    pub(crate) by: Option<CauseKind>,
     /// Show N rows [default: 30; JSON and CSV: all]
     #[arg(short = 'n', long = "top", value_name = "N", help_heading = "Rows",
           value_parser = clap::value_parser!(u32).range(1..))]

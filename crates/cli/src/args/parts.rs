@@ -224,7 +224,7 @@ pub(crate) struct ChosenThreads<'a> {
 }
 
 impl PartArgs {
-    pub(super) fn as_panel(&self) -> bool {
+    pub(crate) fn as_panel(&self) -> bool {
         self.like == Some(Viewer::Panel)
     }
 

@@ -122,6 +122,11 @@ pub(crate) struct RequestedTable {
 }
 
 impl PickArgs {
+    /// Returns the text that rows must contain, if one is requested.
+    pub(crate) fn text(&self) -> Option<&Matcher> {
+        self.text.as_ref()
+    }
+
     /// Returns whether windows or events select the time.
     pub(crate) fn has_window(&self) -> bool {
         !self.window.is_empty() || self.during.is_some() || self.event.is_some()

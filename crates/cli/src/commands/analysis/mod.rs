@@ -3,6 +3,7 @@
 mod answer;
 mod async_table;
 mod branches;
+mod by_cause;
 mod calls;
 mod data;
 mod diff;
@@ -45,7 +46,7 @@ use data::{csv, table_json};
 use text::{PageStyle, write_page};
 use tracemill_analysis::{
     Entries, GroupBy, Part, Query, ReadRules, Refusal, RowLimit, RowOrder, RowThreshold, Shape,
-    Trace,
+    Trace, Wanted,
 };
 use tracemill_join::config::Config;
 use tracemill_join::report::warning::Warning;
@@ -71,6 +72,8 @@ struct Picked<'a> {
     picks: &'a PickArgs,
     by: GroupBy,
     times: &'a TimesFlag,
+    /// Whether the causes of events are needed.
+    causes: bool,
 }
 
 impl<'a> Job<'a> {
@@ -108,8 +111,10 @@ impl<'a> Job<'a> {
         picked: Picked<'_>,
         messages: &'a Messages,
     ) -> Result<Self, Failure> {
-        let Picked { part, picks, by, times, .. } = picked;
+        let Picked { part, picks, by, times, causes } = picked;
         let rules = ReadRules { times: times.times(part)?, ..picks.read_rules(part, by) };
+        let wanted = Wanted { causes, report: causes || rules.wanted.report, ..rules.wanted };
+        let rules = ReadRules { wanted, ..rules };
         let job = Job::read(flags, output, rules, Some(part), messages)?;
         let job = Job { requested_rows: picks.asked_rows(), ..job };
         let is_whole = !part.has_window() && !picks.has_window();
@@ -242,8 +247,11 @@ pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> 
     if args.asynchronous {
         return async_table::async_table(args, messages);
     }
+    if let Some(by) = args.by {
+        return by_cause::by_cause(args, by, messages);
+    }
     let flags = Flags { verb: "top", input, common };
-    let picked = Picked { part, picks, by: args.group_by, times };
+    let picked = Picked { part, picks, by: args.group_by, times, causes: false };
     let job = Job::picked(flags, output, picked, messages)?;
     let table =
         RequestedTable { shape: Shape::BottomUp { levels: 1 }, by: args.group_by, per: args.per };
@@ -270,7 +278,7 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
     let TreeArgs { input, part, picks, times, output, common, .. } = args;
     let export = args.export()?;
     let flags = Flags { verb: "tree", input, common };
-    let picked = Picked { part, picks, by: args.group_by, times };
+    let picked = Picked { part, picks, by: args.group_by, times, causes: false };
     let mut job = Job::picked(flags, output, picked, messages)?;
     let depth = args.depth.map(|depth| depth as usize);
     let shape = match (args.bottom_up, args.log) {
