@@ -94,7 +94,7 @@ impl EventId {
         })
     }
 
-    /// Returns whether the event has the key of which [`EventId::of_key`] made `key`. Calls that
+    /// Returns whether the event has the key that [`EventId::of_key`] converted to `key`. Calls that
     /// events made share keys.
     pub fn has_key_of(self, key: EventId) -> bool {
         let is_any = key.value == UNSAMPLED && self.value & UNSAMPLED != 0;

@@ -24,7 +24,7 @@ Examples:
   Why did this layout run?
     tracemill show trace.json.gz r-1251
 
-  What does the main thread do 80 ms after the start, and who started it?
+  What does the main thread do 80 ms after the start, and what started it?
     tracemill show server.json --at 80ms --main
 
   The same for programs:

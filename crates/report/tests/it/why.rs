@@ -7,10 +7,11 @@
 use crate::common::engine::engine;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use tracemill_analysis::{ReadRules, Trace, Wanted, id_text};
-use tracemill_causes::{Causes, EventId, EventKey, Level, Site};
+use tracemill_analysis::{ReadRules, Trace, Wanted, Window, id_text};
+use tracemill_causes::{CauseKind, CauseQuery, Causes, EventId, EventKey, Level, Site, totals};
 use tracemill_join::config::Config;
 use tracemill_report::{Request, initiated_requests};
 use tracemill_testkit::Rng;
@@ -297,4 +298,71 @@ fn random_causes_equal_those_of_devtools() {
         rows += ours.len();
     }
     assert!(rows > 1000, "{rows}");
+}
+
+/// Finds the caller of an entry step by step: its stack, then the stacks of its initiators and of
+/// those of the entries around it.
+fn naive_caller(causes: &Causes, trace: &Trace, around: &[EventId], is_call: bool) -> Option<Site> {
+    let sites = |id: EventId| {
+        let levels = causes.stacks.levels(causes.stacks.of(id), trace, usize::MAX);
+        levels.into_iter().flat_map(|level| level.sites).collect::<Vec<Site>>()
+    };
+    let event = *around.last()?;
+    let site = sites(event).into_iter().nth(usize::from(is_call));
+    if site.is_some() {
+        return site;
+    }
+    let initiator = around.iter().rev().find_map(|id| causes.initiators.of(*id))?;
+    let mut chain = vec![initiator];
+    while chain.len() < 10
+        && let Some(next) = causes.initiators.of(chain[chain.len() - 1])
+    {
+        chain.push(next);
+    }
+    chain.into_iter().find_map(|id| sites(id).into_iter().next())
+}
+
+#[test]
+fn totals_by_cause_add_up_to_all_entries() {
+    let folder = tempfile::tempdir().expect("works");
+    let path = folder.path().join("trace.json");
+    for seed in tracemill_testkit::seeds(100, 6) {
+        std::fs::write(&path, random_trace(&mut Rng::new(seed))).expect("works");
+        let (trace, causes) = causes_of(&path, 1, 64 << 20);
+        let threads: Vec<usize> = (0..trace.threads.len()).collect();
+        let mut expected: BTreeMap<String, u64> = BTreeMap::new();
+        let (mut busy, mut entries) = (0.0, 0);
+        for &at in &threads {
+            let track = trace.track(&trace.threads[at]).expect("works");
+            let mut around: Vec<EventId> = Vec::new();
+            for placed in track.entries() {
+                around.truncate(placed.depth as usize);
+                around.push(EventId::of_entry(&placed.entry, at));
+                entries += 1;
+                if placed.depth == 0 {
+                    busy += placed.entry.dur / 1000.0;
+                }
+                let caller = naive_caller(&causes, &trace, &around, placed.entry.is_call());
+                *expected.entry(format!("{caller:?}")).or_default() += 1;
+            }
+        }
+        let window = Window { from: f64::NEG_INFINITY, to: f64::INFINITY };
+        let all = |by| {
+            let query = CauseQuery { by, threads: &threads, window, is_counted: &|_: &str| true };
+            totals(&trace, &causes, &query).expect("works")
+        };
+        for by in [CauseKind::Caller, CauseKind::Initiator] {
+            let rows = all(by);
+            assert_eq!(rows.iter().map(|row| row.count).sum::<u64>(), entries, "{seed}");
+            let sum: f64 = rows.iter().map(|row| row.self_time).sum();
+            assert!((sum - busy).abs() < 1e-9 * busy, "{seed}: {sum}, not {busy}");
+            let odd: Vec<_> = rows.iter().filter(|row| row.self_time > row.total + 1e-9).collect();
+            assert!(odd.is_empty(), "{seed}: {odd:?}");
+        }
+        let mut found: BTreeMap<String, u64> = BTreeMap::new();
+        for row in all(CauseKind::Caller) {
+            *found.entry(format!("{:?}", row.site)).or_default() += row.count;
+        }
+        assert_eq!(found, expected, "{seed}");
+    }
 }

@@ -79,8 +79,8 @@ impl Page<'_> {
         if facts.duration > 0.0 {
             times.push(format!("duration {}", time_text(facts.duration)));
         }
-        let own = facts.self_time.filter(|own| *own > 0.0);
-        times.extend(own.map(|own| format!("self {}", time_text(own))));
+        let self_time = facts.self_time.filter(|ms| *ms > 0.0);
+        times.extend(self_time.map(|ms| format!("self {}", time_text(ms))));
         let cpu = facts.written.as_ref().and_then(|event| event["tdur"].as_f64());
         times.extend(cpu.map(|micros| format!("CPU {}", time_text(micros / 1000.0))));
         self.head(out, "time", &times.join(", "));
@@ -151,7 +151,7 @@ impl Page<'_> {
                 EventKey::Pair { .. } => String::new(),
             };
             let distance =
-                start.zip(event.start(self.trace)).map(|(own, other)| match other - own {
+                start.zip(event.start(self.trace)).map(|(start, other)| match other - start {
                     ms if ms < 0.0 => format!("{} before", time_text(-ms)),
                     ms => format!("{} after", time_text(ms)),
                 });
