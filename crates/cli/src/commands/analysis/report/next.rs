@@ -82,11 +82,6 @@ impl Next {
         self.line(&[&owned(words), &self.part, &window_words(window, self.origin)])
     }
 
-    /// Returns a command for all events in a given window.
-    pub(super) fn of_time(&self, words: &[&str], window: Window) -> String {
-        self.line(&[&owned(words), &window_words(window, self.origin)])
-    }
-
     pub(super) fn of_event(&self, words: &[&str], key: &str) -> String {
         self.line(&[&owned(words), &owned(&["--event", key]), &self.rules])
     }

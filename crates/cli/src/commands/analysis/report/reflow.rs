@@ -28,7 +28,7 @@ impl ReportInputs<'_> {
             .figure("line", "", |reflows| Cell::of(reflows.location.line))
             .figure("column", "", |word| Cell::of(word.location.column));
         let next = |reflows: &&Reflow| match &reflows.longest.key {
-            Some(key) => self.next.of_event(&["tree"], key),
+            Some(key) => self.next.of_inputs(&["show", "--event", key]),
             None => {
                 let thread = &self.trace.threads[reflows.longest.thread];
                 self.next.of_stretch(&["tree"], thread, reflows.longest.window)

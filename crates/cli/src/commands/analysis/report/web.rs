@@ -177,10 +177,7 @@ impl ReportInputs<'_> {
         let mut rows: Vec<&Request> = all.iter().collect();
         rows.sort_by(|a, b| b.duration().total_cmp(&a.duration()));
         rows.truncate(self.rows);
-        let next = |request: &&Request| {
-            let window = Window { from: request.start / 1000.0, to: request.end / 1000.0 };
-            self.next.of_time(&["filter", "--name", "^Resource"], window)
-        };
+        let next = |request: &&Request| self.next.of_inputs(&["show", "--event", &request.key]);
         let transfer: f64 = all.iter().filter_map(|request| request.transfer).sum();
         let blocking =
             all.iter().filter(|request| request.render_blocking == "blocking").count() as u64;
