@@ -4,6 +4,7 @@
 //! input order and in time order. A delayed chunk takes 32 bytes, which spill to disk; the node ids
 //! of one profile are in memory.
 
+use memchr::{memchr, memmem};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tracemill_cpuprofile::{ChunkOrder, Contents, StreamKey, order_chunks, stream_key};
@@ -16,6 +17,9 @@ use tracemill_trace::spill::hash::HashSet;
 use tracemill_trace::spill::{Records, SpillList, SpillLists, SpilledVec};
 use tracemill_trace::store::entry::Entry;
 use tracemill_trace::store::place::Place;
+
+/// The name of chunks. Only an escape can hide it in the bytes of an event.
+const CHUNK: &[u8] = b"ProfileChunk";
 
 /// Delayed chunks, and events that are left out. Cheap to clone.
 #[derive(Clone, Default)]
@@ -57,11 +61,15 @@ impl Reordering {
         let lease = lease.divided(4);
         let mut chunks: BTreeMap<StreamKey, SpillList<Entry>> = BTreeMap::new();
         let mut lists = SpillLists::new(lease.clone());
+        let name = memmem::Finder::new(CHUNK);
         for entry in entries {
             let event = order.0.event(entry.place);
+            if name.find(event).is_none() && memchr(b'\\', event).is_none() {
+                continue;
+            }
             let spans = fields_of(event);
             let event = spans.of(event);
-            if event.is_string(Field::Name, b"ProfileChunk") && !event.is_metadata() {
+            if event.is_string(Field::Name, CHUNK) && !event.is_metadata() {
                 let key = key_of(&event, entry.place);
                 if streams.contains(&key) {
                     lists.push(chunks.entry(key).or_default(), entry);
