@@ -12,7 +12,7 @@
 //! So an event needs no allocation and is cheap to copy. An event borrows its bytes from the input
 //! window and its offsets from the scanner.
 
-use crate::grammar::value::{field_end, value_end};
+use crate::grammar::value::{value_at, value_end};
 use crate::text::field::Field;
 use crate::text::number::{Nanos, nanos, number_text};
 use crate::text::swar::{digits, eight_digits, first};
@@ -66,6 +66,12 @@ impl<'w> Event<'w> {
         self.proved
     }
 
+    /// Returns whether the event has the key of a field.
+    #[inline(always)]
+    pub fn has(&self, field: Field) -> bool {
+        self.seen & field.bit() != 0
+    }
+
     /// Returns the raw value of a field, without surrounding white space. Returns `None` if the key
     /// is missing.
     ///
@@ -73,7 +79,7 @@ impl<'w> Event<'w> {
     #[inline]
     pub fn field(&self, field: Field) -> Option<&'w [u8]> {
         let at = self.value_at(field)?;
-        Some(&self.bytes[at..field_end(self.bytes, at)])
+        Some(value_at(self.bytes, at))
     }
 
     /// Returns the bytes from the value of a field to the end of the event, or `None` if the key is
@@ -86,7 +92,7 @@ impl<'w> Event<'w> {
 
     #[inline(always)]
     fn value_at(&self, field: Field) -> Option<usize> {
-        if self.seen & field.bit() == 0 {
+        if !self.has(field) {
             return None;
         }
         let at = (self.values[field as usize] - self.offset) as usize;

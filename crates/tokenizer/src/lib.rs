@@ -79,7 +79,7 @@ mod text;
 pub use event::Event;
 pub use grammar::cursor::Cursor;
 pub use grammar::mend::mend;
-pub use grammar::value::members;
+pub use grammar::value::{members, value_at};
 pub use grammar::{Defect, Validator, lapses, validate, validate_value};
 pub use mapped::{Mapped, MappedMut, survive_lost_pages, temporary_lost};
 pub use scan::find::{FieldFinder, FieldSpans, fields_of};

@@ -14,6 +14,17 @@ use crate::simd::{BLOCK, Kernel};
 use crate::text::swar::{digits, equal_bytes, first};
 use crate::text::{is_space, skip_space, string_end};
 
+/// Returns the raw value at an offset, which must not be that of white space.
+///
+/// ```
+/// let event = br#"{"pid":7,"name":"a"}"#;
+/// assert_eq!(tracemill_tokenizer::value_at(event, 7), b"7");
+/// ```
+#[inline]
+pub fn value_at(bytes: &[u8], at: usize) -> &[u8] {
+    &bytes[at..field_end(bytes, at)]
+}
+
 /// Returns the offset after the value at `at`, like [`value_end`]. Needs no loop for whole numbers
 /// of up to seven digits, the most frequent values.
 #[inline]
@@ -34,6 +45,7 @@ pub(crate) fn field_end(bytes: &[u8], at: usize) -> usize {
 pub(crate) fn value_end(bytes: &[u8], at: usize) -> usize {
     let rest = bytes.get(at..).unwrap_or_default();
     match rest {
+        [b'"', ..] => return string_end(bytes, at).unwrap_or(bytes.len()),
         [b'{', b'}', ..] | [b'[', b']', ..] => return at + 2,
         [b'{' | b'[', ..] if rest.len() >= BLOCK => {
             if let Some(len) = Kernel::best().container_len(rest) {

@@ -2,7 +2,7 @@
 //! the speed of the block scan ([`FieldFinder`]).
 
 use crate::event::Event;
-use crate::grammar::value::{field_end, value_end};
+use crate::grammar::value::{value_at, value_end};
 use crate::scan::CLOSING_BIT;
 use crate::simd::grammar::Prove;
 use crate::simd::{BLOCK, Carry, Kernel, Positions, Tier, WINDOW};
@@ -74,7 +74,7 @@ impl FieldSpans {
             return None;
         }
         let at = skip_space(bytes, self.values[field as usize] as usize);
-        Some(&bytes[at..field_end(bytes, at)])
+        Some(value_at(bytes, at))
     }
 }
 
