@@ -124,9 +124,13 @@ impl Patches {
             self.list.dedup_by(|patch, before| patch.old.start < before.old.end);
         }
         for patch in &mut self.list {
+            // only damaged text has a word directly after a bracket, which a patch may replace
+            if !whole.get(patch.old.end).is_some_and(is_word) {
+                continue;
+            }
             let text = &self.texts[patch.new.clone()];
             let before = if text.is_empty() { &whole[..patch.old.start] } else { text };
-            if touches(before, &whole[patch.old.end..]) {
+            if before.last().is_some_and(is_word) {
                 let start = self.texts.len();
                 self.texts.extend_from_within(patch.new.clone());
                 self.texts.push(b' ');
@@ -167,14 +171,9 @@ impl Patches {
     }
 }
 
-/// Returns whether a word at the end of `text` would touch a word at the start of `rest`. Words
-/// touch only if a patch replaces a bracket of damaged text that is directly before a word.
-#[inline]
-fn touches(text: &[u8], rest: &[u8]) -> bool {
-    let is_word = |byte: &u8| {
-        !matches!(byte, b'{' | b'}' | b'[' | b']' | b',' | b':' | b' ' | b'\t' | b'\r' | b'\n')
-    };
-    rest.first().is_some_and(is_word) && text.last().is_some_and(is_word)
+/// Returns whether a byte may be part of a word.
+fn is_word(byte: &u8) -> bool {
+    !matches!(byte, b'{' | b'}' | b'[' | b']' | b',' | b':' | b' ' | b'\t' | b'\r' | b'\n')
 }
 
 #[cfg(test)]

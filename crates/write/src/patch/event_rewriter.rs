@@ -81,7 +81,9 @@ impl<'r> EventRewriter<'r> {
             // in a piped input the next event may be in the next segment
             if !separated || offset != start + len as u64 || bytes.len() < len + size {
                 batch.push(&bytes[..len])?;
-                batch.push(if separated || number == 0 { b"" } else { separator })?;
+                if number > 0 && !separated {
+                    batch.push(separator)?;
+                }
                 (bytes, start, len) = (store.from(offset), offset, 0);
             }
             longer += self.find(&bytes[len..len + size], offset, index + number as u64);
@@ -103,6 +105,9 @@ impl<'r> EventRewriter<'r> {
         self.patches.clear();
         for patcher in &mut self.patchers {
             patcher.patch(event, WrittenAt { offset, index }, &mut self.patches);
+        }
+        if self.patches.is_empty() {
+            return 0;
         }
         self.patches.put_in_order(event);
         self.patches.longer()
