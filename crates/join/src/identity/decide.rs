@@ -250,7 +250,7 @@ mod tests {
             findings.note(&fields_of(event.as_bytes()).of(event.as_bytes()), time);
         }
         let mut unit = InputUnit::default();
-        unit.processes.append(findings);
+        unit.processes.append(findings, 0);
         unit.processes.finish();
         unit
     }

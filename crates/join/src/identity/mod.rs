@@ -25,14 +25,17 @@
 //!           (workers)                       (decide)                 (workers)
 //! ```
 //!
-//! Decisions follow once all inputs have been read. The writer searches for renamed values again
-//! (`rename`): only events of recordings with renames cost time, and only those values change.
+//! Decisions follow once all inputs have been read. The scan keeps the offsets of values (`offsets`),
+//! and the writer renames the values there (`rename`). Where they exceed the memory it searches
+//! again. Only events of recordings with renames cost time, and only those values change.
 
 mod candidates;
 mod decide;
 mod describe;
 mod frames;
 mod input_unit;
+mod last_thread;
+mod offsets;
 pub mod parts;
 mod pids;
 mod processes;
@@ -45,13 +48,14 @@ pub use describe::push_provenance;
 pub use frames::{FrameNames, renamed_frame, renamed_samples};
 pub use processes::key_of;
 pub(crate) use rename::Renames;
-pub use rename::{RenamedUnit, Renamer, Rewrite, each_process_id};
+pub use rename::{RenamedUnit, Renamer, Rewrite};
 pub(crate) use resolve::renamed_key;
 pub use resolve::{DecidedNames, LabelEvents, UnitFacts, decide_names, may_be_several};
 pub use spelling::IdMap;
 pub(crate) use watch::IdentityWatch;
 
-use tracemill_tokenizer::{Event, Field};
+use tracemill_tokenizer::{Event, Field, members};
+use tracemill_trace::json::{elements, member};
 
 /// Scope in which an `id` is unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,21 +77,62 @@ fn reach(phase: u8) -> IdScope {
     }
 }
 
+/// Returns whether an event has an `id`, `id2` or `bind_id`.
+#[inline]
+fn has_ids(event: &Event<'_>) -> bool {
+    event.has(Field::Id) | event.has(Field::Id2) | event.has(Field::BindId)
+}
+
 /// Calls `found` for every id of an event that viewers join across processes: `id`, the members of
 /// `id2`, `bind_id`.
 #[inline]
-fn each_id<'e>(event: &Event<'e>, phase: u8, mut found: impl FnMut(&'e [u8])) {
+fn each_id<'e>(event: &Event<'e>, mut found: impl FnMut(&'e [u8])) {
     if let Some(id) = event.field(Field::BindId) {
         found(id);
     }
-    if reach(phase) == IdScope::Everywhere {
-        let (id, id2) = (event.field(Field::Id), event.field(Field::Id2));
-        id.into_iter().for_each(&mut found);
-        if let Some(id2 @ [b'{', ..]) = id2 {
-            let ids = tracemill_tokenizer::members(id2);
-            ids.for_each(|(_, id)| found(id));
+    if reach(event.phase()) == IdScope::Everywhere {
+        event.field(Field::Id).into_iter().for_each(&mut found);
+        // the members end where the object does
+        if let Some(id2 @ [b'{', ..]) = event.field_and_rest(Field::Id2) {
+            members(id2).for_each(|(_, id)| found(id));
         }
     }
+}
+
+/// Events that name processes in `args.data`.
+const FRAME_EVENTS: [&[u8]; 3] =
+    [b"TracingStartedInBrowser", b"FrameCommittedInBrowser", b"ProcessReadyInBrowser"];
+
+/// Returns whether an event is one of [`FRAME_EVENTS`]. The first two letters exclude most events.
+#[inline(always)]
+fn names_processes(event: &Event<'_>) -> bool {
+    let name = event.field_and_rest(Field::Name);
+    matches!(name, Some([b'"', b'\\', ..] | [b'"', b'T' | b'F' | b'P', b'r' | b'\\', ..]))
+        && is_frame_event(event)
+}
+
+#[cold]
+fn is_frame_event(event: &Event<'_>) -> bool {
+    FRAME_EVENTS.iter().any(|name| event.is_string(Field::Name, name))
+}
+
+/// Calls `found` for every pid of an event: `pid`, and those in the `args` of [`FRAME_EVENTS`].
+#[inline]
+fn each_pid<'e>(event: &Event<'e>, mut found: impl FnMut(&'e [u8])) {
+    event.field(Field::Pid).into_iter().for_each(&mut found);
+    if names_processes(event) {
+        each_process_id(event.field(Field::Args).unwrap_or_default(), found);
+    }
+}
+
+/// Calls `found` for `data.processId` and `data.frames[].processId` in `args`.
+pub fn each_process_id<'a>(args: &'a [u8], mut found: impl FnMut(&'a [u8])) {
+    let Some(data) = member(args, b"data") else { return };
+    if let Some(pid) = member(data, b"processId") {
+        found(pid);
+    }
+    let frames = elements(member(data, b"frames").unwrap_or_default());
+    frames.filter_map(|frame| member(frame, b"processId")).for_each(found);
 }
 
 /// Calls `found` for the members of `args` with these names, with the index of the name. The last
@@ -98,7 +143,7 @@ fn each_args_key<'e>(event: &Event<'e>, names: &[Vec<u8>], mut found: impl FnMut
     }
     let Some(args) = event.field(Field::Args) else { return };
     for (number, name) in names.iter().enumerate() {
-        if let Some(value) = tracemill_trace::json::member(args, name) {
+        if let Some(value) = member(args, name) {
             found(number, value);
         }
     }

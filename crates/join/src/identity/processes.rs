@@ -1,18 +1,22 @@
 //! Fingerprint of a recording: processes with their names, threads and times, and ranges of ids.
 //!
-//! Scan workers collect the fingerprint at a few nanoseconds per event: a small cache maps (pid,
-//! tid) pairs as written to their entries. Memory grows with threads, not with events or ids.
+//! Scan workers collect the fingerprint at a few nanoseconds per event: most events are of the last
+//! thread, and a small cache maps (pid, tid) pairs as written to their entries. Memory grows with threads, not
+//! with events or ids, except for the offsets of values.
 //!
 //! Times are sampled: the [`SAMPLE`] events of each process whose offsets have the smallest hashes.
 //! The sample does not depend on how the input was divided into chunks. It shows when most events
 //! happen, even if a few slices begin long before they are written at their end.
 
+use super::last_thread::LastThread;
+use super::offsets::{IdOffset, IdOffsets};
 use super::spelling::{IdRanges, append_each};
-use super::{each_args_key, each_id};
+use super::{each_args_key, each_id, each_pid, has_ids, names_processes};
 use std::sync::Arc;
 use tracemill_cpuprofile::push_canonical;
 use tracemill_tokenizer::{Event, Field, unescape};
 use tracemill_trace::event::metadata::{MetadataEvent, MetadataKind};
+use tracemill_trace::run::memory::Lease;
 use tracemill_trace::spill::hash::{HashMap, HashSet, mix};
 use tracemill_trace::store::direct_mapped::{DirectMappedCache, SmallKey};
 
@@ -35,6 +39,8 @@ pub fn key_of(value: Option<&[u8]>) -> CanonicalId {
 pub(crate) struct IdFilter {
     /// Names of `--args-key`.
     pub(crate) args_keys: Vec<Vec<u8>>,
+    /// Memory for the offsets of pids and ids, if they are needed.
+    pub(crate) offsets: Option<Lease>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -123,11 +129,16 @@ pub(crate) struct Processes {
     known_threads: HashSet<(usize, CanonicalId)>,
     /// Ranges of ids: first those of the `id` fields, then those of each `--args-key`.
     pub(crate) ids: Vec<IdRanges>,
+    /// Where pids and ids are.
+    pub(super) offsets: IdOffsets,
 }
 
 impl Processes {
-    pub(crate) fn append(&mut self, findings: ProcessFindings) {
-        let ProcessFindings { spellings, names, times, ids, .. } = findings;
+    /// Appends the findings of the next chunk. `others` is the number of bytes of offsets in other
+    /// inputs.
+    pub(crate) fn append(&mut self, findings: ProcessFindings, others: u64) {
+        let ProcessFindings { spellings, names, times, ids, offsets, .. } = findings;
+        self.offsets.append(&offsets, others);
         for spelling in spellings {
             let number = self.number(&spelling.pid);
             let thread = (number, key_of(spelling.tid.as_deref()));
@@ -209,62 +220,96 @@ pub struct ProcessFindings {
     spellings: Vec<ThreadSpelling>,
     by_spelling: HashMap<(Vec<u8>, Option<Vec<u8>>), usize>,
     recent: DirectMappedCache,
+    last: LastThread,
     /// Names and labels in the order of their events.
     names: Vec<(Vec<u8>, ProcessName)>,
     times: Vec<(Vec<u8>, ProcessTimes)>,
     /// Index in `times` for each pid as written.
     by_pid: HashMap<Vec<u8>, usize>,
     ids: Vec<IdRanges>,
+    offsets: IdOffsets,
+    /// The values of an event, until they are sorted.
+    unsorted: Vec<IdOffset>,
 }
 
 impl ProcessFindings {
     pub(crate) fn new(watched: Arc<IdFilter>) -> Self {
         let ids = vec![IdRanges::default(); 1 + watched.args_keys.len()];
+        let offsets = IdOffsets::new(watched.offsets.as_ref());
         ProcessFindings {
             watched,
             spellings: Vec::new(),
             by_spelling: HashMap::default(),
             recent: DirectMappedCache::default(),
+            last: LastThread::default(),
             names: Vec::new(),
             times: Vec::new(),
             by_pid: HashMap::default(),
             ids,
+            offsets,
+            unsorted: Vec::new(),
         }
     }
 
     /// Observes an event; `time` is `None` for metadata and for events without a time.
     #[inline]
     pub(crate) fn note(&mut self, event: &Event<'_>, time: Option<i64>) {
-        let phase = event.phase();
-        if let Some(pid) = event.field(Field::Pid) {
-            let at = self.spelling(pid, event.field(Field::Tid));
-            self.note_spelling(event, phase, time, at);
+        let pid = event.field_and_rest(Field::Pid);
+        if let Some(pid) = pid {
+            let at = self.spelling(event, pid);
+            self.note_spelling(event, time, at);
         }
-        self.note_ids(event, phase);
+        if has_ids(event) || names_processes(event) {
+            self.note_values(event, pid);
+        } else if let Some(pid) = pid {
+            self.offsets.push(IdOffset { offset: offset_of(event, pid), is_id: false });
+        }
+        each_args_key(event, &self.watched.args_keys, |key, id| self.ids[1 + key].note(id));
+    }
+
+    #[inline(never)]
+    fn note_values(&mut self, event: &Event<'_>, pid: Option<&[u8]>) {
+        let ProcessFindings { ids, offsets, unsorted, .. } = self;
+        each_id(event, |id| {
+            ids[0].note(id);
+            unsorted.push(IdOffset { offset: offset_of(event, id), is_id: true });
+        });
+        let pid_at = |pid| IdOffset { offset: offset_of(event, pid), is_id: false };
+        match names_processes(event) {
+            true => each_pid(event, |pid| unsorted.push(pid_at(pid))),
+            false => unsorted.extend(pid.map(pid_at)),
+        }
+        offsets.push_all(unsorted);
     }
 
     #[inline]
-    fn note_ids(&mut self, event: &Event<'_>, phase: u8) {
-        let ids = &mut self.ids;
-        each_id(event, phase, |id| ids[0].note(id));
-        each_args_key(event, &self.watched.args_keys, |key, id| ids[1 + key].note(id));
-    }
-
-    #[inline]
-    fn note_spelling(&mut self, event: &Event<'_>, phase: u8, time: Option<i64>, at: usize) {
+    fn note_spelling(&mut self, event: &Event<'_>, time: Option<i64>, at: usize) {
         let spelling = &mut self.spellings[at];
         if let Some(time) = time {
             spelling.is_thread = true;
             self.times[spelling.times].1.note(mix(event.offset, 0), time);
-        } else if phase == b'M' {
+        } else if event.is_metadata() {
             self.note_name(event);
         } else {
             spelling.is_thread = true;
         }
     }
 
+    /// Returns the number of the spelling of an event's thread. `pid` is the value with the rest of
+    /// the event.
     #[inline]
-    fn spelling(&mut self, pid: &[u8], tid: Option<&[u8]>) -> usize {
+    fn spelling(&mut self, event: &Event<'_>, pid: &[u8]) -> usize {
+        let tid = event.field_and_rest(Field::Tid).unwrap_or_default();
+        self.last.get(pid, tid).unwrap_or_else(|| {
+            let at = self.other_spelling(event);
+            self.last.set(pid, tid, at);
+            at
+        })
+    }
+
+    #[inline(never)]
+    fn other_spelling(&mut self, event: &Event<'_>) -> usize {
+        let (pid, tid) = (event.field(Field::Pid).unwrap_or_default(), event.field(Field::Tid));
         let words = SmallKey::of(pid, tid.unwrap_or_default());
         if let Some(at) = words.and_then(|words| self.recent.get(words)) {
             return at;
@@ -308,6 +353,12 @@ impl ProcessFindings {
     }
 }
 
+/// Returns the offset in the input of a value of an event.
+#[inline]
+fn offset_of(event: &Event<'_>, value: &[u8]) -> u64 {
+    event.offset + (value.as_ptr() as usize - event.bytes.as_ptr() as usize) as u64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -319,7 +370,7 @@ mod tests {
             // each event comes in its own chunk
             let mut findings = ProcessFindings::new(Arc::default());
             findings.note(&fields_of(event.as_bytes()).of(event.as_bytes()), time);
-            processes.append(findings);
+            processes.append(findings, 0);
         }
         processes.finish();
         processes

@@ -1,21 +1,17 @@
 //! Finds renamed ids and shifted times in events, and patches them.
 
+use super::offsets::IdOffsets;
 use super::processes::{CanonicalId, key_of};
 use super::spelling::IdMap;
-use super::{each_args_key, each_id};
+use super::{each_args_key, each_id, each_pid};
 use crate::clock::each_moved;
 use std::ops::Range;
 use std::sync::Arc;
-use tracemill_tokenizer::{Event, Field, FieldFinder, Tier, members, string_is};
+use tracemill_tokenizer::{Event, FieldFinder, Tier, members, string_is, value_at};
 use tracemill_trace::json::patch::Patches;
-use tracemill_trace::json::{elements, member};
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::store::direct_mapped::{DirectMappedCache, SmallKey};
 use tracemill_trace::time::shift::{Shift, TimeKind};
-
-/// Events that name processes in `args.data`.
-const FRAME_EVENTS: [&[u8]; 3] =
-    [b"TracingStartedInBrowser", b"FrameCommittedInBrowser", b"ProcessReadyInBrowser"];
 
 /// The end of the `processId` keys, as written.
 const PROCESS_ID: &[u8] = b"processId\"";
@@ -75,6 +71,8 @@ pub struct RenamedUnit {
     pub recording: usize,
     /// New pids and ids, if any.
     pub renames: Option<Arc<Renames>>,
+    /// Offsets of the pids and ids that `renames` may change, if all are known.
+    pub(crate) offsets: Option<Arc<IdOffsets>>,
     /// New ids of stack frames, only where they clash.
     pub frames: Option<IdMap>,
     /// The shift of times, if any.
@@ -82,6 +80,11 @@ pub struct RenamedUnit {
 }
 
 impl RenamedUnit {
+    /// Creates the unit of events that stay as they are, from `base` onward.
+    pub fn unchanged(base: u64) -> Self {
+        RenamedUnit { base, ..RenamedUnit::default() }
+    }
+
     /// Returns whether any event of the unit may change.
     pub fn changes(&self) -> bool {
         self.renames.is_some() || self.frames.is_some() || self.shift.is_some()
@@ -104,8 +107,9 @@ impl Rewrite {
 pub struct Renamer<'r> {
     rewrite: &'r Rewrite,
     finder: FieldFinder,
-    /// The current unit: offset range and index.
-    unit: (Range<u64>, usize),
+    /// What is searched for in each unit, and the unit of the last event.
+    units: Vec<SearchedUnit<'r>>,
+    current: usize,
     pids: RenamedPids,
 }
 
@@ -142,36 +146,58 @@ impl RenamedPids {
 impl<'r> Renamer<'r> {
     /// Creates a renamer, for one worker.
     pub fn new(rewrite: &'r Rewrite, tier: Tier) -> Self {
-        let finder = FieldFinder::new(tier);
-        Renamer { rewrite, finder, unit: (0..0, 0), pids: RenamedPids::default() }
-    }
-
-    fn unit_at(&mut self, offset: u64) -> Option<&'r RenamedUnit> {
-        if !self.unit.0.contains(&offset) {
-            let number = self.rewrite.unit_at(offset)?;
-            let start = self.rewrite.units[number].base;
-            let end = self.rewrite.units.get(number + 1).map_or(u64::MAX, |unit| unit.base);
-            self.unit = (start..end, number);
-        }
-        Some(&self.rewrite.units[self.unit.1]).filter(|unit| unit.changes())
+        let (finder, pids) = (FieldFinder::new(tier), RenamedPids::default());
+        let ends = rewrite.units.iter().skip(1).map(|unit| unit.base).chain([u64::MAX]);
+        let units = rewrite.units.iter().zip(ends);
+        let units = units.map(|(unit, end)| SearchedUnit::new(unit, end)).collect();
+        Renamer { rewrite, finder, units, current: 0, pids }
     }
 
     /// Adds the patches of the event at an offset.
     pub fn find(&mut self, event: &[u8], offset: u64, patches: &mut Patches) {
-        let Some(unit) = self.unit_at(offset) else { return };
+        let is_here = |unit: &SearchedUnit<'_>| unit.range.contains(&offset);
+        if !self.units.get(self.current).is_some_and(is_here) {
+            let Some(number) = self.rewrite.unit_at(offset) else { return };
+            self.current = number;
+        }
+        let Some(searched) = self.units.get(self.current) else { return };
+        let Some(unit) = searched.changing else { return };
+        if let Some(known) = searched.offsets {
+            let at = offset - unit.base;
+            let (pids, number, mut found) =
+                (&mut self.pids, self.current, PatchedEvent { event, patches });
+            known.offsets.each_within(at..at + event.len() as u64, |value| {
+                let text = || value_at(event, (value.offset - at) as usize);
+                match value.is_id {
+                    true if known.ids => found.renamed(text(), &known.renames.ids[0]),
+                    false if known.pids => pids.replace(text(), number, known.renames, &mut found),
+                    _ => {}
+                }
+            });
+        } else {
+            self.search(unit, event, patches);
+        }
+        if let Some(frames) = &unit.frames {
+            let mut found = PatchedEvent { event, patches };
+            frame_references(event, |value| found.renamed(value, frames));
+        }
+    }
+
+    /// Searches an event of the current unit for values that change.
+    #[inline(never)]
+    fn search(&mut self, unit: &RenamedUnit, event: &[u8], patches: &mut Patches) {
+        let (number, mut found) = (self.current, PatchedEvent { event, patches });
         if let Some(shift) = &unit.shift {
             let spans = self.finder.find(event);
-            let mut found = PatchedEvent { event, patches };
             let event = spans.of(event);
             if let Some(renames) = &unit.renames {
-                self.pids.find_names(&event, self.unit.1, renames, &mut found);
+                self.pids.find_names(&event, number, renames, &mut found);
             }
             each_moved(shift, &event, |value, kind| found.moved(value, kind, shift));
         } else if let Some(renames) = &unit.renames
             // most events have no ids
             && (!renames.are_ids_alone() || self.finder.may_have_ids(event))
         {
-            let mut found = PatchedEvent { event, patches };
             let all;
             let spans = if renames.args_keys.is_empty() {
                 self.finder.find_ids(event, PROCESS_ID)
@@ -179,11 +205,42 @@ impl<'r> Renamer<'r> {
                 all = self.finder.find(event);
                 &all
             };
-            self.pids.find_names(&spans.of(event), self.unit.1, renames, &mut found);
+            self.pids.find_names(&spans.of(event), number, renames, &mut found);
         }
-        if let Some(frames) = &unit.frames {
-            let mut found = PatchedEvent { event, patches };
-            frame_references(event, |value| found.renamed(value, frames));
+    }
+}
+
+/// How values that change are found in the events of a unit.
+struct SearchedUnit<'r> {
+    range: Range<u64>,
+    /// The unit, if any event of it changes.
+    changing: Option<&'r RenamedUnit>,
+    /// The values, if they need no search.
+    offsets: Option<KnownOffsets<'r>>,
+}
+
+/// The offsets of values, and whether any pid and any id changes.
+#[derive(Clone, Copy)]
+struct KnownOffsets<'r> {
+    offsets: &'r IdOffsets,
+    renames: &'r Renames,
+    pids: bool,
+    ids: bool,
+}
+
+impl<'r> SearchedUnit<'r> {
+    fn new(unit: &'r RenamedUnit, end: u64) -> Self {
+        let known = unit.offsets.as_deref().zip(unit.renames.as_deref());
+        let known = known.filter(|_| unit.shift.is_none());
+        SearchedUnit {
+            range: unit.base..end,
+            changing: Some(unit).filter(|unit| unit.changes()),
+            offsets: known.map(|(offsets, renames)| KnownOffsets {
+                offsets,
+                renames,
+                pids: !renames.pids.is_empty(),
+                ids: renames.ids_change(),
+            }),
         }
     }
 }
@@ -199,33 +256,26 @@ impl RenamedPids {
         found: &mut PatchedEvent<'_, '_>,
     ) {
         if !renames.pids.is_empty() {
-            self.find_pids(event, unit, renames, found);
+            each_pid(event, |pid| self.replace(pid, unit, renames, found));
         }
         if renames.ids_change() {
-            each_id(event, event.phase(), |id| found.renamed(id, &renames.ids[0]));
+            each_id(event, |id| found.renamed(id, &renames.ids[0]));
             each_args_key(event, &renames.args_keys, |key, id| {
                 found.renamed(id, &renames.ids[1 + key]);
             });
         }
     }
 
-    fn find_pids(
+    #[inline]
+    fn replace(
         &mut self,
-        event: &Event<'_>,
+        pid: &[u8],
         unit: usize,
         renames: &Renames,
         found: &mut PatchedEvent<'_, '_>,
     ) {
-        let mut replace = |pid: &[u8]| {
-            if let Some(new) = self.get(unit, pid, renames) {
-                found.replaced(pid, new);
-            }
-        };
-        if let Some(pid) = event.field(Field::Pid) {
-            replace(pid);
-        }
-        if names_processes(event) {
-            each_process_id(event.field(Field::Args).unwrap_or_default(), replace);
+        if let Some(new) = self.get(unit, pid, renames) {
+            found.replaced(pid, new);
         }
     }
 }
@@ -252,24 +302,6 @@ impl PatchedEvent<'_, '_> {
     }
 }
 
-/// Returns whether an event is one of [`FRAME_EVENTS`]. The first byte excludes most events, except
-/// for escaped names.
-#[inline]
-fn names_processes(event: &Event<'_>) -> bool {
-    matches!(event.field_and_rest(Field::Name), Some([b'"', b'T' | b'F' | b'P' | b'\\', ..]))
-        && FRAME_EVENTS.iter().any(|name| event.is_string(Field::Name, name))
-}
-
-/// Calls `found` for `data.processId` and `data.frames[].processId` in `args`.
-pub fn each_process_id<'a>(args: &'a [u8], mut found: impl FnMut(&'a [u8])) {
-    let Some(data) = member(args, b"data") else { return };
-    if let Some(pid) = member(data, b"processId") {
-        found(pid);
-    }
-    let frames = elements(member(data, b"frames").unwrap_or_default());
-    frames.filter_map(|frame| member(frame, b"processId")).for_each(found);
-}
-
 /// Calls `found` for the values of `sf` and `esf` in an event or sample. The last of equal members
 /// wins.
 pub(crate) fn frame_references<'e>(event: &'e [u8], mut found: impl FnMut(&'e [u8])) {
@@ -287,7 +319,10 @@ pub(crate) fn frame_references<'e>(event: &'e [u8], mut found: impl FnMut(&'e [u
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::identity::processes::{IdFilter, ProcessFindings, Processes};
     use crate::identity::spelling::Shift;
+    use tracemill_testkit::Rng;
+    use tracemill_tokenizer::visit_event;
 
     fn renamed(event: &str) -> String {
         let new = [("7", "10000007"), ("\"7\"", "\"x\"")];
@@ -305,6 +340,7 @@ mod tests {
             base: 5,
             recording: 1,
             renames: Some(Arc::new(renames)),
+            offsets: None,
             frames: Some(keys),
             shift: None,
         };
@@ -343,6 +379,79 @@ mod tests {
             ),
         ] {
             assert_eq!(renamed(event), expected);
+        }
+    }
+
+    /// Members in any order, some twice, with white space, escapes and values that are no ids.
+    fn random_event(rng: &mut Rng) -> String {
+        let mut members: Vec<&str> = [
+            r#""pid":7"#,
+            r#""pid" : "7""#,
+            r#""pid":12345678"#,
+            r#""tid":1"#,
+            r#""id":"0x1f""#,
+            r#""id":17"#,
+            r#""id2":{"local":"0x1", "global" :"a"}"#,
+            r#""id2":{}"#,
+            r#""bind_id":"0x2""#,
+            r#""\u0069d":null"#,
+            r#""name":"TracingStartedInBrowser""#,
+            r#""name":"Fr\u0061meCommittedInBrowser""#,
+            r#""args":{"data":{"processId":7,"frames":[{"processId":8},{"processId":7}]}}"#,
+            r#""args":{"pid":7,"id":"0x1"}"#,
+        ]
+        .into_iter()
+        .filter(|_| rng.chance(40))
+        .collect();
+        members.push(["\"ph\":\"b\"", "\"ph\":\"X\""][rng.index(2)]);
+        rng.shuffle(&mut members);
+        format!("{{{}}}", members.join(","))
+    }
+
+    #[test]
+    fn renaming_at_offsets_equals_a_search() {
+        let lease = tracemill_trace::run::memory::Lease::alone(1 << 20, "");
+        let filter = IdFilter { args_keys: Vec::new(), offsets: Some(lease) };
+        let (mut findings, mut processes) =
+            (ProcessFindings::new(Arc::new(filter)), Processes::default());
+        let (rng, mut events, mut offset) = (&mut Rng::new(1), Vec::new(), 0);
+        for _ in 0..2_000 {
+            offset += 1 + rng.below(9);
+            let event = random_event(rng);
+            visit_event(event.as_bytes(), offset, |event| findings.note(event, None));
+            events.push((offset, event));
+            offset += events.last().map_or(0, |(_, event)| event.len() as u64);
+        }
+        processes.append(findings, 0);
+        let offsets = Some(Arc::new(processes.offsets));
+        let ids =
+            IdMap { decimal: Some(Shift::Add(100)), hex: Some(Shift::Add(0x100)), tag: Some(2) };
+        let pids = || [("7", "10000007"), ("8", "9"), ("\"7\"", "\"x\"")].into_iter();
+        let pids = pids().map(|(old, new)| (key_of(Some(old.as_bytes())), new.as_bytes().to_vec()));
+        let pids: HashMap<_, _> = pids.collect();
+        for (pids, ids) in
+            [(pids.clone(), IdMap::default()), (HashMap::default(), ids.clone()), (pids, ids)]
+        {
+            let renames = Renames::new(pids, vec![ids], &[]).map(Arc::new);
+            let unit = |offsets| RenamedUnit {
+                renames: renames.clone(),
+                offsets,
+                ..RenamedUnit::unchanged(77)
+            };
+            let rewrite = |offsets| Rewrite { units: vec![unit(offsets)], keeps_frames: false };
+            let rewrites = [rewrite(offsets.clone()), rewrite(None)];
+            let mut renamers = rewrites.each_ref().map(|all| Renamer::new(all, Tier::Scalar));
+            let mut changed = 0;
+            for (offset, event) in &events {
+                let [known, searched] = renamers.each_mut().map(|renamer| {
+                    let mut patches = Patches::default();
+                    renamer.find(event.as_bytes(), 77 + offset, &mut patches);
+                    String::from_utf8(patches.apply(event.as_bytes())).unwrap()
+                });
+                assert_eq!(known, searched, "{event}");
+                changed += usize::from(known != *event);
+            }
+            assert!(changed > 500, "{changed}");
         }
     }
 }

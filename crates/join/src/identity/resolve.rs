@@ -18,6 +18,7 @@ use tracemill_tokenizer::Event;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::{Error, ErrorKind};
+use tracemill_trace::run::memory::Lease;
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::store::place::{Long, Place};
 use tracemill_trace::store::{Payload, Segment, Store};
@@ -38,14 +39,20 @@ pub fn may_be_several(sources: &[Source]) -> bool {
 }
 
 /// Returns the ids to observe, or `None` if nothing can be renamed or labeled.
-pub(crate) fn watched(several: bool, rules: &IdentityRules) -> Option<Arc<IdFilter>> {
+pub(crate) fn watched(
+    several: bool,
+    rules: &IdentityRules,
+    offsets: Option<Lease>,
+) -> Option<Arc<IdFilter>> {
     let keeps = rules.pid == PidPolicy::Keep && rules.ids == IdPolicy::Keep || !several;
     let says = !rules.labels.is_empty()
         || rules.label_from_name.is_some()
         || !rules.stated.is_empty()
         || rules.provenance;
-    let args_keys = rules.args_keys.iter().map(|key| key.clone().into_bytes()).collect();
-    (!keeps || says).then(|| Arc::new(IdFilter { args_keys }))
+    let args_keys: Vec<_> = rules.args_keys.iter().map(|key| key.clone().into_bytes()).collect();
+    // values in args are searched for
+    let offsets = offsets.filter(|_| args_keys.is_empty());
+    (!keeps || says).then(|| Arc::new(IdFilter { args_keys, offsets }))
 }
 
 /// The renames decided for all inputs.
@@ -70,7 +77,7 @@ pub fn decide_names(
     let by_base: HashMap<u64, _> = inputs.payloads.iter().map(|held| (held.base, held)).collect();
     let stated: HashMap<&Path, _> =
         rules.stated.iter().map(|rule| (&*rule.path, rule)).rev().collect();
-    let (mut units, mut orders) = (Vec::new(), Vec::new());
+    let (mut units, mut orders, mut offsets) = (Vec::new(), Vec::new(), Vec::new());
     for mut part in parts {
         let Some(held) = by_base.get(&part.base) else { continue };
         // only the last input is still unfinished
@@ -81,6 +88,7 @@ pub fn decide_names(
         }
         let name = Path::new(&inputs.reports[held.input].name);
         let end = held.base + held.payload.len();
+        offsets.push(std::mem::take(&mut part.processes.offsets));
         let begins = part.streams.begins().map(|(key, begin)| (key.clone(), begin));
         units.push(InputUnit {
             base: part.base,
@@ -102,11 +110,12 @@ pub fn decide_names(
             Some(renames) => order.with_keys(|key| renamed_key(key, renames)),
         });
     }
-    let renamed = units.iter().zip(&decision.outcomes);
-    let renamed = renamed.map(|(unit, outcome)| RenamedUnit {
+    let renamed = units.iter().zip(&decision.outcomes).zip(offsets);
+    let renamed = renamed.map(|((unit, outcome), offsets)| RenamedUnit {
         base: unit.base,
         recording: outcome.recording,
         renames: outcome.renames.clone(),
+        offsets: (outcome.renames.is_some() && !offsets.is_partial).then(|| Arc::new(offsets)),
         frames: None,
         shift: clocks.shift(unit.input).cloned(),
     });
@@ -192,7 +201,7 @@ impl DecidedNames {
             at += event.len();
         }
         // these events already have their new pids
-        self.rewrite.units.push(RenamedUnit { base, ..RenamedUnit::default() });
+        self.rewrite.units.push(RenamedUnit::unchanged(base));
         let payload = Payload::Segments(vec![Segment { base: 0, bytes, filled: len }]);
         Ok(Some(LabelEvents { payload, base, places, long, bytes: len as u64 }))
     }

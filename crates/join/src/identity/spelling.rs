@@ -184,13 +184,14 @@ impl IdRanges {
     }
 
     fn join(&mut self, class: NumberClass, range: NumberRange) {
-        match self.numbers.binary_search_by_key(&class, |&(class, _)| class) {
-            Ok(at) => {
-                let (_, known) = &mut self.numbers[at];
-                known.low = known.low.min(range.low);
-                known.high = known.high.max(range.high);
+        // most numbers are large
+        let at = self.numbers.iter().rposition(|&(known, _)| known <= class);
+        match at.map(|at| &mut self.numbers[at]) {
+            Some((known, numbers)) if *known == class => {
+                numbers.low = numbers.low.min(range.low);
+                numbers.high = numbers.high.max(range.high);
             }
-            Err(at) => self.numbers.insert(at, (class, range)),
+            _ => self.numbers.insert(at.map_or(0, |at| at + 1), (class, range)),
         }
     }
 

@@ -8,24 +8,33 @@ use tracemill_tokenizer::Event;
 use tracemill_trace::observe::{EventRef, Look, Observer, PerInput, SealedChunk, Starter};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::{Holding, Quota};
+use tracemill_trace::run::memory::Lease;
 
-/// Observes processes with their names, threads and sampled times, and ranges of ids. Memory grows
-/// with threads, not with events or ids. Requires an index that reads times.
+/// Observes processes with their names, threads and sampled times, ranges of ids, and the offsets of
+/// pids and ids within their lease. Other memory grows with threads, not with events or ids.
+/// Requires an index that reads times.
 pub struct IdentityWatch {
     filter: Arc<IdFilter>,
     found: PerInput<Processes>,
     /// Heap bytes of all inputs except the last.
     earlier: u64,
+    /// Heap bytes of the offsets in all inputs except the last.
+    earlier_offsets: u64,
     holding: Holding,
 }
 
 impl IdentityWatch {
     /// Creates an observer whose memory counts against `quota`. Returns `None` if no id can be
-    /// renamed or labeled.
-    pub(crate) fn new(config: &Config, several: bool, quota: &Arc<Quota>) -> Option<Self> {
-        let filter = watched(several, &config.identity)?;
-        let holding = Holding::new(quota);
-        Some(IdentityWatch { filter, found: PerInput::default(), earlier: 0, holding })
+    /// renamed or labeled. `offsets` is for the offsets of values, if events are renamed.
+    pub(crate) fn new(
+        config: &Config,
+        several: bool,
+        quota: &Arc<Quota>,
+        offsets: Option<Lease>,
+    ) -> Option<Self> {
+        let filter = watched(several, &config.identity, offsets)?;
+        let (found, holding) = (PerInput::default(), Holding::new(quota));
+        Some(IdentityWatch { filter, found, earlier: 0, earlier_offsets: 0, holding })
     }
 
     pub(crate) fn into_processes(self) -> impl Iterator<Item = (u64, Processes)> {
@@ -50,12 +59,13 @@ impl Observer for IdentityWatch {
     }
 
     fn merge(&mut self, found: Box<ProcessFindings>, chunk: &SealedChunk<'_>) -> Result<(), Error> {
-        let IdentityWatch { found: all, earlier, holding, .. } = self;
+        let IdentityWatch { found: all, earlier, earlier_offsets, holding, .. } = self;
         let processes = all.at(chunk.base, |last| {
             last.finish();
             *earlier += last.heap();
+            *earlier_offsets += last.offsets.heap();
         });
-        processes.append(*found);
+        processes.append(*found, *earlier_offsets);
         holding.resize(*earlier + processes.heap(), THREADS)
     }
 }

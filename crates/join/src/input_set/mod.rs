@@ -160,7 +160,7 @@ impl InputSet {
 /// Creates the observers of a scan for an input set.
 pub fn observers<O: Observer>(sources: &[Source], config: &Config, observer: O) -> SetObservers<O> {
     let quota = Arc::new(config.limits.table_quota());
-    let watch = may_be_several(sources).then(|| input_watch(config, true, &quota));
+    let watch = may_be_several(sources).then(|| input_watch(config, true, &quota, None));
     let lease = config.limits.lease("chunks of CPU profiles", Share::of_index(3, 8));
     let streams = Streams::new(lease, &config.limits);
     RecordedOnly::new((streams, watch, observer))

@@ -10,16 +10,23 @@ use tracemill_trace::event::envelope::Document;
 use tracemill_trace::read::Inputs;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
+use tracemill_trace::run::memory::Lease;
 use tracemill_trace::store::Store;
 
 /// Observes the facts that are needed to join inputs. All commands decide by these facts, with
 /// [`decide_names`](crate::identity::decide_names) and [`Clocks`].
 pub type InputWatch = (Option<ClockWatch>, Option<IdentityWatch>, StreamWatch);
 
-/// Creates the observers. `several`: whether there are several inputs.
-pub fn input_watch(config: &Config, several: bool, quota: &Arc<Quota>) -> InputWatch {
+/// Creates the observers. `several` tells whether there are several inputs; `offsets` is for the
+/// offsets of pids and ids, if events are renamed.
+pub fn input_watch(
+    config: &Config,
+    several: bool,
+    quota: &Arc<Quota>,
+    offsets: Option<Lease>,
+) -> InputWatch {
     let clocks = ClockWatch::new(&config.clocks, several);
-    let identities = IdentityWatch::new(config, several, quota);
+    let identities = IdentityWatch::new(config, several, quota, offsets);
     (clocks, identities, StreamWatch::default())
 }
 

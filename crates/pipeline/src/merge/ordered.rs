@@ -88,7 +88,7 @@ impl Ordered {
         self.runs = self.runs.join(added, Order(&store), &limits.tmp_dir)?;
         // synthetic events have their new ids already
         let units = &mut self.renamed.names.rewrite.units;
-        units.push(RenamedUnit { base, ..RenamedUnit::default() });
+        units.push(RenamedUnit::unchanged(base));
         Ok((self, store))
     }
 

@@ -31,7 +31,9 @@ pub(super) fn observers(config: &Config, several: bool, viewer: bool) -> MergeOb
     let quota = Arc::new(config.limits.table_quota());
     let viewer = viewer.then(|| ViewerScan::new(config, &quota)).flatten();
     let repeated = RepeatWatch::new(&config.limits);
-    (input_watch(config, several, &quota), viewer, BrowserWatch::default(), repeated)
+    let offsets =
+        several.then(|| config.limits.lease("offsets of pids and ids", Share::of_index(1, 16)));
+    (input_watch(config, several, &quota, offsets), viewer, BrowserWatch::default(), repeated)
 }
 
 /// Creates the index of a merge, which shares its memory with `others`.
