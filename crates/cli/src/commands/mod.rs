@@ -44,7 +44,10 @@ pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
         #[cfg(feature = "view")]
         Verb::View(args) => view::run(args, messages),
         Verb::Show(args) => analysis::show(args, messages),
-        Verb::Top(args) => analysis::top(args, messages),
+        Verb::Top(args) => match args.by {
+            Some(by) => analysis::by_cause(args, by, messages),
+            None => analysis::top(args, messages),
+        },
         Verb::Tree(args) => analysis::tree(args, messages),
         Verb::Diff(args) => analysis::diff(args, messages),
         Verb::Report(args) => analysis::report(args, messages),

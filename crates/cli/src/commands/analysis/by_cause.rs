@@ -18,12 +18,13 @@ use tracemill_trace::run::words::{grouped, plural};
 /// Default number of rows in text.
 const ROWS: usize = 30;
 
-pub(super) fn by_cause(
+pub(in crate::commands) fn by_cause(
     args: &TopArgs,
     by: CauseKind,
     messages: &Messages,
 ) -> Result<Exit, Failure> {
     let TopArgs { input, part, picks, times, output, common, .. } = args;
+    args.refuse_export()?;
     let flags = Flags { verb: "top", input, common };
     let picked = Picked { part, picks, by: args.group_by, times, causes: true };
     let job = Job::picked(flags, output, picked, messages)?;

@@ -20,6 +20,7 @@ mod terminal;
 mod text;
 mod unit;
 
+pub(super) use by_cause::by_cause;
 pub(super) use calls::calls;
 pub(super) use diff::diff;
 pub(super) use event::{EventTime, event_window, refuse_streams};
@@ -246,9 +247,6 @@ pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> 
     args.refuse_export()?;
     if args.asynchronous {
         return async_table::async_table(args, messages);
-    }
-    if let Some(by) = args.by {
-        return by_cause::by_cause(args, by, messages);
     }
     let flags = Flags { verb: "top", input, common };
     let picked = Picked { part, picks, by: args.group_by, times, causes: false };
