@@ -47,7 +47,7 @@ use data::{csv, table_json};
 use text::{PageStyle, write_page};
 use tracemill_analysis::{
     Entries, GroupBy, Part, Query, ReadRules, Refusal, RowLimit, RowOrder, RowThreshold, Shape,
-    Trace, Wanted,
+    Trace,
 };
 use tracemill_join::config::Config;
 use tracemill_join::report::warning::Warning;
@@ -113,9 +113,8 @@ impl<'a> Job<'a> {
         messages: &'a Messages,
     ) -> Result<Self, Failure> {
         let Picked { part, picks, by, times, causes } = picked;
-        let rules = ReadRules { times: times.times(part)?, ..picks.read_rules(part, by) };
-        let wanted = Wanted { causes, report: causes || rules.wanted.report, ..rules.wanted };
-        let rules = ReadRules { wanted, ..rules };
+        let mut rules = ReadRules { times: times.times(part)?, ..picks.read_rules(part, by) };
+        rules.wanted.causes = causes;
         let job = Job::read(flags, output, rules, Some(part), messages)?;
         let job = Job { requested_rows: picks.asked_rows(), ..job };
         let is_whole = !part.has_window() && !picks.has_window();
