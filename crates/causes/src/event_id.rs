@@ -56,13 +56,23 @@ impl EventId {
                 EventId { thread, kind: entry.kind, value }
             }
             Some(number) => EventId::of_event(number, entry.kind),
-            None => EventId { thread: thread | PAIR, kind: entry.kind, value: entry.ts.to_bits() },
+            None => EventId::of_pair(thread, entry.kind, entry.ts),
         }
+    }
+
+    /// Returns the reference to a pair of B and E, by its thread, kind and start.
+    pub(crate) fn of_pair(thread: u32, kind: u32, ts: f64) -> Self {
+        EventId { thread: thread | PAIR, kind, value: ts.to_bits() }
     }
 
     /// Returns a key that sorts as the reference does.
     pub(crate) fn sort_key(self) -> [u64; 2] {
         [u64::from(self.thread) << 32 | u64::from(self.kind), self.value]
+    }
+
+    /// Returns the kind of the event with this [`EventId::sort_key`].
+    pub(crate) fn kind_of_key(key: [u64; 2]) -> u32 {
+        key[0] as u32
     }
 
     /// Returns the number of an event among all; `None` for pairs and calls.

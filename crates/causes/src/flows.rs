@@ -1,4 +1,4 @@
-//! Flows: events that the phases `s`, `t` and `f` connect (DevTools: `FlowsHandler`).
+//! Flows: events that the phases `s`, `t` and `f` connect, as DevTools finds them (`FlowsHandler`).
 //!
 //! ```text
 //!   s t f ── groups by (cat, name, id), open from s to f ──> bindings (thread, ts, cat) ─┐ sorted
@@ -12,6 +12,7 @@
 //!
 //! Cost: sorts of the phases and of the events bound to them, on disk beyond the lease.
 
+use crate::bloom_filter::BloomFilter;
 use crate::event_id::EventId;
 use crate::ordered::Ordered;
 use crate::sorted::{Row, SortedRows, Sorter};
@@ -21,14 +22,13 @@ use tracemill_analysis::value::space::{Space, rank};
 use tracemill_trace::Error;
 use tracemill_trace::record;
 use tracemill_trace::run::limits::Quota;
-use tracemill_trace::spill::hash::{HashSet, mix};
+use tracemill_trace::spill::hash::HashSet;
 
 record! {
     /// An event of a flow.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(crate) struct Member {
-        pub(crate) number: u64,
-        pub(crate) kind: u32,
+        pub(crate) id: EventId,
         /// Number of the text that links the event to others.
         pub(crate) text: u32,
         pub(crate) role: CauseRole,
@@ -38,11 +38,8 @@ record! {
 impl Member {
     fn of(event: &CauseEvent) -> Self {
         let text = if event.role == CauseRole::ScheduleAsync { event.id as u32 } else { 0 };
-        Member { number: event.number, kind: event.kind, text, role: event.role }
-    }
-
-    pub(crate) fn id(&self) -> EventId {
-        EventId::of_event(self.number, self.kind)
+        let id = EventId::of_event(event.number, event.kind);
+        Member { id, text, role: event.role }
     }
 }
 
@@ -58,7 +55,7 @@ pub(crate) struct Link {
 /// The flows of a trace, in the order of their first events.
 pub(crate) struct Flows {
     /// By order and sequence number of the first member, then by order.
-    members: SortedRows<3, Member>,
+    pub(crate) members: SortedRows<3, Member>,
 }
 
 impl Flows {
@@ -99,29 +96,6 @@ record! {
     }
 }
 
-/// A Bloom filter of binding keys: most events belong to no flow.
-struct MayBind(Vec<u64>);
-
-/// Words of the filter: 1 MiB.
-const WORDS: usize = 1 << 17;
-
-impl MayBind {
-    fn slot(key: [u64; 3]) -> (usize, u64) {
-        let hash = mix(mix(key[0], key[1]), key[2]);
-        ((hash >> 6) as usize % WORDS, 1 << (hash & 63))
-    }
-
-    fn insert(&mut self, key: [u64; 3]) {
-        let (word, bit) = MayBind::slot(key);
-        self.0[word] |= bit;
-    }
-
-    fn has(&self, key: [u64; 3]) -> bool {
-        let (word, bit) = MayBind::slot(key);
-        self.0[word] & bit != 0
-    }
-}
-
 /// Returns the thread, time and categories by which phases and events belong together.
 fn binding_key(trace: &Trace, event: &CauseEvent) -> [u64; 3] {
     let cat = trace.kinds()[event.kind as usize].cat;
@@ -140,7 +114,7 @@ pub(crate) fn flows(
     space: &Space,
     room: &Quota,
 ) -> Result<Flows, Error> {
-    let mut filter = MayBind(vec![0; WORDS]);
+    let mut filter = BloomFilter::default();
     let bindings = bindings(trace, events, &mut filter, space, room)?;
     let candidates = candidates(trace, events, &filter, space)?;
     let members = members(&bindings, &candidates, space)?;
@@ -152,13 +126,13 @@ pub(crate) fn flows(
 fn bindings(
     trace: &Trace,
     events: &Ordered<'_>,
-    filter: &mut MayBind,
+    filter: &mut BloomFilter,
     space: &Space,
     room: &Quota,
 ) -> Result<SortedRows<4, Binding>, Error> {
     let mut open: HashSet<Group> = HashSet::default();
     let mut bindings: Sorter<4, Binding> = space.sorter(8);
-    let phases = (0u64..).zip(events.iter()).filter(|(_, event)| event.role == CauseRole::Flow);
+    let phases = (0u64..).zip(events.iter()).filter(|(_, event)| event.role.is_phase_of_flow());
     for (order, event) in phases {
         let group = (event.kind, event.id, event.input);
         let is_open = match event.phase {
@@ -184,11 +158,11 @@ fn bindings(
 fn candidates(
     trace: &Trace,
     events: &Ordered<'_>,
-    filter: &MayBind,
+    filter: &BloomFilter,
     space: &Space,
 ) -> Result<SortedRows<4, Member>, Error> {
     let mut candidates: Sorter<4, Member> = space.sorter(8);
-    let others = (0u64..).zip(events.iter()).filter(|(_, event)| event.role != CauseRole::Flow);
+    let others = (0u64..).zip(events.iter()).filter(|(_, event)| !event.role.is_phase_of_flow());
     for (order, event) in others {
         let [thread, ts, cat] = binding_key(trace, &event);
         if filter.has([thread, ts, cat]) {

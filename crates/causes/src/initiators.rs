@@ -5,7 +5,9 @@
 //! | style recalculation | the last `ScheduleStyleRecalculation` of its frame |
 //! | layout | the last invalidation of its frame since the layout before; of an invalidation within a style recalculation, the initiator of that |
 //! | timer, idle callback, `postTask`, WebSocket | the event that installed, requested, scheduled or created it |
+//! | callback or creation of a resource in Node's async hooks | the event that created the resource, or the resource that triggered it |
 //! | event of a flow | the event before it in the flow |
+//! | kernel or memory copy on a GPU | the call that launched it, if it is the only call with its correlation id |
 //! | call of an asynchronous task | the call that scheduled the task |
 //!
 //! Later rows of the table win over earlier ones.
@@ -14,7 +16,9 @@ use crate::event_id::EventId;
 use crate::flows::Flows;
 use crate::ordered::Ordered;
 use crate::sorted::{Row, Sorter};
+use tracemill_analysis::Trace;
 use tracemill_analysis::events::causes::{CauseEvent, CauseRole};
+use tracemill_analysis::events::devices::{Correlated, DeviceEvent, Launches};
 use tracemill_analysis::value::space::Space;
 use tracemill_trace::Error;
 use tracemill_trace::record;
@@ -53,7 +57,8 @@ impl Linked {
         use CauseRole::*;
         let id = EventId::of_event(event.number, event.kind);
         match event.role {
-            ScheduleStyle | InstallTimer | RequestIdle | CreateSocket | ScheduleTask => {
+            ScheduleStyle | InstallTimer | RequestIdle | CreateSocket | ScheduleTask
+            | CreateResource => {
                 self.start = Some(id);
                 None
             }
@@ -71,8 +76,8 @@ impl Linked {
                 None
             }
             Layout => self.invalidation.take(),
-            FireTimer | FireIdle | UseSocket | RunTask => self.start,
-            Other | Flow | ScheduleAsync | RunAsync => None,
+            FireTimer | FireIdle | UseSocket | RunTask | UseResource => self.start,
+            _ => None,
         }
     }
 }
@@ -87,7 +92,8 @@ fn group(role: CauseRole) -> Option<u64> {
         RequestIdle | FireIdle => 2,
         CreateSocket | UseSocket => 3,
         ScheduleTask | RunTask => 4,
-        Other | Flow | ScheduleAsync | RunAsync => return None,
+        CreateResource | UseResource => 5,
+        _ => return None,
     })
 }
 
@@ -209,8 +215,22 @@ impl Initiators {
     /// Adds the initiators that flows name.
     pub(crate) fn follow(&mut self, flows: &Flows) -> Result<(), Error> {
         flows.links().try_for_each(|link| {
-            self.push(Initiated { event: link.event.id(), initiator: link.before.id() })
+            self.push(Initiated { event: link.event.id, initiator: link.before.id })
         })
+    }
+
+    /// Adds the calls that launched kernels and memory copies on GPUs.
+    pub(crate) fn launch(&mut self, trace: &Trace, space: &Space) -> Result<(), Error> {
+        let id = |event: &DeviceEvent| EventId::of_event(event.number, event.kind);
+        let mut launches = Launches::default();
+        for Correlated(event) in trace.correlated(space)?.iter() {
+            let is_launch = launches.take(&event);
+            let launch = launches.of(&event).filter(|launch| !is_launch && launch.count == 1);
+            if let Some(launch) = launch {
+                self.push(Initiated { event: id(&event), initiator: id(&launch.first) })?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns one initiator per event.

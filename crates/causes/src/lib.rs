@@ -1,5 +1,8 @@
 //! Why events ran: flows, initiators and stacks, as Chrome DevTools finds them.
 //!
+//! In traces of other producers, flows connect slices as in the Trace Event Format, kernels have
+//! their launch as initiator, and stacks continue with that of the initiator.
+//!
 //! ```text
 //!   events ──┬─ flows ──────────┬──────────────────────┬─> initiators
 //!            └─ linked by args ─┼──────────────────────┘       │
@@ -31,11 +34,15 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod bloom_filter;
+mod continued;
 mod event_id;
 mod flows;
 mod initiators;
 mod ordered;
+mod python;
 mod rows;
+mod slice_flows;
 mod sorted;
 mod stacks;
 mod tasks;
@@ -63,10 +70,11 @@ pub struct Causes {
 }
 
 impl Causes {
-    /// Finds initiators and stacks. With `as_devtools`, events that arrive late in the file cause
-    /// nothing, and ids of timers and tasks count across threads.
+    /// Finds initiators and stacks. With `as_devtools`, DevTools' rules apply to all traces, events
+    /// that arrive late in the file cause nothing, and ids of timers and tasks count across threads.
     ///
-    /// Cost: two walks over each flame chart, and sorts of the events that may be connected.
+    /// Cost: two or three walks over each flame chart, and sorts of the events that may be
+    /// connected.
     ///
     /// # Errors
     /// Returns an I/O error if a temporary file fails, or
@@ -79,11 +87,19 @@ impl Causes {
         let events = Ordered::new(trace, as_devtools, &space)?;
         let mut initiators = Initiators::new(&space);
         initiators.link(&events, as_devtools, &space)?;
+        if !as_devtools && !trace.follows_devtools {
+            initiators.follow(&slice_flows::flows(trace, &space)?)?;
+            initiators.launch(trace, &space)?;
+            let initiators = initiators.finish(&space)?;
+            let jumps = continued::jumps(trace, &initiators, &space)?;
+            let stacks = stacks::stacks(trace, &jumps, true, &space, &room)?;
+            return Ok(Causes { initiators, stacks });
+        }
         let flows = flows::flows(trace, &events, &space, &room)?;
         initiators.follow(&flows)?;
         let jumps = tasks::tasks(trace, &flows, &mut initiators, &space, &room)?;
         let initiators = initiators.finish(&space)?;
-        let stacks = stacks::stacks(trace, &jumps, &space, &room)?;
+        let stacks = stacks::stacks(trace, &jumps, false, &space, &room)?;
         Ok(Causes { initiators, stacks })
     }
 }

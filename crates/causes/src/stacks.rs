@@ -10,13 +10,14 @@
 //!   4        3       g        g … timer … f < main
 //! ```
 //!
-//! Stacks that share callers share nodes. A slot has the stack of an entry that scheduled a task: it
-//! may be found later than the stacks that continue with it.
+//! Stacks that share callers share nodes. A slot has the stack of an entry that scheduled a task, or
+//! that is an initiator: it may be found later than the stacks that continue with it.
 //!
 //! Cost: one walk over each flame chart; 8 bytes per distinct stack and its index, on disk beyond
 //! the lease; distinct functions in memory.
 
 use crate::event_id::EventId;
+use crate::python::PythonFunction;
 use crate::sorted::{Row, SortedRows, Sorter};
 use crate::tasks::Jump;
 use tracemill_analysis::entries::Entry;
@@ -43,7 +44,8 @@ record! {
     /// A node of the table of stacks.
     #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
     struct Node {
-        /// Number of the function; for a task [`TASK`] and the number of the text of its name.
+        /// Number of the function; for a task [`TASK`] and the number of the text of its name; for
+        /// an event with an initiator [`INITIATED`] and the slot of the initiator's stack.
         value: u32,
         /// Number of the calling stack; for a task the slot of the scheduler's stack.
         parent: u32,
@@ -52,6 +54,9 @@ record! {
 
 /// Flag of nodes of tasks.
 const TASK: u32 = 1 << 31;
+/// Flag of nodes of events with an initiator. The stack around the event comes first, then that of
+/// the initiator.
+const INITIATED: u32 = 1 << 30;
 /// Number of a missing text.
 const MISSING: u32 = u32::MAX;
 
@@ -97,13 +102,23 @@ record! {
     }
 }
 
+record! {
+    /// An entry with whose stack others continue.
+    #[derive(Clone, Copy, Debug, Default, PartialEq)]
+    struct Slot {
+        /// Number of the entry's stack.
+        stack: u32,
+        /// Number of the text of the name of the task, or of the entry.
+        task: u32,
+    }
+}
+
 /// The stacks of all entries.
 pub struct Stacks {
     texts: Names,
     frames: Vec<StackFrame>,
     nodes: SpillArray<Node>,
-    /// Stack of the entry of each slot.
-    slots: SpillArray<u32>,
+    slots: SpillArray<Slot>,
     /// Entries with a stack, by thread, then in pre-order.
     pub entries: SpilledVec<StackOf>,
     /// End of each thread's range in `entries`.
@@ -121,18 +136,24 @@ impl Stacks {
     /// Returns the number of the innermost function of a stack, also across tasks; `None` if there
     /// is no function. The function of a call itself is skipped.
     pub(crate) fn caller(&self, stack: StackId, is_call: bool) -> Option<u32> {
-        let (mut number, mut skip) = (stack.number, is_call);
-        while number != 0 {
-            let Node { value, parent } = self.nodes.get(number as usize)?;
-            if value & TASK != 0 {
-                number = self.slots.get(parent as usize)?;
-            } else if std::mem::take(&mut skip) {
-                number = parent;
-            } else {
-                return Some(value);
-            }
+        let (mut number, mut skip, mut initiator) = (stack.number, is_call, None);
+        loop {
+            let node = self.nodes.get(number as usize).filter(|_| number != 0);
+            let next = match node {
+                Some(Node { value, parent }) if value & TASK != 0 => Some(parent),
+                Some(Node { value, parent }) => {
+                    if value & INITIATED != 0 {
+                        initiator = initiator.or(Some(value & !INITIATED));
+                    } else if !std::mem::take(&mut skip) {
+                        return Some(value);
+                    }
+                    number = parent;
+                    continue;
+                }
+                None => None,
+            };
+            number = self.slots.get(initiator.take().or(next)? as usize)?.stack;
         }
-        None
     }
 
     /// Returns the function with a number.
@@ -154,23 +175,31 @@ impl Stacks {
     /// levels.
     pub fn levels(&self, stack: StackId, trace: &Trace, most: usize) -> Vec<Level> {
         let mut levels = vec![Level::default()];
-        let mut number = stack.number;
-        while number != 0 {
-            let Node { value, parent } = self.nodes.get(number as usize).unwrap_or_default();
-            if value & TASK == 0 {
-                let site = self.site(self.frames[value as usize]);
-                if let Some(level) = levels.last_mut() {
-                    level.sites.push(site);
+        let (mut number, mut initiator) = (stack.number, None);
+        loop {
+            let node = self.nodes.get(number as usize).filter(|_| number != 0);
+            let slot = |number: u32| self.slots.get(number as usize).unwrap_or_default();
+            let scheduler = match node {
+                Some(Node { value, parent }) if value & TASK != 0 => {
+                    Some(Slot { task: value & !TASK, ..slot(parent) })
                 }
-                number = parent;
-                continue;
-            }
+                Some(Node { value, parent }) => {
+                    if value & INITIATED != 0 {
+                        initiator = initiator.or_else(|| Some(slot(value & !INITIATED)));
+                    } else if let Some(level) = levels.last_mut() {
+                        level.sites.push(self.site(self.frames[value as usize]));
+                    }
+                    number = parent;
+                    continue;
+                }
+                None => None,
+            };
+            let Some(Slot { stack, task }) = initiator.take().or(scheduler) else { break };
             if levels.len() == most {
                 break;
             }
-            let task = Some(trace.names().text(value & !TASK));
-            levels.push(Level { task, sites: Vec::new() });
-            number = self.slots.get(parent as usize).unwrap_or_default();
+            levels.push(Level { task: Some(trace.names().text(task)), sites: Vec::new() });
+            number = stack;
         }
         levels
     }
@@ -197,7 +226,14 @@ struct Builder<'r> {
     room: &'r Quota,
 }
 
-impl Builder<'_> {
+impl<'r> Builder<'r> {
+    fn new(space: &Space, room: &'r Quota) -> Result<Self, Error> {
+        let mut nodes: SpillArray<Node> = space.array(4);
+        nodes.push(Node::default())?;
+        let (texts, frames, numbers) = Default::default();
+        Ok(Builder { texts, frames, numbers, nodes, index: space.index(4), room })
+    }
+
     /// Returns the stack of a node, adding the node if it is new.
     fn node(&mut self, node: Node) -> Result<u32, Error> {
         let hash = mix(u64::from(node.value) << 32 | u64::from(node.parent), 0x9E37_79B9_7F4A_7C15);
@@ -236,6 +272,15 @@ impl Builder<'_> {
         self.frame(StackFrame { function, url, line, column }).map(Some)
     }
 
+    /// Returns the number of a Python function.
+    fn python(&mut self, python: PythonFunction<'_>) -> Result<u32, Error> {
+        let mut text = |text: Option<&[u8]>| text.map_or(MISSING, |text| self.texts.number(text));
+        let line = python.line.map(|line| line.to_string());
+        let function = text(Some(python.function));
+        let [url, line] = [python.url, line.as_deref().map(str::as_bytes)].map(text);
+        self.frame(StackFrame { function, url, line, column: MISSING })
+    }
+
     /// Puts the call sites that an event carries over the stack around it. They replace as many
     /// calls, or come before everything if there are none (DevTools: `StackTraceForEvent.get`).
     fn put_over(&mut self, stack: u32, carried: &[u8]) -> Result<u32, Error> {
@@ -257,7 +302,7 @@ impl Builder<'_> {
     /// Returns the stack below the innermost call of a task's calls; `None` if there is no call.
     fn call(&self, stack: u32) -> Option<u32> {
         let node = self.nodes.get(stack as usize).filter(|_| stack != 0)?;
-        (node.value & TASK == 0).then_some(node.parent)
+        (node.value & (TASK | INITIATED) == 0).then_some(node.parent)
     }
 }
 
@@ -270,9 +315,9 @@ record! {
     }
 }
 
-/// The schedulers of tasks by position, and the entries that continue with their stacks.
+/// The entries with slots by position, and the entries that continue with their stacks.
 struct Schedulers {
-    /// [`key`](crate::tasks::Position::key) of each scheduler, in order.
+    /// [`key`](crate::tasks::Position::key) of the entry of each slot, in order.
     slots: SpilledVec<u64>,
     /// By [`key`](crate::tasks::Position::key) of the entry.
     jumps: SortedRows<1, ToSlot>,
@@ -298,7 +343,8 @@ impl Schedulers {
     }
 }
 
-/// Finds the stacks of all entries; `jumps` are the asynchronous tasks.
+/// Finds the stacks of all entries. `jumps` are the asynchronous tasks of V8, or `by_format` the
+/// initiators of events.
 ///
 /// # Errors
 /// Returns an I/O error if a temporary file fails, or
@@ -306,20 +352,15 @@ impl Schedulers {
 pub(crate) fn stacks(
     trace: &Trace,
     jumps: &SortedRows<1, Jump>,
+    by_format: bool,
     space: &Space,
     room: &Quota,
 ) -> Result<Stacks, Error> {
     let schedulers = Schedulers::of(jumps, space)?;
-    let mut builder = Builder {
-        texts: Names::default(),
-        frames: Vec::new(),
-        numbers: HashMap::default(),
-        nodes: space.array(4),
-        index: space.index(4),
-        room,
-    };
-    builder.nodes.push(Node::default())?;
-    let mut slots: SpillArray<u32> = space.array(16);
+    let mut builder = Builder::new(space, room)?;
+    let mut calls =
+        Calls { trace, by_format, of_kinds: HashMap::default(), of_profile: HashMap::default() };
+    let mut slots: SpillArray<Slot> = space.array(16);
     let mut entries: SpillVec<StackOf> = space.spool(4);
     let mut ends = Vec::with_capacity(trace.threads.len());
     let mut jumps = schedulers.jumps.iter().peekable();
@@ -330,26 +371,30 @@ pub(crate) fn stacks(
             continue;
         }
         let track = trace.track(thread)?;
-        let mut functions: HashMap<u32, Option<u32>> = HashMap::default();
+        calls.of_profile.clear();
         let mut open: Vec<u32> = Vec::new();
         for (ordinal, placed) in (0u32..).zip(track.entries()) {
             let position = u64::from(number) << 32 | u64::from(ordinal);
             open.truncate(placed.depth as usize);
             let entry = placed.entry;
             while jumps.next_if(|row| row.key[0] < position).is_some() {}
-            let mut stack = match jumps.next_if(|row| row.key[0] == position) {
-                Some(Row { value: ToSlot { slot, task }, .. }) => {
-                    builder.node(Node { value: task | TASK, parent: slot })?
-                }
-                None => open.last().copied().unwrap_or(0),
-            };
-            if let Some(value) = call_of(trace, thread, &entry, &mut functions, &mut builder)? {
+            let mut stack = open.last().copied().unwrap_or(0);
+            if let Some(Row { value, .. }) = jumps.next_if(|row| row.key[0] == position) {
+                let ToSlot { slot, task } = value;
+                stack = builder.node(match by_format {
+                    true => Node { value: slot | INITIATED, parent: stack },
+                    false => Node { value: task | TASK, parent: slot },
+                })?;
+            }
+            if let Some(value) = calls.of(thread, &entry, &mut builder)? {
                 stack = builder.node(Node { value, parent: stack })?;
             }
             open.push(stack);
             if let Some((slot, _)) = wanted.next_if(|(_, wanted)| *wanted == position) {
-                slots.resize(slot as usize + 1, 0)?;
-                slots.set(slot as usize, stack);
+                slots.resize(slot as usize + 1, Slot::default())?;
+                let task =
+                    if entry.is_call() { 0 } else { trace.kinds()[entry.kind as usize].name };
+                slots.set(slot as usize, Slot { stack, task });
             }
             let carried = trace.carried_stack(&entry);
             let all = if carried.is_empty() { stack } else { builder.put_over(stack, carried)? };
@@ -363,20 +408,43 @@ pub(crate) fn stacks(
     Ok(Stacks { texts, frames, nodes, slots, entries: entries.finish()?, ends })
 }
 
-/// Returns the number of the function of a call; `None` for events and native functions.
-fn call_of(
-    trace: &Trace,
-    thread: &Thread,
-    entry: &Entry,
-    functions: &mut HashMap<u32, Option<u32>>,
-    builder: &mut Builder<'_>,
-) -> Result<Option<u32>, Error> {
-    let Some(model) = thread.model().filter(|_| entry.is_call()) else { return Ok(None) };
-    let function = model.node(entry.kind).frame;
-    if let Some(&number) = functions.get(&function) {
-        return Ok(number);
+/// The numbers of the functions of calls.
+struct Calls<'t> {
+    trace: &'t Trace,
+    /// Whether slices of Python functions are calls.
+    by_format: bool,
+    of_kinds: HashMap<u32, Option<u32>>,
+    /// By function of the profile of the thread.
+    of_profile: HashMap<u32, Option<u32>>,
+}
+
+impl Calls<'_> {
+    /// Returns the number of the function of a call; `None` for other events and native functions.
+    fn of(
+        &mut self,
+        thread: &Thread,
+        entry: &Entry,
+        builder: &mut Builder<'_>,
+    ) -> Result<Option<u32>, Error> {
+        let (trace, kind) = (self.trace, entry.kind);
+        let Some(model) = thread.model().filter(|_| entry.is_call()) else {
+            return match self.of_kinds.get(&kind) {
+                _ if !self.by_format => Ok(None),
+                Some(&number) => Ok(number),
+                None => {
+                    let function = PythonFunction::of(trace.kinds()[kind as usize], trace.names());
+                    let number = function.map(|function| builder.python(function)).transpose()?;
+                    self.of_kinds.insert(kind, number);
+                    Ok(number)
+                }
+            };
+        };
+        let function = model.node(kind).frame;
+        if let Some(&number) = self.of_profile.get(&function) {
+            return Ok(number);
+        }
+        let number = builder.function(&model.frame(kind), trace.names())?;
+        self.of_profile.insert(function, number);
+        Ok(number)
     }
-    let number = builder.function(&model.frame(entry.kind), trace.names())?;
-    functions.insert(function, number);
-    Ok(number)
 }

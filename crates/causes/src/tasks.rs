@@ -43,7 +43,7 @@ impl Position {
 
     /// Returns whether the entry begins before another one. The entries around an entry do, so a
     /// chain of such entries ends.
-    fn is_before(self, other: Position) -> bool {
+    pub(crate) fn is_before(self, other: Position) -> bool {
         (rank(self.ts), self.key()) < (rank(other.ts), other.key())
     }
 }
@@ -87,11 +87,12 @@ record! {
 }
 
 record! {
-    /// The continuation of the stack of an entry: that of the scheduler of a task.
+    /// The continuation of the stack of an entry: that of the scheduler of a task, or of the entry's
+    /// initiator.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(crate) struct Jump {
         pub(crate) to: Position,
-        /// Number of the text of the task's name.
+        /// Number of the text of the name of the task or initiator.
         pub(crate) task: u32,
     }
 }
@@ -133,13 +134,13 @@ fn pairs(flows: &Flows, space: &Space, room: &Quota) -> Result<SortedRows<2, Pai
     let firsts = flows.links().filter(|link| link.is_first);
     for (order, link) in (0u64..).zip(firsts) {
         let schedule = match link.before.role {
-            CauseRole::ScheduleAsync => Some((link.before.number, link.before.text)),
-            CauseRole::RunAsync => schedules.get(&link.before.number).copied(),
+            CauseRole::ScheduleAsync => Some((link.before.id.value, link.before.text)),
+            CauseRole::RunAsync => schedules.get(&link.before.id.value).copied(),
             _ => None,
         };
         if let Some((schedule, task)) = schedule.filter(|_| link.event.role == CauseRole::RunAsync)
         {
-            let run = link.event.number;
+            let run = link.event.id.value;
             schedules.insert(run, (schedule, task));
             room.check((schedules.capacity() * 25) as u64, "runs of asynchronous tasks")?;
             pairs

@@ -4,11 +4,14 @@
 //! The crate `tracemill-causes` joins them to flows and initiators.
 
 use crate::value::args::CauseArgs;
-use crate::value::record::ChunkPosition;
+use crate::value::clock::Clock;
+use crate::value::record::{ChunkPosition, Record};
 use crate::value::shortest;
 use crate::value::typed::decode_short;
+use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::names::Names;
+use tracemill_trace::json::member;
 use tracemill_trace::observe::EventRef;
 use tracemill_trace::record;
 
@@ -18,8 +21,16 @@ pub enum CauseRole {
     /// An event that only flows can connect.
     #[default]
     Other,
-    /// A start, step or end of a flow.
+    /// A start, step or end of a flow. It binds to the event around it.
     Flow,
+    /// An end of a flow that binds to the next event.
+    FlowToNext,
+    /// A complete or begin event that starts the flow of its `bind_id`.
+    StartFlow,
+    /// A complete or begin event that continues the flow of its `bind_id`.
+    StepFlow,
+    /// A complete or begin event that ends the flow of its `bind_id`.
+    EndFlow,
     /// Schedules a style recalculation of a frame.
     ScheduleStyle,
     /// Recalculates the styles of a frame.
@@ -48,20 +59,28 @@ pub enum CauseRole {
     ScheduleAsync,
     /// Runs an asynchronous task of V8.
     RunAsync,
+    /// Creates an asynchronous resource of Node.
+    CreateResource,
+    /// Runs a callback of an asynchronous resource of Node, or creates another one because of it.
+    UseResource,
 }
 
 record! {
     enum CauseRole {
-        Other, Flow, ScheduleStyle, RecalculateStyle, InvalidateLayout, Layout, InstallTimer, FireTimer, RequestIdle, FireIdle,
-        CreateSocket, UseSocket, ScheduleTask, RunTask, ScheduleAsync, RunAsync,
+        Other, Flow, FlowToNext, StartFlow, StepFlow, EndFlow, ScheduleStyle, RecalculateStyle, InvalidateLayout, Layout,
+        InstallTimer, FireTimer, RequestIdle, FireIdle, CreateSocket, UseSocket, ScheduleTask, RunTask, ScheduleAsync, RunAsync,
+        CreateResource, UseResource,
     }
 }
 
 impl CauseRole {
-    /// Returns the role of events with this name, if their phase is right too.
-    pub(crate) fn of(name: &[u8]) -> Self {
+    /// Returns the role of events with this name and categories, if their phase is right too.
+    pub(crate) fn of(name: &[u8], cats: &[u8]) -> Self {
         use CauseRole::*;
+        let is_hook = cats.split(|&byte| byte == b',').any(|cat| cat == b"node.async_hooks");
         match name {
+            _ if is_hook && name.ends_with(b"_CALLBACK") => UseResource,
+            _ if is_hook => CreateResource,
             b"ScheduleStyleRecalculation" => ScheduleStyle,
             b"UpdateLayoutTree" => RecalculateStyle,
             b"InvalidateLayout" => InvalidateLayout,
@@ -84,6 +103,42 @@ impl CauseRole {
         }
     }
 
+    /// Returns whether the event is a phase of a flow: `s`, `t` or `f`.
+    pub fn is_phase_of_flow(self) -> bool {
+        matches!(self, CauseRole::Flow | CauseRole::FlowToNext)
+    }
+
+    /// Returns whether events with a `bind_id` have the role.
+    fn has_bind_id(self) -> bool {
+        matches!(self, CauseRole::StartFlow | CauseRole::StepFlow | CauseRole::EndFlow)
+    }
+
+    fn is_of_hooks(self) -> bool {
+        matches!(self, CauseRole::CreateResource | CauseRole::UseResource)
+    }
+
+    /// Returns the role of an event whose name has the role `of_name`.
+    fn of_event(event: &Event<'_>, of_name: CauseRole) -> Self {
+        let is = |key: &[u8], value: &[u8]| member(event.bytes, key) == Some(value);
+        match event.phase() {
+            b's' | b't' => CauseRole::Flow,
+            b'f' if is(b"bp", b"\"e\"") => CauseRole::Flow,
+            b'f' => CauseRole::FlowToNext,
+            b'b' if of_name.is_of_hooks() => of_name,
+            b'X' | b'B' if of_name == CauseRole::Other && event.field(Field::BindId).is_some() => {
+                match (is(b"flow_in", b"true"), is(b"flow_out", b"true")) {
+                    (true, true) => CauseRole::StepFlow,
+                    (true, false) => CauseRole::EndFlow,
+                    (false, true) => CauseRole::StartFlow,
+                    (false, false) => CauseRole::Other,
+                }
+            }
+            b'X' if !of_name.is_of_hooks() => of_name,
+            _ if of_name.is_complete() || of_name.is_of_hooks() => CauseRole::Other,
+            _ => of_name,
+        }
+    }
+
     /// Returns whether DevTools takes the role only from complete events.
     fn is_complete(self) -> bool {
         matches!(self, CauseRole::FireTimer | CauseRole::FireIdle | CauseRole::RunTask)
@@ -102,7 +157,7 @@ impl CauseRole {
             CreateSocket | UseSocket => data().map(|data| &data.identifier),
             ScheduleTask | RunTask => data().map(|data| &data.task_id),
             ScheduleAsync => Some(&args.task_name),
-            Other | Flow | RunAsync => None,
+            _ => None,
         }
     }
 }
@@ -115,11 +170,13 @@ record! {
         pub number: u64,
         /// Offset of the event in the address space of the inputs.
         pub offset: u64,
-        /// Microseconds as written.
+        /// Start in microseconds as written, or in ticks (time units of the trace's clock) after
+        /// placing.
         pub ts: f64,
-        /// Duration in microseconds; 0 if missing.
+        /// Duration in the unit of `ts`; 0 if missing.
         pub dur: f64,
-        /// Id of a flow. Elsewhere the number of the text that links it to other events, or 0.
+        /// Id of a flow or of an asynchronous resource. Elsewhere the number of the text that links
+        /// the event to others, or 0.
         pub id: u64,
         /// Number of the kind.
         pub kind: u32,
@@ -127,6 +184,8 @@ record! {
         pub thread: u32,
         /// Number of the input.
         pub input: u32,
+        /// Nanoseconds that `ts` as written cannot represent.
+        pub(crate) rest: i32,
         /// Part of the event in causes.
         pub role: CauseRole,
         /// The `ph`.
@@ -144,18 +203,14 @@ impl CauseEvent {
         names: &mut Names,
     ) -> Option<Self> {
         let EventRef { number, offset, .. } = *at;
-        let phase = event.phase();
         let ts = crate::value::micros(event, Field::Ts)?;
-        let role = match phase {
-            b's' | b't' | b'f' => CauseRole::Flow,
-            b'X' => kind_role,
-            _ if kind_role.is_complete() => CauseRole::Other,
-            _ => kind_role,
-        };
+        let role = CauseRole::of_event(event, kind_role);
         let dur = crate::value::micros(event, Field::Dur).unwrap_or(0.0);
         let id = match role {
-            CauseRole::Flow => flow_id(event, names),
             CauseRole::Other | CauseRole::RunAsync => 0,
+            _ if role.is_phase_of_flow() => flow_id(event.field(Field::Id), names),
+            _ if role.has_bind_id() => flow_id(event.field(Field::BindId), names),
+            _ if role.is_of_hooks() => event.field(Field::Id).and_then(resource).unwrap_or(0),
             _ => {
                 let args: CauseArgs = decode_short(event.field(Field::Args).unwrap_or_default());
                 role.link(&args).map_or(0, |value| u64::from(names.number(&value.template())))
@@ -163,17 +218,45 @@ impl CauseEvent {
         };
         let [pid, tid] =
             [Field::Pid, Field::Tid].map(|field| event.field(field).unwrap_or_default());
-        let thread = names.number(&[pid, b"\0", tid].concat());
-        Some(CauseEvent { number, offset, ts, dur, id, kind, thread, input: 0, role, phase })
+        let thread = names.number(&thread_text(pid, tid));
+        let (phase, rest) = (event.phase(), 0);
+        Some(CauseEvent { number, offset, ts, dur, id, kind, thread, input: 0, rest, role, phase })
+    }
+
+    /// Sets the nanoseconds that `ts` cannot represent.
+    pub(crate) fn with_rest(self, nanos: i64) -> Self {
+        CauseEvent { rest: nanos as i32, ..self }
+    }
+
+    /// Returns the event that creates a resource of Node as a use of the resource that triggers it.
+    pub(crate) fn triggered(&self, event: &Event<'_>) -> Option<Self> {
+        if self.role != CauseRole::CreateResource {
+            return None;
+        }
+        let args: CauseArgs = decode_short(event.field(Field::Args)?);
+        let trigger = args.data.0?.trigger_async_id.number()?;
+        Some(CauseEvent { id: trigger as u64, role: CauseRole::UseResource, ..*self })
+    }
+
+    /// Converts the times as written to the trace's clock.
+    pub(crate) fn placed(self, clock: Clock, place: &InputPlace) -> Self {
+        let CauseEvent { number, ts, dur, kind, phase, rest, .. } = self;
+        let mut record = Record::new(ts, dur, kind, 0, number, phase).with_rest(rest.into());
+        match clock.origin() {
+            Some(_) => clock.place(&mut record, place.offset()),
+            None => record.ts = place.moved(ts),
+        }
+        CauseEvent { ts: record.ts, dur: record.dur, ..self }
     }
 
     /// Returns the event after the earlier events of its input, with numbers of the merged tables.
     pub(crate) fn after(self, chunk: ChunkPosition, kind: u32, texts: &[u32]) -> Self {
         let text = |number: u64| u64::from(texts[number as usize]);
         let id = match self.role {
-            CauseRole::Flow if self.id & TEXT == 0 => self.id,
-            CauseRole::Flow => text(self.id & !TEXT) | TEXT,
-            _ => text(self.id),
+            role if role.is_of_hooks() => self.id,
+            role if !(role.is_phase_of_flow() || role.has_bind_id()) => text(self.id),
+            _ if self.id & TEXT == 0 => self.id,
+            _ => text(self.id & !TEXT) | TEXT,
         };
         CauseEvent {
             number: self.number + chunk.first,
@@ -186,12 +269,22 @@ impl CauseEvent {
     }
 }
 
+/// Returns the text of a thread in [`CauseEvent::thread`].
+pub fn thread_text(pid: &[u8], tid: &[u8]) -> Vec<u8> {
+    [pid, b"\0", tid].concat()
+}
+
+/// Returns the id of an asynchronous resource of Node: a string with a hexadecimal number.
+fn resource(id: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(id).ok()?.trim_matches('"');
+    u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
+}
+
 /// Flag of flow ids that are numbers of texts.
 const TEXT: u64 = 1 << 63;
 
 /// Returns the id of a flow: an integer itself, or the number of its text.
-fn flow_id(event: &Event<'_>, names: &mut Names) -> u64 {
-    let id = event.field(Field::Id);
+fn flow_id(id: Option<&[u8]>, names: &mut Names) -> u64 {
     let digits = id.filter(|id| id.len() < 16).and_then(|id| std::str::from_utf8(id).ok());
     match digits.and_then(|digits| digits.parse::<u64>().ok()) {
         Some(number) => number,

@@ -7,6 +7,7 @@ use crate::value::record::ChunkPosition;
 use std::collections::BTreeMap;
 use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field, nanos, number_text, parse};
+use tracemill_trace::order::Keyed;
 use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
@@ -55,8 +56,8 @@ record! {
         pub role: Role,
         /// Index of the track of the event's thread.
         pub lane: u32,
-        /// Index of the event's name in the table of texts.
-        pub name: u32,
+        /// Index of the event's kind.
+        pub kind: u32,
         /// Stream of the device; 0 for events of the host.
         pub stream: u32,
         /// Index of the input, within which correlation ids are valid.
@@ -81,7 +82,7 @@ impl DeviceEvent {
         event: &Event<'_>,
         role: Role,
         lane: u32,
-        name: u32,
+        kind: u32,
         number_in: u64,
     ) -> Option<Self> {
         let time = |field| {
@@ -104,7 +105,7 @@ impl DeviceEvent {
         Some(DeviceEvent {
             role,
             lane,
-            name,
+            kind,
             stream: stream.unwrap_or(0),
             input: 0,
             recording: 0,
@@ -115,15 +116,85 @@ impl DeviceEvent {
         })
     }
 
-    /// Converts the numbers of a chunk's event (event, track and name) to numbers of the trace.
-    pub(crate) fn behind(self, chunk: ChunkPosition, lanes: &[u32], texts: &[u32]) -> Self {
+    /// Converts the numbers of a chunk's event (event, track and kind) to numbers of the trace.
+    pub(crate) fn behind(self, chunk: ChunkPosition, lanes: &[u32], kinds: &[u32]) -> Self {
         DeviceEvent {
             lane: lanes[self.lane as usize],
-            name: texts[self.name as usize],
+            kind: kinds[self.kind as usize],
             input: chunk.input as u32,
             number: self.number + chunk.first,
             ..self
         }
+    }
+}
+
+/// A GPU event or launch that sorts by correlation id. Launches come before launched events.
+#[derive(Clone, Copy, Debug)]
+pub struct Correlated(pub DeviceEvent);
+
+record! { impl Correlated { 0: DeviceEvent } }
+
+impl Keyed for Correlated {
+    type Key = (u32, u64, Role, u64);
+
+    fn key(&self) -> Self::Key {
+        let DeviceEvent { recording, correlation, role, number, .. } = self.0;
+        (recording, correlation, role, number)
+    }
+}
+
+/// The launches of one correlation id in one input.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch {
+    /// The launch that starts first.
+    pub first: DeviceEvent,
+    /// Number of launches.
+    pub count: u64,
+}
+
+/// The launches of one correlation id.
+#[derive(Debug, Default)]
+pub struct Launches {
+    /// Recording and correlation id.
+    id: Option<(u32, u64)>,
+    by_input: Vec<Launch>,
+}
+
+impl Launches {
+    /// Takes the next event in the order of [`Correlated`]. Returns whether the event is a launch.
+    pub fn take(&mut self, event: &DeviceEvent) -> bool {
+        let id = (event.recording, event.correlation);
+        if self.id.replace(id) != Some(id) {
+            self.by_input.clear();
+        }
+        if event.role != Role::Launch {
+            return false;
+        }
+        match self.by_input.iter_mut().find(|launch| launch.first.input == event.input) {
+            Some(Launch { first, count }) => {
+                *count += 1;
+                if event.ts < first.ts {
+                    *first = *event;
+                }
+            }
+            None => self.by_input.push(Launch { first: *event, count: 1 }),
+        }
+        true
+    }
+
+    /// Returns the launches of the kernel or memory copy that was just taken.
+    ///
+    /// Launches in the kernel's input count first. Without one, launches in another input count,
+    /// if no other input has launches.
+    pub fn of(&self, kernel: &DeviceEvent) -> Option<Launch> {
+        if kernel.correlation == NO_CORRELATION {
+            return None;
+        }
+        let launch = self.by_input.iter().find(|launch| launch.first.input == kernel.input);
+        launch.copied().or(match self.by_input[..] {
+            [launch] => Some(launch),
+            _ => None,
+        })
     }
 }
 

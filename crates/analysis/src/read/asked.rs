@@ -4,7 +4,7 @@ use crate::events::bounds::Bounding;
 use crate::events::causes::CauseRole;
 use crate::events::compiled::is_named_as_sum;
 use crate::events::details::Sought;
-use crate::events::kinds::Kinds;
+use crate::events::kinds::{Kind, Kinds, NO_CAT};
 use crate::trace::ReadRules;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::mix;
@@ -27,7 +27,9 @@ pub(crate) struct Asked {
 
 impl Asked {
     pub(crate) fn of(kind: u32, kinds: &Kinds, names: &Names, rules: ReadRules) -> Self {
-        let name = names.bytes_of(kinds.all[kind as usize].name);
+        let Kind { name, cat } = kinds.all[kind as usize];
+        let name = names.bytes_of(name);
+        let cats = if cat == NO_CAT { b"" } else { names.bytes_of(cat) };
         Asked {
             sought: [b'X', b'I', b'B']
                 .map(|phase| Sought::of(phase, name, rules.wanted, !rules.as_devtools)),
@@ -37,7 +39,7 @@ impl Asked {
                 false => Bounding::Drawn,
             },
             may_be_sum: rules.wanted.report && is_named_as_sum(name),
-            role: CauseRole::of(name),
+            role: CauseRole::of(name, if rules.as_devtools { b"" } else { cats }),
             may_lack: !rules.ignore_refusals && may_lack(name),
         }
     }

@@ -223,7 +223,7 @@ impl Facts {
         self.requests.append(later.requests, chunk.first);
         self.included.append(later.included, chunk.first, &texts, &lanes);
         for device in later.devices {
-            devices.push(device.behind(chunk, &lanes, &texts))?;
+            devices.push(device.behind(chunk, &lanes, &kinds))?;
         }
         for cause in later.causes {
             causes.push(cause.after(chunk, kinds[cause.kind as usize], &texts))?;
@@ -337,7 +337,12 @@ impl Facts {
     fn note_cause(&mut self, event: &Event<'_>, at: &EventRef) {
         let kind = self.kind(event);
         let role = self.properties(kind).role;
-        self.causes.extend(CauseEvent::of(event, at, role, kind, &mut self.names));
+        let Some(cause) = CauseEvent::of(event, at, role, kind, &mut self.names) else {
+            return;
+        };
+        let rest = if cause.ts.abs() < FAR { 0 } else { rest_of(event, cause.ts) };
+        self.causes.push(cause.with_rest(rest));
+        self.causes.extend(cause.triggered(event));
     }
 
     /// Adds an event, the `number_in`th of its chunk.
@@ -403,11 +408,11 @@ impl Facts {
         let lane = self.lane(0, id(Field::Pid), id(Field::Tid));
         let record = Record::new(ts, dur, kind, details, number_in, phase);
         self.lanes[lane].records.push(record.with_rest(rest));
-        if self.rules.wanted.report
+        if (self.rules.wanted.report || self.rules.wanted.causes)
             && phase == b'X'
             && let Some(role) = self.role(kind)
         {
-            let device_event = DeviceEvent::of(event, role, lane as u32, name, number_in);
+            let device_event = DeviceEvent::of(event, role, lane as u32, kind, number_in);
             self.devices.extend(device_event);
         }
     }

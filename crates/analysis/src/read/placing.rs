@@ -2,13 +2,17 @@
 
 use crate::entries::sorting::Sorting;
 use crate::events::bounds::{Bounds, TraceBounds};
+use crate::events::causes::{CauseEvent, thread_text};
 use crate::events::meta::Meta;
 use crate::read::facts::Facts;
 use crate::value::clock::{Clock, FAR, Times, nanos_of, written};
 use crate::value::record::Record;
 use crate::value::space::Space;
 use tracemill_join::input_set::{InputPlace, InputSet};
+use tracemill_trace::event::names::Names;
 use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::hash::HashMap;
+use tracemill_trace::spill::{SpillVec, SpilledVec};
 
 /// Returns the clock of the trace. If its times are exact, they begin with the first event or
 /// profile.
@@ -29,6 +33,44 @@ pub(crate) fn clock_of(facts: &Facts, meta: &Meta, inputs: &InputSet, times: Tim
     Clock::exact(started.or(first).unwrap_or(0))
 }
 
+/// Returns whether the pids and times of all tracks stay as written.
+fn is_as_written<'p>(
+    moved: &[(u32, usize)],
+    clock: Clock,
+    place: impl Fn(usize) -> &'p InputPlace,
+) -> bool {
+    clock.origin().is_none() && moved.iter().all(|(_, input)| place(*input).is_as_written())
+}
+
+/// Sets the final thread and time of each event that may cause others.
+///
+/// Cost: copies the events, unless nothing changes.
+pub(crate) fn causes_on_clock<'p>(
+    mut events: SpillVec<CauseEvent>,
+    names: &mut Names,
+    moved: &[(u32, usize)],
+    clock: Clock,
+    place: impl Fn(usize) -> &'p InputPlace,
+    space: &Space,
+) -> Result<SpilledVec<CauseEvent>, Error> {
+    if is_as_written(moved, clock, &place) {
+        return events.finish();
+    }
+    let mut threads: HashMap<(u32, u32), u32> = HashMap::default();
+    let mut to = space.spool(8);
+    events.drain(|event| {
+        let place = place(event.input as usize);
+        let thread = *threads.entry((event.input, event.thread)).or_insert_with(|| {
+            let text = names.bytes_of(event.thread);
+            let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
+            let tid = text.get(end + 1..).unwrap_or_default();
+            names.number(&thread_text(place.pid(&text[..end]), tid))
+        });
+        to.push(CauseEvent { thread, ..event.placed(clock, place) })
+    })?;
+    to.finish()
+}
+
 /// Sets the final track and time of each record. `moved` holds the new track and the input of each
 /// old track.
 ///
@@ -43,11 +85,10 @@ pub(crate) fn on_clock<'p>(
     place: impl Fn(usize) -> &'p InputPlace,
     space: &Space,
 ) -> Result<(Sorting, Bounds), Error> {
-    let is_as_written = |(number, &(lane, input)): (usize, &(u32, usize))| {
-        number == lane as usize && place(input).is_as_written()
-    };
     let Some(origin) = clock.origin() else {
-        if moved.iter().enumerate().all(is_as_written) {
+        if is_as_written(moved, clock, &place)
+            && (0u32..).zip(moved).all(|(number, (lane, _))| number == *lane)
+        {
             return Ok((sorting, facts.bounds.events));
         }
         let sorting = sorting.moved(space, |filed| {

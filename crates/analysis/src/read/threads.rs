@@ -11,7 +11,7 @@ use crate::profile::maps::{Mapper, SourceMaps};
 use crate::profile::model::Model;
 use crate::profile::samples::{Sample, Samples};
 use crate::read::facts::{Facts, Lane};
-use crate::read::placing::{clock_of, on_clock};
+use crate::read::placing::{causes_on_clock, clock_of, on_clock};
 use crate::read::reading::Reading;
 use crate::read::refused::refusals;
 use crate::trace::profiles::{Chosen, ProfileRoom, ReadProfile, choose, read_profiles, time_of};
@@ -106,6 +106,7 @@ impl Trace {
         let (sorting, of_events) = on_clock(sorting, &mut facts, &moved, clock, place, &space)?;
         facts.pages.place_on(clock);
         facts.included.pair(&moved, place, clock);
+        let causes = causes_on_clock(causes, &mut facts.names, &moved, clock, place, &space)?;
         let devices = aligned(devices, &moved, place, space.spool(8))?;
         let mut samples = Samples::new(&space);
         let room = ProfileRoom { space: &space, quota: &quota, limits: &config.limits };
@@ -137,8 +138,7 @@ impl Trace {
         (trace.clock, trace.refusals) = (clock, refusals.into_iter().collect());
         trace.producer = if is_cpu_profile { Producer::CpuProfile } else { producer };
         (trace.devices, trace.is_cpu_profile) = (devices, is_cpu_profile);
-        trace.causes = causes.finish()?;
-        trace.offsets = (0..inputs.reports().len()).map(|input| place(input).offset()).collect();
+        trace.causes = causes;
         trace.bounds = (bounds.min, bounds.max);
         trace.is_generic &= !wholes;
         (trace.inputs, trace.warnings) = (inputs.reports().to_vec(), inputs.warnings().to_vec());
@@ -203,7 +203,6 @@ impl Trace {
             records: Default::default(),
             devices: space.spool(1).take()?,
             causes: SpilledVec::default(),
-            offsets: Vec::new(),
             samples,
             limits: config.limits.clone(),
             clock: Clock::default(),

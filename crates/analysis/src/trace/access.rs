@@ -4,7 +4,7 @@ use crate::entries::{Entry, Placed};
 use crate::events::causes::CauseEvent;
 use crate::events::compiled::Whole;
 use crate::events::counters::Counter;
-use crate::events::devices::DeviceEvent;
+use crate::events::devices::{Correlated, DeviceEvent, Role};
 use crate::events::kinds::Kind;
 use crate::events::meta::Meta;
 use crate::events::pages::Marked;
@@ -13,7 +13,10 @@ use crate::profile::samples::Sample;
 use crate::trace::{Thread, Trace, Track};
 use crate::value::clock::Clock;
 use crate::value::record::Record;
+use crate::value::space::Space;
+use tracemill_trace::Error;
 use tracemill_trace::event::names::Names;
+use tracemill_trace::order::SortedByKey;
 use tracemill_trace::run::limits::Limits;
 
 impl Thread {
@@ -94,6 +97,18 @@ impl Trace {
         self.devices.iter()
     }
 
+    /// Returns the GPU events and their launches, without steps, by correlation id.
+    ///
+    /// # Errors
+    /// Returns an I/O error if a temporary file fails.
+    pub fn correlated(&self, space: &Space) -> Result<SortedByKey<Correlated>, Error> {
+        let mut events = space.sorter(2);
+        for event in self.device_events().filter(|event| event.role != Role::Step) {
+            events.push(Correlated(event))?;
+        }
+        events.finish()
+    }
+
     /// Returns the events that may cause others, in the order of the inputs.
     pub fn cause_events(&self) -> impl Iterator<Item = CauseEvent> + '_ {
         self.causes.iter()
@@ -107,8 +122,7 @@ impl Trace {
 
     /// Returns the start of an event in milliseconds on the trace's clock.
     pub fn start_of(&self, event: &CauseEvent) -> f64 {
-        let offset = self.offsets.get(event.input as usize).copied().unwrap_or(0);
-        self.clock.placed_micros(event.ts + offset as f64 / 1000.0) / 1000.0
+        self.clock.ms_of(event.ts)
     }
 
     /// Returns the number of the thread of an event, unless no table has the thread.

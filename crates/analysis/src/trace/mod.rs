@@ -180,8 +180,6 @@ pub struct Trace {
     pub(crate) devices: SpilledVec<DeviceEvent>,
     /// Events that may cause others, in input order, if requested.
     pub(crate) causes: SpilledVec<CauseEvent>,
-    /// Clock offset of each input in nanoseconds.
-    pub(crate) offsets: Vec<i64>,
     /// Samples of all profiles, one profile after the other.
     pub(crate) samples: SpilledVec<Sample>,
     pub(crate) limits: Limits,

@@ -29,7 +29,7 @@ object! {
     }
 
     pub(crate) struct CauseData {
-        pub(crate) frame, pub(crate) timer_id, pub(crate) id, pub(crate) identifier, pub(crate) task_id,
+        pub(crate) frame, pub(crate) timer_id, pub(crate) id, pub(crate) identifier, pub(crate) task_id, pub(crate) trigger_async_id,
         pub(crate) stack_trace: List<Object<WrittenFrame>>,
         function_name, url, script_id, line_number, column_number,
     }

@@ -1,7 +1,7 @@
 //! Matches GPU events with the host calls that launched them, by correlation id.
 
 use crate::found::DeviceRules;
-use tracemill_analysis::events::devices::{DeviceEvent, NO_CORRELATION, Role};
+use tracemill_analysis::events::devices::{Correlated, DeviceEvent, Launches, Role};
 use tracemill_analysis::{Trace, Window};
 use tracemill_trace::order::{Keyed, SortedByKey};
 use tracemill_trace::spill::hash::HashMap;
@@ -38,21 +38,6 @@ impl Keyed for OnDevice {
     }
 }
 
-/// A GPU event that sorts by correlation id; launches sort before launched events.
-#[derive(Clone, Copy)]
-struct Correlated(DeviceEvent);
-
-record! { impl Correlated { 0: DeviceEvent } }
-
-impl Keyed for Correlated {
-    type Key = (u32, u64, Role, u64);
-
-    fn key(&self) -> Self::Key {
-        let DeviceEvent { recording, correlation, role, number, .. } = self.0;
-        (recording, correlation, role, number)
-    }
-}
-
 /// Returns the GPU events, sorted by device and time. Also returns the number of kernels that are
 /// left out with the last step.
 pub(super) fn launched(
@@ -61,22 +46,14 @@ pub(super) fn launched(
     rules: DeviceRules,
     window: Option<Window>,
 ) -> Result<(SortedByKey<OnDevice>, u64), Error> {
-    let mut events = trace.space().sorter(2);
-    for event in trace.device_events().filter(|event| event.role != Role::Step) {
-        events.push(Correlated(event))?;
-    }
+    let events = trace.correlated(&trace.space())?;
     let steps = if rules.drop_last_step { steps(trace) } else { Steps::default() };
     let places = places_of(trace, threads);
     let mut on_devices = trace.space().sorter(2);
     let (mut incomplete, origin) = (0, i128::from(trace.clock().origin().unwrap_or(0)));
-    let (mut group, mut launches) = (None, Launches::default());
-    for Correlated(event) in events.finish()?.iter() {
-        let id = (event.recording, event.correlation);
-        if group.replace(id) != Some(id) {
-            launches = Launches::default();
-        }
-        if event.role == Role::Launch {
-            launches.add(&event);
+    let mut launches = Launches::default();
+    for Correlated(event) in events.iter() {
+        if launches.take(&event) {
             continue;
         }
         let Some(&(device, thread)) = places.get(&event.lane) else { continue };
@@ -84,14 +61,16 @@ pub(super) fn launched(
         if window.is_some_and(|range| starts < range.from || starts > range.to) {
             continue;
         }
-        let (first, launched) = launches.of(&event);
+        let launch = launches.of(&event);
         if let Some(last) = steps.last_of(&event)
-            && first.is_none_or(|first| first >= last)
+            && launch.is_none_or(|launch| launch.first.ts >= last)
         {
             incomplete += 1;
             continue;
         }
-        let DeviceEvent { stream, name, role, ts, dur, number, .. } = event;
+        let DeviceEvent { stream, kind, role, ts, dur, number, .. } = event;
+        let name = trace.kinds()[kind as usize].name;
+        let launched = launch.filter(|launch| launch.count == 1).map(|launch| launch.first.ts);
         on_devices.push(OnDevice {
             device,
             thread,
@@ -130,41 +109,6 @@ fn places_of(trace: &Trace, threads: &[usize]) -> HashMap<u32, (u32, u32)> {
         places.insert(lane, (device, at as u32));
     }
     places
-}
-
-/// The launches of one correlation id.
-#[derive(Default)]
-struct Launches {
-    /// Launches of each input: number of the input, start of the first launch, and number of
-    /// launches.
-    by_input: Vec<(u32, i64, u64)>,
-}
-
-impl Launches {
-    fn add(&mut self, call: &DeviceEvent) {
-        match self.by_input.iter_mut().find(|input| input.0 == call.input) {
-            Some((_, first, count)) => (*first, *count) = ((*first).min(call.ts), *count + 1),
-            None => self.by_input.push((call.input, call.ts, 1)),
-        }
-    }
-
-    /// Returns the start of the first launch with the kernel's correlation id. Returns the same
-    /// start again if that is the only launch.
-    ///
-    /// A launch in the kernel's input counts first. Without one, launches in another input count,
-    /// if no other input has launches.
-    fn of(&self, kernel: &DeviceEvent) -> (Option<i64>, Option<i64>) {
-        if kernel.correlation == NO_CORRELATION {
-            return (None, None);
-        }
-        let launch = self.by_input.iter().find(|launch| launch.0 == kernel.input);
-        let one = launch.or(match &self.by_input[..] {
-            [one] => Some(one),
-            _ => None,
-        });
-        let first = one.map(|launch| launch.1);
-        (first, first.filter(|_| one.is_some_and(|launch| launch.2 == 1)))
-    }
 }
 
 /// Start of the first and the last step, for each input and for each recording.
