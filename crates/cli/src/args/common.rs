@@ -48,6 +48,26 @@ pub(crate) struct InputArgs {
     pub(crate) is_found: bool,
 }
 
+impl InputArgs {
+    /// Returns command-line words that read the same inputs.
+    pub(crate) fn words(&self) -> Vec<String> {
+        let InputArgs { inputs, files_from, pid_tid, .. } = self;
+        let mut words: Vec<String> = Vec::new();
+        for (file, pid, tid) in pid_tid {
+            words.extend(["--pid-tid".to_owned(), format!("{}={pid}:{tid}", file.display())]);
+        }
+        if let Some(list) = files_from {
+            words.extend(["--files-from".to_owned(), list.display().to_string()]);
+        }
+        words.extend(inputs.iter().map(|path| match path.display().to_string() {
+            // a file name that begins with a hyphen would be taken for a flag
+            name if name.starts_with('-') && name != "-" => format!("./{name}"),
+            name => name,
+        }));
+        words
+    }
+}
+
 /// Parses `FILE=PID:TID`.
 pub(super) fn pid_tid(text: &str) -> Result<(PathBuf, u64, u64), String> {
     let parts = text.rsplit_once('=').and_then(|(file, ids)| {

@@ -75,15 +75,35 @@ pub(crate) struct PartArgs {
     /// FILE is entities.json of the npm package third-party-web.
     #[arg(long, value_name = "FILE")]
     entities: Option<PathBuf>,
+    #[command(flatten)]
+    maps: MapArgs,
+}
+
+/// Flags that select source maps.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Source maps")]
+pub(crate) struct MapArgs {
     /// Show functions by the names and positions of their sources: a map, or a folder of scripts or maps
     ///
     /// Repeatable. Maps inside the trace (metadata.sourceMaps) are always used. Only files in these
     /// folders are opened, whatever scripts and traces refer to.
-    #[arg(long, value_name = "DIR|FILE", help_heading = "Source maps")]
+    #[arg(long, value_name = "DIR|FILE")]
     source_maps: Vec<PathBuf>,
     /// Show functions as recorded, even if the trace contains source maps
-    #[arg(long, help_heading = "Source maps", conflicts_with = "source_maps")]
+    #[arg(long, conflicts_with = "source_maps")]
     no_source_maps: bool,
+}
+
+impl MapArgs {
+    /// Returns the paths of source maps, or an error if one does not exist.
+    pub(crate) fn source_maps(&self) -> Result<SourceMaps, Failure> {
+        for path in &self.source_maps {
+            path.metadata().map_err(|why| {
+                Failure::usage(format!("cannot read source maps: {}: {why}", path.display()))
+            })?;
+        }
+        Ok(SourceMaps { paths: self.source_maps.clone(), of_traces: !self.no_source_maps })
+    }
 }
 
 /// Parses an ignore list: a pattern, or `@FILE`. The file has one pattern per line, and comments
@@ -310,12 +330,7 @@ impl PartArgs {
 
     /// Returns the paths of source maps, or an error if one does not exist.
     pub(crate) fn source_maps(&self) -> Result<SourceMaps, Failure> {
-        for path in &self.source_maps {
-            path.metadata().map_err(|why| {
-                Failure::usage(format!("cannot read source maps: {}: {why}", path.display()))
-            })?;
-        }
-        Ok(SourceMaps { paths: self.source_maps.clone(), of_traces: !self.no_source_maps })
+        self.maps.source_maps()
     }
 
     /// Reads the map of domains to companies.

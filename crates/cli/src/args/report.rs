@@ -112,22 +112,4 @@ impl ReportArgs {
     pub(crate) fn device_rules(&self) -> DeviceRules {
         DeviceRules { kernel_gap: self.kernel_gap.0, drop_last_step: self.last_step == "drop" }
     }
-
-    /// Returns command-line words that read the same inputs.
-    pub(crate) fn input_words(&self) -> Vec<String> {
-        let InputArgs { inputs, files_from, pid_tid, .. } = &self.input;
-        let mut words: Vec<String> = Vec::new();
-        for (file, pid, tid) in pid_tid {
-            words.extend(["--pid-tid".to_owned(), format!("{}={pid}:{tid}", file.display())]);
-        }
-        if let Some(list) = files_from {
-            words.extend(["--files-from".to_owned(), list.display().to_string()]);
-        }
-        words.extend(inputs.iter().map(|path| match path.display().to_string() {
-            // a file name that begins with a hyphen would be taken for a flag
-            name if name.starts_with('-') && name != "-" => format!("./{name}"),
-            name => name,
-        }));
-        words
-    }
 }

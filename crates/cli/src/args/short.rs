@@ -5,7 +5,7 @@
 use clap::Command;
 
 /// For each command, the flags that `-h` lists, in this order.
-const USUAL: [(&str, &[&str]); 20] = [
+const USUAL: [(&str, &[&str]); 21] = [
     (
         "merge",
         &["output", "force", "viewer", "pid", "label", "align", "offset", "dry_run", "strict"],
@@ -14,6 +14,7 @@ const USUAL: [(&str, &[&str]); 20] = [
     ("index", &["output", "force", "verify", "print", "threads", "memory", "tmp_dir", "quiet"]),
     ("view", &["no_open", "port", "idle", "devtools", "event", "index", "memory"]),
     ("report", &["rows", "main", "from", "duration", "fail_on", "source_maps", "json", "markdown"]),
+    ("show", &["at", "main", "thread", "causes", "full", "json", "source_maps", "output"]),
     ("top", &["rows", "main", "from", "duration", "group_by", "per", "source_maps", "json", "csv"]),
     ("tree", &["bottom_up", "log", "heaviest", "main", "from", "duration", "depth", "per"]),
     ("flame", &["output", "main", "from", "duration", "order", "peek", "diff", "per", "force"]),

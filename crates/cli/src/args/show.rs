@@ -1,74 +1,84 @@
 //! Flags of `show`.
 
+use super::parts::MapArgs;
 use super::{CommonArgs, InputArgs, OutputArgs};
 use crate::text::times::GivenMoment;
 use clap::Args;
-use std::path::{Path, PathBuf};
-use tracemill_analysis::{SourceMaps, ThreadChoice};
+use std::path::Path;
+use tracemill_analysis::ThreadChoice;
 use tracemill_join::config::id_set::IdSet;
 use tracemill_join::config::pattern::Pattern;
 
 pub(super) const ABOUT: &str = "\
-Shows one event on one screen: when and where it ran, its args, its stack, what started it, what it started, what lies \
-around and below it, and the commands that go on from here.
+Shows an event on one screen: its time and thread, its args, its stack, the events that started it and that it \
+started, the events around and inside it, and commands for the next step.
 
-The stack goes on across asynchronous tasks, as in DevTools: a callback shows the code that scheduled it. Started by \
-names at most 10 causes, the nearest first: flows, timers, idle callbacks, tasks, style and layout invalidations, \
-WebSockets, network requests.
+The stack continues across asynchronous tasks, as in DevTools: below the calls of a callback are those of the code \
+that scheduled it. \"started by\" lists at most 10 events, the nearest first: flows, timers, idle callbacks, tasks, \
+invalidations of styles and layout, WebSockets, network requests.
 
-KEY is the key of an event (r-12, s-12 or p-…), as report, tree --log and this command print it. --at shows what runs \
-at a time.";
+KEY is the key of an event or a call (r-12, s-12, p-…). report, tree --log and this command print keys.";
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
   Why did this layout run?
-    tracemill show trace.json.gz r-1251
+    tracemill show trace.json.gz r-6739
 
-  What does the main thread do 80 ms after the start, and what started it?
-    tracemill show server.json --at 80ms --main
+  What does the main thread do 150 ms after the start, and what started it?
+    tracemill show server.json --at 150ms --main
 
-  The same for programs:
-    tracemill show --json trace.json.gz r-1251 | jq .events[0].stack
+  Its stack, for programs:
+    tracemill show --json trace.json.gz r-6739 | jq .events[0].stack
 
-  Which function schedules the most callbacks?
-    tracemill show --causes trace.json.gz | jq -r '.parents[0].frames[0][0] // empty' | sort | uniq -c | sort -rn | head";
+  Which events started others, and how many?
+    tracemill show --causes trace.json.gz | jq -c '.initiator // empty' | sort | uniq -c | sort -rn";
+
+/// Long help of the inputs.
+const INPUTS: &str = "\
+Traces, and keys of events such as r-12 [default: -]
+
+Inputs are files, folders (recursively), or - for standard input. Several are read as the one trace that `tracemill \
+merge` makes of them. A word such as r-12 is a key unless a file has this name. The args of an event are read again from \
+its file, so a pipe has none.";
 
 /// Flags of `show`.
 #[derive(Debug, Args)]
-#[command(mut_arg("inputs", |arg| arg.help("Traces, and keys of events (r-12) [default: -]")))]
+#[command(mut_arg("inputs", |arg| {
+    let help = INPUTS.lines().next().unwrap_or_default();
+    arg.value_name("INPUT|KEY").help(help).long_help(INPUTS)
+}))]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
     /// Show the event with this key; repeatable
-    #[arg(long, value_name = "KEY", help_heading = "Which event")]
+    #[arg(long, value_name = "KEY", help_heading = "Events")]
     pub(crate) event: Vec<String>,
     /// Show the innermost event or call at T after the trace start, or at timestamp @T
-    #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = "Which event")]
+    #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = "Events")]
     pub(crate) at: Option<GivenMoment>,
-    /// Only on these processes: ids and ranges such as 1,2,5-9
-    #[arg(long, value_name = "IDS", requires = "at", help_heading = "Which event")]
+    /// With --at: only these processes: ids and ranges such as 1,2,5-9
+    #[arg(long, value_name = "IDS", requires = "at", help_heading = "Events")]
     pid: Option<IdSet>,
-    /// Only on these threads
-    #[arg(long, value_name = "IDS", requires = "at", help_heading = "Which event")]
+    /// With --at: only these threads
+    #[arg(long, value_name = "IDS", requires = "at", help_heading = "Events")]
     tid: Option<IdSet>,
-    /// Only on threads whose name (thread_name) matches
-    #[arg(long, value_name = "REGEX", requires = "at", help_heading = "Which event")]
+    /// With --at: only threads whose name (thread_name) matches
+    #[arg(long, value_name = "REGEX", requires = "at", help_heading = "Events")]
     thread: Vec<Pattern>,
-    /// Only on the main thread
-    #[arg(long, requires = "at", help_heading = "Which event")]
+    /// With --at: only the main thread
+    #[arg(long, requires = "at", help_heading = "Events")]
     main: bool,
-    /// Write JSON lines: initiator and stack of every event that has one
-    #[arg(long, conflicts_with_all = ["event", "at", "json", "full"], help_heading = "Which event")]
+    /// Write the initiator and stack of every event that has one, as JSON lines
+    #[arg(long, conflicts_with_all = ["event", "at", "json", "full"], help_heading = "Events")]
     pub(crate) causes: bool,
-    /// Show all args, children and started events
+    /// Show all args, calls and events, and long lines whole
     #[arg(long, help_heading = "Output")]
     pub(crate) full: bool,
     /// Write JSON
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
-    /// Show functions by the names and positions of their sources: a map, or a folder of scripts or maps
-    #[arg(long, value_name = "DIR|FILE", help_heading = "Source maps")]
-    source_maps: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) maps: MapArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]
@@ -95,11 +105,6 @@ impl ShowArgs {
             main: self.main,
             ..ThreadChoice::default()
         }
-    }
-
-    /// Returns the source maps to apply.
-    pub(crate) fn source_maps(&self) -> SourceMaps {
-        SourceMaps { paths: self.source_maps.clone(), of_traces: true }
     }
 }
 

@@ -53,8 +53,8 @@ const LOOK: &str = if cfg!(feature = "view") {
 };
 
 /// Commands of other tools, and the advice for each.
-const VERBS: [(&[&str], &str); 13] = [
-    (&["open", "show", "ui", "serve"], LOOK),
+const VERBS: [(&[&str], &str); 14] = [
+    (&["open", "ui", "serve"], LOOK),
     (&["summary", "summarize", "describe", "ls", "list", "stat"], "tracemill info does that"),
     (&["join", "concat", "combine"], "tracemill merge does that"),
     (
@@ -76,6 +76,7 @@ const VERBS: [(&[&str], &str); 13] = [
         &["shrink", "pack", "gzip", "zip", "compress"],
         "tracemill filter TRACE --shrink-to devtools -o OUT.json.gz keeps what fits; the name of any output says how it is packed",
     ),
+    (&["why", "explain", "event", "stack", "initiator"], "tracemill show does that"),
     (&["compare", "cmp"], "tracemill diff does that"),
     (&["anonymize", "anonymise", "scrub", "sanitize", "mask"], "tracemill redact does that"),
     (

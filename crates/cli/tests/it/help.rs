@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// All verbs with flags.
-pub(crate) const VERBS: [&str; 21] = [
+pub(crate) const VERBS: [&str; 22] = [
     "merge",
     "info",
     "index",
     "view",
     "report",
+    "show",
     "top",
     "tree",
     "flame",

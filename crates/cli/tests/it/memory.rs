@@ -40,6 +40,8 @@ const VERBS: &[&str] = &[
     "flame -f -o out.svg a.json.gz",
     "calls -f -o calls.json a.json.gz",
     "report a.json.gz",
+    "show --at 1ms a.json.gz b.cpuprofile",
+    "show --causes a.json.gz",
     "diff a.json a.json.gz",
     "index -f a.json",
     "index -f a.json.gz",

@@ -83,6 +83,7 @@ fn man_writes_a_page_for_each_verb() {
         "tracemill-record.1",
         "tracemill-redact.1",
         "tracemill-report.1",
+        "tracemill-show.1",
         "tracemill-slice.1",
         "tracemill-split.1",
         "tracemill-top.1",

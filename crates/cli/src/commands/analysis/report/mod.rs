@@ -51,7 +51,7 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
     let report = tracemill_report::report(&job.trace, &threads, &rules)?;
     let origin = job.trace.origin().unwrap_or(0);
     let next = Next {
-        inputs: args.input_words(),
+        inputs: args.input.words(),
         part: [part.words(), times.words()].concat(),
         rules: [part.rule_words(), times.words()].concat(),
         window: window.map(|window| window_words(window, origin)).unwrap_or_default(),

@@ -26,8 +26,11 @@ fn key(event: EventId, trace: &Trace) -> Value {
     }
 }
 
+/// Returns a call. DevTools writes -1 for a position that V8 does not know.
 fn site(site: &Site) -> Value {
-    json!([site.function, site.url, site.line.map(number), site.column.map(number)])
+    let [line, column] =
+        [site.line, site.column].map(|place| place.filter(|place| *place >= 0.0).map(number));
+    json!([site.function, site.url, line, column])
 }
 
 fn sites(level: &Level) -> Value {
@@ -61,7 +64,8 @@ pub(super) fn write(
 
 /// Returns a short description of an event.
 fn described(event: EventId, trace: &Trace) -> Value {
-    json!({"event": key(event, trace), "name": event.name(trace), "start_ms": event.start(trace)})
+    let start = event.start(trace).map(|start| start - trace.start_ms());
+    json!({"event": key(event, trace), "name": event.name(trace), "start_ms": start})
 }
 
 /// Returns everything about an event.
@@ -89,7 +93,7 @@ pub(super) fn facts(trace: &Trace, facts: &Facts) -> Value {
         "event": key(facts.id, trace),
         "name": facts.label,
         "thread": thread,
-        "start_ms": facts.start,
+        "start_ms": facts.start.map(|start| start - trace.start_ms()),
         "duration_ms": facts.duration,
         "self_ms": facts.self_time,
         "written": facts.written,

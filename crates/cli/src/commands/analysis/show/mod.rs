@@ -4,6 +4,7 @@ mod facts;
 mod lines;
 mod text;
 
+use super::unit::time_text;
 use super::{Job, maps, stored};
 use crate::args::ShowArgs;
 use crate::args::TraceTimes;
@@ -25,6 +26,9 @@ pub(in crate::commands) fn show(args: &ShowArgs, messages: &Messages) -> Result<
             "which event? give a key (r-12) that report, tree --log or top print, --at TIME, or --causes for all events",
         ));
     }
+    if args.causes && !args.event.is_empty() {
+        return Err(Failure::usage("--causes writes all events; leave out the keys, or --causes"));
+    }
     let flags = Flags { verb: "show", input: &args.input, common: &args.common };
     let job = read(args, flags, messages)?;
     let causes = Causes::find(&job.trace, false)?;
@@ -43,10 +47,10 @@ pub(in crate::commands) fn show(args: &ShowArgs, messages: &Messages) -> Result<
         }
         false => {
             let columns = columns_of(job.place());
-            let page = text::Page { trace: &job.trace, columns, full: args.full };
-            let inputs: Vec<&str> =
-                job.trace.inputs.iter().map(|input| input.name.as_str()).collect();
-            let pages: Vec<String> = events.iter().map(|facts| page.of(facts, &inputs)).collect();
+            let inputs = args.input.words();
+            let is_file = job.trace.inputs.len() == 1 && is_rereadable(&job);
+            let page = text::Page { trace: &job.trace, columns, full: args.full, inputs, is_file };
+            let pages: Vec<String> = events.iter().map(|facts| page.of(facts)).collect();
             job.place().write(pages.join("\n").as_bytes())?;
         }
     }
@@ -65,7 +69,7 @@ fn read<'a>(
     running.announce();
     let wanted = Wanted { causes: true, report: true, titles: true, ..Wanted::default() };
     let rules = ReadRules { wanted, ignore_refusals: true, ..ReadRules::default() };
-    let maps = args.source_maps();
+    let maps = args.maps.source_maps()?;
     let read =
         |sources: &[Source], config: &Config| Trace::read_mapped(sources, rules, &maps, config);
     let trace = running.watch(read).map_err(stored::named)?;
@@ -90,13 +94,18 @@ fn found(args: &ShowArgs, job: &Job<'_>, causes: &Causes) -> Result<Vec<Facts>, 
         let threads = job.trace.choose(&args.choice());
         let facts = finder.at(&threads, ms)?.ok_or_else(|| {
             Failure::usage(format!(
-                "nothing runs {:.3} ms after the trace start on the selected threads",
-                ms - job.trace.start_ms()
+                "nothing runs {} after the trace start on the selected threads; tree --log lists what runs when",
+                time_text(ms - job.trace.start_ms())
             ))
         })?;
         events.push(facts);
     }
     Ok(events)
+}
+
+/// Returns whether all inputs can be read again.
+fn is_rereadable(job: &Job<'_>) -> bool {
+    job.reporting.running.sources.iter().all(Source::is_rereadable)
 }
 
 /// Adds the args of events: reads the inputs again, if that is possible.
@@ -107,7 +116,7 @@ fn add_args(events: &mut [Facts], job: &Job<'_>) -> Result<(), Failure> {
         event.map(|event| event.offset)
     };
     let offsets: Vec<u64> = events.iter().filter_map(offset_of).collect();
-    if offsets.is_empty() || !running.sources.iter().all(Source::is_rereadable) {
+    if offsets.is_empty() || !is_rereadable(job) {
         return Ok(());
     }
     let mut texts = event_texts(&running.sources, &offsets, &running.config)?.into_iter();

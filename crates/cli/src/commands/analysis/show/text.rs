@@ -26,11 +26,15 @@ pub(super) struct Page<'t> {
     pub(super) columns: Option<usize>,
     /// Whether to write everything.
     pub(super) full: bool,
+    /// Words of a command line that read the same inputs.
+    pub(super) inputs: Vec<String>,
+    /// Whether the inputs are one file.
+    pub(super) is_file: bool,
 }
 
 impl Page<'_> {
-    /// Returns the lines of an event; `inputs` are the names of the inputs.
-    pub(super) fn of(&self, facts: &Facts, inputs: &[&str]) -> String {
+    /// Returns the lines of an event.
+    pub(super) fn of(&self, facts: &Facts) -> String {
         let mut out = String::new();
         let key = facts.key.as_deref().unwrap_or("a pair of B and E");
         self.line(&mut out, 0, &format!("{}  {key}", facts.label));
@@ -41,7 +45,7 @@ impl Page<'_> {
         self.events(&mut out, "started", &facts.started.events, STARTED, facts.start);
         self.around(&mut out, facts);
         self.children(&mut out, facts);
-        self.next(&mut out, facts, inputs);
+        self.next(&mut out, facts);
         out
     }
 
@@ -197,17 +201,18 @@ impl Page<'_> {
     }
 
     /// Adds the commands that go on from the event. They are never cut.
-    fn next(&self, out: &mut String, facts: &Facts, inputs: &[&str]) {
-        let [input] = inputs else { return };
-        let input = shell_word(input);
+    fn next(&self, out: &mut String, facts: &Facts) {
+        let words: String = self.inputs.iter().map(|word| shell_word(word) + " ").collect();
         let mut commands = Vec::new();
         if let Some(cause) = facts.causes.first()
             && let EventKey::Key(key) = cause.key(self.trace)
         {
-            commands.push(format!("tracemill show {input} {key}"));
+            commands.push(format!("tracemill show {words}{key}"));
         }
-        if let Some(key) = facts.key.as_deref().filter(|_| facts.self_time.is_some()) {
-            commands.push(format!("tracemill slice --event {key} {input} -o around.json"));
+        if let Some(key) =
+            facts.key.as_deref().filter(|_| self.is_file && facts.self_time.is_some())
+        {
+            commands.push(format!("tracemill slice {words}--event {key} -o around.json"));
         }
         if !commands.is_empty() {
             self.head(out, "next", "");
