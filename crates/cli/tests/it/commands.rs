@@ -22,7 +22,7 @@ fn small_traces() -> Vec<PathBuf> {
 }
 
 /// Runs a shell line in the folder, with the program on the path.
-fn shell(folder: &Folder, line: &str) -> Output {
+pub(crate) fn shell(folder: &Folder, line: &str) -> Output {
     let programs = binary().parent().expect("a folder").display().to_string();
     let path = std::env::var("PATH").unwrap_or_default();
     let mut command = Command::new("bash");

@@ -175,6 +175,7 @@ fn words_of_other_tools_get_a_hint() {
         ("head a.json", "tracemill slice does that, with --head 5s"),
         ("summary a.json", "tracemill info does that"),
         ("compare a.json b.json", "tracemill diff does that"),
+        ("why a.json", "tracemill show does that"),
         ("top a.json --limit 5", "did you mean --top?"),
         ("merge a.json --devtools", "did you mean --for?"),
         ("merge --input a.json", "inputs need no flag"),

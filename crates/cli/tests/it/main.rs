@@ -35,6 +35,7 @@ mod redact;
 mod remedies;
 mod report;
 mod schema;
+mod show;
 mod slices;
 mod source_maps;
 mod split;

@@ -72,6 +72,8 @@ impl Seen {
         let key = Key { path, ..of.clone() };
         let inner = |step: &str| Key { path: key.path.clone() + step, ..key.clone() };
         let kind = match value {
+            // an event as in the trace
+            Value::Object(_) if key.path.ends_with(".written") => "object",
             Value::Object(members) => {
                 let is_map = MAPS.contains(&key.path.rsplit('.').next().unwrap_or_default());
                 for (name, value) in members {
@@ -160,6 +162,8 @@ fn folder() -> Folder {
     folder
         .with("parties.json", crate::parties::PAGE)
         .with("async.json", crate::one_answer::ASYNC)
+        .with("tasks.json", crate::show::TASKS)
+        .with("pairs.json", crate::show::PAIRS)
         .with("page.json", PAGE)
         .with("bazel.json", BAZEL)
         .with("mixed/notes.json", NOTES)
@@ -267,12 +271,12 @@ fn add_tables(folder: &Folder, seen: &mut Seen) {
         ("tree --json", format!("{node} --log")),
         ("tree --json=nested", node.clone()),
         ("diff --json", format!("{node} {other}")),
-        ("show --json", format!("{chromium} r-1 r-3424 r-4817 r-5870 p-5962-5962-4-5")),
-        ("show --json", "tasks.json r-3 r-4".to_owned()),
-        ("show --json", "pairs.json r-2 --at 6us".to_owned()),
+        ("show --json", format!("{chromium} r-7938 r-3424 r-4817 r-5870 p-5962-5962-4-5")),
+        ("show --json", "tasks.json r-7 p-1-1-0-2".to_owned()),
+        ("show --json", "pairs.json r-2 r-3 --at 6us".to_owned()),
+        ("show --json", format!("{} r-0", data("quirks/nan-infinity.json"))),
         ("show --causes", chromium.clone()),
         ("show --causes", "tasks.json".to_owned()),
-        ("show --causes", "pairs.json".to_owned()),
         ("top --async --json", "async.json".to_owned()),
         ("report --json", format!("{node} --times exact")),
         ("report --json", chromium),

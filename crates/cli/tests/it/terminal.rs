@@ -5,7 +5,7 @@ use crate::support::{binary, testdata};
 use std::process::{Command, Stdio};
 
 /// Returns the lines of a run without colour sequences.
-fn lines(words: &str, columns: u16) -> Vec<String> {
+pub(crate) fn lines(words: &str, columns: u16) -> Vec<String> {
     let mut command = Command::new(binary());
     let files = testdata();
     command.current_dir(files).args(words.split(' ')).stdin(Stdio::null());

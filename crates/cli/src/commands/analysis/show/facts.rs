@@ -40,7 +40,7 @@ pub(super) struct Facts {
     pub(super) duration: f64,
     /// Self time; `None` outside of flame charts.
     pub(super) self_time: Option<f64>,
-    /// The event as written, if the inputs can be read again.
+    /// The event, if the inputs can be read again; a string if its text is not JSON.
     pub(super) written: Option<serde_json::Value>,
     pub(super) stack: Vec<Level>,
     /// The initiator, its initiator, and so on.

@@ -23,7 +23,7 @@ use tracemill_trace::Source;
 pub(in crate::commands) fn show(args: &ShowArgs, messages: &Messages) -> Result<Exit, Failure> {
     if args.event.is_empty() && args.at.is_none() && !args.causes {
         return Err(Failure::usage(
-            "which event? give a key (r-12) that report, tree --log or top print, --at TIME, or --causes for all events",
+            "which event? give a key (r-12), which report and tree --log print, --at TIME, or --causes for all events",
         ));
     }
     if args.causes && !args.event.is_empty() {
@@ -84,7 +84,7 @@ fn found(args: &ShowArgs, job: &Job<'_>, causes: &Causes) -> Result<Vec<Facts>, 
     for key in &args.event {
         let facts = finder.by_key(key)?.ok_or_else(|| {
             Failure::usage(format!(
-                "no event has the key {key}; report, tree --log and top print the keys that exist"
+                "no event has the key {key}; report and tree --log print keys that exist"
             ))
         })?;
         events.push(facts);
@@ -121,7 +121,11 @@ fn add_args(events: &mut [Facts], job: &Job<'_>) -> Result<(), Failure> {
     }
     let mut texts = event_texts(&running.sources, &offsets, &running.config)?.into_iter();
     for facts in events.iter_mut().filter(|facts| offset_of(facts).is_some()) {
-        facts.written = texts.next().and_then(|text| serde_json::from_slice(&text).ok());
+        let text = texts.next().filter(|text| !text.is_empty());
+        facts.written = text.map(|text| {
+            // text that is not JSON stays text
+            serde_json::from_slice(&text).unwrap_or_else(|_| json!(String::from_utf8_lossy(&text)))
+        });
     }
     Ok(())
 }

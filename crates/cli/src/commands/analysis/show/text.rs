@@ -76,6 +76,12 @@ impl Page<'_> {
                 thread.name.clone().unwrap_or_else(|| format!("thread {}", thread.tid_text()));
             let process = trace.process_name(thread).unwrap_or_else(|| "process".to_owned());
             self.head(out, "thread", &format!("{name} ({process} {})", thread.pid_text()));
+        } else if let Some(event) = &facts.written {
+            let [pid, tid] = ["pid", "tid"].map(|key| match &event[key] {
+                Value::String(id) => id.clone(),
+                id => id.to_string(),
+            });
+            self.head(out, "thread", &format!("thread {tid} (process {pid})"));
         }
         let mut times = Vec::new();
         let start = facts.start.map(|start| start - trace.start_ms());
@@ -93,15 +99,21 @@ impl Page<'_> {
     }
 
     fn args(&self, out: &mut String, facts: &Facts) {
-        let args = facts.written.as_ref().map(|event| &event["args"]);
-        let is_empty =
-            |args: &&Value| args.is_null() || args.as_object().is_some_and(|o| o.is_empty());
-        let Some(args) = args.filter(|args| !is_empty(args)) else { return };
-        let text = serde_json::to_string_pretty(args).unwrap_or_default();
+        let Some(event) = &facts.written else { return };
+        let args = &event["args"];
+        let text = match event {
+            Value::String(text) => text.clone(),
+            _ => serde_json::to_string_pretty(args).unwrap_or_default(),
+        };
         let lines: Vec<&str> = text.lines().collect();
-        // The outer braces say nothing.
-        let lines = if args.is_object() { &lines[1..lines.len() - 1] } else { &lines[..] };
-        self.head(out, "args", "");
+        let lines = match (event, args) {
+            (Value::String(_), _) => &lines[..],
+            // the outer braces say nothing
+            (_, Value::Object(members)) if !members.is_empty() => &lines[1..lines.len() - 1],
+            (_, Value::Object(_) | Value::Null) => return,
+            _ => &lines[..],
+        };
+        self.head(out, if event.is_string() { "event" } else { "args" }, "");
         let most = if self.full { usize::MAX } else { LINES };
         lines.iter().take(most).for_each(|line| self.line(out, 2, line));
         self.more(out, lines.len().saturating_sub(most), "line");
