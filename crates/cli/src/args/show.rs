@@ -56,17 +56,17 @@ pub(crate) struct ShowArgs {
     /// Show the innermost event or call at T after the trace start, or at timestamp @T
     #[arg(long, value_name = "T", allow_hyphen_values = true, help_heading = "Events")]
     pub(crate) at: Option<GivenMoment>,
-    /// With --at: only these processes: ids and ranges such as 1,2,5-9
-    #[arg(long, value_name = "IDS", requires = "at", help_heading = "Events")]
+    /// Only these processes: ids and ranges such as 1,2,5-9
+    #[arg(long, value_name = "IDS", requires = "at", help_heading = "Threads of --at")]
     pid: Option<IdSet>,
-    /// With --at: only these threads
-    #[arg(long, value_name = "IDS", requires = "at", help_heading = "Events")]
+    /// Only these threads
+    #[arg(long, value_name = "IDS", requires = "at", help_heading = "Threads of --at")]
     tid: Option<IdSet>,
-    /// With --at: only threads whose name (thread_name) matches
-    #[arg(long, value_name = "REGEX", requires = "at", help_heading = "Events")]
+    /// Only threads whose name (thread_name) matches
+    #[arg(long, value_name = "REGEX", requires = "at", help_heading = "Threads of --at")]
     thread: Vec<Pattern>,
-    /// With --at: only the main thread
-    #[arg(long, requires = "at", help_heading = "Events")]
+    /// Only the main thread
+    #[arg(long, requires = "at", help_heading = "Threads of --at")]
     main: bool,
     /// Write the initiator and stack of every event that has one, as JSON lines
     #[arg(long, conflicts_with_all = ["event", "at", "json", "full"], help_heading = "Events")]
@@ -74,7 +74,7 @@ pub(crate) struct ShowArgs {
     /// Show all args, calls and events, and long lines whole
     #[arg(long, help_heading = "Output")]
     pub(crate) full: bool,
-    /// Write JSON
+    /// Write JSON with all fields and exact numbers
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
     #[command(flatten)]

@@ -77,13 +77,14 @@ fn short_help_fits_one_screen() {
 }
 
 /// Flags whose meaning depends on the verb.
-const OF_VERBS: [&str; 14] = [
+const OF_VERBS: [&str; 15] = [
     "dir",
     "event",
     "fail-on",
     "for",
     "force",
     "format",
+    "full",
     "key",
     "manifest",
     "min-delta",

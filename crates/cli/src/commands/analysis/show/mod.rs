@@ -38,6 +38,8 @@ pub(in crate::commands) fn show(args: &ShowArgs, messages: &Messages) -> Result<
         return job.finish(false);
     }
     let mut events = found(args, &job, &causes)?;
+    // the scan for the args needs the memory
+    drop(causes);
     add_args(&mut events, &job)?;
     match args.json {
         true => {
