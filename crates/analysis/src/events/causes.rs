@@ -303,7 +303,7 @@ fn push_text(out: &mut Vec<u8>, text: Option<&[u8]>) {
 /// from 0. `None` is a missing member.
 pub type StackTexts<'s> = [Option<&'s [u8]>; 4];
 
-/// Returns the frames of a stack that [`payload_stack`] wrote, innermost first.
+/// Returns the frames of a stack that an event carries, innermost first.
 pub fn stack_texts(mut stack: &[u8]) -> impl Iterator<Item = StackTexts<'_>> {
     let mut text = move || {
         let (len, rest) = stack.split_first_chunk::<4>()?;
