@@ -26,6 +26,7 @@ VERBS = {
     "check": ("check", "--json"),
     "profiles": ("profile list", "--json"),
     "extract_profiles": ("profile extract", "--report=-"),
+    "show": ("show", "--json"),
     "top": ("top", "--json"),
     "tree": ("tree", "--json"),
     "index": ("index", "--report=-"),
@@ -39,7 +40,7 @@ NO_FUNCTION = {"view", "record", "completions", "man", "profile"}
 # What is said, and in which form, is settled: warnings and dictionaries. `print` is a table for people.
 SETTLED = {"quiet", "verbose", "progress", "color", "report", "json", "csv", "markdown", "get", "print"}
 # Of verbs that answer in JSON: that goes to the caller, in place of text, and of exports, which are `convert`'s.
-ANSWERED = {"output", "force", "sync", "format", "peek", "heaviest"}
+ANSWERED = {"output", "force", "sync", "format", "peek", "heaviest", "causes"}
 # What is given by its place: names, types, documentation, and how it is handed on.
 INPUTS = (
     ["inputs: Inputs,"],

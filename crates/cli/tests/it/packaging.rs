@@ -139,7 +139,7 @@ fn licences_of_dependencies_are_allowed() {
         |(name, licence): &&(String, String)| OF_TESTS.contains(&(name.as_str(), licence.as_str()));
     let wrongly_given: Vec<_> = given.iter().filter(wrong).collect();
     assert!(wrongly_given.is_empty(), "{wrongly_given:?}");
-    let unknown: Vec<_> = all.iter().filter(wrong).filter(|one| !of_tests(one)).collect();
+    let unknown: Vec<_> = all.iter().filter(wrong).filter(|package| !of_tests(package)).collect();
     assert!(unknown.is_empty(), "{unknown:?}");
 }
 
