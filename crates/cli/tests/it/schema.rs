@@ -278,6 +278,7 @@ fn add_tables(folder: &Folder, seen: &mut Seen) {
         ("show --causes", chromium.clone()),
         ("show --causes", "tasks.json".to_owned()),
         ("top --async --json", "async.json".to_owned()),
+        ("top --by CAUSE --json", "tasks.json".to_owned()),
         ("report --json", format!("{node} --times exact")),
         ("report --json", chromium),
         ("report --json", data("clang/14")),
@@ -290,7 +291,8 @@ fn add_tables(folder: &Folder, seen: &mut Seen) {
         ("report --json", "page.json".to_owned()),
         ("report --json", "bazel.json".to_owned()),
     ] {
-        let values = printed(&folder.run(&format!("{output} {words}")));
+        let verb = output.replace("CAUSE", "caller");
+        let values = printed(&folder.run(&format!("{verb} {words}")));
         assert!(!values.is_empty(), "{output} {words}");
         for value in values {
             // rows of calls are lists, which the page describes

@@ -58,6 +58,30 @@ fn causes(folder: &Folder, words: &str) -> Vec<Value> {
 }
 
 #[test]
+fn time_is_summed_up_by_the_function_or_event_that_caused_it() {
+    let folder = folder();
+    let rows = |by: &str, words: &str| {
+        let run = folder.run(&format!("top -q --by {by} --csv {words}")).ends(0);
+        run.stdout.lines().skip(1).map(str::to_owned).collect::<Vec<String>>()
+    };
+    // The task that `main` scheduled runs `tick`.
+    assert_eq!(
+        rows("caller", "--text FunctionCall tasks.json"),
+        ["0.1,0.05,1,main,http://a.test/a.js:2:5", "0.08,0.03,1,main,http://a.test/a.js:2:5"]
+    );
+    let counts = |by: &str| {
+        let rows = rows(by, "page.json.gz");
+        let counts = rows.iter().map(|row| row.split(',').nth(2).expect("a count").to_owned());
+        counts.map(|count| count.parse::<u64>().expect("a count")).sum::<u64>()
+    };
+    assert_eq!(counts("caller"), counts("initiator"));
+    let layouts = rows("caller", "--text Layout page.json.gz");
+    assert!(layouts.iter().any(|row| row.contains("layout,http://demo.test/app.js")), "{layouts:?}");
+    folder.run("top --by caller --group-by url page.json.gz").ends(2).says(&["--group-by"]);
+    folder.run("top -q --by caller --text nothing page.json.gz").ends(1);
+}
+
+#[test]
 fn a_page_shows_a_timer_with_its_cause_and_the_next_commands() {
     let folder = folder();
     let page = folder.run(&format!("show -q page.json.gz {TIMER}")).ends(0).stdout;
