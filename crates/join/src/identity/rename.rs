@@ -13,9 +13,6 @@ use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::store::direct_mapped::{DirectMappedCache, SmallKey};
 use tracemill_trace::time::shift::{Shift, TimeKind};
 
-/// The end of the `processId` keys, as written.
-const PROCESS_ID: &[u8] = b"processId\"";
-
 /// New pids and ids of a recording.
 #[derive(Clone, Debug, Default)]
 pub struct Renames {
@@ -41,11 +38,6 @@ impl Renames {
     /// Returns the new pid for the key of an old pid.
     pub fn pid(&self, key: &[u8]) -> Option<&Vec<u8>> {
         self.pids.get(key)
-    }
-
-    /// Returns whether only ids outside `args` change.
-    fn are_ids_alone(&self) -> bool {
-        self.pids.is_empty() && self.args_keys.is_empty()
     }
 
     pub(crate) fn ids_change(&self) -> bool {
@@ -174,7 +166,7 @@ impl<'r> Renamer<'r> {
                     _ => {}
                 }
             });
-        } else {
+        } else if unit.renames.is_some() || unit.shift.is_some() {
             self.search(unit, event, patches);
         }
         if let Some(frames) = &unit.frames {
@@ -187,25 +179,13 @@ impl<'r> Renamer<'r> {
     #[inline(never)]
     fn search(&mut self, unit: &RenamedUnit, event: &[u8], patches: &mut Patches) {
         let (number, mut found) = (self.current, PatchedEvent { event, patches });
+        let spans = self.finder.find(event);
+        let event = spans.of(event);
+        if let Some(renames) = &unit.renames {
+            self.pids.find_names(&event, number, renames, &mut found);
+        }
         if let Some(shift) = &unit.shift {
-            let spans = self.finder.find(event);
-            let event = spans.of(event);
-            if let Some(renames) = &unit.renames {
-                self.pids.find_names(&event, number, renames, &mut found);
-            }
             each_moved(shift, &event, |value, kind| found.moved(value, kind, shift));
-        } else if let Some(renames) = &unit.renames
-            // most events have no ids
-            && (!renames.are_ids_alone() || self.finder.may_have_ids(event))
-        {
-            let all;
-            let spans = if renames.args_keys.is_empty() {
-                self.finder.find_ids(event, PROCESS_ID)
-            } else {
-                all = self.finder.find(event);
-                &all
-            };
-            self.pids.find_names(&spans.of(event), number, renames, &mut found);
         }
     }
 }
@@ -246,8 +226,7 @@ impl<'r> SearchedUnit<'r> {
 }
 
 impl RenamedPids {
-    /// Finds renamed pids and ids in an event; `unit` is the unit's index. The caller has located
-    /// at least the ids, and all fields if the event contains [`PROCESS_ID`].
+    /// Finds renamed pids and ids in an event; `unit` is the unit's index.
     fn find_names(
         &mut self,
         event: &Event<'_>,

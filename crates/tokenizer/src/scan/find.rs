@@ -4,7 +4,6 @@
 use crate::event::Event;
 use crate::grammar::value::{value_at, value_end};
 use crate::scan::CLOSING_BIT;
-use crate::simd::grammar::Prove;
 use crate::simd::{BLOCK, Carry, Kernel, Positions, Tier, WINDOW};
 use crate::text::field::{Field, Key, key_before};
 use crate::text::{skip_space, string_end};
@@ -92,54 +91,13 @@ impl FieldSpans {
 /// ```
 pub struct FieldFinder {
     kernel: Kernel,
-    prove: Prove,
     positions: Positions,
-    /// Fields of the current event.
-    spans: FieldSpans,
 }
 
 impl FieldFinder {
     /// Creates a finder with the instructions of `tier`.
     pub fn new(tier: Tier) -> Self {
-        let (kernel, prove) = (Kernel::of(tier), Prove::of(tier));
-        FieldFinder { kernel, prove, positions: Positions::new(), spans: FieldSpans::none() }
-    }
-
-    /// Returns whether an event may have an `id`, `id2` or `bind_id`; false is certain.
-    ///
-    /// Cost: four comparisons per 64 bytes on x86-64. Other instruction sets always return true.
-    ///
-    /// ```
-    /// use tracemill_tokenizer::{FieldFinder, Tier};
-    ///
-    /// let finder = FieldFinder::new(Tier::best());
-    /// assert!(finder.may_have_ids(br#"{"ph":"b","id":"0x1","name":"fetch","cat":"net","pid":1,"tid":2,"ts":3}"#));
-    /// ```
-    #[inline]
-    pub fn may_have_ids(&self, event: &[u8]) -> bool {
-        self.kernel.may_have_ids(event)
-    }
-
-    /// Finds at least `ph`, `pid`, `id`, `id2` and `bind_id`.
-    ///
-    /// Finds all fields, like [`FieldFinder::find`], if the instruction set has no faster search,
-    /// or if the event has
-    ///
-    /// * an escape,
-    /// * white space outside strings,
-    /// * or a key at any depth that ends in `unless`. `unless` must end in `d"`.
-    pub fn find_ids(&mut self, event: &[u8], unless: &[u8]) -> &FieldSpans {
-        debug_assert!(
-            unless.ends_with(b"d\""),
-            "only keys that end as those of ids do are looked at"
-        );
-        // stored in place: returning a struct whose fields were just written one by one would stall
-        self.spans.seen = 0;
-        let FieldSpans { seen, values } = &mut self.spans;
-        if !self.prove.ids(event, unless, seen, values) {
-            self.spans = self.find(event);
-        }
-        &self.spans
+        FieldFinder { kernel: Kernel::of(tier), positions: Positions::new() }
     }
 
     /// Returns the positions of all envelope fields in `event`, the bytes from `{` to `}`. The last
@@ -194,82 +152,11 @@ mod tests {
             let mut finder = FieldFinder::new(tier);
             for event in &events {
                 let event = event.as_bytes();
-                assert_ids(&mut finder, event);
                 let (quick, slow) = (finder.find(event), fields_of(event));
                 for field in Field::ALL {
                     let (quick, slow) = (quick.field(event, field), slow.field(event, field));
                     assert_eq!(quick, slow, "{tier} {field:?}");
                 }
-            }
-        }
-    }
-
-    /// Asserts that `find_ids` and `fields_of` find the same ids.
-    #[track_caller]
-    fn assert_ids(finder: &mut FieldFinder, event: &[u8]) {
-        let slow = fields_of(event);
-        let quick = finder.find_ids(event, b"processId\"");
-        for field in [Field::Ph, Field::Pid, Field::Id, Field::Id2, Field::BindId] {
-            let (quick, slow) = (quick.field(event, field), slow.field(event, field));
-            assert_eq!(quick, slow, "{field:?} {}", event.escape_ascii());
-        }
-    }
-
-    /// Covers ids at every offset of a block. Without an id or a backslash, AVX2 and AVX-512 return
-    /// false.
-    #[test]
-    fn may_have_ids_sees_ids_at_every_offset() {
-        for tier in Tier::ALL.into_iter().filter(|tier| tier.is_available()) {
-            let finder = FieldFinder::new(tier);
-            for (before, behind) in (0..150).flat_map(|at| [(at, 0), (at, 149 - at), (at, 150)]) {
-                let [before, behind] = [before, behind].map(|count| "x".repeat(count));
-                for key in ["id", "id2", "bind_id", "\\u0069d", "i\\u0064", "bin\\u0064_id"] {
-                    let event = format!(r#"{{"{before}":1,"{key}":2,"{behind}":3}}"#);
-                    assert!(finder.may_have_ids(event.as_bytes()), "{tier} {event}");
-                }
-                let event = format!(r#"{{"{before}":1,"pid":2,"tid":3,"{behind}":["i","d"]}}"#);
-                let is_sure = !finder.may_have_ids(event.as_bytes());
-                let has_way = matches!(tier, Tier::Avx2 | Tier::Avx512) && event.len() > 65;
-                assert_eq!(is_sure, has_way, "{tier} {event}");
-            }
-        }
-    }
-
-    /// Covers ids at every offset of a block, before and after text that resembles ids.
-    #[test]
-    fn find_ids_agrees_with_fields_of_at_every_offset() {
-        for tier in Tier::ALL.into_iter().filter(|tier| tier.is_available()) {
-            let mut finder = FieldFinder::new(tier);
-            for before in (0..200).step_by(crate::EVERY) {
-                let long = "x".repeat(before);
-                for event in [
-                    format!(
-                        r#"{{"{long}":1,"pid":2,"id":"0x1","ph":"b","bind_id":3,"id2":{{"local":"a"}}}}"#
-                    ),
-                    format!(
-                        r#"{{"args":{{"pid":1,"a":[{{"id":2}}],"{long}":"]}}"}},"pid":7,"id":8,"pid":9}}"#
-                    ),
-                    format!(
-                        r#"{{"name":"{long}","pid":7,"args":{{"id":8,"ph":"b","x":{{"bind_id":5}}}}}}"#
-                    ),
-                    format!(
-                        r#"{{"cat":"id,pid:{long}","xid":1,"id":2,"_pid":3,"s":"id","ph":"{long}"}}"#
-                    ),
-                    format!(r#"{{"{long}":"\"","args":{{"a":"\\\"pid\":"}},"pid":1,"\u0069d":4}}"#),
-                    format!(r#"{{"{long}":1,"pid" : 2, "id":3,"ph" :"X"}}"#),
-                    format!(r#"{{"{long}":[1,[2,{{"ph":1}}]],"ph":"e","id":[1,{{"id":2}}]}}"#),
-                ] {
-                    assert_ids(&mut finder, event.as_bytes());
-                }
-                // all fields, because the event has the key `processId`
-                let event =
-                    format!(r#"{{"args":{{"{long}":{{"processId":5}}}},"name":"x","pid":1}}"#);
-                let spans = finder.find_ids(event.as_bytes(), b"processId\"");
-                assert_eq!(
-                    spans.field(event.as_bytes(), Field::Name),
-                    Some(&b"\"x\""[..]),
-                    "{tier}"
-                );
             }
         }
     }

@@ -2,7 +2,6 @@
 //! multiply.
 
 use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, emit_portable, flatten_with};
-use super::glance::{GLANCE, may_have_ids_with, starts};
 use super::marks::{TokenEnds, UsesMarks, mark_with};
 use super::nesting::{Brackets, FOLD, container_len_with};
 use super::words::words;
@@ -32,27 +31,9 @@ avx2! {
         container_len_with(bytes, |block| brackets(block), |bits| prefix_xor(bits))
     }
 
-    fn may_have_ids(event: &[u8]) -> bool {
-        may_have_ids_with(event, |bytes| any_id(bytes))
-    }
-
     fn with_marks<C: UsesMarks>(code: C) -> C::Output {
         code.run(|window, marks| mark_with(window, marks, |block| token_ends(block)))
     }
-}
-
-#[inline]
-#[target_feature(enable = "avx2")]
-fn any_id(bytes: &[u8; GLANCE]) -> bool {
-    let [first, second, third] = starts(bytes).map(|block| block.as_chunks::<32>().0);
-    let equal =
-        |half: &[u8; 32], byte: u8| _mm256_cmpeq_epi8(load(half), _mm256_set1_epi8(byte as i8));
-    let half = |at: usize| {
-        let before = _mm256_or_si256(equal(&first[at], b'"'), equal(&first[at], b'_'));
-        let ids = _mm256_and_si256(equal(&second[at], b'i'), equal(&third[at], b'd'));
-        _mm256_or_si256(_mm256_and_si256(before, ids), equal(&first[at], b'\\'))
-    };
-    _mm256_movemask_epi8(_mm256_or_si256(half(0), half(1))) != 0
 }
 
 #[inline]

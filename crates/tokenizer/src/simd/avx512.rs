@@ -2,7 +2,6 @@
 #![expect(unsafe_code, reason = "a vector store")]
 
 use super::blocks::{BLOCK, Carry, Masks, Positions, Suspect, flatten_with};
-use super::glance::{GLANCE, may_have_ids_with, starts};
 use super::marks::{TokenEnds, UsesMarks, mark_with};
 use super::nesting::{Brackets, FOLD, container_len_with};
 use super::words::words;
@@ -42,25 +41,9 @@ avx512! {
         container_len_with(bytes, |block| brackets(block), |bits| prefix_xor(bits))
     }
 
-    fn may_have_ids(event: &[u8]) -> bool {
-        may_have_ids_with(event, |bytes| any_id(bytes))
-    }
-
     fn with_marks<C: UsesMarks>(code: C) -> C::Output {
         code.run(|window, marks| mark_with(window, marks, |block| token_ends(block)))
     }
-}
-
-#[inline]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn any_id(bytes: &[u8; GLANCE]) -> bool {
-    let [first, second, third] = starts(bytes).map(|block| load(block));
-    let all = |byte: u8| _mm512_set1_epi8(byte as i8);
-    let before =
-        _mm512_cmpeq_epi8_mask(first, all(b'"')) | _mm512_cmpeq_epi8_mask(first, all(b'_'));
-    let ids = _mm512_mask_cmpeq_epi8_mask(before, second, all(b'i'));
-    let ids = _mm512_mask_cmpeq_epi8_mask(ids, third, all(b'd'));
-    (ids | _mm512_cmpeq_epi8_mask(first, all(b'\\'))) != 0
 }
 
 #[inline]

@@ -24,7 +24,7 @@
 //! with a loop.
 //!
 //! `marks` finds the ends of strings and numbers for `scan::shapes`. `nesting` finds the closing
-//! bracket of a container from similar masks. `glance` checks whether an event may have an id.
+//! bracket of a container from similar masks.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -32,8 +32,6 @@ mod avx2;
 mod avx512;
 mod blocks;
 pub(crate) mod class;
-#[cfg(target_arch = "x86_64")]
-mod glance;
 #[cfg_attr(
     not(target_arch = "x86_64"),
     allow(
@@ -230,23 +228,6 @@ impl Kernel {
             Kernel::Avx512(avx512) => avx512.with_marks(code),
             #[cfg(target_arch = "aarch64")]
             Kernel::Neon(neon) => neon.with_marks(code),
-        }
-    }
-
-    /// Returns whether an event may have an `id`, `id2` or `bind_id`; always true where a full
-    /// search is as cheap.
-    #[inline]
-    #[cfg_attr(
-        not(target_arch = "x86_64"),
-        expect(unused_variables, reason = "only the tiers of x86-64 have a glance of their own")
-    )]
-    pub(crate) fn may_have_ids(self, event: &[u8]) -> bool {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(avx2) => avx2.may_have_ids(event),
-            #[cfg(target_arch = "x86_64")]
-            Kernel::Avx512(avx512) => avx512.may_have_ids(event),
-            _ => true,
         }
     }
 }

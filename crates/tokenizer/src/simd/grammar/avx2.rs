@@ -33,14 +33,13 @@ fn classify(block: &[u8; BLOCK]) -> Classes {
         space: join(9),
         digit: join(10),
         zero: join(11),
-        id_end: join(12),
     }
 }
 
 /// Returns the classes in the order of [`Classes`].
 #[inline]
 #[target_feature(enable = "avx2")]
-fn classify_half(half: &[u8; 32]) -> [u32; 13] {
+fn classify_half(half: &[u8; 32]) -> [u32; 12] {
     let bytes = load(half);
     let all = |byte: u8| _mm256_set1_epi8(byte as i8);
     let mask = |vector: __m256i| _mm256_movemask_epi8(vector) as u32;
@@ -64,6 +63,5 @@ fn classify_half(half: &[u8; 32]) -> [u32; 13] {
         mask(_mm256_cmpeq_epi8(_mm256_shuffle_epi8(broadcast(&SPACES), bytes), bytes)),
         at_most(_mm256_sub_epi8(bytes, all(b'0')), 9),
         equal(b'0'),
-        equal(b'd') | equal(b'h') | equal(b'2'),
     ]
 }

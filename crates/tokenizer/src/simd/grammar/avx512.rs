@@ -38,6 +38,5 @@ fn classify(block: &[u8; BLOCK]) -> Classes {
         space: _mm512_cmpeq_epi8_mask(_mm512_shuffle_epi8(spaces, bytes), bytes),
         digit: _mm512_cmplt_epu8_mask(digits, all(10)),
         zero: equal(b'0'),
-        id_end: equal(b'd') | equal(b'h') | equal(b'2'),
     }
 }

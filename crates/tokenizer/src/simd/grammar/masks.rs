@@ -44,8 +44,6 @@ pub(super) struct Classes {
     pub(super) space: u64,
     pub(super) digit: u64,
     pub(super) zero: u64,
-    /// `d h 2`: the last bytes of `ph` and of the keys of ids.
-    pub(super) id_end: u64,
 }
 
 impl Classes {
@@ -65,7 +63,6 @@ impl Classes {
             space: self.space >> count,
             digit: self.digit >> count,
             zero: self.zero >> count,
-            id_end: self.id_end >> count,
         }
     }
 }

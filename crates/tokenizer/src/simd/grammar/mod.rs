@@ -24,17 +24,13 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod claims;
-mod ids;
 mod masks;
 mod scalars;
 
 use super::Tier;
-use crate::text::field::Field;
 pub(crate) use claims::{Colons, Proof, Sound};
 #[cfg(target_arch = "x86_64")]
 use claims::{Object, Values};
-#[cfg(target_arch = "x86_64")]
-use ids::Ids;
 
 /// The proof with the instructions of one tier.
 #[derive(Clone, Copy, Debug)]
@@ -89,25 +85,6 @@ impl Prove {
             #[cfg(target_arch = "x86_64")]
             Prove::Avx2(avx2) => avx2.prove(Object { bytes, start, colons }),
             Prove::Nothing => None,
-        }
-    }
-
-    /// Finds `ph` and the envelope's ids in a scanned event; returns false if their positions are
-    /// uncertain.
-    #[inline]
-    pub(crate) fn ids(
-        self,
-        event: &[u8],
-        unless: &[u8],
-        seen: &mut u16,
-        values: &mut [u64; Field::COUNT],
-    ) -> bool {
-        match self {
-            #[cfg(target_arch = "x86_64")]
-            Prove::Avx512(avx512) => avx512.prove(Ids { event, unless, seen, values }),
-            #[cfg(target_arch = "x86_64")]
-            Prove::Avx2(avx2) => avx2.prove(Ids { event, unless, seen, values }),
-            Prove::Nothing => false,
         }
     }
 }
