@@ -77,7 +77,8 @@ fn short_help_fits_one_screen() {
 }
 
 /// Flags whose meaning depends on the verb.
-const OF_VERBS: [&str; 15] = [
+const OF_VERBS: [&str; 16] = [
+    "by",
     "dir",
     "event",
     "fail-on",

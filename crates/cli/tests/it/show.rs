@@ -64,11 +64,12 @@ fn time_is_summed_up_by_the_function_or_event_that_caused_it() {
         let run = folder.run(&format!("top -q --by {by} --csv {words}")).ends(0);
         run.stdout.lines().skip(1).map(str::to_owned).collect::<Vec<String>>()
     };
-    // The task that `main` scheduled runs `tick`.
-    assert_eq!(
-        rows("caller", "--text FunctionCall tasks.json"),
-        ["0.1,0.05,1,main,http://a.test/a.js:2:5", "0.08,0.03,1,main,http://a.test/a.js:2:5"]
-    );
+    let calls = rows("caller", "--text FunctionCall tasks.json");
+    let causes: Vec<&str> = calls.iter().filter_map(|row| row.split(',').nth(3)).collect();
+    assert_eq!(causes, ["tick", "main"], "a call names its function");
+    let ticks = rows("caller", "--text tick tasks.json");
+    assert!(ticks.iter().all(|row| row.ends_with("1,main,http://a.test/a.js:2:5")), "{ticks:?}");
+    assert_eq!(ticks.len(), 1, "main scheduled the task that runs tick");
     let counts = |by: &str| {
         let rows = rows(by, "page.json.gz");
         let counts = rows.iter().map(|row| row.split(',').nth(2).expect("a count").to_owned());
@@ -76,8 +77,11 @@ fn time_is_summed_up_by_the_function_or_event_that_caused_it() {
     };
     assert_eq!(counts("caller"), counts("initiator"));
     let layouts = rows("caller", "--text Layout page.json.gz");
-    assert!(layouts.iter().any(|row| row.contains("layout,http://demo.test/app.js")), "{layouts:?}");
-    folder.run("top --by caller --group-by url page.json.gz").ends(2).says(&["--group-by"]);
+    assert!(
+        layouts.iter().any(|row| row.contains("layout,http://demo.test/app.js")),
+        "{layouts:?}"
+    );
+    folder.run("top --by caller --group-by url page.json.gz").ends(2);
     folder.run("top -q --by caller --text nothing page.json.gz").ends(1);
 }
 

@@ -291,7 +291,11 @@ fn markers_that_begin_late_are_matched() {
         let (_, report) = check("late", &inputs, &rules, &[]);
         assert_eq!((report.clocks[1].offset_ns, report.clocks[1].matches), (sign * 1_000_000, 33));
         assert!(
-            report.run.warnings.iter().any(|warning| warning.to_string().contains("33 of them")),
+            report
+                .run
+                .warnings
+                .iter()
+                .any(|warning| warning.to_string().contains("33 events of each")),
             "{:?}",
             report.run.warnings
         );

@@ -1,4 +1,4 @@
-//! Repairs text that deviates from JSON, such as `NaN` or a trailing comma ([`Lapse`]).
+//! Repairs text that deviates from JSON, such as `NaN` or a trailing comma ([`Lapse`](crate::Lapse)).
 
 use crate::grammar::{Defect, lapses};
 
