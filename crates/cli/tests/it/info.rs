@@ -234,5 +234,5 @@ fn losses_recorded_in_the_trace_are_reported() {
     let json: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
     let losses = serde_json::json!(["dataLossOccurred: true", "chunks_overwritten: 7"]);
     assert_eq!(json["reported_losses"], losses);
-    assert!(folder.run("check a.json").ends(1).stdout.contains("not complete: a key"));
+    assert!(folder.run("check a.json").ends(1).stdout.contains("not complete: a top-level key"));
 }

@@ -156,7 +156,7 @@ fn exact_times_are_in_every_section() {
         let rows = exact["sections"].as_array().expect("sections").iter();
         sections.extend(rows.map(|section| section["id"].as_str().expect("a text").to_owned()));
         for (section, command) in commands(&exact) {
-            let is_told = ["filter", "slice"]
+            let is_told = ["filter", "slice", "show"]
                 .iter()
                 .any(|verb| command.starts_with(&format!("tracemill {verb} ")));
             assert!(is_told || command.contains("--times=exact"), "{section}: {command}");
