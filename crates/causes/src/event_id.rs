@@ -40,6 +40,13 @@ pub enum EventKey {
     },
 }
 
+impl EventKey {
+    /// Returns DevTools' key; `None` for a pair.
+    pub fn text(self) -> Option<String> {
+        if let EventKey::Key(key) = self { Some(key) } else { None }
+    }
+}
+
 impl EventId {
     /// Returns the reference to an event by its number among all.
     pub fn of_event(number: u64, kind: u32) -> Self {

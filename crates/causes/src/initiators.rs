@@ -145,22 +145,12 @@ impl InitiatorTable {
         chain
     }
 
-    /// Returns the events that an event started, at most `most`, and the count of all.
-    pub fn started_by(&self, initiator: EventId, most: usize) -> Started {
+    /// Returns the events that an event started.
+    pub fn started_by(&self, initiator: EventId) -> impl Iterator<Item = EventId> + '_ {
         let from = self.by_initiator.partition_point(|row| row.initiator < initiator);
         let to = self.by_initiator.partition_point(|row| row.initiator <= initiator);
-        let events = self.by_initiator.range(from..to).take(most).map(|row| row.event).collect();
-        Started { events, count: to - from }
+        self.by_initiator.range(from..to).map(|row| row.event)
     }
-}
-
-/// The events that one event started.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Started {
-    /// The first of them.
-    pub events: Vec<EventId>,
-    /// Number of all of them.
-    pub count: usize,
 }
 
 /// Collects initiators in DevTools' order; of one event the last one counts.

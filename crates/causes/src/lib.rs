@@ -49,7 +49,7 @@ mod tasks;
 mod totals;
 
 pub use event_id::{EventId, EventKey};
-pub use initiators::{Initiated, InitiatorTable, Started};
+pub use initiators::{Initiated, InitiatorTable};
 pub use rows::{CauseRow, CauseRows};
 pub use stacks::{Level, Site, StackId, StackOf, Stacks};
 pub use totals::{CauseKind, CauseQuery, CauseTotal, totals};

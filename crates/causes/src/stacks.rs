@@ -82,6 +82,18 @@ pub struct Site {
     pub column: Option<f64>,
 }
 
+impl Site {
+    /// Returns the URL with line and column, counted from 1 as in editors. Leaves out positions that
+    /// V8 does not know.
+    pub fn place(&self) -> String {
+        let mut text = self.url.clone().unwrap_or_default();
+        for place in [self.line, self.column].into_iter().flatten().filter(|place| *place >= 0.0) {
+            text.push_str(&format!(":{}", place + 1.0));
+        }
+        text
+    }
+}
+
 /// The calls that one task made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Level {
@@ -113,6 +125,14 @@ record! {
     }
 }
 
+/// A step from the inside of a stack to its outside.
+enum Step {
+    /// A function or call site, by its number.
+    Function(u32),
+    /// The calls that follow scheduled a task, or started the event; the number of its name's text.
+    Task(u32),
+}
+
 /// The stacks of all entries.
 pub struct Stacks {
     texts: Names,
@@ -136,29 +156,48 @@ impl Stacks {
     /// Returns the number of the innermost function of a stack, also across tasks; `None` if there
     /// is no function. The function of a call itself is skipped.
     pub(crate) fn caller(&self, stack: StackId, is_call: bool) -> Option<u32> {
-        let (mut number, mut skip, mut initiator) = (stack.number, is_call, None);
-        loop {
-            let node = self.nodes.get(number as usize).filter(|_| number != 0);
-            let next = match node {
-                Some(Node { value, parent }) if value & TASK != 0 => Some(parent),
-                Some(Node { value, parent }) => {
-                    if value & INITIATED != 0 {
-                        initiator = initiator.or(Some(value & !INITIATED));
-                    } else if !std::mem::take(&mut skip) {
-                        return Some(value);
-                    }
+        let mut functions = self.steps(stack).filter_map(|step| match step {
+            Step::Function(frame) => Some(frame),
+            Step::Task(_) => None,
+        });
+        functions.nth(usize::from(is_call))
+    }
+
+    /// Returns the functions of a stack, innermost first, with the tasks between them.
+    fn steps(&self, stack: StackId) -> impl Iterator<Item = Step> + '_ {
+        let slot = |number: u32| self.slots.get(number as usize).unwrap_or_default();
+        let (mut number, mut initiator) = (stack.number, None);
+        std::iter::from_fn(move || {
+            loop {
+                let node = self.nodes.get(number as usize).filter(|_| number != 0);
+                if let Some(Node { value, parent }) = node.filter(|node| node.value & TASK == 0) {
                     number = parent;
+                    if value & INITIATED == 0 {
+                        return Some(Step::Function(value));
+                    }
+                    initiator = initiator.or_else(|| Some(slot(value & !INITIATED)));
                     continue;
                 }
-                None => None,
-            };
-            number = self.slots.get(initiator.take().or(next)? as usize)?.stack;
-        }
+                let scheduler =
+                    node.map(|Node { value, parent }| Slot { task: value & !TASK, ..slot(parent) });
+                let Slot { stack, task } = initiator.take().or(scheduler)?;
+                number = stack;
+                return Some(Step::Task(task));
+            }
+        })
     }
 
     /// Returns the function with a number.
     pub(crate) fn site_of(&self, frame: u32) -> Site {
-        self.site(self.frames[frame as usize])
+        let frame = self.frames[frame as usize];
+        let text = |number: u32| (number != MISSING).then(|| self.texts.text(number));
+        let place = |number: u32| text(number).and_then(|text| text.parse().ok());
+        Site {
+            function: text(frame.function),
+            url: text(frame.url),
+            line: place(frame.line),
+            column: place(frame.column),
+        }
     }
 
     /// Returns the stack of an entry; the empty stack if it has none. Cost: a search through all
@@ -175,44 +214,20 @@ impl Stacks {
     /// levels.
     pub fn levels(&self, stack: StackId, trace: &Trace, most: usize) -> Vec<Level> {
         let mut levels = vec![Level::default()];
-        let (mut number, mut initiator) = (stack.number, None);
-        loop {
-            let node = self.nodes.get(number as usize).filter(|_| number != 0);
-            let slot = |number: u32| self.slots.get(number as usize).unwrap_or_default();
-            let scheduler = match node {
-                Some(Node { value, parent }) if value & TASK != 0 => {
-                    Some(Slot { task: value & !TASK, ..slot(parent) })
-                }
-                Some(Node { value, parent }) => {
-                    if value & INITIATED != 0 {
-                        initiator = initiator.or_else(|| Some(slot(value & !INITIATED)));
-                    } else if let Some(level) = levels.last_mut() {
-                        level.sites.push(self.site(self.frames[value as usize]));
+        for step in self.steps(stack) {
+            match step {
+                Step::Function(frame) => {
+                    if let Some(level) = levels.last_mut() {
+                        level.sites.push(self.site_of(frame));
                     }
-                    number = parent;
-                    continue;
                 }
-                None => None,
-            };
-            let Some(Slot { stack, task }) = initiator.take().or(scheduler) else { break };
-            if levels.len() == most {
-                break;
+                Step::Task(_) if levels.len() == most => break,
+                Step::Task(task) => {
+                    levels.push(Level { task: Some(trace.names().text(task)), sites: Vec::new() });
+                }
             }
-            levels.push(Level { task: Some(trace.names().text(task)), sites: Vec::new() });
-            number = stack;
         }
         levels
-    }
-
-    fn site(&self, frame: StackFrame) -> Site {
-        let text = |number: u32| (number != MISSING).then(|| self.texts.text(number));
-        let place = |number: u32| text(number).and_then(|text| text.parse().ok());
-        Site {
-            function: text(frame.function),
-            url: text(frame.url),
-            line: place(frame.line),
-            column: place(frame.column),
-        }
     }
 }
 

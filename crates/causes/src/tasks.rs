@@ -253,7 +253,7 @@ impl Links {
     }
 }
 
-/// What entries of a kind are for tasks.
+/// Part of the entries of a kind in asynchronous tasks.
 #[derive(Clone, Copy, Default, PartialEq)]
 enum KindOfTask {
     #[default]

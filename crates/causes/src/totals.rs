@@ -47,7 +47,7 @@ pub struct CauseQuery<'q> {
     pub is_counted: &'q dyn Fn(&str) -> bool,
 }
 
-/// What sums belong to.
+/// The cause that a sum belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Key {
     None,

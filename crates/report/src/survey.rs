@@ -30,7 +30,7 @@ pub(crate) struct Survey {
     pub(crate) parties: Vec<Vec<Party>>,
 }
 
-/// What the survey needs: options, window, kinds that are layouts, and the main thread of the page
+/// Needs of the survey: options, window, kinds that are layouts, and the main thread of the page
 /// with its visits.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'r> {

@@ -3,11 +3,11 @@
 //!
 //! The crate `tracemill-causes` joins them to flows and initiators.
 
-use crate::value::args::CauseArgs;
+use crate::value::args::{CauseArgs, CauseData};
 use crate::value::clock::Clock;
 use crate::value::record::{ChunkPosition, Record};
-use crate::value::shortest;
-use crate::value::typed::decode_short;
+use crate::value::typed::{Object, decode_short};
+use crate::value::{Value, micros, shortest, template};
 use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::names::Names;
@@ -145,7 +145,7 @@ impl CauseRole {
     }
 
     /// Returns the member of `args` by which events of the role belong together.
-    fn link(self, args: &CauseArgs) -> Option<&crate::value::Value> {
+    fn link(self, args: &CauseArgs) -> Option<&Value> {
         use CauseRole::*;
         let data = || args.data.0.as_ref();
         let begin = || args.begin_data.0.as_ref();
@@ -203,9 +203,9 @@ impl CauseEvent {
         names: &mut Names,
     ) -> Option<Self> {
         let EventRef { number, offset, .. } = *at;
-        let ts = crate::value::micros(event, Field::Ts)?;
+        let ts = micros(event, Field::Ts)?;
         let role = CauseRole::of_event(event, kind_role);
-        let dur = crate::value::micros(event, Field::Dur).unwrap_or(0.0);
+        let dur = micros(event, Field::Dur).unwrap_or(0.0);
         let id = match role {
             CauseRole::Other | CauseRole::RunAsync => 0,
             _ if role.is_phase_of_flow() => flow_id(event.field(Field::Id), names),
@@ -274,6 +274,12 @@ pub fn thread_text(pid: &[u8], tid: &[u8]) -> Vec<u8> {
     [pid, b"\0", tid].concat()
 }
 
+/// Returns the pid and tid of a [`thread_text`].
+pub(crate) fn ids_of(thread: &[u8]) -> (&[u8], &[u8]) {
+    let end = memchr::memchr(0, thread).unwrap_or(thread.len());
+    (&thread[..end], thread.get(end + 1..).unwrap_or_default())
+}
+
 /// Returns the id of an asynchronous resource of Node: a string with a hexadecimal number.
 fn resource(id: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(id).ok()?.trim_matches('"');
@@ -288,7 +294,7 @@ fn flow_id(id: Option<&[u8]>, names: &mut Names) -> u64 {
     let digits = id.filter(|id| id.len() < 16).and_then(|id| std::str::from_utf8(id).ok());
     match digits.and_then(|digits| digits.parse::<u64>().ok()) {
         Some(number) => number,
-        None => u64::from(names.number(&crate::value::template(id))) | TEXT,
+        None => u64::from(names.number(&template(id))) | TEXT,
     }
 }
 
@@ -319,18 +325,16 @@ pub fn stack_texts(mut stack: &[u8]) -> impl Iterator<Item = StackTexts<'_>> {
 /// `getZeroIndexedStackTraceInEventPayload`); `None` if it carries none.
 pub(crate) fn payload_stack(event: &Event<'_>, name: &[u8]) -> Option<Vec<u8>> {
     let mut args: CauseArgs = decode_short(event.field(Field::Args)?);
-    let own_frame = (name == b"FunctionCall" && event.phase() != b'I')
-        .then(|| args.data.0.as_mut().and_then(|data| data.frame_of_call()))
-        .flatten();
+    let is_call = name == b"FunctionCall" && event.phase() != b'I';
+    let data = args.data.0.as_mut().filter(|_| is_call);
+    let called = data.and_then(CauseData::frame_of_call);
     let begin =
         args.begin_data.0.as_mut().filter(|_| matches!(name, b"Layout" | b"UpdateLayoutTree"));
     let in_data = args.data.0.as_mut().and_then(|data| data.stack_trace.0.take());
     let stack = in_data
         .or_else(|| args.stack_trace.0.take())
         .or_else(|| begin.and_then(|begin| begin.stack_trace.0.take()))
-        .unwrap_or_else(|| {
-            own_frame.map(|frame| crate::value::typed::Object(Some(frame))).into_iter().collect()
-        });
+        .unwrap_or_else(|| called.map(|frame| Object(Some(frame))).into_iter().collect());
     let counts_from_one = matches!(
         name,
         b"ScheduleStyleRecalculation"
@@ -341,7 +345,7 @@ pub(crate) fn payload_stack(event: &Event<'_>, name: &[u8]) -> Option<Vec<u8>> {
     ) || event.field(Field::Cat) == Some(b"\"blink.user_timing\"");
     let mut out = Vec::new();
     for frame in stack.iter().filter_map(|frame| frame.0.as_ref()) {
-        let place = |value: &crate::value::Value| {
+        let place = |value: &Value| {
             let number = value.number()?;
             // DevTools leaves 0 as it is.
             Some(if counts_from_one && number != 0.0 { number - 1.0 } else { number })

@@ -14,7 +14,7 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::{SpillArray, SpillVec, SpilledVec};
 
-/// What the memory is used for, in the message of an exceeded budget.
+/// Use of the memory, in the message of an exceeded budget.
 const WHAT: &str = "texts of functions of a CPU profile";
 
 /// The nodes of a profile that were read so far.

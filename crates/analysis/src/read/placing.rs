@@ -2,7 +2,7 @@
 
 use crate::entries::sorting::Sorting;
 use crate::events::bounds::{Bounds, TraceBounds};
-use crate::events::causes::{CauseEvent, thread_text};
+use crate::events::causes::{CauseEvent, ids_of, thread_text};
 use crate::events::meta::Meta;
 use crate::read::facts::Facts;
 use crate::value::clock::{Clock, FAR, Times, nanos_of, written};
@@ -61,10 +61,8 @@ pub(crate) fn causes_on_clock<'p>(
     events.drain(|event| {
         let place = place(event.input as usize);
         let thread = *threads.entry((event.input, event.thread)).or_insert_with(|| {
-            let text = names.bytes_of(event.thread);
-            let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
-            let tid = text.get(end + 1..).unwrap_or_default();
-            names.number(&thread_text(place.pid(&text[..end]), tid))
+            let (pid, tid) = ids_of(names.bytes_of(event.thread));
+            names.number(&thread_text(place.pid(pid), tid))
         });
         to.push(CauseEvent { thread, ..event.placed(clock, place) })
     })?;

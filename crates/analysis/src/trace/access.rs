@@ -1,7 +1,7 @@
 //! Gives crates that build on this one access to the contents of a trace.
 
 use crate::entries::{Entry, Placed};
-use crate::events::causes::CauseEvent;
+use crate::events::causes::{CauseEvent, ids_of};
 use crate::events::compiled::Whole;
 use crate::events::counters::Counter;
 use crate::events::devices::{Correlated, DeviceEvent, Role};
@@ -127,9 +127,7 @@ impl Trace {
 
     /// Returns the number of the thread of an event, unless no table has the thread.
     pub fn thread_of(&self, event: &CauseEvent) -> Option<usize> {
-        let written = self.names.bytes_of(event.thread);
-        let at = memchr::memchr(0, written)?;
-        let (pid, tid) = (&written[..at], &written[at + 1..]);
+        let (pid, tid) = ids_of(self.names.bytes_of(event.thread));
         let is_it = |thread: &Thread| *thread.pid == *pid && *thread.tid == *tid;
         self.threads.iter().position(is_it)
     }

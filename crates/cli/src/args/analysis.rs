@@ -306,6 +306,17 @@ impl TreeArgs {
 }
 
 impl TopArgs {
+    /// Returns the default number of rows; `None` if programs read the output, which need all rows.
+    pub(crate) fn default_rows(&self) -> Option<usize> {
+        (!self.form.form().is_data()).then_some(30)
+    }
+
+    /// Returns the number of rows to show of a table that is sorted already.
+    pub(crate) fn most_rows(&self) -> usize {
+        let rows = self.rows.map(|rows| rows as usize);
+        rows.or(self.default_rows()).unwrap_or(usize::MAX)
+    }
+
     /// Returns an error if the output's name means a format for call trees.
     pub(crate) fn refuse_export(&self) -> Result<(), Failure> {
         match Export::of(None, &self.output) {

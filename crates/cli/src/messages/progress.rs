@@ -81,7 +81,7 @@ fn goes_on(stopped: &Receiver<()>, pause: Duration) -> bool {
 /// The current stage of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stage {
-    /// What the stage does: `reading` or `writing`.
+    /// Activity of the stage: `reading` or `writing`.
     pub verb: &'static str,
     /// Number of bytes done in this stage.
     pub done: u64,

@@ -99,7 +99,7 @@ impl Rewrite {
 pub struct Renamer<'r> {
     rewrite: &'r Rewrite,
     finder: FieldFinder,
-    /// What is searched for in each unit, and the unit of the last event.
+    /// The search in each unit, and the unit of the last event.
     units: Vec<SearchedUnit<'r>>,
     current: usize,
     pids: RenamedPids,

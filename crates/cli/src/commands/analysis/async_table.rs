@@ -1,13 +1,13 @@
 //! `tracemill top --async`: durations of async operations.
 
 use super::data::quoted;
-use super::text::{aligned_as, in_markdown_as};
+use super::text::{aligned_as, in_markdown_as, more_rows};
 use super::unit::TimeUnit;
 use crate::args::{CsvForm, ResultForm, TopArgs};
 use crate::commands::joining::Joined;
 use crate::commands::reporting::Reporting;
 use crate::commands::running::Flags;
-use crate::messages::wrap::columns_of;
+use crate::messages::wrap::{columns_of, push_line};
 use crate::messages::{Messages, plain};
 use crate::outcome::exit::{Exit, Failure};
 use crate::report::base;
@@ -16,9 +16,6 @@ use serde_json::{Value, json};
 use tracemill_inspect::async_times::{AsyncTimes, async_times};
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::run::words::{grouped, plural};
-
-/// Default number of rows in text.
-const ROWS: usize = 30;
 
 pub(super) fn async_table(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> {
     let flags = Flags { verb: "top", input: &args.input, common: &args.common };
@@ -29,9 +26,7 @@ pub(super) fn async_table(args: &TopArgs, messages: &Messages) -> Result<Exit, F
     joined.complete_inputs(&mut found.inputs, &mut found.warnings);
 
     let form = args.form.form();
-    let usual = if form.is_data() { usize::MAX } else { ROWS };
-    let most = args.rows.map_or(usual, |rows| rows as usize).min(found.rows.len());
-    let (rows, more) = found.rows.split_at(most);
+    let (rows, more) = found.rows.split_at(args.most_rows().min(found.rows.len()));
     let place = &reporting.output;
     match form {
         ResultForm::Json(_) => place.write_json(&in_json(rows))?,
@@ -81,9 +76,7 @@ fn in_text(rows: &[AsyncTimes], more: usize, markdown: bool, columns: Option<usi
         true => in_markdown_as(&lines, &SET),
         false => aligned_as(&lines, &SET, &[7], columns),
     };
-    if more > 0 {
-        text.push_str(&format!("… and {}; -n shows more\n", plural(more as u64, "row")));
-    }
+    push_line(&mut text, &more_rows(more as u64), 2, columns);
     text
 }
 

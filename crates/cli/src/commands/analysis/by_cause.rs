@@ -1,22 +1,19 @@
 //! `tracemill top --by`: time of events by what caused them.
 
 use super::data::quoted;
-use super::text::{aligned_as, in_markdown_as};
+use super::text::{aligned_as, in_markdown_as, more_rows};
 use super::unit::TimeUnit;
 use super::{Job, Picked};
 use crate::args::{CsvForm, RequestedTable, ResultForm, TopArgs};
 use crate::commands::running::Flags;
-use crate::messages::wrap::columns_of;
+use crate::messages::wrap::{columns_of, push_line};
 use crate::messages::{Messages, plain};
 use crate::outcome::exit::{Exit, Failure};
 use crate::text::table::ColumnAlignment::{self, Left, Right};
 use serde_json::{Value, json};
 use tracemill_analysis::{Shape, Window};
-use tracemill_causes::{CauseKind, CauseQuery, CauseTotal, Causes, totals};
-use tracemill_trace::run::words::{grouped, plural};
-
-/// Default number of rows in text.
-const ROWS: usize = 30;
+use tracemill_causes::{CauseKind, CauseQuery, CauseTotal, Causes, Site, totals};
+use tracemill_trace::run::words::grouped;
 
 pub(in crate::commands) fn by_cause(
     args: &TopArgs,
@@ -43,9 +40,7 @@ pub(in crate::commands) fn by_cause(
     };
     let found = totals(&job.trace, &causes, &query)?;
     let form = args.form.form();
-    let usual = if form.is_data() { usize::MAX } else { ROWS };
-    let most = args.rows.map_or(usual, |rows| rows as usize).min(found.len());
-    let (rows, more) = found.split_at(most);
+    let (rows, more) = found.split_at(args.most_rows().min(found.len()));
     let place = job.place();
     match form {
         ResultForm::Json(_) => place.write_json(&in_json(rows, by))?,
@@ -58,14 +53,8 @@ pub(in crate::commands) fn by_cause(
     job.finish(found.is_empty())
 }
 
-/// Returns the place of a function, counted from 1 as in editors.
 fn place_of(row: &CauseTotal) -> String {
-    let Some(site) = &row.site else { return String::new() };
-    let mut text = site.url.clone().unwrap_or_default();
-    for number in [site.line, site.column].into_iter().flatten().filter(|place| *place >= 0.0) {
-        text.push_str(&format!(":{}", number + 1.0));
-    }
-    text
+    row.site.as_ref().map(Site::place).unwrap_or_default()
 }
 
 fn cause_of(row: &CauseTotal) -> &str {
@@ -89,9 +78,7 @@ fn in_text(rows: &[CauseTotal], more: usize, markdown: bool, columns: Option<usi
         true => in_markdown_as(&lines, &SET),
         false => aligned_as(&lines, &SET, &[4], columns),
     };
-    if more > 0 {
-        text.push_str(&format!("… and {}; -n shows more\n", plural(more as u64, "row")));
-    }
+    push_line(&mut text, &more_rows(more as u64), 2, columns);
     text
 }
 

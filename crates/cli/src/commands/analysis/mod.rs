@@ -47,7 +47,7 @@ use data::{csv, table_json};
 use text::{PageStyle, write_page};
 use tracemill_analysis::{
     Entries, GroupBy, Part, Query, ReadRules, Refusal, RowLimit, RowOrder, RowThreshold, Shape,
-    Trace,
+    SourceMaps, Trace,
 };
 use tracemill_join::config::Config;
 use tracemill_join::report::warning::Warning;
@@ -85,24 +85,36 @@ impl<'a> Job<'a> {
         part: Option<&PartArgs>,
         messages: &'a Messages,
     ) -> Result<Self, Failure> {
+        let maps = part.map(PartArgs::source_maps).transpose()?.unwrap_or_default();
+        let entities = part.map(PartArgs::entities).transpose()?.unwrap_or_default();
+        let mut job = Job::read_mapped(flags, output, rules, &maps, messages)?;
+        if let Some(part) = part {
+            job.trace.ignore_list = part.ignore_list();
+            job.trace.entities = entities;
+            unmatched::of_threads(part, &job.trace).iter().for_each(|text| messages.warning(text));
+            job.all_events = part.table_rules().entries == Entries::All;
+        }
+        Ok(job)
+    }
+
+    /// Reads the inputs with source maps.
+    fn read_mapped(
+        flags: Flags<'a>,
+        output: &OutputArgs,
+        rules: ReadRules,
+        maps: &SourceMaps,
+        messages: &'a Messages,
+    ) -> Result<Self, Failure> {
         let mut reporting = Reporting::new(flags, output, messages)?;
         let running = &mut reporting.running;
         // the defaults of merge
         running.config = running.config.as_merged();
         running.announce();
-        let maps = part.map(PartArgs::source_maps).transpose()?.unwrap_or_default();
-        let entities = part.map(PartArgs::entities).transpose()?.unwrap_or_default();
         let read =
-            |sources: &[Source], config: &Config| Trace::read_mapped(sources, rules, &maps, config);
-        let mut trace = running.watch(read).map_err(stored::named)?;
-        maps::tell(&maps, &trace.mapped, messages);
-        if let Some(part) = part {
-            trace.ignore_list = part.ignore_list();
-            trace.entities = entities;
-            unmatched::of_threads(part, &trace).iter().for_each(|text| messages.warning(text));
-        }
-        let all_events = part.is_some_and(|part| part.table_rules().entries == Entries::All);
-        Ok(Job { reporting, trace, requested_rows: Vec::new(), all_events })
+            |sources: &[Source], config: &Config| Trace::read_mapped(sources, rules, maps, config);
+        let trace = running.watch(read).map_err(stored::named)?;
+        maps::tell(maps, &trace.mapped, messages);
+        Ok(Job { reporting, trace, requested_rows: Vec::new(), all_events: false })
     }
 
     /// Reads the inputs for a verb that selects events and groups rows.
@@ -253,8 +265,7 @@ pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> 
     let table =
         RequestedTable { shape: Shape::BottomUp { levels: 1 }, by: args.group_by, per: args.per };
     let (threads, query) = picks.query(part, &job.trace, table)?;
-    let default_rows = (!args.form.form().is_data()).then_some(30);
-    let shown = ShownRows::new(&job.trace, args.rows, default_rows);
+    let shown = ShownRows::new(&job.trace, args.rows, args.default_rows());
     let rows = if args.sort == RowOrder::Own { shown.most() } else { usize::MAX };
     // only the groups, not their members
     let limit = RowLimit { depth: 1, rows, ..RowLimit::default() };

@@ -283,12 +283,16 @@ fn below(answer: &Answer<'_>, part: &Part, columns: Option<usize>) -> String {
             format!("… {rows} that take too little ({share:.1} % together); --min 0 shows all");
         push_line(&mut text, &line, 2, columns);
     }
-    let more = answer.shown.more(part);
-    if more > 0 {
-        let line = format!("… and {}; -n shows more", plural(more, "row"));
-        push_line(&mut text, &line, 2, columns);
-    }
+    push_line(&mut text, &more_rows(answer.shown.more(part)), 2, columns);
     text
+}
+
+/// Returns a line about the rows that a table leaves out; empty if there are none.
+pub(super) fn more_rows(count: u64) -> String {
+    match count {
+        0 => String::new(),
+        _ => format!("… and {}; -n shows more", plural(count, "row")),
+    }
 }
 
 /// Formats a table. Aligns the last two columns to the left, and all other columns, which are

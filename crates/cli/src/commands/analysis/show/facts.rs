@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use tracemill_analysis::entries::Entry;
 use tracemill_analysis::{Entries, FlameRow, TableRules, Trace, View};
-use tracemill_causes::{Causes, EventId, Level, Started};
+use tracemill_causes::{Causes, EventId, Level};
 use tracemill_report::initiated_requests;
 use tracemill_trace::Error;
 
@@ -45,11 +45,32 @@ pub(super) struct Facts {
     pub(super) stack: Vec<Level>,
     /// The initiator, its initiator, and so on.
     pub(super) causes: Vec<EventId>,
-    pub(super) started: Started,
+    pub(super) started: Vec<EventId>,
     /// Events around the event, outermost first.
     pub(super) parents: Vec<Around>,
     /// By total time.
     pub(super) children: Vec<Children>,
+}
+
+impl Facts {
+    /// Creates an event without any facts.
+    fn new(id: EventId) -> Self {
+        Facts {
+            id,
+            key: None,
+            label: String::new(),
+            thread: None,
+            start: None,
+            duration: 0.0,
+            self_time: None,
+            written: None,
+            stack: Vec::new(),
+            causes: Vec::new(),
+            started: Vec::new(),
+            parents: Vec::new(),
+            children: Vec::new(),
+        }
+    }
 }
 
 pub(super) struct Finder<'t> {
@@ -65,86 +86,67 @@ impl Finder<'_> {
             && let Some(found) =
                 self.in_chart(thread, |entry| EventId::of_entry(entry, thread).has_key_of(id))?
         {
-            return Ok(Some(self.facts(found)));
+            return Ok(Some(self.with_causes(found)));
         }
         let Some(event) = id.number().and_then(|number| self.trace.cause_event(number)) else {
             return Ok(None);
         };
-        let found = Found {
-            id,
+        let facts = Facts {
             key: Some(key.to_owned()),
             label: id.name(self.trace),
             thread: id.thread(self.trace),
             start: Some(self.trace.start_of(&event)),
             duration: event.dur / 1000.0,
-            ..Found::new(id)
+            ..Facts::new(id)
         };
-        Ok(Some(self.facts(found)))
+        Ok(Some(self.with_causes(facts)))
     }
 
     /// Finds the innermost event or call at a time, on the first of `threads` that has one.
     pub(super) fn at(&self, threads: &[usize], ms: f64) -> Result<Option<Facts>, Error> {
         let time = self.trace.clock().ticks_of(ms);
         for &thread in threads {
-            let mut innermost = None;
-            self.in_chart(thread, |entry| {
-                if entry.ts <= time && time < entry.end() {
-                    innermost = Some(*entry);
-                }
-                entry.ts > time
-            })?;
+            let track = self.trace.track(&self.trace.threads[thread])?;
+            let entries = track.entries().map(|placed| placed.entry);
+            let begun = entries.take_while(|entry| entry.ts <= time);
+            let innermost = begun.filter(|entry| time < entry.end()).last();
             if let Some(innermost) = innermost
                 && let Some(found) = self.in_chart(thread, |entry| *entry == innermost)?
             {
-                return Ok(Some(self.facts(found)));
+                return Ok(Some(self.with_causes(found)));
             }
         }
         Ok(None)
     }
 
-    /// Finds the first entry of a thread's flame chart that `is_it` accepts.
+    /// Finds the first entry of a thread's flame chart that `is_it` accepts, with the entries around
+    /// and below it.
     fn in_chart(
         &self,
         thread: usize,
         mut is_it: impl FnMut(&Entry) -> bool,
-    ) -> Result<Option<Found>, Error> {
+    ) -> Result<Option<Facts>, Error> {
         let track = self.trace.track(&self.trace.threads[thread])?;
         let rules = TableRules { entries: Entries::All, ..TableRules::default() };
         let view = View::new(&track, rules);
-        let mut walk = Walk { thread, parents: Vec::new(), found: None };
+        let mut walk = Walk { thread, parents: Vec::new(), found: None, children: HashMap::new() };
         let flame = view.flame()?;
         // An error ends the walk early.
         let _ended = flame.rows(|row| if walk.add(row, &mut is_it) { Err(()) } else { Ok(()) });
-        Ok(walk.found.map(|found| found.0))
+        let mut children: Vec<Children> = walk.children.into_values().collect();
+        children.sort_by(|a, b| b.ms.total_cmp(&a.ms).then_with(|| a.label.cmp(&b.label)));
+        Ok(walk.found.map(|(facts, _)| Facts { children, ..facts }))
     }
 
-    /// Adds causes to an event.
-    fn facts(&self, found: Found) -> Facts {
-        let Found { id, key, label, thread, start, duration, self_time, parents, children } = found;
-        let initiators = &self.causes.initiators;
+    /// Adds the stack, causes and effects of an event.
+    fn with_causes(&self, facts: Facts) -> Facts {
+        let (id, Causes { initiators, stacks }) = (facts.id, self.causes);
         let mut causes = initiators.chain(id, CHAIN);
         if id.number().is_some() && id.name(self.trace) == "ResourceSendRequest" {
             causes.splice(0..0, self.request_initiator(id));
         }
-        let mut children: Vec<Children> = children.into_values().collect();
-        children.sort_by(|a, b| b.ms.total_cmp(&a.ms).then_with(|| a.label.cmp(&b.label)));
-        let stack = self.causes.stacks.levels(self.causes.stacks.of(id), self.trace, LEVELS);
-        let started = initiators.started_by(id, usize::MAX);
-        Facts {
-            id,
-            key,
-            label,
-            thread,
-            start,
-            duration,
-            self_time,
-            written: None,
-            stack,
-            causes,
-            started,
-            parents,
-            children,
-        }
+        let stack = stacks.levels(stacks.of(id), self.trace, LEVELS);
+        Facts { causes, stack, started: initiators.started_by(id).collect(), ..facts }
     }
 
     /// Returns the request that made another one start, given the event that sends it.
@@ -156,50 +158,23 @@ impl Finder<'_> {
     }
 }
 
-/// An event in its flame chart.
-struct Found {
-    id: EventId,
-    key: Option<String>,
-    label: String,
-    thread: Option<usize>,
-    start: Option<f64>,
-    duration: f64,
-    self_time: Option<f64>,
-    parents: Vec<Around>,
-    children: HashMap<String, Children>,
-}
-
-impl Found {
-    fn new(id: EventId) -> Self {
-        Found {
-            id,
-            key: None,
-            label: String::new(),
-            thread: None,
-            start: None,
-            duration: 0.0,
-            self_time: None,
-            parents: Vec::new(),
-            children: HashMap::new(),
-        }
-    }
-}
-
 /// A walk over the rows of a flame chart, up to the end of the entry that it finds.
 struct Walk {
     thread: usize,
     parents: Vec<Around>,
     /// The entry, and its depth.
-    found: Option<(Found, u32)>,
+    found: Option<(Facts, u32)>,
+    /// Children of the entry by label.
+    children: HashMap<String, Children>,
 }
 
 impl Walk {
     /// Adds a row. Returns whether the walk is done.
     fn add(&mut self, row: FlameRow, is_it: &mut impl FnMut(&Entry) -> bool) -> bool {
         let label = row.label.unwrap_or(row.id);
-        if let Some((found, depth)) = &mut self.found {
+        if let Some((_, depth)) = &self.found {
             if row.depth == *depth + 1 {
-                let children = found.children.entry(label.clone()).or_default();
+                let children = self.children.entry(label.clone()).or_default();
                 children.label = label;
                 children.count += 1;
                 children.ms += row.dur / 1000.0;
@@ -209,7 +184,7 @@ impl Walk {
         self.parents.truncate(row.depth as usize);
         let id = EventId::of_entry(&row.entry, self.thread);
         if is_it(&row.entry) {
-            let found = Found {
+            let found = Facts {
                 key: row.key,
                 label,
                 thread: Some(self.thread),
@@ -217,7 +192,7 @@ impl Walk {
                 duration: row.dur / 1000.0,
                 self_time: Some(row.own / 1000.0),
                 parents: std::mem::take(&mut self.parents),
-                ..Found::new(id)
+                ..Facts::new(id)
             };
             self.found = Some((found, row.depth));
             return false;

@@ -100,7 +100,7 @@ pub(super) fn facts(trace: &Trace, facts: &Facts) -> Value {
         "stack": facts.stack.first().map(sites),
         "parents": parents(&facts.stack),
         "started_by": all(&facts.causes),
-        "started": all(&facts.started.events),
+        "started": all(&facts.started),
         "around": around.collect::<Value>(),
         "children": children.collect::<Value>(),
     })

@@ -4,20 +4,18 @@ mod facts;
 mod lines;
 mod text;
 
+use super::Job;
 use super::unit::time_text;
-use super::{Job, maps, stored};
 use crate::args::ShowArgs;
 use crate::args::TraceTimes;
-use crate::commands::reporting::Reporting;
 use crate::commands::running::Flags;
 use crate::messages::Messages;
 use crate::messages::wrap::columns_of;
 use crate::outcome::exit::{Exit, Failure};
 use facts::{Facts, Finder};
 use serde_json::json;
-use tracemill_analysis::{ReadRules, Trace, Wanted, event_texts};
+use tracemill_analysis::{ReadRules, Wanted, event_texts};
 use tracemill_causes::Causes;
-use tracemill_join::config::Config;
 use tracemill_trace::Source;
 
 pub(in crate::commands) fn show(args: &ShowArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -60,23 +58,12 @@ pub(in crate::commands) fn show(args: &ShowArgs, messages: &Messages) -> Result<
 }
 
 /// Reads the inputs with everything that says why events ran.
-fn read<'a>(
-    args: &'a ShowArgs,
-    flags: Flags<'a>,
-    messages: &'a Messages,
-) -> Result<Job<'a>, Failure> {
-    let mut reporting = Reporting::new(flags, &args.output, messages)?;
-    let running = &mut reporting.running;
-    running.config = running.config.as_merged();
-    running.announce();
+fn read<'a>(args: &ShowArgs, flags: Flags<'a>, messages: &'a Messages) -> Result<Job<'a>, Failure> {
     let wanted = Wanted { causes: true, report: true, titles: true, ..Wanted::default() };
     let rules = ReadRules { wanted, ignore_refusals: true, ..ReadRules::default() };
     let maps = args.maps.source_maps()?;
-    let read =
-        |sources: &[Source], config: &Config| Trace::read_mapped(sources, rules, &maps, config);
-    let trace = running.watch(read).map_err(stored::named)?;
-    maps::tell(&maps, &trace.mapped, messages);
-    Ok(Job { reporting, trace, requested_rows: Vec::new(), all_events: true })
+    let job = Job::read_mapped(flags, &args.output, rules, &maps, messages)?;
+    Ok(Job { all_events: true, ..job })
 }
 
 /// Finds the requested events.

@@ -4,9 +4,8 @@ use super::super::unit::time_text;
 use super::facts::Facts;
 use crate::messages::plain;
 use serde_json::Value;
-use std::fmt::Write;
 use tracemill_analysis::Trace;
-use tracemill_causes::{EventId, EventKey, Site};
+use tracemill_causes::{EventId, Site};
 use tracemill_trace::run::words::{plural, shell_word};
 use unicode_width::UnicodeWidthChar;
 
@@ -42,7 +41,7 @@ impl Page<'_> {
         self.args(&mut out, facts);
         self.stack(&mut out, facts);
         self.events(&mut out, "started by", &facts.causes, ROWS, facts.start);
-        self.events(&mut out, "started", &facts.started.events, STARTED, facts.start);
+        self.events(&mut out, "started", &facts.started, STARTED, facts.start);
         self.around(&mut out, facts);
         self.children(&mut out, facts);
         self.next(&mut out, facts);
@@ -162,10 +161,7 @@ impl Page<'_> {
         );
         let most = if self.full { usize::MAX } else { rows };
         for event in events.iter().take(most) {
-            let key = match event.key(self.trace) {
-                EventKey::Key(key) => key,
-                EventKey::Pair { .. } => String::new(),
-            };
+            let key = event.key(self.trace).text().unwrap_or_default();
             let distance =
                 start.zip(event.start(self.trace)).map(|(start, other)| match other - start {
                     ms if ms < 0.0 => format!("{} before", time_text(-ms)),
@@ -186,10 +182,7 @@ impl Page<'_> {
         let hidden = facts.parents.len().saturating_sub(most);
         self.more(out, hidden, "event");
         for parent in &facts.parents[hidden..] {
-            let key = match parent.id.key(self.trace) {
-                EventKey::Key(key) => key,
-                EventKey::Pair { .. } => String::new(),
-            };
+            let key = parent.id.key(self.trace).text().unwrap_or_default();
             self.line(
                 out,
                 4,
@@ -216,11 +209,8 @@ impl Page<'_> {
     fn next(&self, out: &mut String, facts: &Facts) {
         let words: String = self.inputs.iter().map(|word| shell_word(word) + " ").collect();
         let mut commands = Vec::new();
-        if let Some(cause) = facts.causes.first()
-            && let EventKey::Key(key) = cause.key(self.trace)
-        {
-            commands.push(format!("tracemill show {words}{key}"));
-        }
+        let cause = facts.causes.first().and_then(|cause| cause.key(self.trace).text());
+        commands.extend(cause.map(|key| format!("tracemill show {words}{key}")));
         if let Some(key) =
             facts.key.as_deref().filter(|_| self.is_file && facts.self_time.is_some())
         {
@@ -243,14 +233,8 @@ fn padded(name: &str) -> String {
     format!("{out:<NAME$}")
 }
 
-/// Returns the name and place of a call. Lines and columns count from 1, as in editors.
+/// Returns the name and place of a call.
 fn site_line(site: &Site) -> String {
     let function = site.function.as_deref().filter(|name| !name.is_empty());
-    let mut line = padded(function.unwrap_or("(anonymous)"));
-    line.push(' ');
-    line.push_str(site.url.as_deref().unwrap_or_default());
-    for place in [site.line, site.column].into_iter().flatten().filter(|place| *place >= 0.0) {
-        let _ = write!(line, ":{}", place + 1.0);
-    }
-    line
+    format!("{} {}", padded(function.unwrap_or("(anonymous)")), site.place())
 }
