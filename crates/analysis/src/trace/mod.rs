@@ -273,7 +273,7 @@ impl Trace {
 
     /// Returns the spillable memory for data of one thread.
     pub fn space(&self) -> Space {
-        let share = Share::of_index(3, 4).divided(self.limits.threads);
+        let share = Share::of_index(1, 2).divided(self.limits.threads);
         Space::new(self.limits.lease("calls of a thread", share), 1)
     }
 

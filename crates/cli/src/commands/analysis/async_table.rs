@@ -1,13 +1,13 @@
 //! `tracemill top --async`: durations of async operations.
 
 use super::data::quoted;
-use super::text::{aligned_as, in_markdown_as, more_rows};
+use super::text::{aligned_as, in_markdown_as, push_more_rows};
 use super::unit::TimeUnit;
 use crate::args::{CsvForm, ResultForm, TopArgs};
 use crate::commands::joining::Joined;
 use crate::commands::reporting::Reporting;
 use crate::commands::running::Flags;
-use crate::messages::wrap::{columns_of, push_line};
+use crate::messages::wrap::columns_of;
 use crate::messages::{Messages, plain};
 use crate::outcome::exit::{Exit, Failure};
 use crate::report::base;
@@ -76,7 +76,7 @@ fn in_text(rows: &[AsyncTimes], more: usize, markdown: bool, columns: Option<usi
         true => in_markdown_as(&lines, &SET),
         false => aligned_as(&lines, &SET, &[7], columns),
     };
-    push_line(&mut text, &more_rows(more as u64), 2, columns);
+    push_more_rows(&mut text, more as u64, columns);
     text
 }
 

@@ -1,12 +1,12 @@
 //! `tracemill top --by`: time of events by what caused them.
 
 use super::data::quoted;
-use super::text::{aligned_as, in_markdown_as, more_rows};
+use super::text::{aligned_as, in_markdown_as, push_more_rows};
 use super::unit::TimeUnit;
 use super::{Job, Picked};
 use crate::args::{CsvForm, RequestedTable, ResultForm, TopArgs};
 use crate::commands::running::Flags;
-use crate::messages::wrap::{columns_of, push_line};
+use crate::messages::wrap::columns_of;
 use crate::messages::{Messages, plain};
 use crate::outcome::exit::{Exit, Failure};
 use crate::text::table::ColumnAlignment::{self, Left, Right};
@@ -78,7 +78,7 @@ fn in_text(rows: &[CauseTotal], more: usize, markdown: bool, columns: Option<usi
         true => in_markdown_as(&lines, &SET),
         false => aligned_as(&lines, &SET, &[4], columns),
     };
-    push_line(&mut text, &more_rows(more as u64), 2, columns);
+    push_more_rows(&mut text, more as u64, columns);
     text
 }
 

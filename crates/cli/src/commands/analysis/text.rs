@@ -283,15 +283,15 @@ fn below(answer: &Answer<'_>, part: &Part, columns: Option<usize>) -> String {
             format!("… {rows} that take too little ({share:.1} % together); --min 0 shows all");
         push_line(&mut text, &line, 2, columns);
     }
-    push_line(&mut text, &more_rows(answer.shown.more(part)), 2, columns);
+    push_more_rows(&mut text, answer.shown.more(part), columns);
     text
 }
 
-/// Returns a line about the rows that a table leaves out; empty if there are none.
-pub(super) fn more_rows(count: u64) -> String {
-    match count {
-        0 => String::new(),
-        _ => format!("… and {}; -n shows more", plural(count, "row")),
+/// Appends a line about the rows that a table leaves out, if there are any.
+pub(super) fn push_more_rows(text: &mut String, count: u64, columns: Option<usize>) {
+    if count > 0 {
+        let line = format!("… and {}; -n shows more", plural(count, "row"));
+        push_line(text, &line, 2, columns);
     }
 }
 
