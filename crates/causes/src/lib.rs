@@ -42,6 +42,7 @@ mod initiators;
 mod ordered;
 mod python;
 mod rows;
+mod sites;
 mod slice_flows;
 mod sorted;
 mod stacks;
@@ -51,7 +52,8 @@ mod totals;
 pub use event_id::{EventId, EventKey};
 pub use initiators::{Initiated, InitiatorTable};
 pub use rows::{CauseRow, CauseRows};
-pub use stacks::{Level, Site, StackId, StackOf, Stacks};
+pub use sites::Site;
+pub use stacks::{Level, StackId, StackOf, Stacks};
 pub use totals::{CauseKind, CauseQuery, CauseTotal, totals};
 
 use initiators::Initiators;
@@ -78,12 +80,11 @@ impl Causes {
     ///
     /// # Errors
     /// Returns an I/O error if a temporary file fails, or
-    /// [`tracemill_trace::ErrorKind::Exceeded`] if open flows or distinct functions need too much
-    /// memory.
+    /// [`tracemill_trace::ErrorKind::Exceeded`] if too many flows are open, or tasks run, at a time.
     pub fn find(trace: &Trace, as_devtools: bool) -> Result<Self, Error> {
         let limits = trace.limits();
         let space = Space::new(limits.lease("causes", Share::of(1, 4)), limits.threads);
-        let room = limits.quota("open flows and functions", Share::of(1, 8));
+        let room = limits.quota("open flows and tasks", Share::of(1, 8));
         let events = Ordered::new(trace, as_devtools, &space)?;
         let mut initiators = Initiators::new(&space);
         initiators.link(&events, as_devtools, &space)?;
@@ -92,14 +93,14 @@ impl Causes {
             initiators.launch(trace, &space)?;
             let initiators = initiators.finish(&space)?;
             let jumps = continued::jumps(trace, &initiators, &space)?;
-            let stacks = stacks::stacks(trace, &jumps, true, &space, &room)?;
+            let stacks = stacks::stacks(trace, &jumps, true, &space)?;
             return Ok(Causes { initiators, stacks });
         }
         let flows = flows::flows(trace, &events, &space, &room)?;
         initiators.follow(&flows)?;
         let jumps = tasks::tasks(trace, &flows, &mut initiators, &space, &room)?;
         let initiators = initiators.finish(&space)?;
-        let stacks = stacks::stacks(trace, &jumps, false, &space, &room)?;
+        let stacks = stacks::stacks(trace, &jumps, false, &space)?;
         Ok(Causes { initiators, stacks })
     }
 }

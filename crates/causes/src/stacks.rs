@@ -13,22 +13,22 @@
 //! Stacks that share callers share nodes. A slot has the stack of an entry that scheduled a task, or
 //! that is an initiator: it may be found later than the stacks that continue with it.
 //!
-//! Cost: one walk over each flame chart; 8 bytes per distinct stack and its index, on disk beyond
-//! the lease; distinct functions in memory.
+//! Cost: one walk over each flame chart; 8 bytes per distinct stack and its index, and distinct
+//! functions and call sites, on disk beyond the lease.
 
 use crate::event_id::EventId;
 use crate::python::PythonFunction;
+use crate::sites::{Site, Sites};
 use crate::sorted::{Row, SortedRows, Sorter};
 use crate::tasks::Jump;
 use tracemill_analysis::entries::Entry;
-use tracemill_analysis::events::causes::stack_texts;
+use tracemill_analysis::events::carried::stack_texts;
 use tracemill_analysis::profile::functions::Frame;
 use tracemill_analysis::value::space::Space;
 use tracemill_analysis::{Thread, Trace};
 use tracemill_trace::Error;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::record;
-use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::{HashMap, mix};
 use tracemill_trace::spill::{SpillArray, SpillIndex, SpillVec, SpilledVec};
 
@@ -57,43 +57,6 @@ const TASK: u32 = 1 << 31;
 /// Flag of nodes of events with an initiator. The stack around the event comes first, then that of
 /// the initiator.
 const INITIATED: u32 = 1 << 30;
-/// Number of a missing text.
-const MISSING: u32 = u32::MAX;
-
-/// A function or a call site. Lines and columns count from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct StackFrame {
-    function: u32,
-    url: u32,
-    line: u32,
-    column: u32,
-}
-
-/// A function or a call site of a stack. Members are missing where the trace has none.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Site {
-    /// Name of the function; empty for anonymous functions.
-    pub function: Option<String>,
-    /// URL of the script.
-    pub url: Option<String>,
-    /// Line, from 0.
-    pub line: Option<f64>,
-    /// Column, from 0.
-    pub column: Option<f64>,
-}
-
-impl Site {
-    /// Returns the URL with line and column, counted from 1 as in editors. Leaves out positions that
-    /// V8 does not know.
-    pub fn place(&self) -> String {
-        let mut text = self.url.clone().unwrap_or_default();
-        for place in [self.line, self.column].into_iter().flatten().filter(|place| *place >= 0.0) {
-            text.push_str(&format!(":{}", place + 1.0));
-        }
-        text
-    }
-}
-
 /// The calls that one task made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Level {
@@ -135,8 +98,7 @@ enum Step {
 
 /// The stacks of all entries.
 pub struct Stacks {
-    texts: Names,
-    frames: Vec<StackFrame>,
+    sites: Sites,
     nodes: SpillArray<Node>,
     slots: SpillArray<Slot>,
     /// Entries with a stack, by thread, then in pre-order.
@@ -188,16 +150,8 @@ impl Stacks {
     }
 
     /// Returns the function with a number.
-    pub(crate) fn site_of(&self, frame: u32) -> Site {
-        let frame = self.frames[frame as usize];
-        let text = |number: u32| (number != MISSING).then(|| self.texts.text(number));
-        let place = |number: u32| text(number).and_then(|text| text.parse().ok());
-        Site {
-            function: text(frame.function),
-            url: text(frame.url),
-            line: place(frame.line),
-            column: place(frame.column),
-        }
+    pub(crate) fn site_of(&self, number: u32) -> Site {
+        self.sites.site(number)
     }
 
     /// Returns the stack of an entry; the empty stack if it has none. Cost: a search through all
@@ -232,21 +186,17 @@ impl Stacks {
 }
 
 /// Builds the table of stacks.
-struct Builder<'r> {
-    texts: Names,
-    frames: Vec<StackFrame>,
-    numbers: HashMap<StackFrame, u32>,
+struct Builder {
+    sites: Sites,
     nodes: SpillArray<Node>,
     index: SpillIndex,
-    room: &'r Quota,
 }
 
-impl<'r> Builder<'r> {
-    fn new(space: &Space, room: &'r Quota) -> Result<Self, Error> {
+impl Builder {
+    fn new(space: &Space) -> Result<Self, Error> {
         let mut nodes: SpillArray<Node> = space.array(4);
         nodes.push(Node::default())?;
-        let (texts, frames, numbers) = Default::default();
-        Ok(Builder { texts, frames, numbers, nodes, index: space.index(4), room })
+        Ok(Builder { sites: Sites::new(space), nodes, index: space.index(8) })
     }
 
     /// Returns the stack of a node, adding the node if it is new.
@@ -263,37 +213,22 @@ impl<'r> Builder<'r> {
         Ok(number)
     }
 
-    fn frame(&mut self, frame: StackFrame) -> Result<u32, Error> {
-        if let Some(&number) = self.numbers.get(&frame) {
-            return Ok(number);
-        }
-        let number = self.frames.len() as u32;
-        self.frames.push(frame);
-        self.numbers.insert(frame, number);
-        let heap = self.texts.heap() + 40 * self.numbers.capacity() as u64;
-        self.room.check(heap, "distinct functions of stacks")?;
-        Ok(number)
-    }
-
     /// Returns the number of a function of a profile; `None` for native functions.
     fn function(&mut self, frame: &Frame, names: &Names) -> Result<Option<u32>, Error> {
-        let text = |number: u32| names.bytes_of(number);
         if frame.is_native(names) {
             return Ok(None);
         }
         let [function, url, line, column] = [frame.function, frame.url, frame.line, frame.column]
-            .map(|at| self.texts.number(text(at)));
-        let function = if frame.is_nameless { MISSING } else { function };
-        self.frame(StackFrame { function, url, line, column }).map(Some)
+            .map(|text| Some(names.bytes_of(text)));
+        let function = function.filter(|_| !frame.is_nameless);
+        self.sites.number([function, url, line, column]).map(Some)
     }
 
     /// Returns the number of a Python function.
     fn python(&mut self, python: PythonFunction<'_>) -> Result<u32, Error> {
-        let mut text = |text: Option<&[u8]>| text.map_or(MISSING, |text| self.texts.number(text));
         let line = python.line.map(|line| line.to_string());
-        let function = text(Some(python.function));
-        let [url, line] = [python.url, line.as_deref().map(str::as_bytes)].map(text);
-        self.frame(StackFrame { function, url, line, column: MISSING })
+        let line = line.as_deref().map(str::as_bytes);
+        self.sites.number([Some(python.function), python.url, line, None])
     }
 
     /// Puts the call sites that an event carries over the stack around it. They replace as many
@@ -307,9 +242,7 @@ impl<'r> Builder<'r> {
                 let Some(parent) = self.call(rest) else { break };
                 rest = parent;
             }
-            let [function, url, line, column] =
-                texts.map(|text| text.map_or(MISSING, |text| self.texts.number(text)));
-            sites.push(self.frame(StackFrame { function, url, line, column })?);
+            sites.push(self.sites.number(texts)?);
         }
         sites.into_iter().rev().try_fold(rest, |parent, value| self.node(Node { value, parent }))
     }
@@ -362,17 +295,15 @@ impl Schedulers {
 /// initiators of events.
 ///
 /// # Errors
-/// Returns an I/O error if a temporary file fails, or
-/// [`tracemill_trace::ErrorKind::Exceeded`] if there are too many distinct functions.
+/// Returns an I/O error if a temporary file fails.
 pub(crate) fn stacks(
     trace: &Trace,
     jumps: &SortedRows<1, Jump>,
     by_format: bool,
     space: &Space,
-    room: &Quota,
 ) -> Result<Stacks, Error> {
     let schedulers = Schedulers::of(jumps, space)?;
-    let mut builder = Builder::new(space, room)?;
+    let mut builder = Builder::new(space)?;
     let mut calls =
         Calls { trace, by_format, of_kinds: HashMap::default(), of_profile: HashMap::default() };
     let mut slots: SpillArray<Slot> = space.array(16);
@@ -412,15 +343,15 @@ pub(crate) fn stacks(
                 slots.set(slot as usize, Slot { stack, task });
             }
             let carried = trace.carried_stack(&entry);
-            let all = if carried.is_empty() { stack } else { builder.put_over(stack, carried)? };
+            let all = if carried.is_empty() { stack } else { builder.put_over(stack, &carried)? };
             if all != 0 {
                 let event = EventId::of_entry(&entry, number as usize);
                 entries.push(StackOf { event, stack: StackId { number: all } })?;
             }
         }
     }
-    let Builder { texts, frames, nodes, .. } = builder;
-    Ok(Stacks { texts, frames, nodes, slots, entries: entries.finish()?, ends })
+    let Builder { sites, nodes, .. } = builder;
+    Ok(Stacks { sites, nodes, slots, entries: entries.finish()?, ends })
 }
 
 /// The numbers of the functions of calls.
@@ -439,7 +370,7 @@ impl Calls<'_> {
         &mut self,
         thread: &Thread,
         entry: &Entry,
-        builder: &mut Builder<'_>,
+        builder: &mut Builder,
     ) -> Result<Option<u32>, Error> {
         let (trace, kind) = (self.trace, entry.kind);
         let Some(model) = thread.model().filter(|_| entry.is_call()) else {

@@ -3,7 +3,8 @@
 use crate::Causes;
 use crate::event_id::EventId;
 use crate::rows::CauseRows;
-use crate::stacks::{Site, StackId};
+use crate::sites::Site;
+use crate::stacks::StackId;
 use tracemill_analysis::entries::Entry;
 use tracemill_analysis::{Trace, Window};
 use tracemill_trace::Error;

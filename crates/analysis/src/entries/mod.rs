@@ -100,7 +100,12 @@ impl Entry {
 
     /// Returns the number of an event. Returns `None` for pairs of B and E events, and for calls.
     pub fn event_number(&self) -> Option<u64> {
-        matches!(self.number as u8, b'X' | b'I').then_some((self.number & !NO_PLACE) >> 8)
+        matches!(self.number as u8, b'X' | b'I').then_some(self.number())
+    }
+
+    /// Returns the number of an event; of a pair, that of its B.
+    pub(crate) fn number(&self) -> u64 {
+        (self.number & !NO_PLACE) >> 8
     }
 
     /// Compares two entries in the order of DevTools: by start, then longest first, then calls

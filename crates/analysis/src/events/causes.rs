@@ -3,17 +3,19 @@
 //!
 //! The crate `tracemill-causes` joins them to flows and initiators.
 
-use crate::value::args::{CauseArgs, CauseData};
+use crate::events::carried::StackCollector;
+use crate::value::args::CauseArgs;
 use crate::value::clock::Clock;
 use crate::value::record::{ChunkPosition, Record};
-use crate::value::typed::{Object, decode_short};
-use crate::value::{Value, micros, shortest, template};
+use crate::value::typed::decode_short;
+use crate::value::{Value, is_shortest, micros, template};
 use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::names::Names;
 use tracemill_trace::json::member;
 use tracemill_trace::observe::EventRef;
 use tracemill_trace::record;
+use tracemill_trace::spill::SpillVec;
 
 /// The part of an event in causes (DevTools: `InitiatorsHandler`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -175,8 +177,8 @@ record! {
         pub ts: f64,
         /// Duration in the unit of `ts`; 0 if missing.
         pub dur: f64,
-        /// Id of a flow or of an asynchronous resource. Elsewhere the number of the text that links
-        /// the event to others, or 0.
+        /// The value that links the event to others: id of a flow, timer, frame, task or resource; of
+        /// [`CauseRole::ScheduleAsync`] the task's name. 0 if there is none.
         pub id: u64,
         /// Number of the kind.
         pub kind: u32,
@@ -191,6 +193,12 @@ record! {
         /// The `ph`.
         pub phase: u8,
     }
+}
+
+/// Collects events that may cause others, and the stacks that events carry.
+pub(crate) struct CauseCollector {
+    pub(crate) events: SpillVec<CauseEvent>,
+    pub(crate) stacks: StackCollector,
 }
 
 impl CauseEvent {
@@ -208,12 +216,18 @@ impl CauseEvent {
         let dur = micros(event, Field::Dur).unwrap_or(0.0);
         let id = match role {
             CauseRole::Other | CauseRole::RunAsync => 0,
-            _ if role.is_phase_of_flow() => flow_id(event.field(Field::Id), names),
-            _ if role.has_bind_id() => flow_id(event.field(Field::BindId), names),
+            _ if role.is_phase_of_flow() => link_id(&template(event.field(Field::Id)), names),
+            _ if role.has_bind_id() => link_id(&template(event.field(Field::BindId)), names),
             _ if role.is_of_hooks() => event.field(Field::Id).and_then(resource).unwrap_or(0),
             _ => {
                 let args: CauseArgs = decode_short(event.field(Field::Args).unwrap_or_default());
-                role.link(&args).map_or(0, |value| u64::from(names.number(&value.template())))
+                match role.link(&args) {
+                    None => 0,
+                    Some(name) if role == CauseRole::ScheduleAsync => {
+                        u64::from(names.number(&name.template())) | TEXT
+                    }
+                    Some(id) => link_id(&id.template(), names),
+                }
             }
         };
         let [pid, tid] =
@@ -254,7 +268,6 @@ impl CauseEvent {
         let text = |number: u64| u64::from(texts[number as usize]);
         let id = match self.role {
             role if role.is_of_hooks() => self.id,
-            role if !(role.is_phase_of_flow() || role.has_bind_id()) => text(self.id),
             _ if self.id & TEXT == 0 => self.id,
             _ => text(self.id & !TEXT) | TEXT,
         };
@@ -286,81 +299,36 @@ fn resource(id: &[u8]) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
-/// Flag of flow ids that are numbers of texts.
+/// Flag of ids that are numbers of texts.
 const TEXT: u64 = 1 << 63;
+/// Flag of ids that are hexadecimal numbers.
+const HEX: u64 = 1 << 62;
 
-/// Returns the id of a flow: an integer itself, or the number of its text.
-fn flow_id(id: Option<&[u8]>, names: &mut Names) -> u64 {
-    let digits = id.filter(|id| id.len() < 16).and_then(|id| std::str::from_utf8(id).ok());
-    match digits.and_then(|digits| digits.parse::<u64>().ok()) {
-        Some(number) => number,
-        None => u64::from(names.number(&template(id))) | TEXT,
+/// Returns the id of a text that links events; 0 for an empty text. Equal ids are equal texts.
+/// Numbers need no memory, because most traces have as many of them as events.
+fn link_id(text: &[u8], names: &mut Names) -> u64 {
+    if is_shortest(text) {
+        return text.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0')) + 1;
     }
-}
-
-/// Appends a frame of a stack to a text that equal stacks share. `None` is a missing member.
-fn push_text(out: &mut Vec<u8>, text: Option<&[u8]>) {
-    let len = text.map_or(u32::MAX, |text| text.len() as u32);
-    out.extend_from_slice(&len.to_le_bytes());
-    out.extend_from_slice(text.unwrap_or_default());
-}
-
-/// Function, URL, line and column of a frame, as JavaScript writes them; lines and columns count
-/// from 0. `None` is a missing member.
-pub type StackTexts<'s> = [Option<&'s [u8]>; 4];
-
-/// Returns the frames of a stack that an event carries, innermost first.
-pub fn stack_texts(mut stack: &[u8]) -> impl Iterator<Item = StackTexts<'_>> {
-    let mut text = move || {
-        let (len, rest) = stack.split_first_chunk::<4>()?;
-        let len = u32::from_le_bytes(*len);
-        let text = (len != u32::MAX).then(|| &rest[..len as usize]);
-        stack = &rest[text.map_or(0, <[u8]>::len)..];
-        Some(text)
-    };
-    std::iter::from_fn(move || Some([text()?, text()?, text()?, text()?]))
-}
-
-/// Returns the stack that an event carries in `args`, without native functions (DevTools:
-/// `getZeroIndexedStackTraceInEventPayload`); `None` if it carries none.
-pub(crate) fn payload_stack(event: &Event<'_>, name: &[u8]) -> Option<Vec<u8>> {
-    let mut args: CauseArgs = decode_short(event.field(Field::Args)?);
-    let is_call = name == b"FunctionCall" && event.phase() != b'I';
-    let data = args.data.0.as_mut().filter(|_| is_call);
-    let called = data.and_then(CauseData::frame_of_call);
-    let begin =
-        args.begin_data.0.as_mut().filter(|_| matches!(name, b"Layout" | b"UpdateLayoutTree"));
-    let in_data = args.data.0.as_mut().and_then(|data| data.stack_trace.0.take());
-    let stack = in_data
-        .or_else(|| args.stack_trace.0.take())
-        .or_else(|| begin.and_then(|begin| begin.stack_trace.0.take()))
-        .unwrap_or_else(|| called.map(|frame| Object(Some(frame))).into_iter().collect());
-    let counts_from_one = matches!(
-        name,
-        b"ScheduleStyleRecalculation"
-            | b"InvalidateLayout"
-            | b"FunctionCall"
-            | b"Layout"
-            | b"UpdateLayoutTree"
-    ) || event.field(Field::Cat) == Some(b"\"blink.user_timing\"");
-    let mut out = Vec::new();
-    for frame in stack.iter().filter_map(|frame| frame.0.as_ref()) {
-        let place = |value: &Value| {
-            let number = value.number()?;
-            // DevTools leaves 0 as it is.
-            Some(if counts_from_one && number != 0.0 { number - 1.0 } else { number })
-        };
-        let (line, column) = (place(&frame.line_number), place(&frame.column_number));
-        let is_native = (line, column) == (Some(-1.0), Some(-1.0))
-            && frame.url.text() == Some(b"")
-            && &*frame.script_id.template() == b"0";
-        if is_native {
-            continue;
+    match text {
+        b"" => 0,
+        [b'0', b'x', digits @ ..] if is_hexadecimal(digits) => {
+            digits.iter().fold(0, |number, &digit| number << 4 | hex_value(digit)) | HEX
         }
-        push_text(&mut out, frame.function_name.text());
-        push_text(&mut out, frame.url.text());
-        push_text(&mut out, line.map(shortest).as_deref().map(str::as_bytes));
-        push_text(&mut out, column.map(shortest).as_deref().map(str::as_bytes));
+        _ => u64::from(names.number(text)) | TEXT,
     }
-    (!out.is_empty()).then_some(out)
+}
+
+/// Returns whether digits are a hexadecimal number of at most 60 bits in lower case, without zeros
+/// in front.
+fn is_hexadecimal(digits: &[u8]) -> bool {
+    let is_digit = |digit: &u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
+    digits.len() <= 15
+        && digits.first().is_some_and(|&first| first != b'0')
+        && digits.iter().all(is_digit)
+}
+
+/// Returns the value of a hexadecimal digit in lower case.
+fn hex_value(digit: u8) -> u64 {
+    u64::from(if digit <= b'9' { digit - b'0' } else { digit - b'a' + 10 })
 }

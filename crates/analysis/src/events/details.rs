@@ -1,7 +1,6 @@
 //! Details from the `args` of events: texts and ids that rows, groups and calls need. Equal details
 //! are stored once.
 
-use crate::events::causes::payload_stack;
 use crate::events::{compiled, reflows};
 use crate::value::args::{Args, Data};
 use crate::value::typed::decode_short;
@@ -44,13 +43,13 @@ pub(crate) struct Numbered {
     pub(crate) title: u32,
     /// Text for reports: the detail of a clang event, or the raw stack frame of a forced layout.
     pub(crate) subject: u32,
-    /// Stack that the event carries ([`crate::events::causes::stack_texts`]).
-    pub(crate) stack: u32,
     /// Received bytes, as the bits of an `f64`.
     pub(crate) bytes: u64,
     pub(crate) is_cached: bool,
     /// Whether the event has its own URL, which may be empty.
     pub(crate) is_located: bool,
+    /// Whether the event may carry a stack.
+    pub(crate) is_stacked: bool,
 }
 
 /// Prefix of a text that a label adds to a title.
@@ -105,7 +104,6 @@ impl DetailsTable {
             frame: text(numbered.frame),
             title: text(numbered.title),
             subject: text(numbered.subject),
-            stack: text(numbered.stack),
             ..*numbered
         };
         other.all.iter().map(|details| self.number(moved(details))).collect()
@@ -198,7 +196,7 @@ impl Sought {
         if !(by_name || traced || located || framed || forced || stacked) {
             return None;
         }
-        let mut details = Numbered::default();
+        let mut details = Numbered { is_stacked: stacked, ..Numbered::default() };
         let args: Args = decode_short(rest);
         if by_name {
             self.read(&args, names, &mut details);
@@ -211,9 +209,6 @@ impl Sought {
         }
         if forced && let Some(frame) = event.field(Field::Args).and_then(reflows::frame) {
             details.subject = names.number(frame);
-        }
-        if stacked && let Some(stack) = payload_stack(event, names.bytes_of(name)) {
-            details.stack = names.number(&stack);
         }
         if located {
             let (url, request) = args.url_or_request(names.bytes_of(name));

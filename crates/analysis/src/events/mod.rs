@@ -1,6 +1,7 @@
 //! Decodes the args of events: kinds, names, pages, GPUs, requests. Detects the producer.
 
 pub(crate) mod bounds;
+pub mod carried;
 pub mod causes;
 pub(crate) mod compiled;
 pub mod counters;

@@ -5,7 +5,8 @@
 
 use crate::entries::sorting::Sorting;
 use crate::events::bounds::{Bounding, EventTime, EventTimes, TraceBounds};
-use crate::events::causes::CauseEvent;
+use crate::events::carried::StacksOfChunk;
+use crate::events::causes::{CauseCollector, CauseEvent};
 use crate::events::compiled::{Included, is_sum};
 use crate::events::counters::Counters;
 use crate::events::details::DetailsTable;
@@ -84,6 +85,8 @@ pub(crate) struct Facts {
     devices: Vec<DeviceEvent>,
     /// Events of a chunk that may cause others, if requested.
     causes: Vec<CauseEvent>,
+    /// Stacks of the events of a chunk, if causes are requested.
+    stacks: StacksOfChunk,
     /// Properties of each kind.
     properties: Vec<Asked>,
     last_kinds: LastKinds,
@@ -195,7 +198,7 @@ impl Facts {
         chunk: ChunkPosition,
         sorting: &mut Sorting,
         devices: &mut SpillVec<DeviceEvent>,
-        causes: &mut SpillVec<CauseEvent>,
+        causes: &mut CauseCollector,
     ) -> Result<(), Error> {
         let texts = self.names.append(&later.names);
         let kinds = self.kinds.append(&later.kinds, &texts);
@@ -226,8 +229,9 @@ impl Facts {
             devices.push(device.behind(chunk, &lanes, &kinds))?;
         }
         for cause in later.causes {
-            causes.push(cause.after(chunk, kinds[cause.kind as usize], &texts))?;
+            causes.events.push(cause.after(chunk, kinds[cause.kind as usize], &texts))?;
         }
+        causes.stacks.append(&later.stacks, chunk.first)?;
         self.is_web |= later.is_web;
         self.untimed += later.untimed;
         for (phase, count) in later.unfiled {
@@ -401,6 +405,9 @@ impl Facts {
         self.times.note(event, EventTime { ts, dur, rest }, properties.bounding);
         let sought = properties.sought(phase);
         let found = sought.and_then(|sought| sought.details(event, name, &mut self.names));
+        if found.is_some_and(|found| found.is_stacked) {
+            self.stacks.note(event, self.names.bytes_of(name), number_in);
+        }
         let details = found.map_or(0, |found| self.details.number(found));
         // The duration of a B comes from its E.
         let dur = if matches!(phase, b'B' | b'E') { 0.0 } else { dur };

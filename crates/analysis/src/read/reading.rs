@@ -1,7 +1,8 @@
 //! The scan of an analysis: one pass over all inputs.
 
 use crate::entries::sorting::Sorting;
-use crate::events::causes::CauseEvent;
+use crate::events::carried::StackCollector;
+use crate::events::causes::CauseCollector;
 use crate::events::devices::DeviceEvent;
 use crate::profile::functions::meta_names;
 use crate::read::facts::Facts;
@@ -23,7 +24,7 @@ pub(crate) struct Reading<'c> {
     pub(crate) facts: Facts,
     pub(crate) sorting: Sorting,
     pub(crate) devices: SpillVec<DeviceEvent>,
-    pub(crate) causes: SpillVec<CauseEvent>,
+    pub(crate) causes: CauseCollector,
     pub(crate) space: Space,
     pub(crate) quota: Quota,
     pub(crate) rules: ReadRules,
@@ -42,7 +43,8 @@ impl<'c> Reading<'c> {
         facts.names = meta_names();
         let waiting = if rules.only_calls { space.bytes(4) } else { 0 };
         let sorting = Sorting::new(&space, rules.as_devtools, waiting);
-        let (devices, causes) = (space.spool(8), space.spool(8));
+        let causes = CauseCollector { events: space.spool(8), stacks: StackCollector::new(&space) };
+        let devices = space.spool(8);
         Reading { facts, sorting, devices, causes, space, quota, rules, config, events: 0 }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::entries::sorting::{Filed, Sorting};
 use crate::events::bounds::Bounds;
+use crate::events::carried::CarriedStacks;
 use crate::events::devices::aligned;
 use crate::events::kinds::flags;
 use crate::events::meta::{Meta, ThreadId};
@@ -106,7 +107,9 @@ impl Trace {
         let (sorting, of_events) = on_clock(sorting, &mut facts, &moved, clock, place, &space)?;
         facts.pages.place_on(clock);
         facts.included.pair(&moved, place, clock);
-        let causes = causes_on_clock(causes, &mut facts.names, &moved, clock, place, &space)?;
+        let carried = causes.stacks.finish()?;
+        let causes =
+            causes_on_clock(causes.events, &mut facts.names, &moved, clock, place, &space)?;
         let devices = aligned(devices, &moved, place, space.spool(8))?;
         let mut samples = Samples::new(&space);
         let room = ProfileRoom { space: &space, quota: &quota, limits: &config.limits };
@@ -139,6 +142,7 @@ impl Trace {
         trace.producer = if is_cpu_profile { Producer::CpuProfile } else { producer };
         (trace.devices, trace.is_cpu_profile) = (devices, is_cpu_profile);
         trace.causes = causes;
+        trace.carried = carried;
         trace.bounds = (bounds.min, bounds.max);
         trace.is_generic &= !wholes;
         (trace.inputs, trace.warnings) = (inputs.reports().to_vec(), inputs.warnings().to_vec());
@@ -203,6 +207,7 @@ impl Trace {
             records: Default::default(),
             devices: space.spool(1).take()?,
             causes: SpilledVec::default(),
+            carried: CarriedStacks::default(),
             samples,
             limits: config.limits.clone(),
             clock: Clock::default(),

@@ -138,12 +138,12 @@ impl Trace {
         Some(self.clock.ms_of(self.clock.tick(sample.ms)))
     }
 
-    /// Returns the stack that an entry carries, as [`stack_texts`](crate::events::causes::stack_texts)
-    /// reads it; empty if it carries none.
-    pub fn carried_stack(&self, entry: &Entry) -> &[u8] {
-        match entry.is_call() {
-            true => &[],
-            false => self.names.bytes_of(self.details.all[entry.details as usize].stack),
+    /// Returns the stack that an entry carries, as [`stack_texts`](crate::events::carried::stack_texts)
+    /// reads it; empty if it carries none. Cost: a binary search if it may carry one.
+    pub fn carried_stack(&self, entry: &Entry) -> Vec<u8> {
+        match entry.is_call() || !self.details.all[entry.details as usize].is_stacked {
+            true => Vec::new(),
+            false => self.carried.of(entry.number()),
         }
     }
 

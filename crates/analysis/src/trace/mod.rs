@@ -9,6 +9,7 @@ pub(crate) mod uncounted;
 use crate::entries::calls::{CallRules, integrate};
 use crate::entries::sorting::{FiledRecords, Pairs};
 use crate::entries::{Entry, Nested, Placed, merge};
+use crate::events::carried::CarriedStacks;
 use crate::events::causes::CauseEvent;
 use crate::events::compiled::Included;
 use crate::events::counters::Counters;
@@ -180,6 +181,8 @@ pub struct Trace {
     pub(crate) devices: SpilledVec<DeviceEvent>,
     /// Events that may cause others, in input order, if requested.
     pub(crate) causes: SpilledVec<CauseEvent>,
+    /// Stacks that events carry, if requested.
+    pub(crate) carried: CarriedStacks,
     /// Samples of all profiles, one profile after the other.
     pub(crate) samples: SpilledVec<Sample>,
     pub(crate) limits: Limits,

@@ -212,7 +212,7 @@ pub(crate) fn template(value: Option<&[u8]>) -> Cow<'_, [u8]> {
 
 /// Returns whether a number is written as JavaScript writes it, and is an integer with at most 15
 /// digits.
-fn is_shortest(value: &[u8]) -> bool {
+pub(crate) fn is_shortest(value: &[u8]) -> bool {
     match value {
         [b'0'] => true,
         [b'1'..=b'9', rest @ ..] => rest.len() < 15 && rest.iter().all(u8::is_ascii_digit),

@@ -8,9 +8,8 @@
 //! assert_eq!((names.text(2), names.find(b"c")), ("b".to_owned(), None));
 //! ```
 
-use foldhash::fast::FixedState;
+use crate::spill::hash::hash_of;
 use hashbrown::HashTable;
-use std::hash::BuildHasher;
 use tracemill_tokenizer::{unescape, unescaped_text};
 
 /// Interned texts, numbered in order of first use. Number 0 is the empty text.
@@ -42,7 +41,7 @@ impl Names {
     /// Returns the number of a text, adding the text if it is new.
     #[inline]
     pub fn number(&mut self, text: &[u8]) -> u32 {
-        let hash = FixedState::default().hash_one(text);
+        let hash = hash_of(text);
         if let Some(number) = self.find_hashed(text, hash) {
             return number;
         }
@@ -51,15 +50,13 @@ impl Names {
         bytes.extend_from_slice(text);
         ends.push(bytes.len());
         let (bytes, ends) = (&*bytes, &*ends);
-        table.insert_unique(hash, number, |&other| {
-            FixedState::default().hash_one(of(bytes, ends, other))
-        });
+        table.insert_unique(hash, number, |&other| hash_of(of(bytes, ends, other)));
         number
     }
 
     /// Returns the number of a text, if it is interned.
     pub fn find(&self, text: &[u8]) -> Option<u32> {
-        self.find_hashed(text, FixedState::default().hash_one(text))
+        self.find_hashed(text, hash_of(text))
     }
 
     #[inline]

@@ -12,12 +12,18 @@
 //! ```
 
 use foldhash::fast::FixedState;
+use std::hash::BuildHasher;
 
 /// A hash map with foldhash.
 pub type HashMap<K, V> = std::collections::HashMap<K, V, FixedState>;
 
 /// A hash set with foldhash.
 pub type HashSet<K> = std::collections::HashSet<K, FixedState>;
+
+/// Hashes bytes with foldhash, the same in all runs of one program.
+pub fn hash_of(bytes: &[u8]) -> u64 {
+    FixedState::default().hash_one(bytes)
+}
 
 /// Mixes two words with a multiplication. Independent of any library, for hashes in outputs and
 /// files.
