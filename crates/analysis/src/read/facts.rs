@@ -9,7 +9,7 @@ use crate::events::carried::StacksOfChunk;
 use crate::events::causes::{CauseCollector, CauseEvent};
 use crate::events::compiled::{Included, is_sum};
 use crate::events::counters::Counters;
-use crate::events::details::DetailsTable;
+use crate::events::details::{DetailsTable, Sought};
 use crate::events::devices::{DeviceEvent, Role};
 use crate::events::images::Images;
 use crate::events::kinds::{Kind, Kinds, NO_CAT};
@@ -349,6 +349,22 @@ impl Facts {
         self.causes.extend(cause.triggered(event));
     }
 
+    /// Returns the number of the details of the `number_in`th event of the chunk.
+    fn details_of(
+        &mut self,
+        event: &Event<'_>,
+        name: u32,
+        sought: Option<Sought>,
+        number_in: u64,
+    ) -> u32 {
+        let found = sought.and_then(|sought| sought.details(event, name, &mut self.names));
+        let Some(found) = found else { return 0 };
+        if found.is_stacked {
+            self.stacks.note(event, self.names.bytes_of(name), number_in);
+        }
+        self.details.number(found)
+    }
+
     /// Adds an event, the `number_in`th of its chunk.
     #[inline]
     fn note(&mut self, event: &Event<'_>, number_in: u64) {
@@ -403,12 +419,7 @@ impl Facts {
             return;
         }
         self.times.note(event, EventTime { ts, dur, rest }, properties.bounding);
-        let sought = properties.sought(phase);
-        let found = sought.and_then(|sought| sought.details(event, name, &mut self.names));
-        if found.is_some_and(|found| found.is_stacked) {
-            self.stacks.note(event, self.names.bytes_of(name), number_in);
-        }
-        let details = found.map_or(0, |found| self.details.number(found));
+        let details = self.details_of(event, name, properties.sought(phase), number_in);
         // The duration of a B comes from its E.
         let dur = if matches!(phase, b'B' | b'E') { 0.0 } else { dur };
         let id = |field| event.field(field).unwrap_or_default();

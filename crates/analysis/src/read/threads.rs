@@ -129,11 +129,8 @@ impl Trace {
         // No bytes of the inputs are read after this check.
         inputs.check_unchanged()?;
         let bounds = bounds_of(of_events, &meta, &profiles, rules, clock);
-        let lanes = if is_cpu_profile && rules.as_devtools {
-            Vec::new()
-        } else {
-            std::mem::take(&mut facts.lanes)
-        };
+        let mut lanes = std::mem::take(&mut facts.lanes);
+        lanes.retain(|_| !(is_cpu_profile && rules.as_devtools));
         let call_bounds = facts.bounds.calls;
         let count = moved.iter().map(|(lane, _)| lane + 1).max();
         let samples = samples.finish()?;
@@ -141,8 +138,7 @@ impl Trace {
         (trace.clock, trace.refusals) = (clock, refusals.into_iter().collect());
         trace.producer = if is_cpu_profile { Producer::CpuProfile } else { producer };
         (trace.devices, trace.is_cpu_profile) = (devices, is_cpu_profile);
-        trace.causes = causes;
-        trace.carried = carried;
+        (trace.causes, trace.carried) = (causes, carried);
         trace.bounds = (bounds.min, bounds.max);
         trace.is_generic &= !wholes;
         (trace.inputs, trace.warnings) = (inputs.reports().to_vec(), inputs.warnings().to_vec());
