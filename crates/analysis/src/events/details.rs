@@ -197,6 +197,12 @@ impl Sought {
             return None;
         }
         let mut details = Numbered { is_stacked: stacked, ..Numbered::default() };
+        if forced && let Some(frame) = event.field(Field::Args).and_then(reflows::frame) {
+            details.subject = names.number(frame);
+        }
+        if !(by_name || traced || located || framed) {
+            return Some(details);
+        }
         let args: Args = decode_short(rest);
         if by_name {
             self.read(&args, names, &mut details);
@@ -206,9 +212,6 @@ impl Sought {
         }
         if framed && let Some(frame) = args.frame() {
             details.frame = names.number(&frame.template());
-        }
-        if forced && let Some(frame) = event.field(Field::Args).and_then(reflows::frame) {
-            details.subject = names.number(frame);
         }
         if located {
             let (url, request) = args.url_or_request(names.bytes_of(name));

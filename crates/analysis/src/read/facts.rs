@@ -341,7 +341,8 @@ impl Facts {
     fn note_cause(&mut self, event: &Event<'_>, at: &EventRef) {
         let kind = self.kind(event);
         let role = self.properties(kind).role;
-        let Some(cause) = CauseEvent::of(event, at, role, kind, &mut self.names) else {
+        let Some(cause) = CauseEvent::of(event, at, role, kind, &mut self.names, &mut self.scratch)
+        else {
             return;
         };
         let rest = if cause.ts.abs() < FAR { 0 } else { rest_of(event, cause.ts) };
