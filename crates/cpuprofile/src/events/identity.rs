@@ -12,6 +12,8 @@
 //! names are read before the first profile, so assigned ids depend only on the inputs and their
 //! order, and never collide with ids in names.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use std::path::{Path, PathBuf};
 use tracemill_trace::read::ProfilePlace;
 use tracemill_trace::spill::hash::HashSet;
@@ -226,7 +228,10 @@ impl Identities {
 
 fn names(path: &Path, parts: Option<&NameParts>, pid: u64, tid: u64) -> (String, String) {
     let process = match parts {
-        Some(parts) if parts.prefix != "CPU" => format!("{} {pid}", parts.prefix),
+        Some(parts) if parts.prefix != "CPU" => {
+            let command = command(&parts.prefix);
+            format!("{} {pid}", command.as_deref().unwrap_or(&parts.prefix))
+        }
         Some(_) => format!("Process {pid}"),
         None if path.as_os_str().is_empty() => "standard input".to_owned(),
         None => {
@@ -236,6 +241,14 @@ fn names(path: &Path, parts: Option<&NameParts>, pid: u64, tid: u64) -> (String,
     };
     let thread = if tid == 0 { "main thread".to_owned() } else { format!("worker {tid}") };
     (process, thread)
+}
+
+/// Returns the command in a prefix `MAIN-CPU--<base64>`, as cpu-prof names the profile of the
+/// process that it starts; `None` if the prefix is another, or the command is not plain text.
+fn command(prefix: &str) -> Option<String> {
+    let encoded = prefix.strip_prefix("MAIN-CPU--")?;
+    let command = String::from_utf8(URL_SAFE_NO_PAD.decode(encoded).ok()?).ok()?;
+    (!command.is_empty() && !command.contains(char::is_control)).then_some(command)
 }
 
 fn place(stated: bool, pid: u64, tid: u64, moved: bool) -> Option<ProfilePlace> {
@@ -251,6 +264,23 @@ mod tests {
 
     fn parts(name: &str) -> Option<(String, u64, u64, Option<String>)> {
         NameParts::parse(Path::new(name)).map(|p| (p.prefix, p.pid, p.tid, p.sequence))
+    }
+
+    #[test]
+    fn a_process_is_named_after_the_command_that_its_file_name_encodes() {
+        let process = |prefix: &str| {
+            let path = format!("{prefix}.20250510.134625.7.0.002.cpuprofile");
+            run(&[&path], &ProfileInputs::default(), false)[0].process_name.clone()
+        };
+        for command in ["node app.js --x", "a", "npx nx run-many -t build?>~", "köln ▶ run"] {
+            let encoded = URL_SAFE_NO_PAD.encode(command);
+            assert_eq!(process(&format!("MAIN-CPU--{encoded}")), format!("{command} 7"));
+        }
+        assert_eq!(process("MAIN-CPU--bm9kZSBhcHAuanMgLS14"), "node app.js --x 7");
+        // nothing, bytes that are no text, a line feed, a letter outside the alphabet
+        for other in ["MAIN-CPU--", "MAIN-CPU--_w", "MAIN-CPU--Cg", "MAIN-CPU--b+", "main"] {
+            assert_eq!(process(other), format!("{other} 7"));
+        }
     }
 
     #[test]
