@@ -77,6 +77,7 @@ pub use events::entities::Entities;
 pub use events::producer::Producer;
 pub use events::styles::{names_titled, title_of};
 pub use names::groups::GroupBy;
+pub use names::labels::categories;
 pub use profile::maps::{MapFault, Mapped, SourceMaps, UnusedMap};
 pub use profile::model::Weights;
 pub use profile::refusals::Refusal;

@@ -179,23 +179,30 @@ impl<'t> Ids<'t> {
 
     /// Returns the title and category of an entry (DevTools: `eventStyle`).
     pub(crate) fn style(&self, entry: &Entry) -> (String, &'static str) {
-        if let Some(frame) = self.frame(entry) {
-            let title = if frame.function == IDLE { "ProfileCall" } else { "JS frame" };
-            return (title.to_owned(), frame.category());
-        }
-        let name = self.name(entry);
-        let plain = || unescaped_text(name);
-        if matches!(self.cat(entry), b"blink.console" | b"blink.user_timing") {
-            return (plain(), "scripting");
-        }
-        match style(name) {
-            Some(style) => (style.title.to_owned(), style.category),
-            None => (plain(), "other"),
+        let title = match self.frame(entry) {
+            Some(frame) if frame.function == IDLE => "ProfileCall".to_owned(),
+            Some(_) => "JS frame".to_owned(),
+            None => {
+                let style = style(self.name(entry)).filter(|_| !self.is_from_console(entry));
+                let plain = || unescaped_text(self.name(entry));
+                style.map_or_else(plain, |style| style.title.to_owned())
+            }
+        };
+        (title, self.category(entry))
+    }
+
+    /// Returns the category of an entry (DevTools: `eventStyle`).
+    pub(crate) fn category(&self, entry: &Entry) -> &'static str {
+        match self.frame(entry) {
+            Some(frame) => frame.category(),
+            None if self.is_from_console(entry) => "scripting",
+            None => style(self.name(entry)).map_or("other", |style| style.category),
         }
     }
 
-    pub(crate) fn category(&self, entry: &Entry) -> &'static str {
-        self.style(entry).1
+    /// Returns whether an event comes from `console` or from `performance.mark` and `measure`.
+    fn is_from_console(&self, entry: &Entry) -> bool {
+        matches!(self.cat(entry), b"blink.console" | b"blink.user_timing")
     }
 
     fn url(&self, entry: &Entry) -> &'t [u8] {

@@ -25,6 +25,15 @@ const CATEGORIES: [(&str, &str); 11] = [
     ("async", "Async"),
 ];
 
+/// Returns the names of DevTools' categories of events.
+///
+/// ```
+/// assert!(tracemill_analysis::categories().any(|name| name == "scripting"));
+/// ```
+pub fn categories() -> impl Iterator<Item = &'static str> {
+    CATEGORIES.iter().map(|(name, _)| *name).chain(["other", "idle"])
+}
+
 impl Trace {
     /// Returns the distinct names by which options select rows: event names in the trace, their
     /// titles in DevTools, function names, and URLs of functions.

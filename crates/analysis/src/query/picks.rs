@@ -23,6 +23,9 @@ pub struct Picks {
     /// The text filter of DevTools: keeps matching entries of call trees and logs, and matching top
     /// rows of bottom-up trees. The filter does not search `args`.
     pub text: Option<Matcher>,
+    /// The category filter of DevTools' event log: keeps entries of these categories. An empty list
+    /// keeps all.
+    pub categories: Vec<&'static str>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -90,7 +93,7 @@ impl Picks {
     fn are_none(&self, is_bottom_up: bool) -> bool {
         let text = self.text.is_some() && !is_bottom_up;
         let others = [&self.focus, &self.ignore, &self.hide, &self.root];
-        !text && others.into_iter().all(Option::is_none)
+        !text && self.categories.is_empty() && others.into_iter().all(Option::is_none)
     }
 
     /// Returns the filters of a walk over the windows. Without windows, the walk covers `full`.
@@ -122,12 +125,14 @@ impl Picks {
     }
 }
 
-/// Filters entries by text: keeps an entry if `text` matches it, `hide` does not, and `root`
-/// matches it or an enclosing entry. An absent filter keeps all entries.
+/// Filters entries: keeps an entry if `text` matches it, `hide` does not, `root` matches it or an
+/// enclosing entry, and `categories` has its category. An absent filter keeps all entries.
 struct Sieve<'i, 't> {
     hide: Option<Answers<'i, 't>>,
     root: Option<Answers<'i, 't>>,
     text: Option<Answers<'i, 't>>,
+    categories: &'i [&'static str],
+    ids: &'i Ids<'t>,
     /// Depth of the outermost open entry that matches `root`.
     within: Option<u32>,
 }
@@ -145,7 +150,9 @@ impl Sieve<'_, '_> {
             }
         }
         let is_hidden = self.hide.as_mut().is_some_and(|hide| hide.of(entry));
-        !is_hidden && self.text.as_mut().is_none_or(|text| text.of(entry))
+        let is_listed =
+            self.categories.is_empty() || self.categories.contains(&self.ids.category(entry));
+        is_listed && !is_hidden && self.text.as_mut().is_none_or(|text| text.of(entry))
     }
 }
 
@@ -169,7 +176,8 @@ impl Walked<'_> {
         };
         let text = if *is_bottom_up { &None } else { &picks.text };
         let (hide, root, text) = (answers(&picks.hide), answers(&picks.root), answers(text));
-        let mut sieve = Sieve { hide, root, text, within: None };
+        let categories = &picks.categories;
+        let mut sieve = Sieve { hide, root, text, categories, ids, within: None };
         let kept = drawn.filter(move |event| sieve.keeps(event));
         Box::new(kept.filter_map(move |Drawn { entry: written, .. }| {
             let entry = match time {

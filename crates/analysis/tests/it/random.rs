@@ -41,7 +41,7 @@ impl Asked {
             ignore: self.ignore.map(exact),
             hide: self.hide.map(exact),
             root: self.root.map(exact),
-            text: None,
+            ..Picks::default()
         };
         let (by, rules) = (GroupBy::None, TableRules::default());
         Query { shape, by, rules, per, windows: windows.collect(), picks, key: None }

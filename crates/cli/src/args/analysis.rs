@@ -230,6 +230,11 @@ pub(crate) struct TreeArgs {
     /// Show the event log: one row per event, by start
     #[arg(long, help_heading = "Which tree", conflicts_with_all = ["peek", "heaviest", "group_by"])]
     pub(crate) log: bool,
+    /// Only rows of the log with these categories of DevTools
+    #[arg(long = "category", value_name = "NAME", value_delimiter = ',', ignore_case = true, requires = "log",
+          value_parser = choices(tracemill_analysis::categories().map(|name| (name, name, ""))),
+          help_heading = "Which tree")]
+    pub(crate) categories: Vec<&'static str>,
     /// Show only the callers and callees of this function or event
     #[arg(long, value_name = "NAME", help_heading = "Which tree", conflicts_with = "heaviest")]
     pub(crate) peek: Option<String>,

@@ -13,7 +13,7 @@ pub(super) fn choices<T: Clone + Send + Sync + 'static>(
         help => PossibleValue::new(name).help(help),
     };
     PossibleValuesParser::new(all.iter().map(shown)).try_map(move |name| {
-        let found = all.iter().find(|choice| choice.0 == name);
+        let found = all.iter().find(|choice| choice.0.eq_ignore_ascii_case(&name));
         found.map(|choice| choice.1.clone()).ok_or("a possible value is one of them")
     })
 }

@@ -219,6 +219,7 @@ impl PickArgs {
             hide: self.hide.clone(),
             root: self.root.clone(),
             text: self.text.clone(),
+            categories: Vec::new(),
         };
         let RequestedTable { shape, by, per } = table;
         let key = self.key;

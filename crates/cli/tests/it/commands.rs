@@ -160,6 +160,33 @@ fn commands_of_many_inputs_share_an_array() {
 }
 
 #[test]
+fn categories_select_their_rows_of_the_whole_log() {
+    let path = testdata().join("chromium/trace.json.gz");
+    let folder = Folder::new().with("t.json.gz", std::fs::read(path).expect("a trace"));
+    let rows = |flags: &str| -> Vec<[Value; 5]> {
+        let log = folder.run(&format!("tree --log --json --main {flags} t.json.gz")).ends(0);
+        let log: Value = serde_json::from_str(&log.stdout).expect("JSON");
+        let columns = log["columns"].as_array().expect("columns");
+        let at = |name: &str| columns.iter().position(|column| column == name).expect("a column");
+        let places = ["category", "label", "start_ms", "total_ms", "key"].map(at);
+        let rows = log["parts"][0]["rows"].as_array().expect("rows");
+        rows.iter().map(|row| places.map(|at| row[at].clone())).collect()
+    };
+    let whole = rows("");
+    for names in [&["scripting"][..], &["loading"], &["rendering", "painting"]] {
+        let is_listed = |row: &&[Value; 5]| names.iter().any(|name| row[0] == *name);
+        let expected: Vec<_> = whole.iter().filter(is_listed).cloned().collect();
+        assert!(!expected.is_empty() && expected.len() < whole.len(), "{names:?}");
+        assert_eq!(rows(&format!("--category {}", names.join(","))), expected, "{names:?}");
+        let flags: String =
+            names.iter().map(|name| format!(" --category {}", name.to_uppercase())).collect();
+        assert_eq!(rows(&flags), expected, "{flags}");
+    }
+    let run = folder.run("tree --category scripting t.json.gz").ends(2);
+    assert!(run.stderr.contains("--log"), "{}", run.stderr);
+}
+
+#[test]
 fn keys_printed_by_reports_are_accepted() {
     let path = testdata().join("chromium/trace.json.gz");
     let folder = Folder::new().with("t.json.gz", std::fs::read(path).expect("a trace"));

@@ -295,7 +295,8 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
         _ => Shape::CallTree,
     };
     let table = RequestedTable { shape, by: args.group_by, per: args.per };
-    let (threads, query) = picks.query(part, &job.trace, table)?;
+    let (threads, mut query) = picks.query(part, &job.trace, table)?;
+    query.picks.categories.clone_from(&args.categories);
     let is_data = args.form.form().is_data() || shape == Shape::Log;
     let usual = if is_data { RowThreshold::default() } else { RowThreshold::Percent(0.5) };
     let limit = match export.is_some() || args.peek.is_some() || args.heaviest.is_some() {
