@@ -202,14 +202,15 @@ pub(crate) struct CauseCollector {
 }
 
 impl CauseEvent {
-    /// Reads an event with a time; `kind_role` is the role of its name. `scratch` is overwritten.
+    /// Reads an event with a time; `kind_role` is the role of its name, and `thread` the number of
+    /// its [`thread_text`].
     pub(crate) fn of(
         event: &Event<'_>,
         at: &EventRef,
         kind_role: CauseRole,
         kind: u32,
+        thread: u32,
         names: &mut Names,
-        scratch: &mut Vec<u8>,
     ) -> Option<Self> {
         let EventRef { number, offset, .. } = *at;
         let ts = micros(event, Field::Ts)?;
@@ -231,11 +232,6 @@ impl CauseEvent {
                 }
             }
         };
-        let [pid, tid] =
-            [Field::Pid, Field::Tid].map(|field| event.field(field).unwrap_or_default());
-        scratch.clear();
-        push_thread(scratch, pid, tid);
-        let thread = names.number(scratch);
         let (phase, rest) = (event.phase(), 0);
         Some(CauseEvent { number, offset, ts, dur, id, kind, thread, input: 0, rest, role, phase })
     }
@@ -287,13 +283,7 @@ impl CauseEvent {
 
 /// Returns the text of a thread in [`CauseEvent::thread`].
 pub fn thread_text(pid: &[u8], tid: &[u8]) -> Vec<u8> {
-    let mut text = Vec::new();
-    push_thread(&mut text, pid, tid);
-    text
-}
-
-fn push_thread(out: &mut Vec<u8>, pid: &[u8], tid: &[u8]) {
-    [pid, b"\0", tid].iter().for_each(|part| out.extend_from_slice(part));
+    [pid, b"\0", tid].concat()
 }
 
 /// Returns the pid and tid of a [`thread_text`].

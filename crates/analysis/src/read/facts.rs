@@ -87,6 +87,8 @@ pub(crate) struct Facts {
     causes: Vec<CauseEvent>,
     /// Stacks of the events of a chunk, if causes are requested.
     stacks: StacksOfChunk,
+    /// Number of the text of the thread of the last event that may cause others.
+    last_thread: Option<u32>,
     /// Properties of each kind.
     properties: Vec<Asked>,
     last_kinds: LastKinds,
@@ -338,11 +340,24 @@ impl Facts {
         !self.rules.ignore_refusals
     }
 
+    /// Returns the number of the text of an event's thread. Most events are on the same thread as
+    /// the event before.
+    fn thread(&mut self, event: &Event<'_>) -> u32 {
+        let [pid, tid] =
+            [Field::Pid, Field::Tid].map(|field| event.field(field).unwrap_or_default());
+        let is_same = |number: &u32| ids_of(self.names.bytes_of(*number)) == (pid, tid);
+        let last = self.last_thread.filter(is_same);
+        let number = last.unwrap_or_else(|| self.names.number(&thread_text(pid, tid)));
+        *self.last_thread.insert(number)
+    }
+
     fn note_cause(&mut self, event: &Event<'_>, at: &EventRef) {
         let kind = self.kind(event);
         let role = self.properties(kind).role;
         let Some(cause) = CauseEvent::of(event, at, role, kind, &mut self.names, &mut self.scratch)
         else {
+        let thread = self.thread(event);
+        let Some(cause) = CauseEvent::of(event, at, role, kind, thread, &mut self.names) else {
             return;
         };
         let rest = if cause.ts.abs() < FAR { 0 } else { rest_of(event, cause.ts) };

@@ -19,7 +19,6 @@ use crate::trace::profiles::{Chosen, ProfileRoom, ReadProfile, choose, read_prof
 use crate::trace::{ReadRules, Thread, ThreadKind, Trace};
 use crate::value::clock::Clock;
 use crate::value::space::Space;
-use std::sync::Arc;
 use tracemill_join::config::Config;
 use tracemill_join::input_set::InputSet;
 use tracemill_pipeline::PendingMerge;
@@ -169,12 +168,7 @@ impl Trace {
     /// Computes the calls of all threads, because the number of calls orders the panel's tracks.
     /// Also reads the stored view, which only a single input has.
     fn look_as_stored(&mut self, metadata: &[Vec<u8>]) -> Result<(), Error> {
-        let profiles = self.threads.iter().filter(|thread| thread.model.is_some()).count();
-        let space = self.space().divided(profiles);
-        for at in 0..self.threads.len() {
-            self.threads[at].kept =
-                self.compute_calls(&self.threads[at], f64::INFINITY, &space)?.map(Arc::new);
-        }
+        self.keep_calls()?;
         if let ([metadata], [_]) = (metadata, &self.inputs[..])
             && let Some(modifications) = Modifications::of(metadata)
         {

@@ -368,6 +368,24 @@ impl Trace {
         integrate(self.events(thread), samples, rules, trace_id, space)
     }
 
+    /// Computes the calls of all threads and keeps them, so that further flame charts are free.
+    ///
+    /// Cost: the samples, and 40 bytes per call, on disk beyond the budget.
+    ///
+    /// # Errors
+    /// Returns an I/O error if a temporary file fails.
+    pub fn keep_calls(&mut self) -> Result<(), Error> {
+        let profiles = self.threads.iter().filter(|thread| thread.model.is_some()).count();
+        let space = self.space().divided(profiles);
+        for at in 0..self.threads.len() {
+            if self.threads[at].kept.is_none() {
+                self.threads[at].kept =
+                    self.compute_calls(&self.threads[at], f64::INFINITY, &space)?.map(Arc::new);
+            }
+        }
+        Ok(())
+    }
+
     /// Computes the flame chart of a thread.
     ///
     /// Cost: the events and samples of the thread, and 40 bytes per call, on disk beyond the
