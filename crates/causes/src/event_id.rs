@@ -2,6 +2,7 @@
 
 use tracemill_analysis::entries::Entry;
 use tracemill_analysis::profile::functions::Frame;
+use tracemill_analysis::value::record::Record;
 use tracemill_analysis::{Thread, Trace, id_text, title_of};
 use tracemill_trace::record;
 
@@ -64,6 +65,14 @@ impl EventId {
             }
             Some(number) => EventId::of_event(number, entry.kind),
             None => EventId::of_pair(thread, entry.kind, entry.ts),
+        }
+    }
+
+    /// Returns the reference to an event or pair of a thread, by the thread's number.
+    pub fn of_record(record: &Record, thread: usize) -> Self {
+        match record.phase() {
+            b'X' | b'I' => EventId::of_event(record.number(), record.kind),
+            _ => EventId::of_pair(thread as u32, record.kind, record.ts),
         }
     }
 

@@ -51,7 +51,7 @@ mod totals;
 
 pub use event_id::{EventId, EventKey};
 pub use initiators::{Initiated, InitiatorTable};
-pub use rows::{CauseRow, CauseRows};
+pub use rows::{Cause, CauseRow, CauseRows};
 pub use sites::Site;
 pub use stacks::{Level, StackId, StackOf, Stacks};
 pub use totals::{CauseKind, CauseQuery, CauseTotal, totals};

@@ -2,7 +2,7 @@
 
 use crate::event_id::EventId;
 use crate::sorted::{Row, Sorter};
-use crate::stacks::StackId;
+use crate::stacks::{Site, StackId};
 use crate::{Causes, StackOf};
 use tracemill_analysis::Trace;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
@@ -19,6 +19,17 @@ record! {
         /// Its stack, which may be empty.
         pub stack: StackId,
     }
+}
+
+/// The cause of an event, in words.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cause {
+    /// Name of the event that started it, URL of the request, or name of the operator.
+    pub name: Option<String>,
+    /// DevTools' key of that event or request; `None` for pairs of B and E.
+    pub key: Option<String>,
+    /// Innermost function with a known file in the stack of that event.
+    pub site: Option<Site>,
 }
 
 /// Events with causes, by event.

@@ -118,11 +118,23 @@ impl Stacks {
     /// Returns the number of the innermost function of a stack, also across tasks; `None` if there
     /// is no function. The function of a call itself is skipped.
     pub(crate) fn caller(&self, stack: StackId, is_call: bool) -> Option<u32> {
-        let mut functions = self.steps(stack).filter_map(|step| match step {
+        self.functions(stack).nth(usize::from(is_call))
+    }
+
+    /// Returns the number of the innermost function with a known file, also across tasks.
+    pub fn innermost(&self, stack: StackId) -> Option<u32> {
+        self.functions(stack).find(|&frame| {
+            let url = self.frames[frame as usize].url;
+            url != MISSING && !self.texts.bytes_of(url).is_empty()
+        })
+    }
+
+    /// Returns the numbers of the functions of a stack, innermost first.
+    fn functions(&self, stack: StackId) -> impl Iterator<Item = u32> + '_ {
+        self.steps(stack).filter_map(|step| match step {
             Step::Function(frame) => Some(frame),
             Step::Task(_) => None,
-        });
-        functions.nth(usize::from(is_call))
+        })
     }
 
     /// Returns the functions of a stack, innermost first, with the tasks between them.
@@ -150,7 +162,7 @@ impl Stacks {
     }
 
     /// Returns the function with a number.
-    pub(crate) fn site_of(&self, number: u32) -> Site {
+    pub fn site_of(&self, number: u32) -> Site {
         self.sites.site(number)
     }
 
@@ -162,6 +174,19 @@ impl Stacks {
             .find(|entry| entry.event == event)
             .map(|entry| entry.stack)
             .unwrap_or_default()
+    }
+
+    /// Returns the stacks of events, in the same order; the empty stack for those that have none.
+    /// Cost: a pass over all entries.
+    pub fn of_all(&self, events: &[EventId]) -> Vec<StackId> {
+        let mut found: HashMap<EventId, StackId> =
+            events.iter().map(|event| (*event, StackId::default())).collect();
+        for entry in self.entries.iter() {
+            if let Some(stack) = found.get_mut(&entry.event).filter(|stack| stack.number == 0) {
+                *stack = entry.stack;
+            }
+        }
+        events.iter().map(|event| found[event]).collect()
     }
 
     /// Returns the calls around an event, and those of the tasks that scheduled them, up to `most`

@@ -354,8 +354,6 @@ impl Facts {
     fn note_cause(&mut self, event: &Event<'_>, at: &EventRef) {
         let kind = self.kind(event);
         let role = self.properties(kind).role;
-        let Some(cause) = CauseEvent::of(event, at, role, kind, &mut self.names, &mut self.scratch)
-        else {
         let thread = self.thread(event);
         let Some(cause) = CauseEvent::of(event, at, role, kind, thread, &mut self.names) else {
             return;
