@@ -32,6 +32,7 @@ pub(crate) fn build(trace: &Trace, threads: &[usize], rows: usize, window: Windo
                 until: clock.micros(record.ts + record.dur),
                 key: Some(format!("r-{}", record.number())),
                 paths: Vec::new(),
+                started_by: None,
             };
             if critical[kind] {
                 build.critical_ms += clock.ms_of(record.dur);

@@ -5,6 +5,7 @@ use crate::web::network::Request;
 use crate::web::parties::Party;
 use crate::web::{Metric, Visit};
 use tracemill_analysis::{Location, Part, Producer, TableRules, TreePath, TreeRow, Window};
+use tracemill_causes::Cause;
 
 /// Options of a report.
 #[derive(Clone, Copy, Debug)]
@@ -80,6 +81,8 @@ pub struct Report {
     pub devices: Option<Devices>,
     /// Maximum values of counters, by process, in trace order.
     pub counters: Vec<Counted>,
+    /// Reason why [`Report::add_causes`] found no causes.
+    pub no_causes: Option<String>,
 }
 
 /// Busy time and other sums of a thread.
@@ -116,6 +119,8 @@ pub struct Stretch {
     pub key: Option<String>,
     /// Paths of the call tree with most self time, at most three.
     pub paths: Vec<TreePath>,
+    /// What started the event, if [`Report::add_causes`] looked for it.
+    pub started_by: Option<Cause>,
 }
 
 /// Long tasks.
@@ -264,6 +269,9 @@ pub struct Kernel {
     pub least: f64,
     /// Longest duration.
     pub most: f64,
+    /// The operator and the function that launch the most time of the kernels, if
+    /// [`Report::add_causes`] looked for them.
+    pub launched_by: Option<Cause>,
 }
 
 /// Compilations by clang. Times are milliseconds.
@@ -375,7 +383,7 @@ pub struct Reflow {
     pub count: u64,
     /// Total milliseconds.
     pub total: f64,
-    /// The longest layout.
+    /// The longest layout; the event that invalidated it started it.
     pub longest: Stretch,
 }
 

@@ -62,6 +62,7 @@ pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<R
         compiled: None,
         devices: None,
         counters: counted(trace),
+        no_causes: None,
     };
     let mut parts = Vec::with_capacity(surveys.len());
     let mut busiest = f64::NEG_INFINITY;

@@ -111,6 +111,7 @@ pub(super) fn stretch_of(trace: &Trace, event: &Event) -> Stretch {
         until: clock.micros(until),
         key: None,
         paths: Vec::new(),
+        started_by: None,
     }
 }
 

@@ -91,6 +91,7 @@ impl Kernels {
             deviation: sum.deviation() / 1e6,
             least: millis(i128::from(sum.least)),
             most: millis(i128::from(sum.most)),
+            launched_by: None,
         };
         all.into_iter().take(rows).map(row).collect()
     }

@@ -12,6 +12,18 @@ pub(super) fn millis(nanos: i128) -> f64 {
 }
 
 record! {
+    /// The call that launched a kernel or memory copy.
+    #[derive(Clone, Copy, Debug, PartialEq)]
+    pub(super) struct Launch {
+        /// Start in nanoseconds.
+        pub(super) ts: i64,
+        /// Number among all events.
+        pub(super) number: u64,
+        pub(super) kind: u32,
+    }
+}
+
+record! {
     /// A kernel or memory copy on a device.
     #[derive(Clone, Copy, Debug, PartialEq)]
     pub(super) struct OnDevice {
@@ -24,8 +36,8 @@ record! {
         /// Start in nanoseconds.
         pub(super) ts: i64,
         pub(super) dur: i64,
-        /// Start of the call that launched the event, if known.
-        pub(super) launched: Option<i64>,
+        /// The call that launched the event, if known.
+        pub(super) launch: Option<Launch>,
         number: u64,
     }
 }
@@ -70,7 +82,10 @@ pub(super) fn launched(
         }
         let DeviceEvent { stream, kind, role, ts, dur, number, .. } = event;
         let name = trace.kinds()[kind as usize].name;
-        let launched = launch.filter(|launch| launch.count == 1).map(|launch| launch.first.ts);
+        let launch = launch.filter(|launch| launch.count == 1).map(|launch| {
+            let DeviceEvent { ts, number, kind, .. } = launch.first;
+            Launch { ts, number, kind }
+        });
         on_devices.push(OnDevice {
             device,
             thread,
@@ -79,7 +94,7 @@ pub(super) fn launched(
             role,
             ts,
             dur,
-            launched,
+            launch,
             number,
         })?;
     }

@@ -1,5 +1,6 @@
 //! Reports GPU activity from PyTorch's profiler in the four tables of HTA (HolisticTraceAnalysis).
 
+pub(crate) mod causes;
 mod class;
 mod kernels;
 mod launched;
@@ -28,7 +29,7 @@ struct Walked {
 /// Reports on the devices used by the threads with the given numbers, from events that begin within
 /// the window. Returns `None` if there are no devices.
 ///
-/// Cost: sorts the GPU events (56 bytes each) and their launches (52 bytes). Heap: about 200
+/// Cost: sorts the GPU events (68 bytes each) and their launches (52 bytes). Heap: about 200
 /// bytes per stream and kernel name.
 pub(crate) fn on_devices(
     trace: &Trace,
@@ -93,7 +94,7 @@ impl Walked {
         room: &Quota,
     ) -> Result<(), Error> {
         self.kernels += 1;
-        self.launched += u64::from(device.launched.is_some());
+        self.launched += u64::from(device.launch.is_some());
         self.running.add(device.ts, device.ts.saturating_add(device.dur), mask);
         self.streams.add(device, rules.kernel_gap, room)
     }

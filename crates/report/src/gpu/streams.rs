@@ -47,14 +47,14 @@ impl Streams {
         match idle {
             _ if is_first => {}
             ..0 => stream.overlong += i128::from(device.dur.min(-idle)),
-            _ if device.launched.is_some_and(|launched| launched > stream.end) => {
+            _ if device.launch.is_some_and(|launch| launch.ts > stream.end) => {
                 stream.host_wait += i128::from(idle);
             }
             _ if idle < gap => stream.kernel_wait += i128::from(idle),
             _ => stream.other += i128::from(idle),
         }
         stream.kernels += 1;
-        stream.launched += u64::from(device.launched.is_some());
+        stream.launched += u64::from(device.launch.is_some());
         stream.end = stream.end.max(device.ts.saturating_add(device.dur));
         Ok(())
     }

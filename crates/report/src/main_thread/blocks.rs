@@ -41,6 +41,7 @@ pub(crate) fn blocks(
             until,
             key,
             paths,
+            started_by: None,
         });
         if blocks.longest.len() >= 2 * rows + 64 {
             keep_longest(&mut blocks.longest, rows);

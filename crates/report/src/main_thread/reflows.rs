@@ -132,6 +132,7 @@ fn forced_stretch(trace: &Trace, thread: usize, record: &Record) -> Stretch {
         until: clock.micros(until),
         key: (record.phase() == b'X').then(|| format!("r-{}", record.number())),
         paths: Vec::new(),
+        started_by: None,
     }
 }
 

@@ -38,8 +38,17 @@ pub(crate) fn tasks(
         let name = trace.names().text(trace.kinds()[record.kind as usize].name);
         let [ts, dur, until] =
             [record.ts, record.dur, record.ts + record.dur].map(|tick| clock.micros(tick));
-        let paths = Vec::new();
-        tasks.longest.push(Stretch { name, thread: at, window, ts, dur, until, key, paths });
+        tasks.longest.push(Stretch {
+            name,
+            thread: at,
+            window,
+            ts,
+            dur,
+            until,
+            key,
+            paths: Vec::new(),
+            started_by: None,
+        });
         if tasks.longest.len() >= 2 * rows + 64 {
             keep_longest(&mut tasks.longest, rows);
         }

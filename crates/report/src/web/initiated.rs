@@ -2,7 +2,7 @@
 
 use crate::web::network::{Request, requests};
 use tracemill_analysis::Trace;
-use tracemill_causes::{Causes, StackId};
+use tracemill_causes::{Cause, Causes, StackId};
 use tracemill_trace::spill::hash::HashMap;
 
 /// Returns the requests of a trace in the order of their first events, each with the position of
@@ -11,6 +11,37 @@ use tracemill_trace::spill::hash::HashMap;
 /// Cost: a pass over the stacks.
 pub fn initiated_requests(trace: &Trace, causes: &Causes) -> Vec<(Request, Option<usize>)> {
     let requests = requests(trace);
+    let initiated = initiated(trace, causes, &requests);
+    requests.into_iter().zip(initiated.into_iter().map(|found| found.initiator)).collect()
+}
+
+/// What made a request start.
+struct Initiated {
+    /// Position of the request that did.
+    initiator: Option<usize>,
+    /// Stack of the event that sent the request.
+    stack: StackId,
+}
+
+/// Adds to requests of a trace what made them start.
+pub(crate) fn add_initiators(trace: &Trace, causes: &Causes, listed: &mut [Request]) {
+    let all = requests(trace);
+    let found: HashMap<&str, Initiated> =
+        all.iter().map(|request| &*request.key).zip(initiated(trace, causes, &all)).collect();
+    for request in listed {
+        let Some(Initiated { initiator, stack }) = found.get(&*request.key) else { continue };
+        let initiator = initiator.map(|at| &all[at]);
+        let site = causes.stacks.innermost(*stack).map(|frame| causes.stacks.site_of(frame));
+        let is_known = initiator.is_some() || site.is_some();
+        request.started_by = is_known.then(|| Cause {
+            name: initiator.map(|request| request.url.clone()),
+            key: initiator.map(|request| request.key.clone()),
+            site,
+        });
+    }
+}
+
+fn initiated(trace: &Trace, causes: &Causes, requests: &[Request]) -> Vec<Initiated> {
     let mut by_url: HashMap<&str, Vec<usize>> = HashMap::default();
     for (at, request) in requests.iter().enumerate() {
         by_url.entry(&request.url).or_default().push(at);
@@ -36,6 +67,7 @@ pub fn initiated_requests(trace: &Trace, causes: &Causes) -> Vec<(Request, Optio
         let of_url = by_url.get(&*script.url.unwrap_or_default())?;
         of_url.iter().rev().copied().find(|&at| requests[at].start < request.start)
     };
-    let initiators: Vec<Option<usize>> = requests.iter().map(initiator).collect();
-    requests.into_iter().zip(initiators).collect()
+    let stack = |request: &Request| stacks[&request.sent].unwrap_or_default();
+    let found = |request| Initiated { initiator: initiator(request), stack: stack(request) };
+    requests.iter().map(found).collect()
 }

@@ -5,6 +5,7 @@ use tracemill_analysis::Trace;
 use tracemill_analysis::events::pages::{Mark, Marked};
 use tracemill_analysis::value::Value;
 use tracemill_analysis::value::typed::{List, Object, object};
+use tracemill_causes::Cause;
 use tracemill_tokenizer::unescaped_text;
 use tracemill_trace::spill::hash::HashMap;
 
@@ -59,6 +60,9 @@ pub struct Request {
     pub initiator: Option<String>,
     /// URL that the event names as initiator, or that of the script at the top of its stack.
     pub(crate) initiator_url: Option<String>,
+    /// The request that made this one start, and the function that sent this one, if
+    /// [`Report::add_causes`](crate::Report::add_causes) looked for them.
+    pub started_by: Option<Cause>,
     /// Number of the last `ResourceSendRequest` among all events.
     pub(crate) sent: u64,
     /// Id of the page frame.
@@ -239,6 +243,7 @@ fn request(id: &str, events: &Events<'_>) -> Option<Request> {
         sent: last.number,
         frame: sent.frame.printable(),
         url,
+        started_by: None,
         answered,
     })
 }

@@ -9,5 +9,6 @@ mod idle;
 mod insights;
 mod pages;
 mod report;
+mod started;
 mod varied_pages;
 mod why;
