@@ -34,6 +34,7 @@ mod record;
 mod redact;
 mod remedies;
 mod report;
+mod reported_causes;
 mod schema;
 mod show;
 mod slices;

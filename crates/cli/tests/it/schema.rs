@@ -30,7 +30,16 @@ const PAGE: &str = r#"[
 {"ph":"e","id":"1","name":"EventTiming","cat":"devtools.timeline","pid":7,"tid":7,"ts":160000,"args":{}},
 {"ph":"X","name":"RunTask","cat":"disabled-by-default-devtools.timeline","pid":7,"tid":7,"ts":71000,"dur":70000,"args":{}},
 {"ph":"X","name":"FunctionCall","cat":"devtools.timeline","pid":7,"tid":7,"ts":72000,"dur":60000,"args":{}},
-{"ph":"X","name":"Layout","cat":"devtools.timeline","pid":7,"tid":7,"ts":73000,"dur":40000,"args":{}}]"#;
+{"ph":"I","s":"t","name":"TimerInstall","cat":"devtools.timeline","pid":7,"tid":7,"ts":6000,"args":{"data":{"timerId":1,"stackTrace":[{"functionName":"f","url":"http://a.test/a.js","lineNumber":2,"columnNumber":3}]}}},
+{"ph":"X","name":"TimerFire","cat":"devtools.timeline","pid":7,"tid":7,"ts":71500,"dur":65000,"args":{"data":{"timerId":1}}},
+{"ph":"I","s":"t","name":"InvalidateLayout","cat":"devtools.timeline","pid":7,"tid":7,"ts":72500,"args":{"data":{"frame":"F","stackTrace":[{"functionName":"f","url":"http://a.test/a.js","lineNumber":3,"columnNumber":4}]}}},
+{"ph":"X","name":"Layout","cat":"devtools.timeline","pid":7,"tid":7,"ts":73000,"dur":40000,"args":{"beginData":{"frame":"F"}}}]"#;
+
+/// A kernel that an operator launches, called by Python.
+const KERNEL: &str = r#"[{"ph":"X","name":"train.py(12): step","cat":"python_function","pid":9,"tid":9,"ts":1000,"dur":90},
+{"ph":"X","name":"aten::add","cat":"cpu_op","pid":9,"tid":9,"ts":1001,"dur":50},
+{"ph":"X","name":"cudaLaunchKernel","cat":"cuda_runtime","pid":9,"tid":9,"ts":1002,"dur":5,"args":{"correlation":1}},
+{"ph":"X","name":"add","cat":"kernel","pid":0,"tid":7,"ts":1010,"dur":30,"args":{"correlation":1,"stream":7}}]"#;
 
 const BAZEL: &str = r#"[{"ph":"X","name":"Launch","cat":"build phase marker","pid":1,"tid":1,"ts":0,"dur":1000},
 {"ph":"X","name":"link","cat":"action processing","pid":1,"tid":2,"ts":2000,"dur":3000},
@@ -166,6 +175,7 @@ fn folder() -> Folder {
         .with("pairs.json", crate::show::PAIRS)
         .with("page.json", PAGE)
         .with("bazel.json", BAZEL)
+        .with("kernel.json", KERNEL)
         .with("mixed/notes.json", NOTES)
         .with("mixed/flawed.cpuprofile", FLAWED)
 }
@@ -290,6 +300,7 @@ fn add_tables(folder: &Folder, seen: &mut Seen) {
         ("report --json", "parties.json".to_owned()),
         ("report --json", "page.json".to_owned()),
         ("report --json", "bazel.json".to_owned()),
+        ("report --json", "kernel.json".to_owned()),
     ] {
         let verb = output.replace("CAUSE", "caller");
         let values = printed(&folder.run(&format!("{verb} {words}")));

@@ -35,7 +35,7 @@ fn chromium() -> Vec<u8> {
     std::fs::read(testdata().join("chromium/trace.json.gz")).expect("a trace")
 }
 
-fn folder() -> Folder {
+pub(crate) fn folder() -> Folder {
     Folder::new()
         .with("page.json.gz", chromium())
         .with("tasks.json", TASKS)
@@ -44,7 +44,7 @@ fn folder() -> Folder {
 
 /// Returns the events of `show --json`.
 #[track_caller]
-fn events(folder: &Folder, words: &str) -> Vec<Value> {
+pub(crate) fn events(folder: &Folder, words: &str) -> Vec<Value> {
     let run = folder.run(&format!("show -q --json {words}")).ends(0);
     let value: Value = serde_json::from_str(&run.stdout).expect("JSON");
     value["events"].as_array().expect("a list").clone()
@@ -52,7 +52,7 @@ fn events(folder: &Folder, words: &str) -> Vec<Value> {
 
 /// Returns the rows of `show --causes`.
 #[track_caller]
-fn causes(folder: &Folder, words: &str) -> Vec<Value> {
+pub(crate) fn causes(folder: &Folder, words: &str) -> Vec<Value> {
     let run = folder.run(&format!("show -q --causes {words}")).ends(0);
     run.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }

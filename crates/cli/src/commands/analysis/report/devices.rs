@@ -163,6 +163,7 @@ impl ReportInputs<'_> {
             .ms("max_ms", "max ms", |devices| devices.most)
             .words("type", "type", |devices| Cell::text(devices.class))
             .words("name", "kernel", |devices| Cell::text(&devices.name))
+            .cause("launched_by", "launched by", |kernel| kernel.launched_by.as_ref())
             .ms("min_ms", "", |word| word.least);
         let next = |devices: &&Kernel| {
             let whole = format!("^{}$", escaped(&devices.name));

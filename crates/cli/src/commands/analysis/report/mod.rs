@@ -26,7 +26,7 @@ use next::{Next, window_words};
 use sections::ReportInputs;
 use serde_json::{Value, json};
 use std::collections::HashSet;
-use tracemill_analysis::{GroupBy, ReadRules, Trace, Wanted};
+use tracemill_analysis::{GroupBy, Producer, ReadRules, Trace, Wanted};
 use tracemill_report::Report;
 use tracemill_report::ReportRules;
 use tracemill_trace::run::words::plural;
@@ -36,9 +36,13 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
     let ReportArgs { input, part, times, output, common, .. } = args;
     let flags = Flags { verb: "report", input, common };
     let rules = part.read_rules(GroupBy::None);
-    let wanted = Wanted { report: true, urls: true, ..rules.wanted };
+    let wanted = Wanted { report: true, urls: true, causes: true, ..rules.wanted };
     let rules = ReadRules { wanted, times: times.times(part)?, ..rules };
-    let job = Job::read(flags, output, rules, Some(part), messages)?;
+    let mut job = Job::read(flags, output, rules, Some(part), messages)?;
+    if job.trace.producer() == Producer::Chrome {
+        // the report and the causes walk over the same flame charts
+        job.trace.keep_calls()?;
+    }
     let window = part.window(TraceTimes::of(&job.trace))?;
     let threads = job.trace.choose(&part.choice());
     let rules = ReportRules {
@@ -48,7 +52,8 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
         window,
         devices: args.device_rules(),
     };
-    let report = tracemill_report::report(&job.trace, &threads, &rules)?;
+    let mut report = tracemill_report::report(&job.trace, &threads, &rules)?;
+    report.add_causes(&job.trace, &threads, &rules)?;
     let origin = job.trace.origin().unwrap_or(0);
     let next = Next {
         inputs: args.input.words(),
@@ -106,7 +111,9 @@ fn head(trace: &Trace, report: &Report, threads: &[usize]) -> PageHead {
         plural(threads.len() as u64, "thread"),
         if trace.origin().is_some() { ", exact times" } else { "" },
     );
-    let text = [vec![text], notes(trace)].concat().join("; ");
+    let no_causes = report.no_causes.as_ref().map(|why| format!("causes are left out: {why}"));
+    let no_causes = no_causes.into_iter().collect();
+    let text = [vec![text], notes(trace), no_causes].concat().join("; ");
     let names: Value = trace.inputs.iter().map(|input| json!(input.name)).collect();
     let mut members = vec![
         ("producer", json!(report.producer.name())),
@@ -120,6 +127,7 @@ fn head(trace: &Trace, report: &Report, threads: &[usize]) -> PageHead {
         ("processes", json!(pids.len())),
         ("threads", json!(threads.len())),
     ];
+    members.push(("no_causes", json!(report.no_causes)));
     members.extend(note_members(trace));
     members.extend(trace.origin().map(|origin| ("origin_ns", json!(origin))));
     PageHead { text: crate::messages::plain(&text), inputs: None, members }

@@ -24,6 +24,9 @@ impl ReportInputs<'_> {
             .words("key", "event", |reflows| {
                 reflows.longest.key.as_ref().map_or(Cell::None, Cell::text)
             })
+            .cause("invalidated_by", "invalidated by", |reflows| {
+                reflows.longest.started_by.as_ref()
+            })
             .words("url", "", |reflows| Cell::optional(Some(&reflows.location.url)))
             .figure("line", "", |reflows| Cell::of(reflows.location.line))
             .figure("column", "", |word| Cell::of(word.location.column));

@@ -1,13 +1,14 @@
 //! Sections of a report. A section has a sentence with figures, and a table. Text, Markdown and
 //! JSON are written from the same cells.
 
-use super::super::text::decimals;
+use super::super::text::{decimals, place_of};
 use super::super::unit::TimeUnit;
 use crate::messages::plain;
 use crate::report::id;
 use crate::text::table::ColumnAlignment;
 use serde_json::{Value, json};
-use tracemill_analysis::id_text;
+use tracemill_analysis::{Location, id_text};
+use tracemill_causes::{Cause, Site};
 use tracemill_trace::run::words::grouped;
 
 /// Value of a table cell or of a figure in the sentence.
@@ -37,6 +38,34 @@ impl Cell {
     /// Returns the cell of a pid or tid, which is given as written in the trace.
     pub(super) fn id(written: &[u8]) -> Self {
         Cell::Json(id(&String::from_utf8_lossy(written)), id_text(written))
+    }
+
+    fn cause(cause: &Cause) -> Self {
+        let Site { function, url, line, column } = cause.site.clone().unwrap_or_default();
+        let [line, column] = [line, column]
+            .map(|place| place.filter(|place| *place >= 0.0).map(|place| place as i64));
+        let Cause { name, key, .. } = cause;
+        let value = json!({
+            "name": name, "key": key, "function": function, "url": url, "line": line, "column": column,
+        });
+        let location = Location { url: url.unwrap_or_default(), line, column };
+        let function = cause.site.as_ref().map(|_| match function {
+            Some(name) if !name.is_empty() => name,
+            _ => "(anonymous)".to_owned(),
+        });
+        let words = |words: [Option<String>; 2]| {
+            let words = words.into_iter().flatten().filter(|word| !word.is_empty());
+            words.collect::<Vec<_>>().join(" ")
+        };
+        // of a URL the file, as in the place of a function
+        let name = name.as_ref().map(|name| match name.contains("://") {
+            true => place_of(&Location { url: name.clone(), line: None, column: None }),
+            false => name.clone(),
+        });
+        let event = words([name, key.clone()]);
+        let call = words([function, Some(place_of(&location))]);
+        let between = if event.is_empty() || call.is_empty() { "" } else { " in " };
+        Cell::Json(value, format!("{event}{between}{call}"))
     }
 
     pub(super) fn of(number: Option<i64>) -> Self {
@@ -76,6 +105,9 @@ pub(super) struct ColumnHead {
     /// Whether the column may be left out on a narrow terminal. If there are several such columns,
     /// the last one is left out first.
     pub(super) is_spare: bool,
+    /// Whether the column, the last of those in text, becomes a line below each row where the table
+    /// is too wide.
+    pub(super) is_below: bool,
 }
 
 type ToCell<'c, T> = Box<dyn Fn(&T) -> Cell + 'c>;
@@ -95,13 +127,29 @@ impl<'c, T> Columns<'c, T> {
         set: ColumnAlignment,
         cell: impl Fn(&T) -> Cell + 'c,
     ) -> Self {
-        self.0.push((ColumnHead { key, head, set, is_spare: false }, Box::new(cell)));
+        self.0.push((
+            ColumnHead { key, head, set, is_spare: false, is_below: false },
+            Box::new(cell),
+        ));
         self
     }
 
     /// Marks the column added last as one that may be left out on a narrow terminal.
     pub(super) fn spare(mut self) -> Self {
         self.0.iter_mut().last().into_iter().for_each(|column| column.0.is_spare = true);
+        self
+    }
+
+    /// Adds a column of causes, which becomes lines where the table is too wide. No column of the
+    /// text may follow.
+    pub(super) fn cause(
+        mut self,
+        key: &'static str,
+        head: &'static str,
+        of: impl Fn(&T) -> Option<&Cause> + 'c,
+    ) -> Self {
+        self = self.words(key, head, move |row| of(row).map_or(Cell::None, Cell::cause));
+        self.0.iter_mut().last().into_iter().for_each(|column| column.0.is_below = true);
         self
     }
 

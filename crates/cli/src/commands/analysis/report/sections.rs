@@ -208,9 +208,16 @@ impl ReportInputs<'_> {
             .ms("dur_ms", "ms", |interval| interval.dur / 1000.0)
             .words("thread", "thread", |interval| Cell::text(self.thread(interval.thread)))
             .words("key", "key", |interval| interval.key.as_ref().map_or(Cell::None, Cell::text))
-            .words("paths", "most self time", paths)
-            .words("pid", "", |interval| Cell::id(&thread(interval).pid))
-            .words("tid", "", |word| Cell::id(&thread(word).tid));
+            .words("paths", "most self time", paths);
+        let columns = match id {
+            "tasks" => columns.cause("started_by", "started by", |task| task.started_by.as_ref()),
+            _ => columns,
+        };
+        let columns = columns.words("pid", "", |interval| Cell::id(&thread(interval).pid)).words(
+            "tid",
+            "",
+            |word| Cell::id(&thread(word).tid),
+        );
         Section::new(id, columns, rows, |interval| match &interval.key {
             // the event is not in any tree
             _ if interval.paths.is_empty() => {

@@ -163,6 +163,7 @@ impl ReportInputs<'_> {
             .words("resource", "type", |request| Cell::text(&request.resource))
             .spare()
             .words("url", "url", |request| Cell::text(&request.url))
+            .cause("started_by", "started by", |request| request.started_by.as_ref())
             .figure("status", "", |request| Cell::Number(request.status))
             .words("protocol", "", |request| Cell::text(&request.protocol))
             .words("mime", "", |request| Cell::text(&request.mime))

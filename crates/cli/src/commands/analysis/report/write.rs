@@ -5,7 +5,7 @@ use super::super::unit::TimeUnit;
 use super::section::{Cell, Section};
 use crate::messages::markdown::cell;
 use crate::messages::wrap::push_line;
-use crate::text::table::ColumnAlignment;
+use crate::text::table::{ColumnAlignment, shortened};
 use serde_json::{Map, Value, json};
 use tracemill_trace::run::words::grouped;
 use unicode_width::UnicodeWidthStr;
@@ -64,7 +64,7 @@ pub(super) fn page(
 
 /// Replaces the inputs at the end of a command by a shell array. Without `inputs`, keeps the
 /// command.
-fn shortened(command: &str, inputs: Option<&str>) -> String {
+fn with_array(command: &str, inputs: Option<&str>) -> String {
     let rest = inputs.and_then(|inputs| command.strip_suffix(inputs));
     rest.map_or_else(|| command.to_owned(), |rest| format!("{rest}\"${{F[@]}}\""))
 }
@@ -99,7 +99,7 @@ fn table(
     let heads = shown.iter().zip(&units).map(|(&at, unit)| unit.head(section.columns[at].head));
     let mut lines: Vec<Vec<String>> = vec![heads.chain(["next".to_owned()]).collect()];
     for (row, next) in section.rows.iter().zip(&section.next) {
-        let next = shortened(next, inputs);
+        let next = with_array(next, inputs);
         lines.push(
             shown
                 .iter()
@@ -117,7 +117,8 @@ fn table(
                 Some(columns) => {
                     let is_spare = |&at: &usize| section.columns[shown[at]].is_spare;
                     let spare: Vec<usize> = (0..shown.len()).rev().filter(is_spare).collect();
-                    with_commands_below(lines, &set, &spare, columns)
+                    let has_causes = shown.last().is_some_and(|&at| section.columns[at].is_below);
+                    with_commands_below(lines, &set, &spare, has_causes, columns)
                 }
                 None => whole,
             }
@@ -125,16 +126,19 @@ fn table(
     }
 }
 
-/// Formats a table. The command of each row is on a line below the row, because commands are too
-/// wide for a column.
+/// Formats a table. The cause and the command of each row are on lines below the row, because they
+/// are too wide for a column.
 fn with_commands_below(
     mut lines: Vec<Vec<String>>,
     set: &[ColumnAlignment],
     spare: &[usize],
+    has_causes: bool,
     columns: usize,
 ) -> String {
     let commands: Vec<String> = lines.iter_mut().filter_map(Vec::pop).collect();
-    let rows = aligned_as(&lines, &set[..set.len() - 1], spare, Some(columns));
+    let causes: Vec<String> =
+        lines.iter_mut().filter(|_| has_causes).filter_map(Vec::pop).collect();
+    let rows = aligned_as(&lines, &set[..lines[0].len()], spare, Some(columns));
     let mut text = String::new();
     for (at, row) in rows.lines().enumerate() {
         // the last line has no command if it names the columns that were left out
@@ -142,6 +146,10 @@ fn with_commands_below(
             Some(_) if at == 0 => text.push_str(&format!("{row}\n")),
             Some(command) => {
                 text.push_str(&format!("{row}\n"));
+                if let Some(cause) = causes.get(at).filter(|cause| *cause != "–") {
+                    let line = format!("      {} {cause}", causes[0]);
+                    text.push_str(&format!("{}\n", shortened(&line, columns)));
+                }
                 push_command(&mut text, command, columns);
             }
             None => push_line(&mut text, row, 2, Some(columns)),
