@@ -1,8 +1,9 @@
 //! Causes of all events: initiators and stacks as one table.
 
 use crate::event_id::EventId;
+use crate::sites::Site;
 use crate::sorted::{Row, Sorter};
-use crate::stacks::{Site, StackId};
+use crate::stacks::StackId;
 use crate::{Causes, StackOf};
 use tracemill_analysis::Trace;
 use tracemill_trace::spill::{SpillVec, SpilledVec};

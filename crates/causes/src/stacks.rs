@@ -123,10 +123,8 @@ impl Stacks {
 
     /// Returns the number of the innermost function with a known file, also across tasks.
     pub fn innermost(&self, stack: StackId) -> Option<u32> {
-        self.functions(stack).find(|&frame| {
-            let url = self.frames[frame as usize].url;
-            url != MISSING && !self.texts.bytes_of(url).is_empty()
-        })
+        self.functions(stack)
+            .find(|&number| self.site_of(number).url.is_some_and(|url| !url.is_empty()))
     }
 
     /// Returns the numbers of the functions of a stack, innermost first.

@@ -6,7 +6,7 @@
 use crate::entries::sorting::Sorting;
 use crate::events::bounds::{Bounding, EventTime, EventTimes, TraceBounds};
 use crate::events::carried::StacksOfChunk;
-use crate::events::causes::{CauseCollector, CauseEvent};
+use crate::events::causes::{CauseCollector, CauseEvent, ids_of, thread_text};
 use crate::events::compiled::{Included, is_sum};
 use crate::events::counters::Counters;
 use crate::events::details::{DetailsTable, Sought};

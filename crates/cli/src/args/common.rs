@@ -3,9 +3,11 @@
 use crate::outcome::exit::Failure;
 use crate::process::memory;
 use crate::text::size;
+use crate::text::time_in_name::time_in_name;
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
 use tracemill_cpuprofile::ProfileInputs;
 use tracemill_join::config::Config;
 use tracemill_tokenizer::Tier;
@@ -78,7 +80,7 @@ pub(super) fn pid_tid(text: &str) -> Result<(PathBuf, u64, u64), String> {
 }
 
 /// The output file.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct OutputArgs {
     /// Write to FILE, complete or not at all; - is standard output [default: -]
@@ -166,6 +168,17 @@ impl OutputArgs {
     /// Returns the output file. Returns `None` for standard output.
     pub(crate) fn file(&self) -> Option<&PathBuf> {
         self.output.as_ref().filter(|path| path.as_os_str() != "-")
+    }
+
+    /// Returns the output with a name by the time in UTC, as DevTools and cpu-prof give it, if the path
+    /// is a folder: `FOLDER/Trace-20250510T134625.json`.
+    pub(crate) fn in_folder(&self, now: SystemTime) -> OutputArgs {
+        let is_folder =
+            |path: &PathBuf| path.as_os_str().as_encoded_bytes().ends_with(b"/") || path.is_dir();
+        let name = |folder: &PathBuf| folder.join(format!("Trace-{}.json", time_in_name(now)));
+        let folder = self.file().filter(|path| is_folder(path));
+        let output = folder.map(name).or_else(|| self.output.clone());
+        OutputArgs { output, ..*self }
     }
 
     pub(super) fn target(&self) -> Target {

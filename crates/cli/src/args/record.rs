@@ -36,7 +36,7 @@ const CATEGORIES: &str =
 /// Flags of `record`.
 #[derive(Debug, Args)]
 pub(crate) struct RecordArgs {
-    /// The program and its arguments
+    /// The program and its arguments, or a command line in quotes for the shell
     #[arg(
         required = true,
         trailing_var_arg = true,
@@ -56,7 +56,7 @@ pub(crate) struct RecordArgs {
     /// Replace existing files
     #[arg(short, long, help_heading = "Output")]
     pub(crate) force: bool,
-    /// Keep the files that Node writes in DIR
+    /// Keep the files that Node writes in DIR; -v prints a command that records into it again
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) keep: Option<PathBuf>,
     /// Take a sample of each thread this often

@@ -40,8 +40,8 @@ methods.
 A .cpuprofile becomes the events that V8 would have streamed, with the process and thread in its file name \
 (CPU.<date>.<time>.<pid>.<tid>.<seq>.cpuprofile).
 
--o FILE appears when it is complete: a run that fails or is stopped leaves the old file, or none. Inputs are mapped into \
-memory: do not write to them meanwhile.";
+-o FILE appears when it is complete: a run that fails or is stopped leaves the old file, or none. -o FOLDER/ writes \
+FOLDER/Trace-<date>T<time>.json, with the time in UTC. Inputs are mapped into memory: do not write to them meanwhile.";
 
 pub(super) const MERGE_EXAMPLES: &str = "\
 Examples:

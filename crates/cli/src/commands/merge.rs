@@ -7,9 +7,11 @@ use super::{clocks, merge_dry};
 use crate::args::MergeArgs;
 use crate::files::manifest;
 use crate::files::whole_file::OutputPlace;
-use crate::messages::Messages;
+use crate::messages::{Messages, plain};
 use crate::outcome::exit::{Exit, Failure};
 use crate::report;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 use tracemill_pipeline::merge;
 use tracemill_trace::Source;
 
@@ -17,7 +19,11 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     if args.dry_run {
         return merge_dry::run(args, messages);
     }
-    let MergeArgs { input, viewer, identity, output, trace, common, .. } = args;
+    let MergeArgs { input, viewer, identity, trace, common, .. } = args;
+    let output = &args.output.in_folder(SystemTime::now());
+    if let (Some(folder), Some(file)) = (args.output.file(), output.file()) {
+        refuse_earlier_output(folder, file, &input.inputs)?;
+    }
     let manifest = identity.manifest()?;
     let flags = Flags { verb: "merge", input, common };
     let given = TraceFlags { output, trace, viewer: Some(viewer) };
@@ -41,6 +47,29 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     let exit = writing
         .finish(&report.run, lost, report.copies, |run| report::merge(&report, Some(&output), run));
     Ok(exit?.unless_empty(is_unused))
+}
+
+/// Returns an error if an input folder gets the output and already has a trace that the command or
+/// DevTools named by its time. It would be merged again.
+fn refuse_earlier_output(folder: &Path, file: &Path, inputs: &[PathBuf]) -> Result<(), Failure> {
+    let is_output = |input: &&PathBuf| folder != file && input.is_dir() && same_file(input, folder);
+    if !inputs.iter().any(|input| is_output(&input)) {
+        return Ok(());
+    }
+    let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    match names.find(|name| name.starts_with("Trace-")) {
+        None => Ok(()),
+        Some(name) => Err(Failure::usage(format!(
+            "{}: has {name}, which would be merged again: remove it, or write to another folder",
+            plain(&folder.to_string_lossy())
+        ))),
+    }
+}
+
+/// Returns whether two paths lead to the same file or folder.
+fn same_file(one: &Path, other: &Path) -> bool {
+    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
 /// Returns the destination of the manifest. Returns an error if the destination is an input, or if

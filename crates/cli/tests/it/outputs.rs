@@ -268,6 +268,27 @@ fn format_follows_the_name_of_the_output() {
 }
 
 #[test]
+fn outputs_in_folders_are_named_by_their_time() {
+    let folder = Folder::new().with("a.json", trace([2, 1]));
+    std::fs::create_dir(folder.path("sub")).expect("a folder");
+    std::fs::copy(folder.path("a.json"), folder.path("sub/a.json")).expect("a copy");
+    folder.run("merge sub -o sub/").ends(0);
+    let written = || {
+        let names = std::fs::read_dir(folder.path("sub")).expect("a folder").flatten();
+        let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.starts_with("Trace-")).collect::<Vec<_>>()
+    };
+    let [name] = &written()[..] else { panic!("{:?}", written()) };
+    assert!(name.len() == "Trace-20250510T134625.json".len() && name.ends_with(".json"), "{name}");
+    let text = std::fs::read(folder.path(&format!("sub/{name}"))).expect("the trace");
+    assert_eq!(text, folder.run("merge a.json").stdout.into_bytes());
+    // the trace would be merged again
+    let run = folder.run("merge sub -o sub").ends(2);
+    run.says(&[name, "would be merged again: remove it, or write to another folder"]);
+    folder.run("merge a.json -o none/").ends(4);
+}
+
+#[test]
 fn inputs_given_twice_are_reported() {
     let folder = Folder::new().with("a.json", trace([2, 1]));
     let run = folder.run("merge a.json a.json --pid keep").ends(0);

@@ -140,7 +140,8 @@ fn single_processes_keep_their_node_options() {
         "{run:?}"
     );
     assert_eq!(std::fs::read_dir(folder.path("the scratch")).expect("a folder").count(), 0);
-    assert_eq!(std::fs::read_dir(folder.path("what is kept")).expect("a folder").count(), 2);
+    // a trace, a profile, and the script that Node loads
+    assert_eq!(std::fs::read_dir(folder.path("what is kept")).expect("a folder").count(), 3);
 
     let mut list = folder.command("profile list --json");
     let output = list.arg("the traces/one trace.json.gz").output().expect("it runs");
@@ -213,4 +214,28 @@ fn impossible_recordings_are_refused() {
     folder.run("record --keep kept -- touch ran").ends(4);
     folder.run("record").ends(2);
     assert_eq!(folder.names(), ["kept", "old.json"]);
+}
+
+#[test]
+fn printed_commands_record_again() {
+    if !has_node() {
+        return;
+    }
+    let folder =
+        Folder::new().with("a.mjs", "const end = Date.now() + 60; while (Date.now() < end);");
+    let mut command = folder.command("record -v -o a.json --keep kept --");
+    let command = command.arg("node a.mjs && exit 4").env_remove("NODE_OPTIONS");
+    let run = Run::of(command.output().expect("it runs")).ends(4);
+    let line = run.stderr.lines().find(|line| line.contains("NODE_OPTIONS=")).expect(&run.stderr);
+    let line = line.trim_start_matches("tracemill: ");
+    assert!(line.ends_with(" sh -c 'node a.mjs && exit 4'"), "{line}");
+
+    let profiles = || {
+        let files = std::fs::read_dir(folder.path("kept")).expect("a folder").flatten();
+        files.filter(|file| file.path().extension().is_some_and(|end| end == "cpuprofile")).count()
+    };
+    assert_eq!(profiles(), 1);
+    let mut again = Command::new("sh");
+    let again = again.arg("-c").arg(line).current_dir(folder.path(".")).status().expect("it runs");
+    assert_eq!((again.code(), profiles()), (Some(4), 2));
 }

@@ -24,7 +24,7 @@ use std::{fs, io};
 use tracemill_trace::run::words::{plural, shell_word};
 
 /// The script that Node loads before the program. The word `INTERVAL` is replaced by the time
-/// between samples in microseconds.
+/// between samples in microseconds, and `FOLDER` by the folder of the profiles.
 const PRELOAD: &str = include_str!("preload.cjs");
 
 /// Runs the program, then merges its recordings.
@@ -35,7 +35,7 @@ pub(super) fn run(args: &RecordArgs, messages: &Messages) -> Result<Exit, Failur
     }
     out.check("--output", &[], args.force)?;
     let folder = RecordFolder::new(args)?;
-    let status = watch(args, &folder)?;
+    let status = watch(args, &folder, messages)?;
     let recorded = folder.recorded().map_err(failure(&folder.files))?;
     if recorded.files == 0 {
         let program = plain(&args.program[0].to_string_lossy());
@@ -83,29 +83,52 @@ fn passed_on(status: ExitStatus) -> Option<Exit> {
     u8::try_from(number).ok().filter(|&number| number != 0).map(Exit::Program)
 }
 
-/// Runs the program and waits for its end.
-fn watch(args: &RecordArgs, folder: &RecordFolder) -> Result<ExitStatus, Failure> {
-    let (program, words) = (&args.program[0], &args.program[1..]);
-    let start = |source| Failure::Start { program: plain(&program.to_string_lossy()), source };
-    let preloading = folder.options(&args.categories);
-    let options = match std::env::var_os("NODE_OPTIONS").filter(|given| !given.is_empty()) {
-        Some(mut given) => {
-            given.push(" ");
-            given.push(preloading);
-            given
-        }
-        None => preloading,
+/// Runs the program and waits for its end. A single argument with blanks that is no file is a command
+/// for the shell.
+fn watch(
+    args: &RecordArgs,
+    folder: &RecordFolder,
+    messages: &Messages,
+) -> Result<ExitStatus, Failure> {
+    let shell = ["sh", "-c"].map(OsString::from);
+    let words = match &*args.program {
+        [line] if is_line(line) => [&shell[..], &args.program].concat(),
+        _ => args.program.clone(),
     };
-    let mut child =
-        Command::new(program).args(words).env("NODE_OPTIONS", options).spawn().map_err(start)?;
+    let start = |source| Failure::Start { program: plain(&words[0].to_string_lossy()), source };
+    let mut options = std::env::var_os("NODE_OPTIONS").unwrap_or_default();
+    if !options.is_empty() {
+        options.push(" ");
+    }
+    options.push(folder.options(&args.categories));
+    messages.note(&shell_line(&options, &words));
+    let mut child = Command::new(&words[0])
+        .args(&words[1..])
+        .env("NODE_OPTIONS", options)
+        .spawn()
+        .map_err(start)?;
     let _passing = signal::pass_to(child.id());
     child.wait().map_err(start)
+}
+
+/// Returns whether a word is a whole command.
+fn is_line(word: &OsStr) -> bool {
+    word.as_encoded_bytes().iter().any(u8::is_ascii_whitespace) && !Path::new(word).exists()
+}
+
+/// Returns the command with its `NODE_OPTIONS`, as a shell takes it.
+fn shell_line(options: &OsStr, words: &[OsString]) -> String {
+    let quoted = |word: &OsStr| shell_word(&word.to_string_lossy());
+    let words = words.iter().map(|word| quoted(word));
+    let line: Vec<String> =
+        std::iter::once(format!("NODE_OPTIONS={}", quoted(options))).chain(words).collect();
+    line.join(" ")
 }
 
 /// The folder to which Node writes. It is temporary unless `--keep` names one.
 struct RecordFolder {
     /// The temporary folder, which is removed when dropped.
-    temporary: tempfile::TempDir,
+    _temporary: tempfile::TempDir,
     files: PathBuf,
 }
 
@@ -123,8 +146,7 @@ impl RecordFolder {
         let temporary = tempfile::Builder::new().prefix("tracemill-record.").tempdir_in(&parent);
         let temporary = temporary.map_err(failure(&parent))?;
         signal::remove_at_end(temporary.path());
-        let usual = temporary.path().join("files");
-        let files = args.keep.clone().unwrap_or_else(|| usual.clone());
+        let files = args.keep.clone().unwrap_or_else(|| temporary.path().join("files"));
         fs::create_dir_all(&files).map_err(failure(&files))?;
         let files = files.canonicalize().map_err(failure(&files))?;
         if fs::read_dir(&files).map_err(failure(&files))?.next().is_some() {
@@ -133,17 +155,17 @@ impl RecordFolder {
                 "--keep {path}: is not empty; what lies there would be taken for recorded"
             )));
         }
-        if args.keep.is_some() {
-            std::os::unix::fs::symlink(&files, &usual).map_err(failure(&usual))?;
-        }
-        let folder = RecordFolder { temporary, files };
+        let folder = RecordFolder { _temporary: temporary, files };
+        let quoted = serde_json::Value::from(folder.files.to_string_lossy()).to_string();
         let text = PRELOAD.replace("INTERVAL", &args.interval.to_string());
+        let text = text.replace("FOLDER", &quoted);
         fs::write(folder.preload(), text).map_err(failure(&folder.preload()))?;
         Ok(folder)
     }
 
+    /// Returns the path of the script. `merge` leaves out such names.
     fn preload(&self) -> PathBuf {
-        self.temporary.path().join("preload.cjs")
+        self.files.join(".preload.cjs")
     }
 
     fn options(&self, categories: &str) -> OsString {
@@ -164,6 +186,9 @@ impl RecordFolder {
         for entry in fs::read_dir(&self.files)? {
             let name = entry?.file_name().to_string_lossy().into_owned();
             let is_profile = name.ends_with(".cpuprofile");
+            if name.starts_with('.') {
+                continue;
+            }
             found.files += 1;
             found.profiles += u64::from(is_profile);
             let pid = if is_profile { name.split('.').nth(3) } else { name.split('-').nth(1) };

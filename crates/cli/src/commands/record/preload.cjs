@@ -21,7 +21,7 @@ try {
       if (error) return;
       const name = `CPU.${date}.${time}.${process.pid}.${tid}.000.cpuprofile`;
       try {
-        writeFileSync(join(__dirname, 'files', name), JSON.stringify(answer.profile));
+        writeFileSync(join(FOLDER, name), JSON.stringify(answer.profile));
       } catch (problem) {
         console.error(`tracemill: the CPU profile of a thread of process ${process.pid} is lost: ${problem.message}`);
       }
