@@ -68,8 +68,8 @@ fn refuse_earlier_output(folder: &Path, file: &Path, inputs: &[PathBuf]) -> Resu
 }
 
 /// Returns whether two paths lead to the same file or folder.
-fn same_file(one: &Path, other: &Path) -> bool {
-    matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
+fn same_file(path: &Path, other: &Path) -> bool {
+    path.canonicalize().is_ok_and(|path| other.canonicalize().is_ok_and(|other| path == other))
 }
 
 /// Returns the destination of the manifest. Returns an error if the destination is an input, or if
