@@ -77,12 +77,12 @@ impl Found {
     }
 
     /// Adds a point of a flow, from an event `s`, `t` or `f`. The flow is identified by category,
-    /// name and id.
+    /// name and id. Only an `f` without `bp` belongs to the next event.
     fn flow(&mut self, event: &Event<'_>, ts: i64, place: u64) {
         let lane = self.labels.lane(event, LaneKind::Thread);
         let group = operation(event).unwrap_or_else(|| hash(hash_of_name(event)) | 1 << 63);
         let (phase, in_it) = (event.phase(), member(event.bytes, b"bp") == Some(b"\"e\""));
-        let name = if phase == b's' || in_it { 0 } else { NEXT };
+        let name = if phase != b'f' || in_it { 0 } else { NEXT };
         self.flows.push(Mark { group, ts, place, pair: 0, lane, name, phase });
     }
 

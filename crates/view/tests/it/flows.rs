@@ -63,7 +63,8 @@ fn arrows_connect_the_slices_of_each_flow() {
                 let (phase, more) = match at {
                     0 => ("s", ""),
                     _ if at == last => ("f", r#","bp":"e""#),
-                    _ => ("t", r#","bp":"e""#),
+                    _ if rng.chance(50) => ("t", r#","bp":"e""#),
+                    _ => ("t", ""),
                 };
                 lines.push(format!(
                     r#"{{"ph":"{phase}","name":"flow","cat":"c","id":"{id:#x}","pid":1,"tid":{tid},"ts":{ts}{more}}}"#
@@ -117,6 +118,32 @@ fn arrows(opened: &Opened, all: &[Slice], what: &str) -> BTreeSet<Arrow> {
     found
 }
 
+/// Returns the names of the slices that each arrow of a slice connects.
+fn arrow_texts(opened: &Opened, tid: u64, at: u64) -> Vec<String> {
+    let lane = lanes(opened)[&tid];
+    let around = opened.json(&format!("api/around?lane={lane}&row=0&start={at}"));
+    let text = |arrow: &Value| format!("{}>{}", arrow["from"]["text"], arrow["to"]["text"]);
+    around["arrows"].as_array().unwrap().iter().map(text).collect()
+}
+
+#[test]
+fn steps_bind_to_the_slice_around_them_with_or_without_bp() {
+    for bp in ["", r#","bp":"e""#] {
+        let text = format!(
+            r#"[{{"ph":"X","name":"a","pid":1,"tid":1,"ts":0,"dur":10}},
+            {{"ph":"s","name":"n","cat":"c","id":1,"pid":1,"tid":1,"ts":5}},
+            {{"ph":"X","name":"b","pid":1,"tid":2,"ts":20,"dur":10}},
+            {{"ph":"t","name":"n","cat":"c","id":1,"pid":1,"tid":2,"ts":25{bp}}},
+            {{"ph":"f","name":"n","cat":"c","id":1,"pid":1,"tid":2,"ts":35}},
+            {{"ph":"X","name":"c","pid":1,"tid":2,"ts":40,"dur":10}}]"#
+        );
+        let opened = open(text.as_bytes());
+        assert_eq!(arrow_texts(&opened, 1, 0), [r#""a">"b""#], "{bp}");
+        assert_eq!(arrow_texts(&opened, 2, 20_000), [r#""a">"b""#, r#""b">"c""#], "{bp}");
+        assert_eq!(arrow_texts(&opened, 2, 40_000), [r#""b">"c""#], "{bp}");
+    }
+}
+
 #[test]
 fn flows_bind_to_next_slice_or_by_bind_id() {
     let opened = open(
@@ -127,12 +154,7 @@ fn flows_bind_to_next_slice_or_by_bind_id() {
         {"ph":"X","name":"c","pid":1,"tid":2,"ts":40,"dur":10,"bind_id":"0x5","flow_in":true},
         {"ph":"s","name":"alone","cat":"c","id":9,"pid":1,"tid":2,"ts":45}]"#,
     );
-    let lane = lanes(&opened);
-    let around = |tid: u64, at: u64| {
-        let value = opened.json(&format!("api/around?lane={}&row=0&start={at}", lane[&tid]));
-        let text = |arrow: &Value| format!("{}>{}", arrow["from"]["text"], arrow["to"]["text"]);
-        value["arrows"].as_array().unwrap().iter().map(text).collect::<Vec<_>>()
-    };
+    let around = |tid: u64, at: u64| arrow_texts(&opened, tid, at);
     assert_eq!(around(1, 0), [r#""a">"c""#, r#""a">"b""#]);
     assert_eq!(around(2, 20_000), [r#""a">"b""#]);
     assert_eq!(around(2, 40_000), [r#""a">"c""#]);
