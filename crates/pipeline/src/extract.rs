@@ -111,6 +111,13 @@ pub struct ProfileInfo {
     pub file: Option<PathBuf>,
 }
 
+impl ProfileInfo {
+    /// Returns the mean time between samples in nanoseconds; `None` without samples.
+    pub fn interval_ns(&self) -> Option<u64> {
+        self.end_ns.abs_diff(self.start_ns).checked_div(self.samples)
+    }
+}
+
 /// The result of `profile list` or `profile extract`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ProfilesReport {

@@ -7,10 +7,9 @@ use super::{clocks, merge_dry};
 use crate::args::MergeArgs;
 use crate::files::manifest;
 use crate::files::whole_file::OutputPlace;
-use crate::messages::{Messages, plain};
+use crate::messages::Messages;
 use crate::outcome::exit::{Exit, Failure};
 use crate::report;
-use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use tracemill_pipeline::merge;
 use tracemill_trace::Source;
@@ -21,9 +20,6 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     }
     let MergeArgs { input, viewer, identity, trace, common, .. } = args;
     let output = &args.output.in_folder(SystemTime::now());
-    if let (Some(folder), Some(file)) = (args.output.file(), output.file()) {
-        refuse_earlier_output(folder, file, &input.inputs)?;
-    }
     let manifest = identity.manifest()?;
     let flags = Flags { verb: "merge", input, common };
     let given = TraceFlags { output, trace, viewer: Some(viewer) };
@@ -47,29 +43,6 @@ pub(super) fn run(args: &MergeArgs, messages: &Messages) -> Result<Exit, Failure
     let exit = writing
         .finish(&report.run, lost, report.copies, |run| report::merge(&report, Some(&output), run));
     Ok(exit?.unless_empty(is_unused))
-}
-
-/// Returns an error if an input folder gets the output and already has a trace that the command or
-/// DevTools named by its time. It would be merged again.
-fn refuse_earlier_output(folder: &Path, file: &Path, inputs: &[PathBuf]) -> Result<(), Failure> {
-    let is_output = |input: &&PathBuf| folder != file && input.is_dir() && same_file(input, folder);
-    if !inputs.iter().any(|input| is_output(&input)) {
-        return Ok(());
-    }
-    let names = std::fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    match names.find(|name| name.starts_with("Trace-")) {
-        None => Ok(()),
-        Some(name) => Err(Failure::usage(format!(
-            "{}: has {name}, which would be merged again: remove it, or write to another folder",
-            plain(&folder.to_string_lossy())
-        ))),
-    }
-}
-
-/// Returns whether two paths lead to the same file or folder.
-fn same_file(path: &Path, other: &Path) -> bool {
-    path.canonicalize().is_ok_and(|path| other.canonicalize().is_ok_and(|other| path == other))
 }
 
 /// Returns the destination of the manifest. Returns an error if the destination is an input, or if

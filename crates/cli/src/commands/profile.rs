@@ -122,7 +122,7 @@ fn say(report: &ProfilesReport, config: &Config, messages: &Messages) {
 }
 
 fn table_of(profiles: &[ProfileInfo], columns: Option<usize>) -> String {
-    const TITLES: [&str; 12] = [
+    const TITLES: [&str; 13] = [
         "pid",
         "tid",
         "thread",
@@ -131,14 +131,15 @@ fn table_of(profiles: &[ProfileInfo], columns: Option<usize>) -> String {
         "start µs",
         "duration",
         "samples",
+        "interval",
         "nodes",
         "chunks",
         "order",
         "damage",
     ];
-    const SET: [ColumnAlignment; 12] = {
-        let mut set = [ColumnAlignment::Right; 12];
-        (set[2], set[3], set[4], set[10], set[11]) = (
+    const SET: [ColumnAlignment; 13] = {
+        let mut set = [ColumnAlignment::Right; 13];
+        (set[2], set[3], set[4], set[11], set[12]) = (
             ColumnAlignment::Left,
             ColumnAlignment::Left,
             ColumnAlignment::Left,
@@ -147,8 +148,8 @@ fn table_of(profiles: &[ProfileInfo], columns: Option<usize>) -> String {
         );
         set
     };
-    // columns that may be left out, the first one first: chunks, order, source, nodes, start
-    const SPARE: [usize; 5] = [9, 10, 4, 8, 5];
+    // columns that may be left out, the first one first: chunks, order, source, nodes, start, interval
+    const SPARE: [usize; 6] = [10, 11, 4, 9, 5, 8];
     let mut rows = vec![TITLES.iter().map(|title| (*title).to_owned()).collect::<Vec<_>>()];
     rows.extend(profiles.iter().map(row));
     let lines = table::lines(&rows, &TableLayout { set: &SET, spare: &SPARE, columns });
@@ -172,6 +173,7 @@ fn row(profile: &ProfileInfo) -> Vec<String> {
         micros(profile.start_ns),
         duration_text(duration),
         grouped(profile.samples),
+        profile.interval_ns().map_or_else(|| "-".to_owned(), |ns| duration_text(ns.into())),
         grouped(profile.nodes),
         grouped(profile.chunks),
         profile.order.name().to_owned(),
@@ -207,9 +209,9 @@ mod tests {
         let both = [profile("7", None, 1234), profile("", Some(ProfileSource::Internal), 5)];
         let text = table_of(&both, None);
         let expected = "\
-pid        tid  thread  id   source    start µs  duration  samples  nodes  chunks  order  damage
-  7  \"a\\u{1b}\"  Main    0x1  -              1.5   2.00 ms    1,234      3       2  both   -
-  -  \"a\\u{1b}\"  Main    0x1  Internal       1.5   2.00 ms        5      3       2  both   -
+pid        tid  thread  id   source    start µs  duration  samples   interval  nodes  chunks  order  damage
+  7  \"a\\u{1b}\"  Main    0x1  -              1.5   2.00 ms    1,234    1.62 µs      3       2  both   -
+  -  \"a\\u{1b}\"  Main    0x1  Internal       1.5   2.00 ms        5  400.00 µs      3       2  both   -
 ";
         assert_eq!(text, expected);
         let narrow = table_of(&both, Some(72));

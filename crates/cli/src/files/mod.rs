@@ -171,8 +171,8 @@ fn id(of: &Metadata) -> Id {
 }
 
 impl<'f> Output<'f> {
-    /// Reads the ids of an output. Returns `None` for inputs, for devices, where no data is lost, and
-    /// for a folder in place of a file, which the verb refuses or names a file in.
+    /// Reads the ids of an output. Returns `None` for inputs, and for devices, where no data is
+    /// lost.
     fn of(file: &'f NamedFile) -> Option<Self> {
         let writes_in = match file.role {
             FileRole::Writes => false,
@@ -180,8 +180,7 @@ impl<'f> Output<'f> {
             FileRole::Input | FileRole::Reads | FileRole::Neither => return None,
         };
         let now = fs::metadata(&file.path).ok();
-        let is_place = |now: &Metadata| now.is_file() || writes_in && now.is_dir();
-        if now.as_ref().is_some_and(|now| !is_place(now)) {
+        if now.as_ref().is_some_and(|now| !now.is_file() && !now.is_dir()) {
             return None;
         }
         let path = resolved_path(&file.path);

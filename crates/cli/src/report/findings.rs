@@ -41,9 +41,10 @@ pub(crate) fn profiles<'r>(verb: &str, report: &'r ProfilesReport, run: &Run<'_>
     all
 }
 
-/// Returns a CPU profile as JSON, with its duration.
+/// Returns a CPU profile as JSON, with its duration and the mean time between samples.
 fn profile(profile: &ProfileInfo) -> Value {
     let mut all = json!(profile);
     all["duration_ns"] = json!(profile.end_ns.abs_diff(profile.start_ns));
+    all["interval_ns"] = json!(profile.interval_ns());
     all
 }
