@@ -215,6 +215,9 @@ pid        tid  thread  id   source    start µs  duration  samples   interval  
 ";
         assert_eq!(text, expected);
         let narrow = table_of(&both, Some(72));
-        assert!(narrow.ends_with("… no room for: source, chunks, order\n"), "{narrow}");
+        assert!(
+            narrow.ends_with("… no room for: source, start µs, nodes, chunks, order\n"),
+            "{narrow}"
+        );
     }
 }
