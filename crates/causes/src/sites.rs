@@ -82,6 +82,13 @@ impl Sites {
         stack_texts(&text).next().map(Site::of).unwrap_or_default()
     }
 
+    /// Returns whether the file of a site is known.
+    pub(crate) fn has_file(&self, number: u32) -> bool {
+        let text: Vec<u8> = self.bytes_of(number).collect();
+        let url = stack_texts(&text).next().and_then(|[_, url, ..]| url);
+        url.is_some_and(|url| !url.is_empty())
+    }
+
     fn bytes_of(&self, number: u32) -> impl Iterator<Item = u8> + '_ {
         let end = |at: usize| self.ends.get(at).unwrap_or(0) as usize;
         let at = number as usize;

@@ -57,6 +57,7 @@ const TASK: u32 = 1 << 31;
 /// Flag of nodes of events with an initiator. The stack around the event comes first, then that of
 /// the initiator.
 const INITIATED: u32 = 1 << 30;
+
 /// The calls that one task made.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Level {
@@ -123,8 +124,12 @@ impl Stacks {
 
     /// Returns the number of the innermost function with a known file, also across tasks.
     pub fn innermost(&self, stack: StackId) -> Option<u32> {
-        self.functions(stack)
-            .find(|&number| self.site_of(number).url.is_some_and(|url| !url.is_empty()))
+        self.functions(stack).find(|&number| self.sites.has_file(number))
+    }
+
+    /// Returns the innermost function with a known file, also across tasks.
+    pub fn innermost_site(&self, stack: StackId) -> Option<Site> {
+        self.innermost(stack).map(|number| self.site_of(number))
     }
 
     /// Returns the numbers of the functions of a stack, innermost first.

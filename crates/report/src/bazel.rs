@@ -1,6 +1,6 @@
 //! The report of a Bazel build: phases, the critical path, and the slowest actions.
 
-use crate::found::{Build, Stretch, keep_longest};
+use crate::found::{Build, Stretch, keep_longest, push_longest};
 use tracemill_analysis::events::kinds::{Kind, NO_CAT};
 use tracemill_analysis::events::pages::Mark;
 use tracemill_analysis::{Trace, Window};
@@ -23,17 +23,7 @@ pub(crate) fn build(trace: &Trace, threads: &[usize], rows: usize, window: Windo
             if !is_in || !(critical[kind] || action[kind]) {
                 continue;
             }
-            let span = Stretch {
-                name: trace.names().text(trace.kinds()[kind].name),
-                thread,
-                window: Window { from: starts, to: clock.ms_of(record.ts + record.dur) },
-                ts: clock.micros(record.ts),
-                dur: clock.micros(record.dur),
-                until: clock.micros(record.ts + record.dur),
-                key: Some(format!("r-{}", record.number())),
-                paths: Vec::new(),
-                started_by: None,
-            };
+            let span = Stretch::of_record(trace, thread, &record);
             if critical[kind] {
                 build.critical_ms += clock.ms_of(record.dur);
                 build.critical.push(span);
@@ -41,10 +31,7 @@ pub(crate) fn build(trace: &Trace, threads: &[usize], rows: usize, window: Windo
             }
             build.actions += 1;
             build.actions_ms += clock.ms_of(record.dur);
-            build.slowest.push(span);
-            if build.slowest.len() >= 2 * rows + 64 {
-                keep_longest(&mut build.slowest, rows);
-            }
+            push_longest(&mut build.slowest, span, rows);
         }
     }
     keep_longest(&mut build.slowest, rows);

@@ -4,7 +4,8 @@ use crate::spread::Spread;
 use crate::web::network::Request;
 use crate::web::parties::Party;
 use crate::web::{Metric, Visit};
-use tracemill_analysis::{Location, Part, Producer, TableRules, TreePath, TreeRow, Window};
+use tracemill_analysis::value::record::Record;
+use tracemill_analysis::{Location, Part, Producer, TableRules, Trace, TreePath, TreeRow, Window};
 use tracemill_causes::Cause;
 
 /// Options of a report.
@@ -119,7 +120,7 @@ pub struct Stretch {
     pub key: Option<String>,
     /// Paths of the call tree with most self time, at most three.
     pub paths: Vec<TreePath>,
-    /// What started the event, if [`Report::add_causes`] looked for it.
+    /// Cause of the event, if [`Report::add_causes`] found it.
     pub started_by: Option<Cause>,
 }
 
@@ -410,6 +411,32 @@ pub(crate) fn is_gc(row: &TreeRow) -> bool {
     EVENTS.contains(&&*row.id)
         || row.id.starts_with("V8.GC")
         || row.label.as_deref() == Some("(garbage collector)")
+}
+
+impl Stretch {
+    /// Creates the interval of an event of the thread with the given number.
+    pub(crate) fn of_record(trace: &Trace, thread: usize, record: &Record) -> Self {
+        let (clock, until) = (trace.clock(), record.ts + record.dur);
+        Stretch {
+            name: trace.names().text(trace.kinds()[record.kind as usize].name),
+            thread,
+            window: clock.window_of(record.ts, until),
+            ts: clock.micros(record.ts),
+            dur: clock.micros(record.dur),
+            until: clock.micros(until),
+            key: (record.phase() == b'X').then(|| format!("r-{}", record.number())),
+            paths: Vec::new(),
+            started_by: None,
+        }
+    }
+}
+
+/// Appends an interval, and drops those that are not among the `rows` longest when many are held.
+pub(crate) fn push_longest(all: &mut Vec<Stretch>, interval: Stretch, rows: usize) {
+    all.push(interval);
+    if all.len() >= 2 * rows + 64 {
+        keep_longest(all, rows);
+    }
 }
 
 /// Keeps the `rows` longest intervals, longest first. Equal intervals keep their order.

@@ -45,7 +45,7 @@
 //! | `tasks`, `reflows`, `blocks` | long tasks, forced layouts, busy times of CPU profiles |
 //! | `spread` | durations of single events with the same name |
 //! | `bazel`, `compiler`, `gpu` | builds by Bazel and clang, devices of PyTorch |
-//! | `why` | what started the listed events |
+//! | `why` | causes of the listed events |
 //! | `compare` | comparison of runs |
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! What started the events that a report lists.
+//! Causes of the events that a report lists.
 
 use crate::found::{Report, ReportRules, Stretch};
 use crate::gpu::causes::add_launches;
@@ -8,7 +8,7 @@ use tracemill_causes::{Cause, Causes, EventId};
 use tracemill_trace::{Error, ErrorKind};
 
 impl Report {
-    /// Adds what started the listed tasks, layouts, requests and kernels. `trace` must be read with
+    /// Adds the causes of the listed tasks, layouts, requests and kernels. `trace` must be read with
     /// [`Wanted::causes`](tracemill_analysis::Wanted), and `threads` and `rules` be those of the
     /// report. If the causes need too much memory, sets [`Report::no_causes`] in their place.
     ///
@@ -46,7 +46,7 @@ impl Report {
         }
     }
 
-    /// Adds what started tasks and invalidated layouts.
+    /// Adds the causes of tasks, and the events that invalidated layouts.
     fn add_starts(&mut self, trace: &Trace, causes: &Causes) {
         let mut starts: Vec<(&mut Stretch, EventId)> = Vec::new();
         if let Some(tasks) = &mut self.tasks {
@@ -63,11 +63,10 @@ impl Report {
         let events: Vec<EventId> = starts.iter().map(|(_, event)| *event).collect();
         let stacks = causes.stacks.of_all(&events);
         for ((listed, event), stack) in starts.into_iter().zip(stacks) {
-            let frame = causes.stacks.innermost(stack);
             listed.started_by = Some(Cause {
                 name: Some(event.name(trace)),
                 key: event.key(trace).text(),
-                site: frame.map(|frame| causes.stacks.site_of(frame)),
+                site: causes.stacks.innermost_site(stack),
             });
         }
     }
@@ -81,7 +80,7 @@ struct Open {
     longest: Option<f64>,
 }
 
-/// Returns what started each task: the initiator of the longest event in the task, the task
+/// Returns the cause of each task: the initiator of the longest event in the task, the task
 /// included, whose initiator began before the task.
 ///
 /// Cost: the events of the threads, and a search for the initiators of those in the tasks.

@@ -89,14 +89,11 @@ impl CarriedStacks {
 
 /// Appends a frame to a stack as [`stack_texts`] reads it.
 pub fn push_site(out: &mut Vec<u8>, texts: StackTexts<'_>) {
-    texts.into_iter().for_each(|text| push_text(out, text));
-}
-
-/// Appends a member of a frame. `None` is a missing member.
-fn push_text(out: &mut Vec<u8>, text: Option<&[u8]>) {
-    let len = text.map_or(u32::MAX, |text| text.len() as u32);
-    out.extend_from_slice(&len.to_le_bytes());
-    out.extend_from_slice(text.unwrap_or_default());
+    for text in texts {
+        let len = text.map_or(u32::MAX, |text| text.len() as u32);
+        out.extend_from_slice(&len.to_le_bytes());
+        out.extend_from_slice(text.unwrap_or_default());
+    }
 }
 
 /// Function, URL, line and column of a frame, as JavaScript writes them; lines and columns count

@@ -309,25 +309,18 @@ fn link_id(text: &[u8], names: &mut Names) -> u64 {
     if is_shortest(text) {
         return text.iter().fold(0, |number, digit| number * 10 + u64::from(digit - b'0')) + 1;
     }
-    match text {
-        b"" => 0,
-        [b'0', b'x', digits @ ..] if is_hexadecimal(digits) => {
-            digits.iter().fold(0, |number, &digit| number << 4 | hex_value(digit)) | HEX
-        }
-        _ => u64::from(names.number(text)) | TEXT,
+    match hexadecimal(text) {
+        _ if text.is_empty() => 0,
+        Some(number) => number | HEX,
+        None => u64::from(names.number(text)) | TEXT,
     }
 }
 
-/// Returns whether digits are a hexadecimal number of at most 60 bits in lower case, without zeros
-/// in front.
-fn is_hexadecimal(digits: &[u8]) -> bool {
+/// Returns the number of a text such as `0x1f`: at most 60 bits, in lower case, without zeros in
+/// front. Other texts are not the only ones of their number.
+fn hexadecimal(text: &[u8]) -> Option<u64> {
+    let digits = text.strip_prefix(b"0x").filter(|digits| digits.len() <= 15)?;
     let is_digit = |digit: &u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
-    digits.len() <= 15
-        && digits.first().is_some_and(|&first| first != b'0')
-        && digits.iter().all(is_digit)
-}
-
-/// Returns the value of a hexadecimal digit in lower case.
-fn hex_value(digit: u8) -> u64 {
-    u64::from(if digit <= b'9' { digit - b'0' } else { digit - b'a' + 10 })
+    let is_only = digits.first() != Some(&b'0') && digits.iter().all(is_digit);
+    u64::from_str_radix(std::str::from_utf8(digits).ok().filter(|_| is_only)?, 16).ok()
 }

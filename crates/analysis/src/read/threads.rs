@@ -129,7 +129,9 @@ impl Trace {
         inputs.check_unchanged()?;
         let bounds = bounds_of(of_events, &meta, &profiles, rules, clock);
         let mut lanes = std::mem::take(&mut facts.lanes);
-        lanes.retain(|_| !(is_cpu_profile && rules.as_devtools));
+        if is_cpu_profile && rules.as_devtools {
+            lanes.clear();
+        }
         let call_bounds = facts.bounds.calls;
         let count = moved.iter().map(|(lane, _)| lane + 1).max();
         let samples = samples.finish()?;

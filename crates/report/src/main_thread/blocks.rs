@@ -1,7 +1,7 @@
 //! Blocks of the event loop: time in which a CPU profile has no idle sample, so that requests to a
 //! server wait.
 
-use crate::found::{Blocks, LONG, Stretch, keep_longest};
+use crate::found::{Blocks, LONG, Stretch, keep_longest, push_longest};
 use tracemill_analysis::profile::model::Model;
 use tracemill_analysis::{Trace, Window};
 
@@ -29,23 +29,18 @@ pub(crate) fn blocks(
         }
         blocks.count += 1;
         blocks.total += to - from;
-        let (ts, dur, until) = (from * 1000.0, (to - from) * 1000.0, to * 1000.0);
-        let (key, paths) = (None, Vec::new());
-        let window = Window { from, to };
-        blocks.longest.push(Stretch {
+        let block = Stretch {
             name: String::new(),
             thread: at,
-            window,
-            ts,
-            dur,
-            until,
-            key,
-            paths,
+            window: Window { from, to },
+            ts: from * 1000.0,
+            dur: (to - from) * 1000.0,
+            until: to * 1000.0,
+            key: None,
+            paths: Vec::new(),
             started_by: None,
-        });
-        if blocks.longest.len() >= 2 * rows + 64 {
-            keep_longest(&mut blocks.longest, rows);
-        }
+        };
+        push_longest(&mut blocks.longest, block, rows);
     };
     let (mut last, in_ms) = (0.0, |sum| trace.clock().ms(sum));
     for sample in trace.samples(model) {

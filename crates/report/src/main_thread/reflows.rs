@@ -103,7 +103,7 @@ pub(crate) fn forced(trace: &Trace, threads: Vec<(usize, OfThread)>, rows: usize
             let next = reflows.functions.len();
             let number = *numbers.entry((function.clone(), url, line, column)).or_insert(next);
             if number == next {
-                let longest = forced_stretch(trace, at, &forced.record);
+                let longest = Stretch::of_record(trace, at, &forced.record);
                 let (count, total) = (0, 0.0);
                 reflows.functions.push(Reflow { function, location, count, total, longest });
             }
@@ -111,7 +111,7 @@ pub(crate) fn forced(trace: &Trace, threads: Vec<(usize, OfThread)>, rows: usize
             known.count += 1;
             known.total += ms;
             if trace.clock().micros(forced.record.dur) > known.longest.dur {
-                known.longest = forced_stretch(trace, at, &forced.record);
+                known.longest = Stretch::of_record(trace, at, &forced.record);
             }
         }
     }
@@ -119,21 +119,6 @@ pub(crate) fn forced(trace: &Trace, threads: Vec<(usize, OfThread)>, rows: usize
     reflows.all_functions = reflows.functions.len() as u64;
     reflows.functions.truncate(rows);
     reflows
-}
-
-fn forced_stretch(trace: &Trace, thread: usize, record: &Record) -> Stretch {
-    let (clock, until) = (trace.clock(), record.ts + record.dur);
-    Stretch {
-        name: trace.names().text(trace.kinds()[record.kind as usize].name),
-        thread,
-        window: clock.window_of(record.ts, until),
-        ts: clock.micros(record.ts),
-        dur: clock.micros(record.dur),
-        until: clock.micros(until),
-        key: (record.phase() == b'X').then(|| format!("r-{}", record.number())),
-        paths: Vec::new(),
-        started_by: None,
-    }
 }
 
 /// Returns the location that the event names. If it names none, returns the function of the

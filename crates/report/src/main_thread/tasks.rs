@@ -1,6 +1,6 @@
 //! Long tasks (DevTools: `LONG_TASK` of `WarningsHandler`).
 
-use crate::found::{LONG, Stretch, Tasks, keep_longest};
+use crate::found::{LONG, Stretch, Tasks, keep_longest, push_longest};
 use tracemill_analysis::events::kinds::flag;
 use tracemill_analysis::{Thread, Trace, Window};
 
@@ -33,25 +33,7 @@ pub(crate) fn tasks(
         }
         tasks.count += 1;
         tasks.blocking += clock.ms_of(record.dur) - LONG;
-        let key = (record.phase() == b'X').then(|| format!("r-{}", record.number()));
-        let window = Window { from: starts, to: clock.ms_of(record.ts + record.dur) };
-        let name = trace.names().text(trace.kinds()[record.kind as usize].name);
-        let [ts, dur, until] =
-            [record.ts, record.dur, record.ts + record.dur].map(|tick| clock.micros(tick));
-        tasks.longest.push(Stretch {
-            name,
-            thread: at,
-            window,
-            ts,
-            dur,
-            until,
-            key,
-            paths: Vec::new(),
-            started_by: None,
-        });
-        if tasks.longest.len() >= 2 * rows + 64 {
-            keep_longest(&mut tasks.longest, rows);
-        }
+        push_longest(&mut tasks.longest, Stretch::of_record(trace, at, &record), rows);
     }
     keep_longest(&mut tasks.longest, rows);
     tasks

@@ -15,9 +15,9 @@ pub fn initiated_requests(trace: &Trace, causes: &Causes) -> Vec<(Request, Optio
     requests.into_iter().zip(initiated.into_iter().map(|found| found.initiator)).collect()
 }
 
-/// What made a request start.
+/// The initiator of a request.
 struct Initiated {
-    /// Position of the request that did.
+    /// Position of the request that made it start.
     initiator: Option<usize>,
     /// Stack of the event that sent the request.
     stack: StackId,
@@ -31,7 +31,7 @@ pub(crate) fn add_initiators(trace: &Trace, causes: &Causes, listed: &mut [Reque
     for request in listed {
         let Some(Initiated { initiator, stack }) = found.get(&*request.key) else { continue };
         let initiator = initiator.map(|at| &all[at]);
-        let site = causes.stacks.innermost(*stack).map(|frame| causes.stacks.site_of(frame));
+        let site = causes.stacks.innermost_site(*stack);
         let is_known = initiator.is_some() || site.is_some();
         request.started_by = is_known.then(|| Cause {
             name: initiator.map(|request| request.url.clone()),

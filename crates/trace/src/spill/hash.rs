@@ -21,6 +21,7 @@ pub type HashMap<K, V> = std::collections::HashMap<K, V, FixedState>;
 pub type HashSet<K> = std::collections::HashSet<K, FixedState>;
 
 /// Hashes bytes with foldhash, the same in all runs of one program.
+#[inline]
 pub fn hash_of(bytes: &[u8]) -> u64 {
     FixedState::default().hash_one(bytes)
 }

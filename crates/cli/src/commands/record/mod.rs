@@ -21,6 +21,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::{fs, io};
+use tempfile::TempDir;
 use tracemill_trace::run::words::{plural, shell_word};
 
 /// The script that Node loads before the program. The word `INTERVAL` is replaced by the time
@@ -127,8 +128,8 @@ fn shell_line(options: &OsStr, words: &[OsString]) -> String {
 
 /// The folder to which Node writes. It is temporary unless `--keep` names one.
 struct RecordFolder {
-    /// The temporary folder, which is removed when dropped.
-    _temporary: tempfile::TempDir,
+    /// Removes a temporary folder when dropped.
+    _temporary: Option<TempDir>,
     files: PathBuf,
 }
 
@@ -142,11 +143,14 @@ struct Recorded {
 
 impl RecordFolder {
     fn new(args: &RecordArgs) -> Result<Self, Failure> {
-        let parent = args.common.limits.tmp_dir.clone().unwrap_or_else(std::env::temp_dir);
-        let temporary = tempfile::Builder::new().prefix("tracemill-record.").tempdir_in(&parent);
-        let temporary = temporary.map_err(failure(&parent))?;
-        signal::remove_at_end(temporary.path());
-        let files = args.keep.clone().unwrap_or_else(|| temporary.path().join("files"));
+        let (temporary, files) = match &args.keep {
+            Some(folder) => (None, folder.clone()),
+            None => {
+                let folder = temporary_folder(args)?;
+                let path = folder.path().to_owned();
+                (Some(folder), path)
+            }
+        };
         fs::create_dir_all(&files).map_err(failure(&files))?;
         let files = files.canonicalize().map_err(failure(&files))?;
         if fs::read_dir(&files).map_err(failure(&files))?.next().is_some() {
@@ -197,6 +201,15 @@ impl RecordFolder {
         found.processes = pids.len() as u64;
         Ok(found)
     }
+}
+
+/// Creates a folder in that of `--tmp-dir`, which is removed also when a signal ends the run.
+fn temporary_folder(args: &RecordArgs) -> Result<TempDir, Failure> {
+    let parent = args.common.limits.tmp_dir.clone().unwrap_or_else(std::env::temp_dir);
+    let folder = tempfile::Builder::new().prefix("tracemill-record.").tempdir_in(&parent);
+    let folder = folder.map_err(failure(&parent))?;
+    signal::remove_at_end(folder.path());
+    Ok(folder)
 }
 
 /// Returns a function that converts an I/O error about a path to a failure.
