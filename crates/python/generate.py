@@ -36,7 +36,7 @@ VERBS = {
     "calls": ("calls", "--report=-"),
 }
 # Verbs for somebody at a terminal, and the folder of the two of `profile`.
-NO_FUNCTION = {"view", "record", "completions", "man", "profile"}
+NO_FUNCTION = {"view", "record", "query", "completions", "man", "profile"}
 # What is said, and in which form, is settled: warnings and dictionaries. `print` is a table for people.
 SETTLED = {"quiet", "verbose", "progress", "color", "report", "json", "csv", "markdown", "get", "print"}
 # Of verbs that answer in JSON: that goes to the caller, in place of text, and of exports, which are `convert`'s.

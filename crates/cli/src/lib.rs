@@ -27,6 +27,7 @@ mod args;
 #[cfg(test)]
 mod catalogue;
 mod commands;
+pub mod engine;
 mod files;
 mod messages;
 mod outcome;
@@ -41,6 +42,7 @@ pub use tracemill_trace::run::limits::{Cancel, Progress};
 
 use args::{Cli, Verb};
 use clap::{CommandFactory, FromArgMatches};
+use engine::QueryEngine;
 use files::RunFiles;
 use messages::Messages;
 use outcome::exit::{Exit, Failure};
@@ -56,11 +58,15 @@ pub fn flags() -> clap::Command {
     args::command()
 }
 
-/// Runs the program with a command line, whose first word is the program's name.
+/// Runs the program with a command line, whose first word is the program's name. `engine` answers
+/// queries; without it, `query` runs the program `tracemill-query`.
 ///
 /// Prints to standard output and standard error, installs signal handlers, and returns the exit
 /// status.
-pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
+pub fn main(
+    words: impl IntoIterator<Item = OsString>,
+    engine: Option<&dyn QueryEngine>,
+) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
     let command = match parse(&words) {
         Ok(command) => command,
@@ -73,7 +79,7 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> u8 {
         // temporary files without a name are removed even without the handler
         messages.warning(&format!("cannot watch for signals: {error}"));
     }
-    let exit = match run(&command, &messages) {
+    let exit = match run(&command, &messages, engine) {
         Ok(exit) => exit,
         Err(failure) => {
             let exit = Exit::of(&failure);
@@ -114,9 +120,13 @@ fn is_input(word: &OsString) -> bool {
 
 /// Runs a command. If a temporary file was damaged, its data reads as zeros. Then only that error
 /// is reported, whatever the command returns, even if it panics.
-fn run(command: &ParsedCommand, messages: &Messages) -> Result<Exit, Failure> {
+fn run(
+    command: &ParsedCommand,
+    messages: &Messages,
+    engine: Option<&dyn QueryEngine>,
+) -> Result<Exit, Failure> {
     command.files.check()?;
-    let ended = catch_unwind(AssertUnwindSafe(|| commands::run(&command.verb, messages)));
+    let ended = catch_unwind(AssertUnwindSafe(|| commands::run(&command.verb, messages, engine)));
     tracemill_trace::os::check_temporary()?;
     ended.unwrap_or_else(|panic| resume_unwind(panic))
 }
@@ -145,7 +155,7 @@ fn silence_lost_temporary() {
 pub fn call(words: impl IntoIterator<Item = OsString>, caller: &Caller) -> Result<Answer, Refusal> {
     let command = command(words)?;
     tracemill_tokenizer::survive_lost_pages();
-    let exit = run(&command, &Messages::to(caller))?;
+    let exit = run(&command, &Messages::to(caller), None)?;
     Ok(caller.answer(exit.code()))
 }
 

@@ -4,5 +4,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ExitCode::from(tracemill::main(std::env::args_os()))
+    ExitCode::from(tracemill::main(std::env::args_os(), None))
 }

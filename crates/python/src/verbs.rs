@@ -35,5 +35,5 @@ pub(crate) fn call(
 #[pyfunction]
 pub(crate) fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
     let words = [OsString::from("tracemill")].into_iter().chain(words).collect::<Vec<_>>();
-    py.detach(|| tracemill::main(words))
+    py.detach(|| tracemill::main(words, None))
 }

@@ -51,6 +51,13 @@ pub(crate) struct InputArgs {
 }
 
 impl InputArgs {
+    /// Returns whether standard input is one of the inputs of the command line.
+    pub(crate) fn reads_stdin(&self) -> bool {
+        let is_stdin = |path: &PathBuf| path.as_os_str() == "-";
+        let is_default = self.inputs.is_empty() && self.files_from.is_none();
+        is_default || self.inputs.iter().any(is_stdin)
+    }
+
     /// Returns command-line words that read the same inputs.
     pub(crate) fn words(&self) -> Vec<String> {
         let InputArgs { inputs, files_from, pid_tid, .. } = self;

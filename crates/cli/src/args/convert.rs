@@ -4,8 +4,10 @@ use super::choices::choices;
 use super::export::is_perfetto;
 use super::trace::{OutputForm, all_formats};
 use super::{CommonArgs, Export, InputArgs, OutputArgs, TraceArgs, ViewerArgs};
+use crate::engine::TableFormat;
 use crate::outcome::exit::Failure;
 use clap::Args;
+use std::path::PathBuf;
 use tracemill_trace::output::target::Style;
 use tracemill_trace::time::parse_time;
 
@@ -24,6 +26,9 @@ perfetto is the format of Perfetto's recorders (.pftrace), about half as large a
 flows, CPU samples, names of threads and processes, in time order. Pids and clocks of several inputs are handled like in \
 merge, and slices that overlap others of their thread move to another track.
 
+parquet and arrow contain the table `events` of `tracemill query`, without the column event: one row per event, in file \
+order. They need the program tracemill-query.
+
 folded, speedscope and pprof contain the call trees of `tracemill tree`, of all threads. `tree --format` writes those of a \
 part, or all threads as one tree.";
 
@@ -33,7 +38,7 @@ Format of the output [default: from the name of -o, else as the first input]
 object: {\"traceEvents\":[…], …}; array: […], which has no place for top-level keys; ndjson: one event per line, with \
 top-level keys in the first line; perfetto (.pftrace): the format of Perfetto's recorders. Call trees: folded (.folded), \
 one stack per line, for flamegraph.pl and inferno; speedscope (.speedscope.json); pprof (.pb), for go tool pprof. Call \
-trees and perfetto also with .gz.";
+trees and perfetto also with .gz. Tables: parquet (.parquet), arrow (.arrow: an IPC stream).";
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -45,6 +50,9 @@ Examples:
 
   Folded stacks, for a flame graph:
     tracemill convert server.json -o server.folded
+
+  A table of all events, for DuckDB, polars and Spark:
+    tracemill convert server.json -o server.parquet
 
   NDJSON back to a trace, compressed for DevTools:
     tracemill convert --format object events.ndjson -o again.json.gz
@@ -90,9 +98,23 @@ impl ConvertArgs {
     /// Returns the requested format of call trees, if any.
     pub(crate) fn export(&self) -> Option<Export> {
         match self.trace.format {
-            Some(OutputForm::Trace(_) | OutputForm::Perfetto) => None,
+            Some(OutputForm::Trace(_) | OutputForm::Perfetto | OutputForm::Table(_)) => None,
             Some(OutputForm::Export(form)) => Export::of(Some(form), &self.output),
             None => Export::of(None, &self.output),
+        }
+    }
+
+    /// Returns the requested format of a table of events, if any.
+    pub(crate) fn table(&self) -> Option<TableFormat> {
+        let of_name = |path: &PathBuf| match path.extension()?.to_str()? {
+            "parquet" => Some(TableFormat::Parquet),
+            "arrow" | "arrows" => Some(TableFormat::Arrow),
+            _ => None,
+        };
+        match self.trace.format {
+            Some(OutputForm::Table(format)) => Some(format),
+            Some(_) => None,
+            None => self.output.file().and_then(of_name),
         }
     }
 

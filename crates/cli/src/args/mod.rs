@@ -25,6 +25,7 @@ mod packaging;
 mod parts;
 mod picks;
 mod profile;
+mod query;
 mod record;
 mod redact;
 mod report;
@@ -62,6 +63,7 @@ pub(crate) use packaging::{CompletionsArgs, ManArgs};
 pub(crate) use parts::{ChosenThreads, PartArgs, TimesFlag, TraceTimes, flag_words};
 pub(crate) use picks::{AskedRows, PickArgs, RequestedTable};
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
+pub(crate) use query::QueryArgs;
 pub(crate) use record::RecordArgs;
 pub(crate) use redact::RedactArgs;
 pub(crate) use report::ReportArgs;
@@ -139,6 +141,9 @@ pub(crate) enum Verb {
     /// Compare two traces, or many runs per side: what became slower
     #[command(long_about = diff::ABOUT, after_long_help = diff::EXAMPLES)]
     Diff(Deferred<DiffArgs>),
+    /// Answer SQL over traces of any size
+    #[command(long_about = query::ABOUT, after_long_help = query::EXAMPLES)]
+    Query(Deferred<QueryArgs>),
     /// Write CPU samples as function calls, for viewers without samples
     #[command(long_about = texts_analysis::CALLS_ABOUT, after_long_help = texts_analysis::CALLS_EXAMPLES)]
     Calls(Deferred<CallsArgs>),
@@ -181,6 +186,7 @@ impl Verb {
         match self {
             Verb::Slice(args) => args.take_regions(),
             Verb::Show(args) => args.take_keys(),
+            Verb::Query(args) => args.take_sql(),
             _ => {}
         }
     }
@@ -199,6 +205,7 @@ impl Verb {
             Verb::Calls(args) => &args.common.messages,
             Verb::Flame(args) => &args.common.messages,
             Verb::Diff(args) => &args.common.messages,
+            Verb::Query(args) => &args.common.messages,
             Verb::Report(args) => &args.common.messages,
             Verb::Profile(ProfileVerb::List(args)) => &args.common.messages,
             Verb::Profile(ProfileVerb::Extract(args)) => &args.common.messages,

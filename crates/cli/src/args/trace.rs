@@ -2,6 +2,7 @@
 
 use super::OutputArgs;
 use super::export::named;
+use crate::engine::TableFormat;
 use crate::outcome::exit::Failure;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -10,15 +11,16 @@ use tracemill_export::ExportForm;
 use tracemill_trace::output::target::{Compression, Format, OutputConfig};
 
 /// File extensions of formats that trace outputs do not have, and the command that writes each.
-const ELSEWHERE: [(&str, &str); 8] = [
+const ELSEWHERE: [(&str, &str); 9] = [
     ("pftrace", PFTRACE),
     ("perfetto-trace", PFTRACE),
     ("cpuprofile", "tracemill profile extract writes CPU profiles"),
     (
         "csv",
-        "tracemill top, tree and diff write tables with --csv; .ndjson has one event per line, for jq and DuckDB",
+        "tracemill query writes results of SQL; tracemill top, tree and diff write tables with --csv",
     ),
-    ("parquet", ".ndjson has one event per line, for jq and DuckDB"),
+    ("parquet", "tracemill convert writes it"),
+    ("arrow", "tracemill convert writes it"),
     ("zip", ".json.gz and .json.zst are packed traces"),
     ("html", "tracemill flame draws .svg pictures; DevTools and Perfetto open .json and .json.gz"),
     ("svg", "tracemill flame draws pictures"),
@@ -63,7 +65,13 @@ pub(crate) enum OutputForm {
     Export(ExportForm),
     /// Perfetto's format. Only `convert` accepts this format.
     Perfetto,
+    /// A table of all events. Only `convert` accepts this format.
+    Table(TableFormat),
 }
+
+/// Formats of tables, by name.
+const TABLES: [(&str, TableFormat); 2] =
+    [("parquet", TableFormat::Parquet), ("arrow", TableFormat::Arrow)];
 
 /// The compression of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -94,11 +102,15 @@ pub(super) fn all_formats() -> impl TypedValueParser<Value = OutputForm> {
 
 fn forms(hidden: bool) -> impl TypedValueParser<Value = OutputForm> {
     let traces = TRACES.into_iter().map(PossibleValue::new);
-    let others = ExportForm::ALL.map(ExportForm::name).into_iter().chain([PERFETTO]);
+    let tables = TABLES.map(|(name, _)| name);
+    let others = ExportForm::ALL.map(ExportForm::name).into_iter().chain([PERFETTO]).chain(tables);
     let others = others.map(move |name| PossibleValue::new(name).hide(hidden));
     PossibleValuesParser::new(traces.chain(others)).try_map(|name| {
         if name == PERFETTO {
             return Ok(OutputForm::Perfetto);
+        }
+        if let Some((_, format)) = TABLES.iter().find(|(table, _)| *table == name) {
+            return Ok(OutputForm::Table(*format));
         }
         match name.parse::<ExportForm>() {
             Ok(form) => Ok(OutputForm::Export(form)),
@@ -134,6 +146,11 @@ impl TraceArgs {
             Some(OutputForm::Perfetto) => {
                 return Err(Failure::usage(
                     "this verb writes JSON: tracemill convert --format perfetto writes the form of Perfetto",
+                ));
+            }
+            Some(OutputForm::Table(_)) => {
+                return Err(Failure::usage(
+                    "this verb writes traces: tracemill convert writes parquet and arrow, tracemill query those of a part",
                 ));
             }
             None => output.file().and_then(|path| format_of(path)),

@@ -1,15 +1,31 @@
 //! `tracemill convert`.
 
 use super::analysis;
+use super::query::Question;
 use super::running::Flags;
 use super::writing::{TraceFlags, Writing};
 use crate::args::ConvertArgs;
+use crate::engine::QueryEngine;
 use crate::messages::Messages;
 use crate::outcome::exit::{Exit, Failure};
 use crate::report;
 use tracemill_pipeline::convert;
 
-pub(super) fn run(args: &ConvertArgs, messages: &Messages) -> Result<Exit, Failure> {
+/// Columns of a table of events: all but the whole event.
+const EVENTS: &str = "SELECT * EXCLUDE (event) FROM events";
+
+pub(super) fn run(
+    args: &ConvertArgs,
+    messages: &Messages,
+    engine: Option<&dyn QueryEngine>,
+) -> Result<Exit, Failure> {
+    if let Some(format) = args.table() {
+        args.refuse_with_export()?;
+        let ConvertArgs { input, output, common, .. } = args;
+        let flags = Flags { verb: "convert", input, common };
+        let question = Question { sql: EVENTS, format, is_as_is: false, explain: false };
+        return question.answer_by(engine, flags, output, messages);
+    }
     if let Some(export) = args.export() {
         return analysis::convert(args, export, messages);
     }

@@ -14,6 +14,7 @@ mod merge_dry;
 mod merge_told;
 mod packaging;
 mod profile;
+mod query;
 mod reading;
 mod record;
 mod redact;
@@ -28,15 +29,20 @@ mod viewer;
 mod writing;
 
 use crate::args::Verb;
+use crate::engine::QueryEngine;
 use crate::messages::Messages;
 use crate::outcome::exit::{Exit, Failure};
 pub(crate) use reading::read;
 
-/// Runs a command.
+/// Runs a command. `engine` answers queries.
 ///
 /// # Errors
 /// Returns the failure that ended the command.
-pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
+pub(crate) fn run(
+    verb: &Verb,
+    messages: &Messages,
+    engine: Option<&dyn QueryEngine>,
+) -> Result<Exit, Failure> {
     match verb {
         Verb::Merge(args) => merge::run(args, messages),
         Verb::Info(args) => info::run(args, messages),
@@ -53,9 +59,10 @@ pub(crate) fn run(verb: &Verb, messages: &Messages) -> Result<Exit, Failure> {
         Verb::Report(args) => analysis::report(args, messages),
         Verb::Flame(args) => analysis::flame(args, messages),
         Verb::Calls(args) => analysis::calls(args, messages),
+        Verb::Query(args) => query::run(args, messages, engine),
         Verb::Profile(verb) => profile::run(verb, messages),
         Verb::Check(args) => check::run(args, messages),
-        Verb::Convert(args) => convert::run(args, messages),
+        Verb::Convert(args) => convert::run(args, messages, engine),
         Verb::Filter(args) => filter::run(args, messages),
         Verb::Redact(args) => redact::run(args, messages),
         Verb::Record(args) => record::run(args, messages),

@@ -64,8 +64,8 @@ const VERBS: [(&[&str], &str); 14] = [
     (&["head", "tail"], "tracemill slice does that, with --head 5s or --tail 5s"),
     (&["trim", "crop", "clip", "window", "range"], "tracemill slice does that"),
     (
-        &["grep", "select", "query", "sql"],
-        "tracemill filter does that; for SQL: tracemill convert TRACE -o OUT.ndjson, which DuckDB reads",
+        &["grep", "select", "sql"],
+        "tracemill filter keeps some events; tracemill query answers SQL",
     ),
     (
         &["validate", "lint", "verify", "repair", "fix"],

@@ -7,6 +7,7 @@ mod findings;
 mod head;
 mod index;
 mod object;
+mod query;
 mod traces;
 #[cfg(feature = "view")]
 mod view;
@@ -15,6 +16,7 @@ pub(crate) use findings::{check, profiles};
 pub(crate) use head::{Run, base, id, map};
 pub(crate) use index::index;
 pub(crate) use object::Object;
+pub(crate) use query::query;
 pub(crate) use traces::{convert, filter, manifest, merge, redact, slice, split};
 #[cfg(feature = "view")]
 pub(crate) use view::view;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// All verbs with flags.
-pub(crate) const VERBS: [&str; 22] = [
+pub(crate) const VERBS: [&str; 23] = [
     "merge",
     "info",
     "index",
@@ -16,6 +16,7 @@ pub(crate) const VERBS: [&str; 22] = [
     "tree",
     "flame",
     "diff",
+    "query",
     "calls",
     "profile list",
     "profile extract",

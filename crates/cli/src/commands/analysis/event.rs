@@ -12,6 +12,8 @@ pub(in crate::commands) struct EventTime {
     pub(in crate::commands) tid: IdSet,
     pub(in crate::commands) from: i64,
     pub(in crate::commands) to: i64,
+    /// Start of the trace, for `view`.
+    #[cfg_attr(not(feature = "view"), expect(dead_code))]
     pub(in crate::commands) start: i64,
 }
 

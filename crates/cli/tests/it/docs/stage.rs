@@ -12,8 +12,16 @@ pub(super) struct Stage(tempfile::TempDir);
 
 const OPTIONAL: [&str; 5] = ["jq", "man", "less", "zstd", "node"];
 
+/// The program that answers SQL, if its workspace was built.
+fn query_program() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../query/target/debug/tracemill-query")
+}
+
 /// Returns a program that the command needs and this machine lacks.
 pub(super) fn missing(line: &str) -> Option<String> {
+    if line.contains("tracemill query") && !query_program().is_file() {
+        return Some("there is no tracemill-query here".to_owned());
+    }
     let words: Vec<&str> = line.split_whitespace().collect();
     // programs come first, or after |, &&, ; and the -- of record
     let is_start =
@@ -95,7 +103,8 @@ fn outputs(line: &str) -> impl Iterator<Item = &str> {
 fn shell(folder: &Path, line: &str) -> Output {
     let programs = binary().parent().expect("the command lies in a folder").to_owned();
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let path = std::iter::once(programs).chain(std::env::split_paths(&path));
+    let query = query_program().parent().map(Path::to_owned);
+    let path = [programs].into_iter().chain(query).chain(std::env::split_paths(&path));
     let mut bash = std::process::Command::new("bash");
     bash.args(["-o", "pipefail", "-c", &format!("exec 2>&1; {line}")])
         .current_dir(folder)

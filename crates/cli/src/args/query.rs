@@ -1,0 +1,127 @@
+//! Flags of `query`.
+
+use super::{CommonArgs, InputArgs, OutputArgs};
+use crate::engine::TableFormat;
+use crate::outcome::exit::Failure;
+use clap::Args;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+pub(super) const ABOUT: &str = "\
+Answers SQL over traces of any size, in bounded memory. The dialect is PostgreSQL's; the tables are those of \
+--tables.
+
+The first word is the query, the others are traces. Queries are read-only: one SELECT, after any number of CREATE VIEW \
+statements. Times are nanoseconds. Several inputs are read as the one trace that `tracemill merge` makes of them; the \
+column file says from which input a row is.
+
+Only the columns that a query uses are decoded, and conditions on ts_ns, dur_ns, name, cat, ph, pid, tid, file and \
+byte_offset are checked before that.
+
+This verb needs the program tracemill-query, of the same version, in the folder of tracemill or on PATH.";
+
+pub(super) const EXAMPLES: &str = "\
+Examples:
+  What takes the time, by name?
+    tracemill query \"SELECT name, count(*), sum(dur_ns) FROM events GROUP BY 1 ORDER BY 3 DESC LIMIT 20\" trace.json
+
+  One argument of all events with a name:
+    tracemill query \"SELECT ts_ns, args->>'url' FROM events WHERE name = 'ResourceSendRequest'\" trace.json
+
+  Which tables and columns are there?
+    tracemill query --tables
+
+  A query from a file, over all traces of a folder, as CSV:
+    tracemill query --sql-file slow.sql runs/ -o slow.csv
+
+  The query from a pipe:
+    echo 'SELECT count(*) FROM events' | tracemill query --sql-file - trace.json";
+
+/// Long help of the positional arguments.
+const INPUTS: &str = "\
+The query, then traces [default: -]
+
+Traces are files, folders (recursively), or - for standard input. With --sql-file, all words are traces.";
+
+/// Flags of `query`.
+#[derive(Debug, Args)]
+#[command(mut_arg("inputs", |arg| {
+    let help = INPUTS.lines().next().unwrap_or_default();
+    arg.value_name("SQL|INPUT").help(help).long_help(INPUTS)
+}))]
+pub(crate) struct QueryArgs {
+    #[command(flatten)]
+    pub(crate) input: InputArgs,
+    /// Read the query from FILE; - is standard input
+    #[arg(long, value_name = "FILE", help_heading = "Query")]
+    sql_file: Option<PathBuf>,
+    /// The query, taken from the first input.
+    #[arg(skip)]
+    sql: Option<String>,
+    /// List the tables, or the columns of one table
+    #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "",
+          conflicts_with_all = ["sql_file", "explain"], help_heading = "Query")]
+    pub(crate) tables: Option<String>,
+    /// Write the plan of the query instead of its result
+    #[arg(long, help_heading = "Query")]
+    pub(crate) explain: bool,
+    /// Keep the pids and times of several inputs as they are
+    #[arg(long, help_heading = "Input")]
+    pub(crate) as_is: bool,
+    /// Format of the result [default: from the name of -o, else table on a terminal, else csv]
+    #[arg(long, value_name = "FORMAT", help_heading = "Output")]
+    format: Option<TableFormat>,
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+    #[command(flatten)]
+    pub(crate) common: CommonArgs,
+}
+
+impl QueryArgs {
+    /// Takes the query from the inputs, unless a file or `--tables` replaces it.
+    pub(crate) fn take_sql(&mut self) {
+        if self.sql_file.is_none() && self.tables.is_none() && !self.input.inputs.is_empty() {
+            let first = self.input.inputs.remove(0);
+            self.sql = Some(first.to_string_lossy().into_owned());
+        }
+    }
+
+    /// Returns the query.
+    pub(crate) fn sql(&self) -> Result<String, Failure> {
+        let Some(path) = &self.sql_file else {
+            return self.sql.clone().ok_or_else(|| {
+                Failure::usage("a query is missing: give SQL as the first word, or --sql-file")
+            });
+        };
+        let mut text = String::new();
+        let read = match path == Path::new("-") {
+            true => std::io::stdin().lock().read_to_string(&mut text).map(drop),
+            false => std::fs::read_to_string(path).map(|read| text = read),
+        };
+        let path = path.display();
+        read.map_err(|error| Failure::usage(format!("cannot read the query {path}: {error}")))?;
+        Ok(text)
+    }
+
+    /// Returns whether the query comes from standard input.
+    pub(crate) fn is_sql_from_stdin(&self) -> bool {
+        self.sql_file.as_deref() == Some(Path::new("-"))
+    }
+
+    /// Returns the format of the result.
+    pub(crate) fn format(&self, is_terminal: bool) -> TableFormat {
+        let of_name = |path: &PathBuf| match path.extension()?.to_str()? {
+            "csv" => Some(TableFormat::Csv),
+            "json" => Some(TableFormat::Json),
+            "ndjson" | "jsonl" => Some(TableFormat::Ndjson),
+            "md" => Some(TableFormat::Markdown),
+            "parquet" => Some(TableFormat::Parquet),
+            "arrow" | "arrows" => Some(TableFormat::Arrow),
+            "txt" => Some(TableFormat::Table),
+            _ => None,
+        };
+        let by_name = || self.output.file().and_then(of_name);
+        let usual = if is_terminal { TableFormat::Table } else { TableFormat::Csv };
+        self.format.or_else(by_name).unwrap_or(usual)
+    }
+}

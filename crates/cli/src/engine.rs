@@ -1,0 +1,104 @@
+//! The interface of an engine that answers SQL, which another crate implements.
+//!
+//! The program `tracemill` has no engine, so that it stays small: `tracemill query` runs the program
+//! `tracemill-query`, which is this library with an engine. So both have the same flags and messages.
+
+use clap::ValueEnum;
+use std::io::{self, Write};
+use tracemill_join::config::Config;
+use tracemill_join::input_set::InputPlace;
+use tracemill_join::report::warning::Warning;
+use tracemill_trace::run::losses::InputReport;
+use tracemill_trace::{Error, Source};
+
+/// The format of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TableFormat {
+    /// Aligned columns
+    Table,
+    /// Comma-separated values with a header line
+    Csv,
+    /// An array with one object per row
+    Json,
+    /// One JSON object per line
+    Ndjson,
+    /// A Markdown table
+    Markdown,
+    /// Apache Parquet
+    Parquet,
+    /// Apache Arrow IPC stream
+    Arrow,
+}
+
+/// A query over traces.
+pub struct Query<'a> {
+    /// One SELECT statement, after any number of CREATE VIEW statements.
+    pub sql: &'a str,
+    /// The traces, readable any number of times.
+    pub sources: &'a [Source],
+    /// New pids and clock offsets of the inputs, by number. Empty if nothing changes.
+    pub places: &'a [InputPlace],
+    /// Limits of the run.
+    pub config: &'a Config,
+    /// Format of the result.
+    pub format: TableFormat,
+    /// Whether to write the plan instead of the result.
+    pub explain: bool,
+}
+
+/// The end of a query.
+#[derive(Debug, Default)]
+pub struct QueryEnd {
+    /// One report per input that was read to its end.
+    pub inputs: Vec<InputReport>,
+    /// Warnings about inputs.
+    pub warnings: Vec<Warning>,
+    /// Number of rows of the result.
+    pub rows: u64,
+}
+
+/// An error of a query.
+#[derive(Debug)]
+pub enum QueryError {
+    /// The SQL is wrong, or asks for something that is refused.
+    Sql(String),
+    /// The result could not be written.
+    Write(io::Error),
+    /// Traces could not be read, or a limit was reached.
+    Run(Error),
+}
+
+/// A table that queries can read.
+#[derive(Clone, Debug)]
+pub struct TableDescription {
+    /// Name of the table.
+    pub name: &'static str,
+    /// One sentence about its rows.
+    pub rows: &'static str,
+    /// Columns: name, SQL type, description.
+    pub columns: Vec<ColumnDescription>,
+}
+
+/// A column of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct ColumnDescription {
+    /// Name of the column.
+    pub name: &'static str,
+    /// Its type in SQL.
+    pub data_type: &'static str,
+    /// What the values mean.
+    pub meaning: &'static str,
+}
+
+/// An engine that answers SQL over traces.
+pub trait QueryEngine: Sync {
+    /// Answers a query, and writes the result to `output`.
+    ///
+    /// # Errors
+    /// Returns an error if the SQL is wrong, a trace cannot be read, or the result cannot be
+    /// written.
+    fn run(&self, query: &Query<'_>, output: &mut dyn Write) -> Result<QueryEnd, QueryError>;
+
+    /// Returns the tables.
+    fn tables(&self) -> Vec<TableDescription>;
+}

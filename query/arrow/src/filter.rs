@@ -1,0 +1,133 @@
+//! Conditions that the scan checks before it decodes an event.
+
+use crate::text::is_null;
+use std::ops::RangeInclusive;
+use tracemill_join::input_set::InputPlace;
+use tracemill_tokenizer::{Event, Field, parse, unescaped_text};
+use tracemill_trace::json::content;
+
+/// A column of integers on which a scan can filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NumberColumn {
+    /// `pid`.
+    Pid,
+    /// `tid`.
+    Tid,
+    /// `ts_ns`.
+    Time,
+    /// `dur_ns`.
+    Duration,
+    /// `byte_offset`.
+    ByteOffset,
+}
+
+/// A column of text on which a scan can filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TextColumn {
+    /// `ph`.
+    Phase,
+    /// `cat`.
+    Category,
+    /// `name`.
+    Name,
+    /// `file`.
+    File,
+}
+
+/// A condition on one column. Null satisfies no condition.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Condition {
+    /// The number is in a range.
+    Between(NumberColumn, RangeInclusive<i64>),
+    /// The number is in a list.
+    AnyNumber(NumberColumn, Vec<i64>),
+    /// The text is in a list.
+    AnyText(TextColumn, Vec<String>),
+    /// The text begins with a prefix.
+    Prefix(TextColumn, String),
+}
+
+/// Conditions that an event must satisfy, all of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct EventFilter(pub Vec<Condition>);
+
+/// An event that is checked, and the input that it is in.
+#[derive(Clone, Copy)]
+pub(crate) struct EventIn<'e> {
+    pub(crate) event: &'e Event<'e>,
+    /// Offset of the event in its input.
+    pub(crate) offset: u64,
+    /// Name of the input.
+    pub(crate) file: &'e str,
+    pub(crate) place: &'e InputPlace,
+}
+
+impl EventIn<'_> {
+    /// Returns the value of a number column.
+    pub(crate) fn number(&self, column: NumberColumn) -> Option<i64> {
+        match column {
+            NumberColumn::Pid => integer(self.pid()),
+            NumberColumn::Tid => integer(self.event.field(Field::Tid).unwrap_or_default()),
+            NumberColumn::Time => self.event.ts().map(|time| self.place.moved_nanos(time).floor),
+            NumberColumn::Duration => self.event.dur().map(|time| time.floor),
+            NumberColumn::ByteOffset => i64::try_from(self.offset).ok(),
+        }
+    }
+
+    /// Returns the pid after renaming, as in the merged trace.
+    pub(crate) fn pid(&self) -> &[u8] {
+        self.place.pid(self.event.field(Field::Pid).unwrap_or_default())
+    }
+
+    /// Returns whether the text of a column passes `test`; false for null.
+    fn test_text(&self, column: TextColumn, test: impl Fn(&str) -> bool) -> bool {
+        let field = match column {
+            TextColumn::File => return test(self.file),
+            TextColumn::Phase => Field::Ph,
+            TextColumn::Category => Field::Cat,
+            TextColumn::Name => Field::Name,
+        };
+        let value = self.event.field(field).unwrap_or_default();
+        if is_null(value) {
+            return false;
+        }
+        let mut scratch = Vec::new();
+        match std::str::from_utf8(content(value, &mut scratch)) {
+            Ok(text) => test(text),
+            Err(_) => test(&unescaped_text(content(value, &mut Vec::new()))),
+        }
+    }
+}
+
+/// Returns an integer, or a string that contains one.
+fn integer(value: &[u8]) -> Option<i64> {
+    match value {
+        [b'"', content @ .., b'"'] => parse(content),
+        _ => parse(value),
+    }
+}
+
+impl Condition {
+    fn holds(&self, event: &EventIn<'_>) -> bool {
+        match self {
+            Condition::Between(column, range) => {
+                event.number(*column).is_some_and(|number| range.contains(&number))
+            }
+            Condition::AnyNumber(column, numbers) => {
+                event.number(*column).is_some_and(|number| numbers.contains(&number))
+            }
+            Condition::AnyText(column, texts) => {
+                event.test_text(*column, |text| texts.iter().any(|wanted| wanted == text))
+            }
+            Condition::Prefix(column, prefix) => {
+                event.test_text(*column, |text| text.starts_with(&**prefix))
+            }
+        }
+    }
+}
+
+impl EventFilter {
+    pub(crate) fn takes(&self, event: &EventIn<'_>) -> bool {
+        self.0.iter().all(|condition| condition.holds(event))
+    }
+}

@@ -1,0 +1,127 @@
+//! Columns of text: repeated text, which is decoded once per batch, and other text.
+
+use crate::column::TextLayout;
+use arrow_array::builder::{StringBuilder, StringViewBuilder, make_view};
+use arrow_array::{ArrayRef, StringViewArray};
+use arrow_buffer::{Buffer, NullBuffer, ScalarBuffer};
+use std::sync::Arc;
+use tracemill_tokenizer::to_text;
+use tracemill_trace::event::names::Names;
+
+/// Number of null.
+const NULL: u32 = u32::MAX;
+
+/// Returns whether a value is missing or `null`.
+pub(crate) fn is_null(value: &[u8]) -> bool {
+    value.is_empty() || value == b"null"
+}
+
+/// A column of text that repeats, such as names of events.
+pub(crate) struct RepeatedText {
+    texts: Names,
+    /// Number of the text in each row.
+    rows: Vec<u32>,
+    /// The previous value as written, and its number.
+    last: (Vec<u8>, u32),
+}
+
+impl RepeatedText {
+    pub(crate) fn new() -> Self {
+        RepeatedText { texts: Names::default(), rows: Vec::new(), last: (Vec::new(), NULL) }
+    }
+
+    /// Adds the content of a JSON string, or any other value as written. `null` is null.
+    #[inline]
+    pub(crate) fn push(&mut self, value: &[u8]) {
+        if self.last.0 != value {
+            let number = if is_null(value) { NULL } else { self.texts.written(value) };
+            self.last.0.clear();
+            self.last.0.extend_from_slice(value);
+            self.last.1 = number;
+        }
+        self.rows.push(self.last.1);
+    }
+
+    /// Adds text that is not JSON.
+    #[inline]
+    pub(crate) fn push_text(&mut self, text: &str) {
+        let number = self.texts.number(text.as_bytes());
+        self.rows.push(number);
+    }
+
+    /// Returns the column, and starts the next one.
+    pub(crate) fn finish(&mut self, layout: TextLayout) -> ArrayRef {
+        let RepeatedText { texts, rows, .. } = std::mem::replace(self, RepeatedText::new());
+        match layout {
+            TextLayout::View => Arc::new(views(&texts, &rows)),
+            TextLayout::Plain => {
+                let texts: Vec<String> = (0..texts.len() as u32).map(|n| texts.text(n)).collect();
+                let mut column = StringBuilder::new();
+                for &row in &rows {
+                    column.append_option(texts.get(row as usize));
+                }
+                Arc::new(column.finish())
+            }
+        }
+    }
+}
+
+/// Returns a column that stores each text once.
+fn views(texts: &Names, rows: &[u32]) -> StringViewArray {
+    let mut bytes = Vec::new();
+    let ranges = Vec::from_iter((0..texts.len() as u32).map(|number| {
+        let start = bytes.len();
+        bytes.extend_from_slice(texts.text(number).as_bytes());
+        start..bytes.len()
+    }));
+    // a batch has at most a few MiB of text, so offsets fit
+    let view =
+        |range: std::ops::Range<usize>| make_view(&bytes[range.clone()], 0, range.start as u32);
+    let known: Vec<u128> = ranges.into_iter().map(view).collect();
+    let views = rows.iter().map(|&row| known.get(row as usize).copied().unwrap_or(0));
+    let views: ScalarBuffer<u128> = views.collect();
+    let nulls = rows.contains(&NULL).then(|| rows.iter().map(|&row| row != NULL).collect());
+    let nulls: Option<NullBuffer> = nulls;
+    StringViewArray::try_new(views, vec![Buffer::from_vec(bytes)], nulls)
+        .unwrap_or_else(|_| unreachable!("each view is a range of valid text"))
+}
+
+/// A column of text that seldom repeats, such as args.
+pub(crate) enum OtherText {
+    View(StringViewBuilder),
+    Plain(StringBuilder),
+}
+
+impl OtherText {
+    pub(crate) fn new(layout: TextLayout) -> Self {
+        match layout {
+            TextLayout::View => OtherText::View(StringViewBuilder::new()),
+            TextLayout::Plain => OtherText::Plain(StringBuilder::new()),
+        }
+    }
+
+    /// Adds text; invalid UTF-8 is replaced by U+FFFD. `None` is null.
+    pub(crate) fn push(&mut self, text: Option<&[u8]>) {
+        let repaired;
+        let text = match text.map(|bytes| (bytes, std::str::from_utf8(bytes))) {
+            Some((_, Ok(text))) => Some(text),
+            Some((bytes, Err(_))) => {
+                repaired = to_text(bytes);
+                Some(&*repaired)
+            }
+            None => None,
+        };
+        match self {
+            OtherText::View(column) => column.append_option(text),
+            OtherText::Plain(column) => column.append_option(text),
+        }
+    }
+
+    /// Returns the column, and starts the next one.
+    pub(crate) fn finish(&mut self) -> ArrayRef {
+        match self {
+            OtherText::View(column) => Arc::new(column.finish()),
+            OtherText::Plain(column) => Arc::new(column.finish()),
+        }
+    }
+}

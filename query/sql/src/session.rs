@@ -1,0 +1,61 @@
+//! Settings of a session: dialect, order of NULL, memory, temporary files.
+
+use crate::events::{EventsTable, Traces};
+use crate::rules::ExactAverages;
+use datafusion::common::config::Dialect;
+use datafusion::error::Result;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+/// Number of operators that an error about memory names.
+const NAMED: NonZeroUsize = NonZeroUsize::MIN;
+
+/// How a plan is made. The answer does not depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanChoice {
+    /// Number of partitions that operators work on in parallel. With one, rows stay in file order.
+    pub partitions: usize,
+    /// Whether joins hash one side in memory. Otherwise, they sort both sides, on disk if necessary.
+    pub hashes_joins: bool,
+}
+
+/// Creates a session with the tables of some traces.
+///
+/// Half of the memory limit is for operators; scans take the rest. Sorts, groups and sort-merge joins
+/// beyond it go to the folder of temporary files.
+///
+/// # Errors
+/// Returns an error if the folder of temporary files cannot be used.
+pub fn session(traces: &Arc<Traces>, choice: PlanChoice) -> Result<SessionContext> {
+    let limits = &traces.config.limits;
+    let mut config = SessionConfig::new()
+        .with_target_partitions(choice.partitions)
+        .with_information_schema(true)
+        // rows of a repartitioned scan need not stay in order
+        .set_bool("datafusion.optimizer.prefer_hash_join", choice.hashes_joins);
+    let options = &mut config.options_mut().sql_parser;
+    // so that `args->>'a' = 'b'` compares the result of `->>`
+    options.dialect = Dialect::PostgreSQL;
+    // as in SQLite, and so in PerfettoSQL: the greatest values come first, not NULL
+    options.default_null_ordering = "nulls_min".to_owned();
+    let half = usize::try_from(limits.memory / 2).unwrap_or(usize::MAX);
+    let pool = TrackConsumersPool::new(FairSpillPool::new(half), NAMED);
+    let folder = DiskManagerMode::Directories(vec![limits.tmp_dir.clone()]);
+    let disk = DiskManagerBuilder::default()
+        .with_mode(folder)
+        // the disk is the limit
+        .with_max_temp_directory_size(u64::MAX);
+    let runtime = RuntimeEnvBuilder::new()
+        .with_memory_pool(Arc::new(pool))
+        .with_disk_manager_builder(disk)
+        .build_arc()?;
+    let mut context = SessionContext::new_with_config_rt(config, runtime);
+    datafusion_functions_json::register_all(&mut context)?;
+    context.add_analyzer_rule(Arc::new(ExactAverages));
+    context.register_table("events", Arc::new(EventsTable::new(Arc::clone(traces))))?;
+    Ok(context)
+}

@@ -1,0 +1,67 @@
+//! The statements of a query: CREATE VIEW statements, then one SELECT.
+
+use crate::rules::with_ties;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::execution::context::SQLOptions;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::prelude::SessionContext;
+use datafusion::sql::parser::{DFParser, Statement};
+use datafusion::sql::sqlparser::ast::Statement as SqlStatement;
+use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+
+/// Parses SQL, creates its views, and returns the plan of its SELECT.
+///
+/// # Errors
+/// Returns an error if the SQL is wrong, or has a statement that could write.
+pub async fn plan(sql: &str, context: &SessionContext) -> Result<LogicalPlan> {
+    let mut statements = DFParser::parse_sql_with_dialect(sql, &PostgreSqlDialect {})?;
+    let Some(last) = statements.pop_back() else {
+        return Err(refused("there is no statement"));
+    };
+    for statement in statements {
+        create_view(statement, context).await?;
+    }
+    match &last {
+        Statement::Statement(statement) if matches!(**statement, SqlStatement::Query(_)) => {}
+        _ => return Err(refused(&format!("the last statement is not a SELECT: {last}"))),
+    }
+    let plan = context.state().statement_to_plan(last).await?;
+    let reads = SQLOptions::new()
+        .with_allow_ddl(false)
+        .with_allow_dml(false)
+        .with_allow_statements(false);
+    reads.verify_plan(&plan)?;
+    with_ties(plan)
+}
+
+async fn create_view(statement: Statement, context: &SessionContext) -> Result<()> {
+    match &statement {
+        Statement::Statement(inner) if matches!(**inner, SqlStatement::CreateView { .. }) => {}
+        _ => {
+            return Err(refused(&format!(
+                "queries only read; before the SELECT there may be CREATE VIEW statements, not: {statement}"
+            )));
+        }
+    }
+    let plan = context.state().statement_to_plan(statement).await?;
+    SQLOptions::new().with_allow_dml(false).with_allow_statements(false).verify_plan(&plan)?;
+    context.execute_logical_plan(plan).await?;
+    Ok(())
+}
+
+fn refused(text: &str) -> DataFusionError {
+    DataFusionError::Plan(text.to_owned())
+}
+
+/// Returns whether a plan only scans, filters, computes and limits, so that its rows are in file order.
+pub fn is_in_file_order(plan: &LogicalPlan) -> bool {
+    let is_plain = matches!(
+        plan,
+        LogicalPlan::Projection(_)
+            | LogicalPlan::Filter(_)
+            | LogicalPlan::Limit(_)
+            | LogicalPlan::SubqueryAlias(_)
+            | LogicalPlan::TableScan(_)
+    );
+    is_plain && plan.inputs().into_iter().all(is_in_file_order)
+}

@@ -1,0 +1,9 @@
+//! Tests of SQL over traces: against a second implementation, by laws, and as users run it.
+#![allow(clippy::unwrap_used)]
+
+mod formats;
+mod laws;
+mod program;
+mod reference;
+mod refused;
+mod support;

@@ -1,0 +1,74 @@
+//! Runs queries in tests.
+
+use serde_json::Value;
+use std::path::PathBuf;
+use tracemill::engine::{Query, QueryEnd, QueryEngine, QueryError, TableFormat};
+use tracemill_join::config::Config;
+use tracemill_join::input_set::InputSet;
+use tracemill_sql::SqlEngine;
+use tracemill_trace::{Limits, Source};
+
+/// Limits of a run, none of which changes an answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Knobs {
+    pub(crate) threads: usize,
+    pub(crate) memory: u64,
+}
+
+impl Default for Knobs {
+    fn default() -> Self {
+        Knobs { threads: 2, memory: 256 << 20 }
+    }
+}
+
+impl Knobs {
+    pub(crate) fn config(self) -> Config {
+        Config::of(Limits::new(self.threads, self.memory, std::env::temp_dir()))
+    }
+}
+
+/// Answers a query over files, as bytes of a format.
+pub(crate) fn answer(
+    files: &[PathBuf],
+    sql: &str,
+    format: TableFormat,
+    knobs: Knobs,
+) -> Result<Vec<u8>, QueryError> {
+    let sources: Vec<Source> = files.iter().cloned().map(Source::Path).collect();
+    let config = knobs.config().as_merged();
+    let places = InputSet::places(&sources, &config).map_err(QueryError::Run)?;
+    let query = Query {
+        sql,
+        sources: &sources,
+        places: &places,
+        config: &config,
+        format,
+        explain: false,
+    };
+    let mut bytes = Vec::new();
+    let QueryEnd { .. } = SqlEngine.run(&query, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Returns the rows of an answer, in order, as lists of their values.
+pub(crate) fn rows_with(files: &[PathBuf], sql: &str, knobs: Knobs) -> Vec<Vec<Value>> {
+    let bytes = answer(files, sql, TableFormat::Ndjson, knobs);
+    let bytes = bytes.unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+    let text = String::from_utf8(bytes).unwrap();
+    let row = |line: &str| {
+        let object: serde_json::Map<String, Value> = serde_json::from_str(line).unwrap();
+        object.into_iter().map(|(_, value)| value).collect()
+    };
+    text.lines().map(row).collect()
+}
+
+/// Returns the rows of an answer over one file.
+pub(crate) fn rows(file: &PathBuf, sql: &str) -> Vec<Vec<Value>> {
+    rows_with(std::slice::from_ref(file), sql, Knobs::default())
+}
+
+/// Sorts rows whose order is not defined.
+pub(crate) fn sorted(mut rows: Vec<Vec<Value>>) -> Vec<Vec<Value>> {
+    rows.sort_by_key(|row| serde_json::to_string(row).unwrap());
+    rows
+}
