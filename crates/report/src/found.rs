@@ -1,5 +1,6 @@
 //! The sections of a report.
 
+use crate::insights::Insight;
 use crate::spread::Spread;
 use crate::web::network::Request;
 use crate::web::parties::Party;
@@ -71,6 +72,8 @@ pub struct Report {
     /// Visits of pages in the whole trace, by navigation. `None` if Chrome did not record the
     /// trace.
     pub visits: Option<Metric<Vec<Visit>>>,
+    /// DevTools' insights for each visit.
+    pub insights: Vec<Vec<Insight>>,
     /// Main-thread time and received bytes of each company, for each of the first
     /// [`ReportRules::rows`] visits. Empty if the main thread is not selected.
     pub parties: Vec<Vec<Party>>,

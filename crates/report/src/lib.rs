@@ -42,6 +42,7 @@
 //! | `survey` | all sections of one thread, from one walk |
 //! | `found` | the types of sections |
 //! | `web`, `navigations`, `interactions`, `shifts`, `network`, `parties` | pages of Chrome |
+//! | `insights` | DevTools' advice for each visit of a page |
 //! | `tasks`, `reflows`, `blocks` | long tasks, forced layouts, busy times of CPU profiles |
 //! | `spread` | durations of single events with the same name |
 //! | `bazel`, `compiler`, `gpu` | builds by Bazel and clang, devices of PyTorch |
@@ -54,6 +55,7 @@ mod compare;
 mod compiler;
 mod found;
 mod gpu;
+mod insights;
 mod main_thread;
 mod paths;
 mod sections;
@@ -71,6 +73,18 @@ pub use found::{
     Header, Kernel, KindTime, Reflow, Reflows, Report, ReportRules, StreamIdle, Stretch, Tasks,
     ThreadSums,
 };
+pub use insights::cache::{Caching, ShortLived};
+pub use insights::charset::CharacterSet;
+pub use insights::dom_size::{Dom, DomSize, LargeUpdate};
+pub use insights::fonts::{FontDisplay, SlowFont};
+pub use insights::found::{Offender, State};
+pub use insights::http::ModernHttp;
+pub use insights::images::{ImageDelivery, LargeImage, Optimization};
+pub use insights::largest::LcpDiscovery;
+pub use insights::latency::DocumentLatency;
+pub use insights::selectors::{Selector, SelectorCosts};
+pub use insights::viewport::Viewport;
+pub use insights::{Details, Insight};
 pub use sections::report;
 pub use spread::Spread;
 pub use web::initiated::initiated_requests;

@@ -4,13 +4,15 @@ use crate::bazel::build;
 use crate::compiler::compiled;
 use crate::found::{Blocks, Counted, Report, ReportRules, Tasks, is_gc, keep_longest};
 use crate::gpu::on_devices;
+use crate::insights::{Insight, insights};
 use crate::main_thread::reflows::{forced, layouts};
 use crate::main_thread::tasks::has_tasks;
 use crate::spread::spread;
 use crate::survey::{Asked, Survey, categories, survey};
+use crate::web::interactions::interactions;
 use crate::web::network::{Request, requests};
 use crate::web::parties::main_thread;
-use crate::web::visits;
+use crate::web::{Metric, Visit, visits};
 use tracemill_analysis::table::tree_rows::RowRoom;
 use tracemill_analysis::{Part, Producer, Trace, Window};
 use tracemill_trace::Error;
@@ -34,7 +36,9 @@ pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<R
     let window = rules.window.unwrap_or(Window { from: from / 1000.0, to: to / 1000.0 });
     let layouts = layouts(trace);
     let requests = requests(trace);
-    let visits = (producer == Producer::Chrome).then(|| visits(trace, &requests));
+    let pages = (producer == Producer::Chrome).then(|| pages(trace, &requests));
+    let (visits, insights) =
+        pages.map_or_else(Default::default, |(visits, all)| (Some(visits), all));
     let known_visits = visits.as_ref().and_then(|visit| visit.as_ref().ok());
     let pages = known_visits.and_then(|list| Some((main_thread(trace)?, &**list)));
     let survey = |number: usize| {
@@ -57,6 +61,7 @@ pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<R
         spread: None,
         requests: Vec::new(),
         visits: None,
+        insights,
         parties: Vec::new(),
         build: None,
         compiled: None,
@@ -94,6 +99,15 @@ pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<R
         report.devices = on_devices(trace, threads, rules, &room.grown)?;
     }
     Ok(report)
+}
+
+/// Returns the visits of pages, and the insights for each.
+fn pages(trace: &Trace, requests: &[Request]) -> (Metric<Vec<Visit>>, Vec<Vec<Insight>>) {
+    let interactions = interactions(trace);
+    let visits = visits(trace, requests, &interactions);
+    let known = visits.as_deref().unwrap_or_default();
+    let insights = insights(trace, known, requests, &interactions);
+    (visits, insights)
 }
 
 /// Adds the table of all threads, from which calls to V8's `(idle)` are removed.

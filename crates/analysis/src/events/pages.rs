@@ -52,7 +52,34 @@ pub enum Mark {
     Begin,
     /// The end of an interaction (ph e).
     End,
+    /// Whether a document declares its character encoding.
+    Charset,
+    /// A `<meta name=viewport>`.
+    ViewportTag,
+    /// A frame that goes to the compositor.
+    Commit,
+    /// The size of the main frame and its device pixel ratio.
+    MainViewport,
+    /// The load of a font began.
+    FontLoad,
+    /// A font is loaded.
+    FontLoaded,
+    /// An image is painted (ph X).
+    PaintImage,
+    /// The size of a document.
+    DomStats,
+    /// A layout or style recalculation of at least [`LARGE`] microseconds.
+    LargeUpdate,
+    /// The last style recalculation before a [`Mark::Selectors`].
+    Style,
+    /// The times of CSS selectors in a style recalculation.
+    Selectors,
+    /// A `<link rel=preconnect>`.
+    Preconnect,
 }
+
+/// Minimum duration in microseconds of a [`Mark::LargeUpdate`].
+pub const LARGE: f64 = 40_000.0;
 
 /// A page event.
 pub struct Marked {
@@ -64,9 +91,13 @@ pub struct Marked {
     pub number: u64,
     /// Time in microseconds.
     pub ts: f64,
+    /// Duration in microseconds; 0 if the event has none.
+    pub dur: f64,
     /// Pid, as written in the trace.
     pub pid: Box<[u8]>,
-    /// Id of the request, frame or interaction, as written in the trace.
+    /// Tid, as written in the trace.
+    pub tid: Box<[u8]>,
+    /// Id of the request, frame or interaction, as written in the trace. Name of a large update.
     pub id: Box<[u8]>,
     /// The `args`, as written in the trace.
     pub args: Box<[u8]>,
@@ -81,10 +112,49 @@ impl Marked {
     }
 }
 
+/// The last style recalculation of a chunk, which becomes a page event if times of selectors follow.
+#[derive(Default)]
+struct LastStyle {
+    number: u64,
+    ts: f64,
+    dur: f64,
+    args: Vec<u8>,
+}
+
+impl LastStyle {
+    /// Replaces the recalculation. Cost: copies the `args` into the same memory.
+    fn set(&mut self, number: u64, ts: f64, dur: f64, args: &[u8]) {
+        (self.number, self.ts, self.dur) = (number, ts, dur);
+        self.args.clear();
+        self.args.extend_from_slice(args);
+    }
+
+    fn marked(&self) -> Marked {
+        Marked {
+            mark: Mark::Style,
+            input: 0,
+            number: self.number,
+            ts: self.ts,
+            dur: self.dur,
+            pid: Box::default(),
+            tid: Box::default(),
+            id: Box::default(),
+            args: (&*self.args).into(),
+            offset: 0.0,
+        }
+    }
+}
+
 /// Page events in input order.
 #[derive(Default)]
 pub(crate) struct Pages {
     pub(crate) all: Vec<Marked>,
+    style: Option<LastStyle>,
+    /// Index in `all` of the first selector times, if no style recalculation of the chunk is before
+    /// them.
+    without_style: Option<usize>,
+    /// Index of the input of the last chunk.
+    input: usize,
     /// Requests that have a data event in this chunk. Only the first data event of a request is
     /// kept, since there may be many.
     received: HashSet<Box<[u8]>>,
@@ -114,6 +184,18 @@ fn mark_of(name: &[u8], phase: u8) -> Option<Mark> {
         b"LayoutShift" => Mark::Shift,
         b"EventTiming" if phase == b'b' => Mark::Begin,
         b"EventTiming" if phase == b'e' => Mark::End,
+        b"MetaCharsetCheck" => Mark::Charset,
+        b"ParseMetaViewport" => Mark::ViewportTag,
+        b"BeginCommitCompositorFrame" => Mark::Commit,
+        b"PaintTimingVisualizer::Viewport" => Mark::MainViewport,
+        b"BeginRemoteFontLoad" => Mark::FontLoad,
+        b"RemoteFontLoaded" => Mark::FontLoaded,
+        b"PaintImage" if phase == b'X' => Mark::PaintImage,
+        b"DOMStats" => Mark::DomStats,
+        b"Layout" if phase == b'X' => Mark::LargeUpdate,
+        b"UpdateLayoutTree" => Mark::Style,
+        b"SelectorStats" => Mark::Selectors,
+        b"LinkPreconnect" => Mark::Preconnect,
         _ => return None,
     })
 }
@@ -125,13 +207,45 @@ impl Pages {
         let Some(written @ [b'"', name @ .., b'"']) = event.field(Field::Name) else { return };
         let is_phase = event.field(Field::Cat) == Some(b"\"build phase marker\"");
         if !is_phase
-            && !matches!(name, [b'R' | b'P' | b'T' | b'n' | b'S' | b'f' | b'l' | b'L' | b'E', ..])
+            && !matches!(
+                name,
+                [
+                    b'R' | b'P'
+                        | b'T'
+                        | b'n'
+                        | b'S'
+                        | b'f'
+                        | b'l'
+                        | b'L'
+                        | b'E'
+                        | b'M'
+                        | b'B'
+                        | b'D'
+                        | b'U',
+                    ..
+                ]
+            )
         {
             return;
         }
         let mark = if is_phase { Some(Mark::Phase) } else { mark_of(name, event.phase()) };
-        let Some(mark) = mark else { return };
+        let Some(mut mark) = mark else { return };
         let field = |field| event.field(field).unwrap_or_default();
+        let ts = micros(event, Field::Ts).unwrap_or(0.0);
+        let dur = micros(event, Field::Dur).unwrap_or(0.0);
+        if mark == Mark::Style {
+            self.style.get_or_insert_default().set(number_in, ts, dur, field(Field::Args));
+            mark = Mark::LargeUpdate;
+        }
+        if mark == Mark::LargeUpdate && (dur < LARGE || event.phase() != b'X') {
+            return;
+        }
+        if mark == Mark::Selectors {
+            match self.style.as_ref().map(LastStyle::marked) {
+                Some(style) => self.push(style),
+                None => self.without_style = self.without_style.or(Some(self.all.len())),
+            }
+        }
         if mark == Mark::Data {
             let args: Args = decode_short(field(Field::Args));
             let request = args.request_id();
@@ -145,9 +259,15 @@ impl Pages {
             mark,
             input: 0,
             number: number_in,
-            ts: micros(event, Field::Ts).unwrap_or(0.0),
+            ts,
+            dur,
             pid: field(Field::Pid).into(),
-            id: if is_phase { written.into() } else { field(Field::Id).into() },
+            tid: field(Field::Tid).into(),
+            id: if is_phase || mark == Mark::LargeUpdate {
+                written.into()
+            } else {
+                field(Field::Id).into()
+            },
             args: field(Field::Args).into(),
             offset: 0.0,
         };
@@ -157,15 +277,29 @@ impl Pages {
     fn push(&mut self, marked: Marked) {
         /// Heap bytes of an event and of its results.
         const OWN: usize = 2 * size_of::<Marked>() + 200;
-        self.bytes += (OWN + marked.pid.len() + marked.id.len() + marked.args.len()) as u64;
+        self.bytes += (OWN
+            + [&marked.pid, &marked.tid, &marked.id, &marked.args]
+                .iter()
+                .map(|text| text.len())
+                .sum::<usize>()) as u64;
         self.all.push(marked);
     }
 
     /// Adds the events of a later chunk of an input, before which there are `first` events.
     pub(crate) fn append(&mut self, later: Pages, input: usize, first: u64) {
-        for mark in later.all {
+        let is_same = self.input == input;
+        for (at, mark) in later.all.into_iter().enumerate() {
+            if is_same && later.without_style == Some(at) {
+                let style = self.style.as_ref().map(LastStyle::marked);
+                style.into_iter().for_each(|style| self.push(Marked { input, ..style }));
+            }
             self.push(Marked { input, number: mark.number + first, ..mark });
         }
+        if later.style.is_some() || !is_same {
+            let style = later.style;
+            self.style = style.map(|style| LastStyle { number: style.number + first, ..style });
+        }
+        self.input = input;
     }
 
     pub(crate) fn heap(&self) -> u64 {

@@ -19,6 +19,7 @@ use crate::trace::profiles::{Chosen, ProfileRoom, ReadProfile, choose, read_prof
 use crate::trace::{ReadRules, Thread, ThreadKind, Trace};
 use crate::value::clock::Clock;
 use crate::value::space::Space;
+use crate::value::{member, number};
 use tracemill_join::config::Config;
 use tracemill_join::input_set::InputSet;
 use tracemill_pipeline::PendingMerge;
@@ -38,6 +39,12 @@ enum Fate {
     /// Drops all records, because no query needs them.
     Unasked,
     Go,
+}
+
+/// Returns whether metadata is that of a CPU profile.
+fn is_of_profile(metadata: &[u8]) -> bool {
+    let origin = member(metadata, b"dataOrigin");
+    origin.is_some_and(|text| string_is(text, b"CPUProfile"))
 }
 
 impl Trace {
@@ -115,10 +122,7 @@ impl Trace {
         let names = &mut facts.names;
         let profiles = read_profiles(inputs, rules, names, &mut samples, room, clock)?;
         let metadata: Vec<Vec<u8>> = inputs.key_values(b"metadata").collect();
-        let says_profile = metadata.iter().any(|value| {
-            let origin = crate::value::member(value, b"dataOrigin");
-            origin.is_some_and(|text| string_is(text, b"CPUProfile"))
-        });
+        let says_profile = metadata.iter().any(|value| is_of_profile(value));
         let wholes = profiles.iter().any(|profile| profile.facts.is_whole);
         let is_cpu_profile = says_profile || wholes && facts.lanes.is_empty();
         let refusals = match rules.ignore_refusals {
@@ -143,6 +147,9 @@ impl Trace {
         trace.bounds = (bounds.min, bounds.max);
         trace.is_generic &= !wholes;
         (trace.inputs, trace.warnings) = (inputs.reports().to_vec(), inputs.warnings().to_vec());
+        if let ([metadata], [_]) = (&metadata[..], &trace.inputs[..]) {
+            trace.host_ratio = member(metadata, b"hostDPR").and_then(number);
+        }
         trace.add_profiles(&lanes, profiles);
         if !drawn_only {
             trace.bound_by_samples();
@@ -214,6 +221,7 @@ impl Trace {
             ignore_list: None,
             entities: Default::default(),
             modifications: Default::default(),
+            host_ratio: None,
             hidden: Default::default(),
             libraries: Default::default(),
             mapped: Default::default(),

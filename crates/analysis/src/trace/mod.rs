@@ -216,6 +216,8 @@ pub struct Trace {
     pub entities: Entities,
     /// The view that DevTools stored with the trace.
     pub(crate) modifications: Modifications,
+    /// Device pixel ratio of the recording screen (`metadata.hostDPR`) of a single input.
+    pub host_ratio: Option<f64>,
     /// Entries hidden in that view.
     pub(crate) hidden: Hidden,
     /// URLs that source maps mark as third-party; they are on the ignore list too.

@@ -14,6 +14,7 @@ mod help;
 mod identity;
 mod index;
 mod info;
+mod insights;
 mod json;
 mod library_texts;
 mod memory;

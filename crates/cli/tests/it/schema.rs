@@ -11,8 +11,8 @@ const MAPS: [&str; 6] = ["phases", "pids", "ids", "changes", "dropped", "replace
 
 /// Values that the page names and these runs do not write.
 #[rustfmt::skip]
-const ABSENT: [&str; 11] = [
-    "base-time", "clock-sync", "faster", "fewer", "long", "more", "neither", "slower", "time", "user", "zstd",
+const ABSENT: [&str; 13] = [
+    "adjust-compression", "base-time", "clock-sync", "faster", "fewer", "long", "more", "neither", "slower", "time", "user", "video-format", "zstd",
 ];
 
 /// A page with a paint, a layout shift and a click.
@@ -174,6 +174,7 @@ fn folder() -> Folder {
         .with("tasks.json", crate::show::TASKS)
         .with("pairs.json", crate::show::PAIRS)
         .with("page.json", PAGE)
+        .with("insights.json", crate::insights::page())
         .with("bazel.json", BAZEL)
         .with("kernel.json", KERNEL)
         .with("mixed/notes.json", NOTES)
@@ -299,6 +300,7 @@ fn add_tables(folder: &Folder, seen: &mut Seen) {
         ("report --json", data("quirks/nan-infinity.json")),
         ("report --json", "parties.json".to_owned()),
         ("report --json", "page.json".to_owned()),
+        ("report --json", "insights.json".to_owned()),
         ("report --json", "bazel.json".to_owned()),
         ("report --json", "kernel.json".to_owned()),
     ] {

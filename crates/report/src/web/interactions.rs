@@ -46,6 +46,11 @@ impl Interaction {
         self.ts + self.dur
     }
 
+    /// Returns whether a pointer caused the interaction.
+    pub(crate) fn is_of_pointer(&self) -> bool {
+        self.category() == 0
+    }
+
     /// Returns the category of the event type. Only interactions of the same category are merged.
     fn category(&self) -> usize {
         match &*self.kind {
@@ -79,35 +84,52 @@ fn paired(begin: &Marked, timing: &Timing, end: &Marked) -> Option<Interaction> 
 }
 
 /// Merges interactions of a category that end at the same time into the one that began first. Its
-/// processing time then covers the processing times of all merged interactions.
-fn without_parts(all: Vec<Interaction>) -> Vec<Interaction> {
-    let mut kept: [Vec<Interaction>; 3] = Default::default();
+/// processing time then covers the processing times of all merged interactions. Returns the indices
+/// of the interactions that are left, in the order of their starts.
+fn merge_parts(all: &mut [Interaction]) -> Vec<usize> {
+    let mut kept: [Vec<usize>; 3] = Default::default();
     let mut places: HashMap<(usize, u64), usize> = HashMap::default();
-    for interaction in all {
+    for at in 0..all.len() {
+        let interaction = all[at].clone();
         let category = interaction.category();
         let kept = &mut kept[category];
         let next = kept.len();
-        let at = *places.entry((category, (interaction.end() + 0.0).to_bits())).or_insert(next);
-        if at == next {
-            kept.push(interaction);
+        let place = (category, (interaction.end() + 0.0).to_bits());
+        let place = *places.entry(place).or_insert(next);
+        if place == next {
+            kept.push(at);
             continue;
         }
-        let known = &mut kept[at];
+        let known = &mut all[kept[place]];
         let same = interaction.ts == known.ts && interaction.id == known.id;
         if interaction.ts < known.ts || same && interaction.handling() > known.handling() {
-            kept[at] = interaction;
-            continue;
+            kept[place] = at;
         }
         known.processing.0 = known.processing.0.min(interaction.processing.0);
         known.processing.1 = known.processing.1.max(interaction.processing.1);
     }
-    let mut all: Vec<Interaction> = kept.into_iter().flatten().collect();
-    all.sort_by(|a, b| by_time(a.ts, b.ts));
-    all
+    let mut left = kept.concat();
+    left.sort_by(|&a, &b| by_time(all[a].ts, all[b].ts));
+    left
 }
 
-/// Returns the interactions in the order of their starts, without those that are part of another.
-pub(crate) fn interactions(trace: &Trace) -> Vec<Interaction> {
+/// The interactions of a trace.
+pub(crate) struct Interactions {
+    /// All interactions, in the order of their starts.
+    pub(crate) all: Vec<Interaction>,
+    /// Indices of those that are not part of another.
+    outermost: Vec<usize>,
+}
+
+impl Interactions {
+    /// Returns the interactions that are not part of another, in the order of their starts.
+    pub(crate) fn outermost(&self) -> impl Iterator<Item = &Interaction> {
+        self.outermost.iter().map(|&at| &self.all[at])
+    }
+}
+
+/// Returns the interactions. Cost: sorts the events of interactions.
+pub(crate) fn interactions(trace: &Trace) -> Interactions {
     let all = || trace.marks().iter();
     let mut begins = all().filter_map(begin).peekable();
     let mut ends = all().filter(|mark| mark.mark == Mark::End).peekable();
@@ -128,7 +150,8 @@ pub(crate) fn interactions(trace: &Trace) -> Vec<Interaction> {
         }
     }
     found.sort_by(|a, b| by_time(a.ts, b.ts).then_with(|| by_time(b.end(), a.end())));
-    without_parts(found)
+    let outermost = merge_parts(&mut found);
+    Interactions { all: found, outermost }
 }
 
 /// Returns the longest interaction, and the interaction at the 98th percentile. Interactions with

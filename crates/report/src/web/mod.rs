@@ -9,7 +9,7 @@ pub(crate) mod parties;
 pub(crate) mod shifts;
 pub(crate) mod visits;
 
-use crate::web::interactions::{Interaction, interactions, slowest};
+use crate::web::interactions::{Interaction, Interactions, slowest};
 use crate::web::navigations::{Navigation, navigations, number_above_zero};
 use crate::web::network::{Request, asked_between};
 use crate::web::shifts::{ShiftCluster, shift_clusters};
@@ -38,6 +38,13 @@ pub struct Visit {
     pub bounds: (f64, f64),
     /// URL whose owner is the first party: the URL of the navigation, or else of the main frame.
     pub(crate) first_party: String,
+    /// Id of the frame; the main frame's before the first navigation.
+    pub(crate) frame: String,
+    /// Id of the navigation; empty for soft navigations and before the first navigation.
+    pub(crate) navigation: String,
+    /// Pid and tid of the navigation, as written; empty before the first navigation.
+    pub(crate) pid: Box<[u8]>,
+    pub(crate) tid: Box<[u8]>,
     /// Time from the navigation to the first contentful paint.
     pub fcp: Metric<f64>,
     /// Largest contentful paint.
@@ -64,6 +71,10 @@ pub struct LargestPaint {
     pub key: String,
     /// DevTools' key of the request for the painted image, if there was one.
     pub request: Option<String>,
+    /// Id of that request.
+    pub(crate) request_id: Option<String>,
+    /// Whether the painted image has `loading=lazy`.
+    pub(crate) is_lazy: bool,
     /// Parts of the time from the navigation.
     pub parts: Metric<LargestParts>,
 }
@@ -80,7 +91,7 @@ pub struct LargestParts {
 }
 
 object! {
-    struct Paint { node_id }
+    struct Paint { node_id, loading_attr }
 
     struct Image { #[serde(rename = "DOMNodeId")] node_id, image_url }
 }
@@ -89,7 +100,11 @@ object! {
 ///
 /// # Errors
 /// Returns the reason why the trace has no metrics.
-pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Metric<Vec<Visit>> {
+pub(crate) fn visits(
+    trace: &Trace,
+    requests: &[Request],
+    interactions: &Interactions,
+) -> Metric<Vec<Visit>> {
     let navigations = navigations(trace);
     let main = trace.meta().main_frame.as_deref().map(unescaped_text);
     // A soft navigation needs no other event to identify the page.
@@ -99,10 +114,7 @@ pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Metric<Vec<Visit>> 
         );
     }
     let main = main.unwrap_or_default();
-    let pages = trace.marks().iter().filter(|marked| is_of_page(marked.mark));
-    let mut inputs = pages.map(|page| page.input);
-    let first = inputs.next();
-    if inputs.any(|input| Some(input) != first) {
+    if has_several_inputs(trace) {
         return Err("several inputs have pages: report on each of them separately");
     }
     let of_main =
@@ -115,7 +127,6 @@ pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Metric<Vec<Visit>> 
     visited.sort_by(|a, b| by_time(a.own.ts, b.own.ts));
     let times: Vec<f64> = visited.iter().map(|navigation| navigation.own.ts).collect();
     let main_url = main_url(trace, &navigations);
-    let interactions = interactions(trace);
 
     let mut visits = Vec::new();
     let (first, last) = trace.bounds;
@@ -125,20 +136,20 @@ pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Metric<Vec<Visit>> 
         .map(|(at, navigation)| (Some(*navigation), (navigation.own.ts, end_of(at + 1))));
     for (navigation, bounds) in std::iter::once((None, (first, end_of(0)))).chain(navigated) {
         let is_in = |ts: f64, dur: f64| ts <= bounds.1 && bounds.0 < ts + dur;
-        let mut worst: Option<&ShiftCluster> = None;
-        for cluster in clusters.iter().filter(|cluster| is_in(cluster.ts, cluster.dur)) {
-            if cluster.score > worst.map_or(0.0, |worst| worst.score) {
-                worst = Some(cluster);
-            }
-        }
+        let worst = worst(clusters.iter().filter(|cluster| is_in(cluster.ts, cluster.dur)));
         let within =
-            interactions.iter().filter(|interaction| is_in(interaction.ts, interaction.dur));
+            interactions.outermost().filter(|interaction| is_in(interaction.ts, interaction.dur));
         let inp = slowest(within).ok_or("no user interactions recorded");
         let or_main = |url: &str| if url.is_empty() { &main_url } else { url }.to_owned();
+        let event = navigation.map(|current| current.own);
         let visit = Visit {
             first_party: or_main(navigation.map_or("", |current| &current.url)),
             url: navigation.map_or_else(String::new, |current| or_main(&current.address)),
-            key: navigation.map(|current| format!("r-{}", current.own.number)),
+            frame: navigation.map_or_else(|| main.clone(), |current| current.frame.clone()),
+            navigation: navigation.map_or_else(String::new, |current| current.id.clone()),
+            pid: event.map_or_else(Default::default, |event| event.pid.clone()),
+            tid: event.map_or_else(Default::default, |event| event.tid.clone()),
+            key: event.map(|event| format!("r-{}", event.number)),
             is_soft: navigation.is_some_and(|current| current.is_soft),
             bounds,
             fcp: navigation.ok_or("navigationStart is missing").and_then(|current| {
@@ -158,6 +169,25 @@ pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Metric<Vec<Visit>> 
         }
     }
     Ok(visits)
+}
+
+/// Returns whether several inputs have pages.
+fn has_several_inputs(trace: &Trace) -> bool {
+    let pages = trace.marks().iter().filter(|marked| is_of_page(marked.mark));
+    let mut inputs = pages.map(|page| page.input);
+    let first = inputs.next();
+    inputs.any(|input| Some(input) != first)
+}
+
+/// Returns the first of the clusters with the greatest score above zero.
+fn worst<'c>(clusters: impl Iterator<Item = &'c ShiftCluster>) -> Option<&'c ShiftCluster> {
+    let mut worst: Option<&ShiftCluster> = None;
+    for cluster in clusters {
+        if cluster.score > worst.map_or(0.0, |worst| worst.score) {
+            worst = Some(cluster);
+        }
+    }
+    worst
 }
 
 /// Returns whether only pages have events of this kind.
@@ -210,7 +240,11 @@ fn largest(
     Ok(LargestPaint {
         time: paint.ts - start,
         key: format!("r-{}", paint.number),
-        request: request.map(|navigation| navigation.key.clone()),
+        request: request.map(|request| request.key.clone()),
+        request_id: request.map(|request| request.id.clone()),
+        is_lazy: paint
+            .data::<Paint>()
+            .is_some_and(|paint| paint.loading_attr.text() == Some(b"lazy")),
         parts,
     })
 }

@@ -65,6 +65,10 @@ pub struct Request {
     pub started_by: Option<Cause>,
     /// Number of the last `ResourceSendRequest` among all events.
     pub(crate) sent: u64,
+    /// The last `ResourceSendRequest` and the response among the page events.
+    pub(crate) places: Places,
+    /// Time from the start to the request for the final URL, in microseconds.
+    pub(crate) redirected: f64,
     /// Id of the page frame.
     pub frame: Option<String>,
     /// Time of the first byte of the response. Used to divide the time to the largest contentful
@@ -79,8 +83,18 @@ impl Request {
     }
 }
 
+/// Indices of a request's events among the page events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Places {
+    /// Index of the last `ResourceSendRequest`.
+    pub(crate) sent: usize,
+    /// Index of the response; `None` if none arrived.
+    pub(crate) answer: Option<usize>,
+}
+
 #[derive(Default)]
 struct Events<'m> {
+    places: Places,
     will_sends: Vec<&'m Marked>,
     sends: Vec<&'m Marked>,
     response: Option<&'m Marked>,
@@ -149,7 +163,7 @@ impl Timing {
 pub(crate) fn requests(trace: &Trace) -> Vec<Request> {
     let mut all: Vec<(String, Events<'_>)> = Vec::new();
     let mut numbers: HashMap<(usize, Vec<u8>), usize> = HashMap::default();
-    for marked in trace.marks() {
+    for (at, marked) in trace.marks().iter().enumerate() {
         use Mark::*;
         if !matches!(
             marked.mark,
@@ -167,8 +181,14 @@ pub(crate) fn requests(trace: &Trace) -> Vec<Request> {
         let events = &mut all[place].1;
         match marked.mark {
             WillSend => events.will_sends.push(marked),
-            Send => events.sends.push(marked),
-            Response => events.response = Some(marked),
+            Send => {
+                events.sends.push(marked);
+                events.places.sent = at;
+            }
+            Response => {
+                events.response = Some(marked);
+                events.places.answer = Some(at);
+            }
             Data => {}
             Finish => events.finish = Some(marked),
             ChangePriority => events.priority = Some(marked),
@@ -180,7 +200,7 @@ pub(crate) fn requests(trace: &Trace) -> Vec<Request> {
 }
 
 fn request(id: &str, events: &Events<'_>) -> Option<Request> {
-    let Events { will_sends, sends, response, finish, priority, cached, blocking } = events;
+    let Events { places, will_sends, sends, response, finish, priority, cached, blocking } = events;
     let (first, last) = (sends.first()?, sends.last()?);
     let data_of =
         |marked: Option<&Marked>| marked.and_then(Marked::data::<Said>).unwrap_or_default();
@@ -241,6 +261,8 @@ fn request(id: &str, events: &Events<'_>) -> Option<Request> {
         initiator_url: initiator_url(&sent),
         initiator: sent.initiator.0.and_then(|initiator| initiator.r#type.printable()),
         sent: last.number,
+        places: *places,
+        redirected: redirected - start,
         frame: sent.frame.printable(),
         url,
         started_by: None,

@@ -1,5 +1,6 @@
 //! Tests of `tracemill-report` from outside.
 
+mod advice;
 mod clang;
 #[path = "../../../analysis/tests/common/mod.rs"]
 mod common;
@@ -11,4 +12,5 @@ mod pages;
 mod report;
 mod started;
 mod varied_pages;
+mod visited_page;
 mod why;

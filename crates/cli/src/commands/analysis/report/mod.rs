@@ -4,6 +4,7 @@ mod build;
 mod compiler;
 mod devices;
 mod figures;
+mod insights;
 mod next;
 mod parties;
 mod reflow;
@@ -63,10 +64,12 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
         origin,
     };
     let rows = args.rows as usize;
-    let sections = ReportInputs { trace: &job.trace, report: &report, next: &next, rows }.all();
+    let is_json = args.form.json;
+    let inputs = ReportInputs { trace: &job.trace, report: &report, next: &next, rows, is_json };
+    let sections = inputs.all();
     let head = PageHead { inputs: next.many_inputs(), ..head(&job.trace, &report, &threads) };
     let place = job.place();
-    match args.form.json {
+    match is_json {
         true => place.write_json(&write::json(&head, &sections))?,
         false => {
             let columns = columns_of(place);

@@ -23,6 +23,8 @@ pub(super) struct ReportInputs<'a> {
     pub(super) report: &'a Report,
     pub(super) next: &'a Next,
     pub(super) rows: usize,
+    /// Whether the report is written as JSON, which has insights without findings too.
+    pub(super) is_json: bool,
 }
 
 impl ReportInputs<'_> {
@@ -34,7 +36,12 @@ impl ReportInputs<'_> {
                 .map(|task| self.tasks(task.count, task.blocking, &task.longest))
         };
         let blocks = || self.report.blocks.as_ref().map(|block| self.blocks(block));
-        let of_producer = self.web().into_iter().chain(self.build()).chain(self.compiler());
+        let of_producer = self
+            .web()
+            .into_iter()
+            .chain(self.insights())
+            .chain(self.build())
+            .chain(self.compiler());
         let mut all: Vec<Section> = of_producer.chain(self.devices()).collect();
         let others = [
             tasks(),
