@@ -3,6 +3,8 @@
 use crate::spread::Spread;
 use crate::web::network::Request;
 use crate::web::parties::Party;
+use crate::web::tracks::TrackSummary;
+use crate::web::tracks::memory::PageMemory;
 use crate::web::{Metric, Visit};
 use tracemill_analysis::value::record::Record;
 use tracemill_analysis::{Location, Part, Producer, TableRules, Trace, TreePath, TreeRow, Window};
@@ -82,6 +84,10 @@ pub struct Report {
     pub devices: Option<Devices>,
     /// Maximum values of counters, by process, in trace order.
     pub counters: Vec<Counted>,
+    /// Tracks that DevTools draws above the threads, in the order of its panel.
+    pub tracks: Vec<TrackSummary>,
+    /// Counters of page processes.
+    pub memory: Vec<PageMemory>,
     /// Reason why [`Report::add_causes`] found no causes.
     pub no_causes: Option<String>,
 }
@@ -431,16 +437,27 @@ impl Stretch {
     }
 }
 
-/// Appends an interval, and drops those that are not among the `rows` longest when many are held.
-pub(crate) fn push_longest(all: &mut Vec<Stretch>, interval: Stretch, rows: usize) {
-    all.push(interval);
-    if all.len() >= 2 * rows + 64 {
+/// A row with a duration, of which a section lists the longest.
+pub(crate) trait Lasting {
+    fn dur(&self) -> f64;
+}
+
+impl Lasting for Stretch {
+    fn dur(&self) -> f64 {
+        self.dur
+    }
+}
+
+/// Appends a row, and drops those that are not among the `rows` longest when many are held.
+pub(crate) fn push_longest<R: Lasting>(all: &mut Vec<R>, row: R, rows: usize) {
+    all.push(row);
+    if all.len() >= rows.saturating_mul(2).saturating_add(64) {
         keep_longest(all, rows);
     }
 }
 
-/// Keeps the `rows` longest intervals, longest first. Equal intervals keep their order.
-pub(crate) fn keep_longest(all: &mut Vec<Stretch>, rows: usize) {
-    all.sort_by(|a, b| b.dur.total_cmp(&a.dur));
+/// Keeps the `rows` longest rows, longest first. Equal rows keep their order.
+pub(crate) fn keep_longest<R: Lasting>(all: &mut Vec<R>, rows: usize) {
+    all.sort_by(|a, b| b.dur().total_cmp(&a.dur()));
     all.truncate(rows);
 }

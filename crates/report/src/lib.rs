@@ -42,6 +42,7 @@
 //! | `survey` | all sections of one thread, from one walk |
 //! | `found` | the types of sections |
 //! | `web`, `navigations`, `interactions`, `shifts`, `network`, `parties` | pages of Chrome |
+//! | `tracks`, `frames`, `timings`, `memory` | tracks of DevTools above the threads |
 //! | `tasks`, `reflows`, `blocks` | long tasks, forced layouts, busy times of CPU profiles |
 //! | `spread` | durations of single events with the same name |
 //! | `bazel`, `compiler`, `gpu` | builds by Bazel and clang, devices of PyTorch |
@@ -78,4 +79,6 @@ pub use web::interactions::Interaction;
 pub use web::network::Request;
 pub use web::parties::Party;
 pub use web::shifts::ShiftCluster;
+pub use web::tracks::memory::{CounterChange, PageMemory};
+pub use web::tracks::{Track, TrackRow, TrackSummary, TrackTotal, track_totals};
 pub use web::{LargestPaint, LargestParts, Metric, Visit};

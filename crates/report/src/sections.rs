@@ -10,6 +10,8 @@ use crate::spread::spread;
 use crate::survey::{Asked, Survey, categories, survey};
 use crate::web::network::{Request, requests};
 use crate::web::parties::main_thread;
+use crate::web::tracks::memory::memory;
+use crate::web::tracks::summaries;
 use crate::web::visits;
 use tracemill_analysis::table::tree_rows::RowRoom;
 use tracemill_analysis::{Part, Producer, Trace, Window};
@@ -62,6 +64,8 @@ pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<R
         compiled: None,
         devices: None,
         counters: counted(trace),
+        tracks: summaries(trace, rules.rows, rules.window, &room.grown)?,
+        memory: memory(trace, rules.window)?,
         no_causes: None,
     };
     let mut parts = Vec::with_capacity(surveys.len());

@@ -7,6 +7,7 @@ pub(crate) mod navigations;
 pub(crate) mod network;
 pub(crate) mod parties;
 pub(crate) mod shifts;
+pub(crate) mod tracks;
 pub(crate) mod visits;
 
 use crate::web::interactions::{Interaction, interactions, slowest};
@@ -91,23 +92,20 @@ object! {
 /// Returns the reason why the trace has no metrics.
 pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Metric<Vec<Visit>> {
     let navigations = navigations(trace);
-    let main = trace.meta().main_frame.as_deref().map(unescaped_text);
     // A soft navigation needs no other event to identify the page.
-    if main.is_none() && !navigations.iter().any(|navigation| navigation.is_soft) {
+    if trace.meta().main_frame.is_none() && !navigations.iter().any(|navigation| navigation.is_soft)
+    {
         return Err(
             "TracingStartedInBrowser is missing; record in DevTools' Performance panel to get LCP, INP and CLS",
         );
     }
-    let main = main.unwrap_or_default();
     let pages = trace.marks().iter().filter(|marked| is_of_page(marked.mark));
     let mut inputs = pages.map(|page| page.input);
     let first = inputs.next();
     if inputs.any(|input| Some(input) != first) {
         return Err("several inputs have pages: report on each of them separately");
     }
-    let of_main =
-        navigations.iter().filter(|navigation| navigation.is_soft || navigation.frame == main);
-    let clusters = shift_clusters(trace, of_main.map(|navigation| navigation.own.ts).collect());
+    let clusters = shift_clusters(trace, starts_of_pages(trace, &navigations), |_, _| {});
     let is_visit = |navigation: &&Navigation<'_>| {
         navigation.is_soft || navigation.is_main && !navigation.id.is_empty()
     };
@@ -158,6 +156,13 @@ pub(crate) fn visits(trace: &Trace, requests: &[Request]) -> Metric<Vec<Visit>> 
         }
     }
     Ok(visits)
+}
+
+/// Returns the times of all navigations of the main frame, at which clusters of shifts begin.
+pub(crate) fn starts_of_pages(trace: &Trace, navigations: &[Navigation<'_>]) -> Vec<f64> {
+    let main = trace.meta().main_frame.as_deref().map(unescaped_text).unwrap_or_default();
+    let is_of_main = |page: &&Navigation<'_>| page.is_soft || page.frame == main;
+    navigations.iter().filter(is_of_main).map(|navigation| navigation.own.ts).collect()
 }
 
 /// Returns whether only pages have events of this kind.
