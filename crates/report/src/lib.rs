@@ -80,5 +80,7 @@ pub use web::network::Request;
 pub use web::parties::Party;
 pub use web::shifts::ShiftCluster;
 pub use web::tracks::memory::{CounterChange, PageMemory};
-pub use web::tracks::{Track, TrackRow, TrackSummary, TrackTotal, track_totals};
+pub use web::tracks::{
+    RowVisit, Track, TrackRow, TrackSummary, TrackTotal, track_rows, track_totals,
+};
 pub use web::{LargestPaint, LargestParts, Metric, Visit};

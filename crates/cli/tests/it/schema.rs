@@ -299,10 +299,12 @@ fn add_tables(folder: &Folder, seen: &mut Seen) {
         ("report --json", data("quirks/nan-infinity.json")),
         ("report --json", "parties.json".to_owned()),
         ("report --json", "page.json".to_owned()),
+        ("report --json", data("tracks/page.json")),
+        ("top --track NAME --json", data("tracks/page.json")),
         ("report --json", "bazel.json".to_owned()),
         ("report --json", "kernel.json".to_owned()),
     ] {
-        let verb = output.replace("CAUSE", "caller");
+        let verb = output.replace("CAUSE", "caller").replace("NAME", "gpu");
         let values = printed(&folder.run(&format!("{verb} {words}")));
         assert!(!values.is_empty(), "{output} {words}");
         for value in values {

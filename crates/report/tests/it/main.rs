@@ -10,5 +10,6 @@ mod insights;
 mod pages;
 mod report;
 mod started;
+mod tracks;
 mod varied_pages;
 mod why;

@@ -6,18 +6,37 @@
 //!   frames        │ dropped frame 7              │ frame 8, until the next one begins
 //! ```
 
-use crate::web::tracks::{RowVisit, Track, TrackRow, by_time};
+use crate::web::tracks::{RowVisit, Track, TrackRow};
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 use tracemill_analysis::events::kinds::flag::RUN_TASK;
 use tracemill_analysis::events::tracks::{TrackEvent, TrackKind, flag};
 use tracemill_analysis::value::record::Record;
+use tracemill_analysis::value::space::rank;
 use tracemill_analysis::{Thread, ThreadKind, Trace, Window};
 use tracemill_trace::Error;
+use tracemill_trace::order::Keyed;
+use tracemill_trace::record;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashMap;
 
 /// Kind of the rows of frames without changes.
 pub(crate) const IDLE: &str = "idle frame";
+
+/// An event that sorts by its time, the longest first, as in DevTools.
+#[derive(Clone, Copy)]
+struct ByTime(TrackEvent);
+
+record! { impl ByTime { 0: TrackEvent } }
+
+impl Keyed for ByTime {
+    type Key = (u64, Reverse<u64>, u64);
+
+    fn key(&self) -> Self::Key {
+        let TrackEvent { ts, dur, number, .. } = self.0;
+        (rank(ts), Reverse(rank(ts + dur)), number)
+    }
+}
 
 /// Passes the frames of the main frame's layer tree to `visit`, in order.
 pub(crate) fn frames(trace: &Trace, visit: &mut RowVisit<'_>) -> Result<(), Error> {
@@ -31,7 +50,11 @@ pub(crate) fn frames(trace: &Trace, visit: &mut RowVisit<'_>) -> Result<(), Erro
     let first =
         |thread| trace.records(thread).next().map(|record| (thread, micros(trace, &record)));
     let threads: Vec<_> = trace.threads.iter().filter(is_main).filter_map(first).collect();
-    let events = by_time(trace, &trace.space(), TrackKind::is_of_frames)?;
+    let mut sorter = trace.space().sorter(4);
+    for event in trace.track_events().filter(|event| event.kind.is_of_frames()) {
+        sorter.push(ByTime(event))?;
+    }
+    let events = sorter.finish()?;
     let mut frames = Frames::new(trace.limits().open_quota(), visit);
     let mut threads = threads.into_iter().peekable();
     let mut active = threads.next().map(|(thread, _)| MainThread::new(trace, thread));

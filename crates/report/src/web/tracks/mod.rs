@@ -19,13 +19,8 @@ use crate::web::interactions::{Interaction, interactions};
 use crate::web::navigations::navigations;
 use crate::web::shifts::{ShiftCluster, shift_clusters};
 use crate::web::starts_of_pages;
-use std::cmp::Reverse;
-use tracemill_analysis::events::tracks::{TrackEvent, TrackKind};
-use tracemill_analysis::value::space::{Space, rank};
 use tracemill_analysis::{Trace, Window};
 use tracemill_trace::Error;
-use tracemill_trace::order::{Keyed, SortedByKey};
-use tracemill_trace::record;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashMap;
 
@@ -153,36 +148,8 @@ impl Lasting for TrackRow {
     }
 }
 
-/// What takes the rows of tracks.
-pub(crate) type RowVisit<'v> = dyn FnMut(Track, TrackRow) -> Result<(), Error> + 'v;
-
-/// An event that sorts by its time, the longest first, as in DevTools.
-#[derive(Clone, Copy)]
-pub(crate) struct ByTime(pub(crate) TrackEvent);
-
-record! { impl ByTime { 0: TrackEvent } }
-
-impl Keyed for ByTime {
-    type Key = (u64, Reverse<u64>, u64);
-
-    fn key(&self) -> Self::Key {
-        let TrackEvent { ts, dur, number, .. } = self.0;
-        (rank(ts), Reverse(rank(ts + dur)), number)
-    }
-}
-
-/// Returns the events of some kinds by time.
-pub(crate) fn by_time(
-    trace: &Trace,
-    space: &Space,
-    is_it: impl Fn(TrackKind) -> bool,
-) -> Result<SortedByKey<ByTime>, Error> {
-    let mut sorter = space.sorter(4);
-    for event in trace.track_events().filter(|event| is_it(event.kind)) {
-        sorter.push(ByTime(event))?;
-    }
-    sorter.finish()
-}
+/// Takes the rows of tracks.
+pub type RowVisit<'v> = dyn FnMut(Track, TrackRow) -> Result<(), Error> + 'v;
 
 /// Passes the rows of all tracks to `visit`, in no order.
 ///
@@ -192,7 +159,7 @@ pub(crate) fn by_time(
 /// Returns an I/O error of a temporary file, the error of `visit`, or
 /// [`tracemill_trace::ErrorKind::Exceeded`] if open frames or timings need more memory than the
 /// budget has.
-fn each_row(trace: &Trace, visit: &mut RowVisit<'_>) -> Result<(), Error> {
+pub fn track_rows(trace: &Trace, visit: &mut RowVisit<'_>) -> Result<(), Error> {
     frames::frames(trace, visit)?;
     timings::timings(trace, visit)?;
     for interaction in interactions(trace) {
@@ -259,7 +226,7 @@ pub(crate) fn summaries(
 ) -> Result<Vec<TrackSummary>, Error> {
     let mut all: Vec<TrackSummary> = Vec::new();
     let mut places: HashMap<Track, usize> = HashMap::default();
-    each_row(trace, &mut |track, row| {
+    track_rows(trace, &mut |track, row| {
         if !is_within(&row, window) {
             return Ok(());
         }
@@ -333,7 +300,7 @@ pub fn track_totals(
     let mut totals: HashMap<String, TrackTotal> = HashMap::default();
     let mut others: Vec<Track> = Vec::new();
     let (mut bytes, mut is_known) = (0, false);
-    each_row(trace, &mut |track, row| {
+    track_rows(trace, &mut |track, row| {
         if !track.is_named(trace, name) {
             if !others.contains(&track) && others.len() < 100 {
                 others.push(track);

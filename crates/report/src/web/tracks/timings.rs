@@ -1,8 +1,9 @@
 //! User timings, animations, tracks of extensions, and screenshots (DevTools: `UserTimingsHandler`,
 //! `AnimationHandler`, `ExtensionTraceDataHandler`, `ScreenshotsHandler`).
 
-use crate::web::tracks::{RowVisit, Track, TrackRow, by_time};
+use crate::web::tracks::{RowVisit, Track, TrackRow};
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use tracemill_analysis::events::tracks::{TrackEvent, TrackKind, flag};
 use tracemill_analysis::value::space::{Space, rank};
 use tracemill_analysis::{Trace, Window};
@@ -31,6 +32,24 @@ impl Keyed for ByOperation {
 
     fn key(&self) -> Self::Key {
         (self.operation(), rank(self.0.ts), self.0.number)
+    }
+}
+
+/// A time stamp. Sorts by its start and end if both are numbers, else by its time. The later of two
+/// equal ones comes first, since scripts stamp what is around last.
+#[derive(Clone, Copy)]
+struct ByEdges(TrackEvent);
+
+record! { impl ByEdges { 0: TrackEvent } }
+
+impl Keyed for ByEdges {
+    type Key = (u64, Reverse<u64>, Reverse<u64>);
+
+    fn key(&self) -> Self::Key {
+        let TrackEvent { ts, values: [start, end, ..], number, .. } = self.0;
+        let has_both = !start.is_nan() && !end.is_nan();
+        let (start, end) = if has_both { (start, end) } else { (ts, ts) };
+        (rank(start), Reverse(rank(end)), Reverse(number))
     }
 }
 
@@ -130,8 +149,11 @@ fn add(
 fn stamps(trace: &Trace, space: &Space, visit: &mut RowVisit<'_>) -> Result<(), Error> {
     let room = trace.limits().table_quota();
     let mut times: HashMap<u32, f64> = HashMap::default();
-    let all = by_time(trace, space, |kind| kind == TrackKind::TimeStamp)?;
-    for stamp in all.iter() {
+    let mut sorter = space.sorter(4);
+    for event in trace.track_events().filter(|event| event.kind == TrackKind::TimeStamp) {
+        sorter.push(ByEdges(event))?;
+    }
+    for stamp in sorter.finish()?.iter() {
         let stamp = stamp.0;
         times.insert(stamp.name, stamp.ts);
         room.check((times.capacity() * size_of::<(u32, f64)>()) as u64, "names of time stamps")?;

@@ -9,6 +9,7 @@ mod parties;
 mod reflow;
 mod section;
 mod sections;
+mod tracks;
 mod web;
 mod write;
 

@@ -86,6 +86,11 @@ impl Next {
         self.line(&[&owned(words), &owned(&["--event", key]), &self.rules])
     }
 
+    /// Returns a command for a track of DevTools in the window of the report.
+    pub(super) fn of_track(&self, name: &str) -> String {
+        self.line(&[&owned(&["top"]), &flag_words("--track", name), &self.window])
+    }
+
     /// Returns a command for the inputs that has no other flags.
     pub(super) fn of_inputs(&self, words: &[&str]) -> String {
         self.line(&[&owned(words)])

@@ -35,7 +35,8 @@ impl ReportInputs<'_> {
         };
         let blocks = || self.report.blocks.as_ref().map(|block| self.blocks(block));
         let of_producer = self.web().into_iter().chain(self.build()).chain(self.compiler());
-        let mut all: Vec<Section> = of_producer.chain(self.devices()).collect();
+        let of_producer = of_producer.chain(self.devices());
+        let mut all: Vec<Section> = of_producer.chain(self.tracks()).collect();
         let others = [
             tasks(),
             self.reflow(),
@@ -46,6 +47,7 @@ impl ReportInputs<'_> {
             self.network(),
             self.parties(),
             self.slices(),
+            self.memory(),
             self.counters(),
         ];
         all.extend(others.into_iter().flatten());
