@@ -1,6 +1,6 @@
 //! The sections of a report.
 
-use crate::spread::Spread;
+use crate::spread::{Lasting, Spread};
 use crate::web::network::Request;
 use crate::web::parties::Party;
 use crate::web::tracks::TrackSummary;
@@ -419,6 +419,12 @@ pub(crate) fn is_gc(row: &TreeRow) -> bool {
         || row.label.as_deref() == Some("(garbage collector)")
 }
 
+impl Lasting for Stretch {
+    fn dur(&self) -> f64 {
+        self.dur
+    }
+}
+
 impl Stretch {
     /// Creates the interval of an event of the thread with the given number.
     pub(crate) fn of_record(trace: &Trace, thread: usize, record: &Record) -> Self {
@@ -435,29 +441,4 @@ impl Stretch {
             started_by: None,
         }
     }
-}
-
-/// A row with a duration, of which a section lists the longest.
-pub(crate) trait Lasting {
-    fn dur(&self) -> f64;
-}
-
-impl Lasting for Stretch {
-    fn dur(&self) -> f64 {
-        self.dur
-    }
-}
-
-/// Appends a row, and drops those that are not among the `rows` longest when many are held.
-pub(crate) fn push_longest<R: Lasting>(all: &mut Vec<R>, row: R, rows: usize) {
-    all.push(row);
-    if all.len() >= rows.saturating_mul(2).saturating_add(64) {
-        keep_longest(all, rows);
-    }
-}
-
-/// Keeps the `rows` longest rows, longest first. Equal rows keep their order.
-pub(crate) fn keep_longest<R: Lasting>(all: &mut Vec<R>, rows: usize) {
-    all.sort_by(|a, b| b.dur().total_cmp(&a.dur()));
-    all.truncate(rows);
 }

@@ -80,7 +80,6 @@ pub use web::network::Request;
 pub use web::parties::Party;
 pub use web::shifts::ShiftCluster;
 pub use web::tracks::memory::{CounterChange, PageMemory};
-pub use web::tracks::{
-    RowVisit, Track, TrackRow, TrackSummary, TrackTotal, track_rows, track_totals,
-};
+pub use web::tracks::rows::{RowVisit, Track, TrackRow};
+pub use web::tracks::{TrackSummary, TrackTotal, track_rows, track_totals};
 pub use web::{LargestPaint, LargestParts, Metric, Visit};

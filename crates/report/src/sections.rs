@@ -2,11 +2,11 @@
 
 use crate::bazel::build;
 use crate::compiler::compiled;
-use crate::found::{Blocks, Counted, Report, ReportRules, Tasks, is_gc, keep_longest};
+use crate::found::{Blocks, Counted, Report, ReportRules, Tasks, is_gc};
 use crate::gpu::on_devices;
 use crate::main_thread::reflows::{forced, layouts};
 use crate::main_thread::tasks::has_tasks;
-use crate::spread::spread;
+use crate::spread::{keep_longest, spread};
 use crate::survey::{Asked, Survey, categories, survey};
 use crate::web::network::{Request, requests};
 use crate::web::parties::main_thread;

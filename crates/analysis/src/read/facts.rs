@@ -394,6 +394,38 @@ impl Facts {
         }
     }
 
+    /// Adds an event that belongs to no thread's tree, the `number_in`th of its chunk.
+    fn note_unfiled(&mut self, event: &Event<'_>, number_in: u64) {
+        let phase = event.phase();
+        self.note_lack(event, true);
+        *self.unfiled.entry(phase).or_default() += 1;
+        if phase != b'M'
+            && let Some(ts) = micros(event, Field::Ts)
+        {
+            let rest = if ts.abs() < FAR { 0 } else { rest_of(event, ts) };
+            self.times.note(event, EventTime { ts, dur: 0.0, rest }, Bounding::Other);
+        }
+        match phase {
+            b'C' if self.rules.wanted.report => self.counters.note(event, &mut self.names),
+            b'b' | b'e' | b'n' | b'R' | b'O'
+                if self.rules.wanted.report && !Included::is(event) =>
+            {
+                let ts = micros(event, Field::Ts).filter(|ts| ts.is_finite());
+                if let Some(ts) = ts {
+                    let kind = self.kind(event);
+                    let place = TrackPlace { lane: NO_LANE, ts, dur: 0.0, number: number_in };
+                    self.note_track(event, kind, place);
+                }
+            }
+            b'b' | b'e' if self.rules.wanted.report && Included::is(event) => {
+                let id = |field| event.field(field).unwrap_or_default();
+                let lane = self.lane(0, id(Field::Pid), id(Field::Tid)) as u32;
+                self.included.note(event, lane, number_in, &mut self.names);
+            }
+            _ => {}
+        }
+    }
+
     /// Adds an event, the `number_in`th of its chunk.
     #[inline]
     fn note(&mut self, event: &Event<'_>, number_in: u64) {
@@ -414,34 +446,7 @@ impl Facts {
             self.requests.note(event, number_in);
         }
         if !matches!(phase, b'X' | b'I' | b'B' | b'E') {
-            self.note_lack(event, true);
-            *self.unfiled.entry(phase).or_default() += 1;
-            if phase != b'M'
-                && let Some(ts) = micros(event, Field::Ts)
-            {
-                let rest = if ts.abs() < FAR { 0 } else { rest_of(event, ts) };
-                self.times.note(event, EventTime { ts, dur: 0.0, rest }, Bounding::Other);
-            }
-            match phase {
-                b'C' if self.rules.wanted.report => self.counters.note(event, &mut self.names),
-                b'b' | b'e' | b'n' | b'R' | b'O'
-                    if self.rules.wanted.report && !Included::is(event) =>
-                {
-                    let ts = micros(event, Field::Ts).filter(|ts| ts.is_finite());
-                    if let Some(ts) = ts {
-                        let kind = self.kind(event);
-                        let place = TrackPlace { lane: NO_LANE, ts, dur: 0.0, number: number_in };
-                        self.note_track(event, kind, place);
-                    }
-                }
-                b'b' | b'e' if self.rules.wanted.report && Included::is(event) => {
-                    let id = |field| event.field(field).unwrap_or_default();
-                    let lane = self.lane(0, id(Field::Pid), id(Field::Tid)) as u32;
-                    self.included.note(event, lane, number_in, &mut self.names);
-                }
-                _ => {}
-            }
-            return;
+            return self.note_unfiled(event, number_in);
         }
         let is_time = |time: &f64| time.is_finite() || self.rules.as_devtools;
         let Some(ts) = micros(event, Field::Ts).filter(is_time) else {

@@ -30,6 +30,12 @@ use tracemill_trace::spill::SpilledVec;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
 use tracemill_trace::{Error, Source};
 
+/// Returns whether the metadata of a trace says that a CPU profile is its origin.
+fn is_of_cpu_profile(metadata: &[u8]) -> bool {
+    let origin = crate::value::member(metadata, b"dataOrigin");
+    origin.is_some_and(|text| string_is(text, b"CPUProfile"))
+}
+
 /// Which records of a track are kept.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
@@ -117,10 +123,7 @@ impl Trace {
         let names = &mut facts.names;
         let profiles = read_profiles(inputs, rules, names, &mut samples, room, clock)?;
         let metadata: Vec<Vec<u8>> = inputs.key_values(b"metadata").collect();
-        let says_profile = metadata.iter().any(|value| {
-            let origin = crate::value::member(value, b"dataOrigin");
-            origin.is_some_and(|text| string_is(text, b"CPUProfile"))
-        });
+        let says_profile = metadata.iter().any(|value| is_of_cpu_profile(value));
         let wholes = profiles.iter().any(|profile| profile.facts.is_whole);
         let is_cpu_profile = says_profile || wholes && facts.lanes.is_empty();
         let refusals = match rules.ignore_refusals {

@@ -62,13 +62,13 @@ fn ours(trace: &Trace) -> Vec<String> {
 }
 
 #[track_caller]
-fn compare(ours: &[String], theirs: &[String], what: &str) {
+fn compare(ours: &[String], theirs: &[String], file: &str) {
     let other = |a: &[String], b: &[String]| {
         let rows = a.iter().filter(|row| !b.contains(row)).take(5).cloned();
         rows.collect::<Vec<String>>().join("\n  ")
     };
     let (only_ours, only_theirs) = (other(ours, theirs), other(theirs, ours));
-    assert!(ours == theirs, "{what}: only ours\n  {only_ours}\nonly theirs\n  {only_theirs}");
+    assert!(ours == theirs, "{file}: only ours\n  {only_ours}\nonly theirs\n  {only_theirs}");
 }
 
 #[test]
@@ -94,106 +94,106 @@ fn rows_match_the_live_engine() {
     assert!(compared > 0);
 }
 
-/// Returns a random event of a track of a page with two processes.
-fn event(rng: &mut Rng) -> Value {
-    let ts = 1000 + rng.below(400);
-    let kind = rng.below(17);
-    let is_of_main_thread = (8..=10).contains(&kind);
-    let pid = if rng.chance(70) { 1 } else { 2 };
-    let tid = if is_of_main_thread { 1 } else { 1 + rng.below(2) };
-    let of = |name: &str, cat: &str, ph: &str, args: Value| json!({"name": name, "cat": cat, "ph": ph, "pid": pid, "tid": tid, "ts": ts, "args": args});
-    let with = |mut event: Value, key: &str, value: Value| {
-        event[key] = value;
-        event
-    };
-    let devtools = "devtools.timeline,disabled-by-default-devtools.timeline";
-    let number = rng.below(8);
-    let tree = 1 + u64::from(rng.below(12) == 0);
+const DEVTOOLS: &str = "devtools.timeline,disabled-by-default-devtools.timeline";
+
+/// Returns an event on a thread.
+fn event(name: &str, cat: &str, ph: &str, args: Value) -> Value {
+    json!({"name": name, "cat": cat, "ph": ph, "pid": 1, "tid": 1, "ts": 0, "args": args})
+}
+
+/// Returns an event with another member.
+fn with(mut event: Value, key: &str, value: Value) -> Value {
+    event[key] = value;
+    event
+}
+
+/// Returns a random event of frames.
+fn event_of_frames(rng: &mut Rng) -> Value {
+    let (number, tree) = (rng.below(8), if rng.chance(8) { 2 } else { 1 });
     let frame = json!({"layerTreeId": tree, "frameSeqId": number});
-    let of_frame = |name: &str| of(name, devtools, "I", frame.clone());
-    let mut details = [
+    let of = |name: &str, args: Value| event(name, DEVTOOLS, "I", args);
+    match rng.below(11) {
+        0 | 1 => of("BeginFrame", frame),
+        2 | 3 => of("DrawFrame", frame),
+        4 => of("DroppedFrame", with(frame, "hasPartialUpdate", json!(rng.chance(50)))),
+        5 => of("RequestMainThreadFrame", frame),
+        6 => of("ActivateLayerTree", frame),
+        7 => {
+            let data = json!({"needsBeginFrame": rng.below(2)});
+            of("NeedsBeginFrameChanged", with(frame, "data", data))
+        }
+        8 => with(event("Commit", DEVTOOLS, "X", frame), "dur", json!(number)),
+        9 => of("BeginMainThreadFrame", with(frame, "data", json!({"frameId": number}))),
+        _ => with(event("RunTask", DEVTOOLS, "X", json!({})), "dur", json!(rng.below(40))),
+    }
+}
+
+/// Returns a random `console.timeStamp`.
+fn time_stamp(rng: &mut Rng) -> Value {
+    let mut data = json!({"message": rng.pick(&["a", "b", "c"])});
+    for edge in ["start", "end"] {
+        match rng.below(6) {
+            0 => data[edge] = json!(1100 + rng.below(400)),
+            1 => data[edge] = Value::Null,
+            2 => {}
+            _ => data[edge] = json!(rng.pick(&["a", "b", "none", ""])),
+        }
+    }
+    if rng.chance(60) {
+        data["track"] = json!(rng.pick(&["T", "S", ""]));
+    }
+    event("TimeStamp", DEVTOOLS, "I", json!({"data": data}))
+}
+
+/// Returns a random mark, or a part of a measure, of `console.time` or of an animation.
+fn timing(rng: &mut Rng) -> Value {
+    let detail = rng.pick(&[
         "",
         "{",
         r#"{"devtools":{"track":"T"}}"#,
         r#"{"devtools":{"track":"T","trackGroup":"G"}}"#,
-    ]
-    .map(|text| json!(text))
-    .to_vec();
-    details.push(json!(r#"{"devtools":{"dataType":"marker","color":"error"}}"#));
-    details.push(json!(r#"{"devtools":{"dataType":"track-entry","track":"U"},"more":1}"#));
-    details.push(json!(r#"{"devtools":{"url":"u","description":"d"}}"#));
-    details.push(json!(r#"{"devtools":{"track":"","dataType":"other"}}"#));
-    let detail = details[rng.below(details.len() as u64) as usize].clone();
-    let phase = rng.pick(&["b", "e", "b", "e", "n"]);
-    let edges = [
-        Value::Null,
-        json!("a"),
-        json!("b"),
-        json!("none"),
-        json!(1100 + rng.below(200)),
-        json!(1250 + rng.below(200)),
-        json!(""),
-    ];
-    let [start, end] = [0, 1].map(|_| edges[rng.below(7) as usize].clone());
-    match kind {
-        0 | 1 => of_frame("BeginFrame"),
-        2 | 3 => of_frame("DrawFrame"),
-        4 => {
-            let partial = json!({"layerTreeId": tree, "frameSeqId": number, "hasPartialUpdate": number % 2 == 0});
-            of("DroppedFrame", devtools, "I", partial)
+        r#"{"devtools":{"dataType":"marker","color":"error"}}"#,
+        r#"{"devtools":{"dataType":"track-entry","track":"U"},"more":1}"#,
+        r#"{"devtools":{"url":"u","description":"d"}}"#,
+        r#"{"devtools":{"track":"","dataType":"other"}}"#,
+    ]);
+    let (phase, user) = (rng.pick(&["b", "e", "b", "e", "n"]), "blink.user_timing");
+    let id = json!(format!("0x{:x}", rng.below(3)));
+    let of = |name: &str, cat: &str, args: Value| event(name, cat, phase, args);
+    match rng.below(4) {
+        0 => {
+            let name = rng.pick(&["m", "load", "fetchStart"]);
+            event(name, user, "I", json!({"data": {"detail": detail}}))
         }
-        5 => of_frame("RequestMainThreadFrame"),
-        6 => of_frame("ActivateLayerTree"),
-        7 => {
-            let args = json!({"layerTreeId": tree, "data": {"needsBeginFrame": number % 2}});
-            of("NeedsBeginFrameChanged", devtools, "I", args)
-        }
-        8 => with(of("Commit", devtools, "X", frame.clone()), "dur", json!(number)),
-        9 => of(
-            "BeginMainThreadFrame",
-            devtools,
-            "I",
-            json!({"layerTreeId": tree, "data": {"frameId": number}}),
+        1 => with(
+            of(rng.pick(&["m", "n"]), user, json!({"detail": detail})),
+            "id2",
+            json!({"local": id}),
         ),
-        10 => with(of("RunTask", devtools, "X", json!({})), "dur", json!(rng.below(40))),
-        11 => of("TimeStamp", devtools, "I", {
-            let track =
-                [Value::Null, json!("T"), json!("S"), json!("")][rng.below(4) as usize].clone();
-            let mut data = json!({"message": rng.pick(&["a", "b", "c"])});
-            if rng.below(2) == 0 {
-                (data["start"], data["end"]) = (start, end);
-            }
-            if !track.is_null() {
-                data["track"] = track;
-            }
-            json!({"data": data})
-        }),
-        12 => of(
-            rng.pick(&["m", "load", "fetchStart"]),
-            "blink.user_timing",
-            "I",
-            json!({"data": {"detail": detail}}),
-        ),
-        13 => {
-            let event =
-                of(rng.pick(&["m", "n"]), "blink.user_timing", phase, json!({"detail": detail}));
-            with(event, "id2", json!({"local": format!("0x{:x}", number % 3)}))
-        }
-        14 => with(
-            of("t", "blink.console", phase, json!({})),
-            "id",
-            json!(format!("0x{:x}", number % 3)),
-        ),
-        15 => {
-            let data = json!({"data": {"id": "1", "displayName": if number < 4 { "fade" } else { "" }, "state": "running"}});
-            let event =
-                of("Animation", "blink.animations,devtools.timeline,benchmark,rail", phase, data);
-            with(event, "id2", json!({"local": format!("0x{:x}", number % 3)}))
-        }
+        2 => with(of("t", "blink.console", json!({})), "id", id),
         _ => {
-            json!({"name": "GPUTask", "cat": devtools, "ph": "X", "pid": 9, "tid": 1 + number % 2, "ts": ts, "dur": number, "args": {"data": {}}})
+            let data = json!({"displayName": rng.pick(&["fade", ""]), "state": "running"});
+            let cats = "blink.animations,devtools.timeline,benchmark,rail";
+            with(of("Animation", cats, json!({"data": data})), "id2", json!({"local": id}))
         }
     }
+}
+
+/// Returns a random event of a track.
+fn event_of_track(rng: &mut Rng) -> Value {
+    let mut event = match rng.below(17) {
+        0..=10 => event_of_frames(rng),
+        11 => time_stamp(rng),
+        12..=15 => timing(rng),
+        _ => with(event("GPUTask", DEVTOOLS, "X", json!({})), "dur", json!(rng.below(9))),
+    };
+    let pid = match &event["name"] {
+        name if name == "GPUTask" => 9,
+        _ => 1 + u64::from(rng.chance(30)),
+    };
+    (event["pid"], event["ts"]) = (json!(pid), json!(1000 + rng.below(400)));
+    event["tid"] = json!(if rng.chance(80) { 1 } else { 2 });
+    event
 }
 
 /// Returns a random page, whose main frame moves to another process.
@@ -213,7 +213,7 @@ fn page(rng: &mut Rng) -> Vec<Value> {
         let data = json!({"frame": "F", "url": "http://b.test/", "processId": 2, "name": ""});
         events.push(of("FrameCommittedInBrowser", 1200, data));
     }
-    events.extend((0..200).map(|_| event(rng)));
+    events.extend((0..200).map(|_| event_of_track(rng)));
     events
 }
 
@@ -319,16 +319,16 @@ fn memory_has_the_changes_of_each_process_and_the_worst_second() {
         assert_eq!(found.len(), 2);
         samples.sort_by_key(|sample| sample.ts);
         for page in found {
-            let is_own = |sample: &&Sample| sample.pid.to_string().as_bytes() == &*page.pid;
-            let own: Vec<&Sample> = samples.iter().filter(is_own).collect();
+            let is_of_page = |sample: &&Sample| sample.pid.to_string().as_bytes() == &*page.pid;
+            let values: Vec<&Sample> = samples.iter().filter(is_of_page).collect();
             let heaps: Vec<f64> =
-                own.iter().filter_map(|sample| Some(sample.heap? as f64)).collect();
-            assert_eq!(page.worst_rise, worst_rise(&own));
+                values.iter().filter_map(|sample| Some(sample.heap? as f64)).collect();
+            assert_eq!(page.worst_rise, worst_rise(&values));
             assert_eq!(page.heap.count, heaps.len() as u64);
             assert_eq!(page.heap.first + page.heap.rise - page.heap.fall, page.heap.last);
             assert_eq!(page.heap.last, heaps[heaps.len() - 1]);
             assert_eq!(page.heap.most, heaps.iter().copied().fold(0.0, f64::max));
-            assert_eq!(page.nodes.count, own.len() as u64);
+            assert_eq!(page.nodes.count, values.len() as u64);
             assert_eq!((page.nodes.rise, page.listeners.count), (0.0, 0));
         }
     }

@@ -33,6 +33,7 @@ pub(in crate::commands) fn track_table(
     if let Err(names) = &found {
         messages.warning(&unmatched::of_track(track, names));
     }
+    let is_known = found.is_ok();
     let found = found.unwrap_or_default();
     let (rows, more) = found.split_at(args.most_rows().min(found.len()));
     let (place, start) = (job.place(), Starts(&job.trace));
@@ -47,7 +48,9 @@ pub(in crate::commands) fn track_table(
             place.write(text.as_bytes())?;
         }
     }
-    job.finish(found.is_empty())
+    // a warning about the track suffices
+    let exit = job.finish(found.is_empty() && is_known)?;
+    Ok(exit.unless_empty(!is_known))
 }
 
 /// Computes the starts of rows in milliseconds after the start of a trace.

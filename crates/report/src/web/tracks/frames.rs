@@ -3,10 +3,10 @@
 //! ```text
 //!   compositor    BeginFrame 7 ─ DroppedFrame 7 ─ BeginFrame 8 ──────────────── DrawFrame 8
 //!   main thread                  BeginMainThreadFrame ─ work ─ Commit ─┘
-//!   frames        │ dropped frame 7              │ frame 8, until the next one begins
+//!   frames        │ dropped frame 7              │ frame 8, until the next begins
 //! ```
 
-use crate::web::tracks::{RowVisit, Track, TrackRow};
+use crate::web::tracks::rows::{RowVisit, Track, TrackRow};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 use tracemill_analysis::events::kinds::flag::RUN_TASK;
@@ -96,7 +96,7 @@ impl<'t> MainThread<'t> {
         MainThread { lane: thread.lane(), tasks: tasks.peekable() }
     }
 
-    /// Returns the start of the last task before an event, if there is a new one.
+    /// Returns the start of the last task before an event, if there is a new task.
     fn last_task(&mut self, event: &TrackEvent) -> Option<f64> {
         let is_before = |task: &(f64, f64)| {
             task.0 < event.ts || task.0 == event.ts && task.1 >= event.ts + event.dur
@@ -117,7 +117,7 @@ struct Begun {
     is_partial: bool,
 }
 
-/// The last frame that was drawn or dropped. It ends when the next one begins.
+/// The last frame that was drawn or dropped. It ends when the next begins.
 #[derive(Clone, Copy)]
 struct Shown {
     ts: f64,
@@ -218,7 +218,7 @@ impl<'f, 'v> Frames<'f, 'v> {
         if self.last.is_none() { self.start(ts) } else { Ok(()) }
     }
 
-    /// Starts a frame, which ends the one before.
+    /// Starts a frame, which ends the frame before.
     fn start(&mut self, ts: f64) -> Result<(), Error> {
         match self.last.replace(Shown::at(ts)) {
             Some(last) => (self.visit)(Track::Frames, last.row(ts)),

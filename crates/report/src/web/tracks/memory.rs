@@ -153,7 +153,7 @@ impl PageMemory {
     }
 }
 
-/// The values of the last second that are smaller than all later ones. The first is the smallest.
+/// The values of the last second that are smaller than each later value. The first is the smallest.
 #[derive(Default)]
 struct Second(VecDeque<(f64, f64)>);
 

@@ -1,7 +1,7 @@
 //! User timings, animations, tracks of extensions, and screenshots (DevTools: `UserTimingsHandler`,
 //! `AnimationHandler`, `ExtensionTraceDataHandler`, `ScreenshotsHandler`).
 
-use crate::web::tracks::{RowVisit, Track, TrackRow};
+use crate::web::tracks::rows::{RowVisit, Track, TrackRow};
 use std::borrow::Cow;
 use std::cmp::Reverse;
 use tracemill_analysis::events::tracks::{TrackEvent, TrackKind, flag};
@@ -35,8 +35,8 @@ impl Keyed for ByOperation {
     }
 }
 
-/// A time stamp. Sorts by its start and end if both are numbers, else by its time. The later of two
-/// equal ones comes first, since scripts stamp what is around last.
+/// A time stamp. Sorts by its start and end if both are numbers, else by its time. If two are equal,
+/// the later comes first: scripts stamp the outer interval last.
 #[derive(Clone, Copy)]
 struct ByEdges(TrackEvent);
 
@@ -144,8 +144,8 @@ fn add(
     visit(track, row.keyed(key))
 }
 
-/// Passes the rows of `console.timeStamp` to `visit`. A time stamp may name earlier ones as its
-/// start and end.
+/// Passes the rows of `console.timeStamp` to `visit`. A time stamp may name the earlier
+/// time stamps at which it starts and ends.
 fn stamps(trace: &Trace, space: &Space, visit: &mut RowVisit<'_>) -> Result<(), Error> {
     let room = trace.limits().table_quota();
     let mut times: HashMap<u32, f64> = HashMap::default();

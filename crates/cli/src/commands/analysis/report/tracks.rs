@@ -23,7 +23,7 @@ fn figures(summary: &TrackSummary) -> Vec<(&'static str, Cell)> {
         let found = summary.kinds.iter().find(|(name, _)| *name == kind);
         Cell::Count(found.map_or(0, |(_, count)| *count))
     };
-    let own = match summary.track {
+    let of_track = match summary.track {
         Track::Frames => vec![
             ("dropped", of("dropped frame")),
             ("partial", of("partially presented frame")),
@@ -40,7 +40,7 @@ fn figures(summary: &TrackSummary) -> Vec<(&'static str, Cell)> {
         _ => Vec::new(),
     };
     let all = [("count", Cell::Count(summary.count)), ("total_ms", ms(summary.total))];
-    all.into_iter().chain(own).collect()
+    all.into_iter().chain(of_track).collect()
 }
 
 /// A counter's values in text: the first and the last, and the greatest.
@@ -62,8 +62,8 @@ impl ReportInputs<'_> {
     pub(super) fn tracks(&self) -> Vec<Section> {
         let all = &self.report.tracks;
         let is_of_extension = |summary: &&TrackSummary| summary.track.key() == "extension-track";
-        let own = all.iter().filter(|summary| !is_of_extension(summary));
-        let sections = own.map(|summary| self.track(summary));
+        let others = all.iter().filter(|summary| !is_of_extension(summary));
+        let sections = others.map(|summary| self.track(summary));
         let of_extensions: Vec<&TrackSummary> = all.iter().filter(is_of_extension).collect();
         sections.chain(self.extension_tracks(&of_extensions)).collect()
     }
