@@ -64,7 +64,7 @@ pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<R
         compiled: None,
         devices: None,
         counters: counted(trace),
-        tracks: summaries(trace, rules.rows, rules.window, &room.grown)?,
+        tracks: summaries(trace, rules.rows, rules.window)?,
         memory: memory(trace, rules.window)?,
         no_causes: None,
     };

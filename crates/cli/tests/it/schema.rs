@@ -200,7 +200,7 @@ fn json(folder: &Folder, name: &str) -> Value {
     serde_json::from_str(&folder.read(name)).expect("JSON")
 }
 
-fn data(name: &str) -> String {
+pub(crate) fn data(name: &str) -> String {
     testdata().join(name).display().to_string()
 }
 

@@ -1,6 +1,7 @@
 //! Compares the rows of tracks with DevTools' engine (`scripts/devtools-tracks.mjs`).
 
 use crate::common::engine::{engine, traces};
+use crate::common::files::{files, shared};
 use crate::report::{read, report};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -86,7 +87,7 @@ fn rows_of_a_page_match_devtools() {
 fn rows_match_the_live_engine() {
     let Some(engine) = engine() else { return };
     let mut compared = 0;
-    for file in traces() {
+    for file in traces().into_iter().chain(files(&shared().join("oracle/samples"))) {
         let Some(theirs) = theirs(engine, &file) else { continue };
         compare(&ours(&read(&file, 256 << 20)), &theirs, &file.display().to_string());
         compared += theirs.len();

@@ -23,7 +23,6 @@ use crate::web::starts_of_pages;
 use crate::web::tracks::rows::{RowVisit, Track, TrackRow};
 use tracemill_analysis::{Trace, Window};
 use tracemill_trace::Error;
-use tracemill_trace::run::limits::Quota;
 use tracemill_trace::spill::hash::HashMap;
 
 /// Passes the rows of all tracks to `visit`, in no order.
@@ -97,10 +96,12 @@ pub(crate) fn summaries(
     trace: &Trace,
     rows: usize,
     window: Option<Window>,
-    room: &Quota,
 ) -> Result<Vec<TrackSummary>, Error> {
+    /// Heap bytes of a row in a list that may grow, with its texts; or of a track.
+    const EACH: usize = 2 * size_of::<TrackRow>() + 100;
+    let room = trace.limits().table_quota();
     let mut all: Vec<TrackSummary> = Vec::new();
-    let mut places: HashMap<Track, usize> = HashMap::default();
+    let (mut places, mut held) = (HashMap::default(), 0);
     track_rows(trace, &mut |track, row| {
         if !is_within(&row, window) {
             return Ok(());
@@ -110,11 +111,11 @@ pub(crate) fn summaries(
             let (kinds, longest) = (Vec::new(), Vec::new());
             let starts = (row.ts, row.ts);
             all.push(TrackSummary { track, count: 0, kinds, total: 0.0, starts, longest });
-            let held = all.len() * (2 * rows + 64).min(1000) * size_of::<TrackRow>();
-            room.check(held as u64, "rows of extension tracks")?;
         }
+        held -= all[at].longest.len();
         all[at].add(row, rows);
-        Ok(())
+        held += all[at].longest.len();
+        room.check(((all.len() + held) * EACH) as u64, "rows of tracks")
     })?;
     for summary in &mut all {
         keep_longest(&mut summary.longest, rows);

@@ -89,7 +89,7 @@ pub struct TrackRow {
     pub dur: f64,
     /// DevTools' key of the row; frames have none.
     pub key: Option<String>,
-    /// Of an interaction its input delay, processing time and presentation delay.
+    /// Input delay, processing time and presentation delay of an interaction.
     pub parts: Option<[f64; 3]>,
     /// Score of a layout shift or cluster.
     pub score: Option<f64>,
