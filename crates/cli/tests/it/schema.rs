@@ -299,7 +299,7 @@ fn add_tables(folder: &Folder, seen: &mut Seen) {
         ("report --json", data("quirks/nan-infinity.json")),
         ("report --json", "parties.json".to_owned()),
         ("report --json", "page.json".to_owned()),
-        ("report --json", data("tracks/page.json")),
+        ("report --json", format!("{} -n 9", data("tracks/page.json"))),
         ("top --track NAME --json", data("tracks/page.json")),
         ("report --json", "bazel.json".to_owned()),
         ("report --json", "kernel.json".to_owned()),
