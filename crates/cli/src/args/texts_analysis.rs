@@ -32,8 +32,8 @@ Examples:
   Time by script, for a spreadsheet:
     tracemill top --group-by url --csv server.json > urls.csv
 
-  Frames of a page: drawn, dropped, partially presented, idle:
-    tracemill top --track frames trace.json.gz";
+  Marks, measures and timers of a page:
+    tracemill top --track timings trace.json.gz";
 
 pub(super) const TREE_ABOUT: &str = "\
 Shows the call tree of each thread, its bottom-up tree or its event log, with the numbers of DevTools.
