@@ -13,6 +13,8 @@ pub(super) struct Next {
     pub(super) part: Vec<String>,
     /// Flags that select events but not threads.
     pub(super) rules: Vec<String>,
+    /// Flags that select the clock.
+    pub(super) times: Vec<String>,
     /// Flags that select the window of the report.
     pub(super) window: Vec<String>,
     /// Time 0 of the report's times, in nanoseconds on the clock of the trace.
@@ -88,7 +90,7 @@ impl Next {
 
     /// Returns a command for a track of DevTools in the window of the report.
     pub(super) fn of_track(&self, name: &str) -> String {
-        self.line(&[&owned(&["top"]), &flag_words("--track", name), &self.window])
+        self.line(&[&owned(&["top"]), &flag_words("--track", name), &self.times, &self.window])
     }
 
     /// Returns a command for the inputs that has no other flags.
