@@ -63,10 +63,7 @@ pub fn flags() -> clap::Command {
 ///
 /// Prints to standard output and standard error, installs signal handlers, and returns the exit
 /// status.
-pub fn main(
-    words: impl IntoIterator<Item = OsString>,
-    engine: Option<&dyn QueryEngine>,
-) -> u8 {
+pub fn main(words: impl IntoIterator<Item = OsString>, engine: Option<&dyn QueryEngine>) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
     let command = match parse(&words) {
         Ok(command) => command,

@@ -1,6 +1,7 @@
 //! The report of a Bazel build: phases, the critical path, and the slowest actions.
 
-use crate::found::{Build, Stretch, keep_longest, push_longest};
+use crate::found::{Build, Stretch};
+use crate::spread::{keep_longest, push_longest};
 use tracemill_analysis::events::kinds::{Kind, NO_CAT};
 use tracemill_analysis::events::pages::Mark;
 use tracemill_analysis::{Trace, Window};

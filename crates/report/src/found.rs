@@ -1,9 +1,11 @@
 //! The sections of a report.
 
-use crate::insights::Insight;
-use crate::spread::Spread;
+use crate::spread::{Lasting, Spread};
+use crate::web::insights::Insight;
 use crate::web::network::Request;
 use crate::web::parties::Party;
+use crate::web::tracks::TrackSummary;
+use crate::web::tracks::memory::PageMemory;
 use crate::web::{Metric, Visit};
 use tracemill_analysis::value::record::Record;
 use tracemill_analysis::{Location, Part, Producer, TableRules, Trace, TreePath, TreeRow, Window};
@@ -85,6 +87,10 @@ pub struct Report {
     pub devices: Option<Devices>,
     /// Maximum values of counters, by process, in trace order.
     pub counters: Vec<Counted>,
+    /// Tracks that DevTools draws above the threads, in the order of its panel.
+    pub tracks: Vec<TrackSummary>,
+    /// Counters of page processes.
+    pub memory: Vec<PageMemory>,
     /// Reason why [`Report::add_causes`] found no causes.
     pub no_causes: Option<String>,
 }
@@ -416,6 +422,12 @@ pub(crate) fn is_gc(row: &TreeRow) -> bool {
         || row.label.as_deref() == Some("(garbage collector)")
 }
 
+impl Lasting for Stretch {
+    fn dur(&self) -> f64 {
+        self.dur
+    }
+}
+
 impl Stretch {
     /// Creates the interval of an event of the thread with the given number.
     pub(crate) fn of_record(trace: &Trace, thread: usize, record: &Record) -> Self {
@@ -432,18 +444,4 @@ impl Stretch {
             started_by: None,
         }
     }
-}
-
-/// Appends an interval, and drops those that are not among the `rows` longest when many are held.
-pub(crate) fn push_longest(all: &mut Vec<Stretch>, interval: Stretch, rows: usize) {
-    all.push(interval);
-    if all.len() >= 2 * rows + 64 {
-        keep_longest(all, rows);
-    }
-}
-
-/// Keeps the `rows` longest intervals, longest first. Equal intervals keep their order.
-pub(crate) fn keep_longest(all: &mut Vec<Stretch>, rows: usize) {
-    all.sort_by(|a, b| b.dur.total_cmp(&a.dur));
-    all.truncate(rows);
 }

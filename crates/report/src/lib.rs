@@ -43,6 +43,7 @@
 //! | `found` | the types of sections |
 //! | `web`, `navigations`, `interactions`, `shifts`, `network`, `parties` | pages of Chrome |
 //! | `insights` | DevTools' advice for each visit of a page |
+//! | `tracks`, `frames`, `timings`, `memory` | tracks of DevTools above the threads |
 //! | `tasks`, `reflows`, `blocks` | long tasks, forced layouts, busy times of CPU profiles |
 //! | `spread` | durations of single events with the same name |
 //! | `bazel`, `compiler`, `gpu` | builds by Bazel and clang, devices of PyTorch |
@@ -55,7 +56,6 @@ mod compare;
 mod compiler;
 mod found;
 mod gpu;
-mod insights;
 mod main_thread;
 mod paths;
 mod sections;
@@ -73,23 +73,26 @@ pub use found::{
     Header, Kernel, KindTime, Reflow, Reflows, Report, ReportRules, StreamIdle, Stretch, Tasks,
     ThreadSums,
 };
-pub use insights::cache::{Caching, ShortLived};
-pub use insights::charset::CharacterSet;
-pub use insights::dom_size::{Dom, DomSize, LargeUpdate};
-pub use insights::fonts::{FontDisplay, SlowFont};
-pub use insights::found::{Offender, State};
-pub use insights::http::ModernHttp;
-pub use insights::images::{ImageDelivery, LargeImage, Optimization};
-pub use insights::largest::LcpDiscovery;
-pub use insights::latency::DocumentLatency;
-pub use insights::selectors::{Selector, SelectorCosts};
-pub use insights::viewport::Viewport;
-pub use insights::{Details, Insight};
 pub use sections::report;
 pub use spread::Spread;
 pub use web::initiated::initiated_requests;
+pub use web::insights::cache::{Caching, ShortLived};
+pub use web::insights::charset::CharacterSet;
+pub use web::insights::dom_size::{Dom, DomSize, LargeUpdate};
+pub use web::insights::fonts::{FontDisplay, SlowFont};
+pub use web::insights::found::{Offender, State};
+pub use web::insights::http::ModernHttp;
+pub use web::insights::images::{ImageDelivery, LargeImage, Optimization};
+pub use web::insights::largest::LcpDiscovery;
+pub use web::insights::latency::DocumentLatency;
+pub use web::insights::selectors::{Selector, SelectorCosts};
+pub use web::insights::viewport::Viewport;
+pub use web::insights::{Details, Insight};
 pub use web::interactions::Interaction;
 pub use web::network::Request;
 pub use web::parties::Party;
 pub use web::shifts::ShiftCluster;
+pub use web::tracks::memory::{CounterChange, PageMemory};
+pub use web::tracks::rows::{RowVisit, Track, TrackRow};
+pub use web::tracks::{TrackSummary, TrackTotal, track_rows, track_totals};
 pub use web::{LargestPaint, LargestParts, Metric, Visit};

@@ -2,16 +2,18 @@
 
 use crate::bazel::build;
 use crate::compiler::compiled;
-use crate::found::{Blocks, Counted, Report, ReportRules, Tasks, is_gc, keep_longest};
+use crate::found::{Blocks, Counted, Report, ReportRules, Tasks, is_gc};
 use crate::gpu::on_devices;
-use crate::insights::{Insight, insights};
 use crate::main_thread::reflows::{forced, layouts};
 use crate::main_thread::tasks::has_tasks;
-use crate::spread::spread;
+use crate::spread::{keep_longest, spread};
 use crate::survey::{Asked, Survey, categories, survey};
+use crate::web::insights::{Insight, insights};
 use crate::web::interactions::interactions;
 use crate::web::network::{Request, requests};
 use crate::web::parties::main_thread;
+use crate::web::tracks::memory::memory;
+use crate::web::tracks::summaries;
 use crate::web::{Metric, Visit, visits};
 use tracemill_analysis::table::tree_rows::RowRoom;
 use tracemill_analysis::{Part, Producer, Trace, Window};
@@ -67,6 +69,8 @@ pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<R
         compiled: None,
         devices: None,
         counters: counted(trace),
+        tracks: summaries(trace, rules.rows, rules.window)?,
+        memory: memory(trace, rules.window)?,
         no_causes: None,
     };
     let mut parts = Vec::with_capacity(surveys.len());

@@ -1,4 +1,5 @@
-//! Durations of single events by name: median, 99th percentile and maximum.
+//! Durations of single events by name: median, 99th percentile and maximum. Keeps the longest rows of
+//! a section.
 
 use tracemill_analysis::value::space::rank;
 use tracemill_analysis::{Trace, Window};
@@ -96,6 +97,25 @@ pub(crate) fn spread<'n>(
     }
     all.retain(|spread| spread.count > 0);
     Ok(all)
+}
+
+/// A row with a duration. Sections list the longest rows.
+pub(crate) trait Lasting {
+    fn dur(&self) -> f64;
+}
+
+/// Appends a row, and drops those that are not among the `rows` longest when many are held.
+pub(crate) fn push_longest<R: Lasting>(all: &mut Vec<R>, row: R, rows: usize) {
+    all.push(row);
+    if all.len() >= rows.saturating_mul(2).saturating_add(64) {
+        keep_longest(all, rows);
+    }
+}
+
+/// Keeps the `rows` longest rows, longest first. Equal rows keep their order.
+pub(crate) fn keep_longest<R: Lasting>(all: &mut Vec<R>, rows: usize) {
+    all.sort_by(|a, b| b.dur().total_cmp(&a.dur()));
+    all.truncate(rows);
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub struct Wanted {
     pub frames: bool,
     /// Whether to read types of dispatched events and names of time stamps, for labels.
     pub titles: bool,
-    /// Whether to read data of reports: counters, Chrome's requests and pages, clang's source
+    /// Whether to read data of reports: counters, Chrome's requests, pages and tracks, clang's source
     /// files.
     pub report: bool,
     /// Whether to read what connects events to their causes: flows, stacks, ids of timers and tasks.

@@ -106,6 +106,10 @@ pub struct Meta {
     pub(crate) node_mains: HashSet<ThreadId>,
     thread_numbers: HashMap<Box<[u8]>, Numbers>,
     pub(crate) process_names: HashMap<Box<[u8]>, Vec<u8>>,
+    /// The last process that is named as the GPU process.
+    pub gpu_process: Option<Box<[u8]>>,
+    /// Tid of the last main thread of a GPU process.
+    pub gpu_thread: Option<Box<[u8]>>,
     /// Processes that show frames, in the order of their first frames.
     pub(crate) pages: Vec<(Box<[u8]>, Page)>,
     page_numbers: Numbers,
@@ -135,6 +139,9 @@ impl Meta {
             Role::ThreadName => self.name_thread(pid, event),
             Role::ProcessName => {
                 let name = decode::<Named>(args).name;
+                if matches!(name.text(), Some(b"Gpu" | b"GPU Process")) {
+                    self.gpu_process = Some(pid.into());
+                }
                 if name != Value::Missing {
                     self.process_names.insert(pid.into(), name.template().into_owned());
                 }
@@ -197,6 +204,7 @@ impl Meta {
             name => name.template().into_owned(),
         };
         if name == b"CrGpuMain" {
+            self.gpu_thread = Some(tid.clone());
             return;
         }
         if name == NODE_MAIN {

@@ -18,3 +18,4 @@ pub(crate) mod producer;
 pub mod reflows;
 pub(crate) mod requests;
 pub(crate) mod styles;
+pub mod tracks;

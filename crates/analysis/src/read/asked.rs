@@ -5,6 +5,7 @@ use crate::events::causes::CauseRole;
 use crate::events::compiled::is_named_as_sum;
 use crate::events::details::Sought;
 use crate::events::kinds::{Kind, Kinds, NO_CAT};
+use crate::events::tracks::TrackKind;
 use crate::trace::ReadRules;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::spill::hash::mix;
@@ -23,6 +24,8 @@ pub(crate) struct Asked {
     pub(crate) may_lack: bool,
     /// Part of the events in causes.
     pub(crate) role: CauseRole,
+    /// Part of the events in DevTools' tracks, if reports need it.
+    pub(crate) track: Option<TrackKind>,
 }
 
 impl Asked {
@@ -41,6 +44,7 @@ impl Asked {
             may_be_sum: rules.wanted.report && is_named_as_sum(name),
             role: CauseRole::of(name, if rules.as_devtools { b"" } else { cats }),
             may_lack: !rules.ignore_refusals && may_lack(name),
+            track: TrackKind::of(name, cats).filter(|_| rules.wanted.report),
         }
     }
 

@@ -17,6 +17,7 @@ use crate::events::lacks::Lacks;
 use crate::events::meta::{Meta, Notable};
 use crate::events::pages::Pages;
 use crate::events::requests::Requests;
+use crate::events::tracks::{NO_LANE, TrackEvent, TrackPlace};
 use crate::read::asked::{Asked, LastKinds};
 use crate::trace::ReadRules;
 use crate::value::clock::{FAR, nanos_of, written};
@@ -83,6 +84,8 @@ pub(crate) struct Facts {
     pub(crate) included: Included,
     /// GPU events of PyTorch's profiler in a chunk, if requested.
     devices: Vec<DeviceEvent>,
+    /// Events of a chunk in DevTools' tracks, if requested.
+    tracks: Vec<TrackEvent>,
     /// Events of a chunk that may cause others, if requested.
     causes: Vec<CauseEvent>,
     /// Stacks of the events of a chunk, if causes are requested.
@@ -193,13 +196,14 @@ impl Facts {
     }
 
     /// Merges the facts of a later chunk. Its records go to `sorting`, its GPU events to `devices`,
-    /// its causes to `causes`.
+    /// its events of tracks to `tracks`, its causes to `causes`.
     pub(crate) fn append(
         &mut self,
         later: Facts,
         chunk: ChunkPosition,
         sorting: &mut Sorting,
         devices: &mut SpillVec<DeviceEvent>,
+        tracks: &mut SpillVec<TrackEvent>,
         causes: &mut CauseCollector,
     ) -> Result<(), Error> {
         let texts = self.names.append(&later.names);
@@ -229,6 +233,9 @@ impl Facts {
         self.included.append(later.included, chunk.first, &texts, &lanes);
         for device in later.devices {
             devices.push(device.behind(chunk, &lanes, &kinds))?;
+        }
+        for event in later.tracks {
+            tracks.push(event.after(chunk, &lanes, &texts))?;
         }
         for cause in later.causes {
             causes.events.push(cause.after(chunk, kinds[cause.kind as usize], &texts))?;
@@ -379,6 +386,46 @@ impl Facts {
         self.details.number(found)
     }
 
+    /// Adds an event of a kind to DevTools' tracks, if it belongs there.
+    fn note_track(&mut self, event: &Event<'_>, kind: u32, place: TrackPlace) {
+        let name = self.kinds.all[kind as usize].name;
+        if let Some(track) = self.properties(kind).track {
+            self.tracks.extend(TrackEvent::of(event, track, place, name, &mut self.names));
+        }
+    }
+
+    /// Adds an event that belongs to no thread's tree, the `number_in`th of its chunk.
+    fn note_unfiled(&mut self, event: &Event<'_>, number_in: u64) {
+        let phase = event.phase();
+        self.note_lack(event, true);
+        *self.unfiled.entry(phase).or_default() += 1;
+        if phase != b'M'
+            && let Some(ts) = micros(event, Field::Ts)
+        {
+            let rest = if ts.abs() < FAR { 0 } else { rest_of(event, ts) };
+            self.times.note(event, EventTime { ts, dur: 0.0, rest }, Bounding::Other);
+        }
+        match phase {
+            b'C' if self.rules.wanted.report => self.counters.note(event, &mut self.names),
+            b'b' | b'e' | b'n' | b'R' | b'O'
+                if self.rules.wanted.report && !Included::is(event) =>
+            {
+                let ts = micros(event, Field::Ts).filter(|ts| ts.is_finite());
+                if let Some(ts) = ts {
+                    let kind = self.kind(event);
+                    let place = TrackPlace { lane: NO_LANE, ts, dur: 0.0, number: number_in };
+                    self.note_track(event, kind, place);
+                }
+            }
+            b'b' | b'e' if self.rules.wanted.report && Included::is(event) => {
+                let id = |field| event.field(field).unwrap_or_default();
+                let lane = self.lane(0, id(Field::Pid), id(Field::Tid)) as u32;
+                self.included.note(event, lane, number_in, &mut self.names);
+            }
+            _ => {}
+        }
+    }
+
     /// Adds an event, the `number_in`th of its chunk.
     #[inline]
     fn note(&mut self, event: &Event<'_>, number_in: u64) {
@@ -399,24 +446,7 @@ impl Facts {
             self.requests.note(event, number_in);
         }
         if !matches!(phase, b'X' | b'I' | b'B' | b'E') {
-            self.note_lack(event, true);
-            *self.unfiled.entry(phase).or_default() += 1;
-            if phase != b'M'
-                && let Some(ts) = micros(event, Field::Ts)
-            {
-                let rest = if ts.abs() < FAR { 0 } else { rest_of(event, ts) };
-                self.times.note(event, EventTime { ts, dur: 0.0, rest }, Bounding::Other);
-            }
-            match phase {
-                b'C' if self.rules.wanted.report => self.counters.note(event, &mut self.names),
-                b'b' | b'e' if self.rules.wanted.report && Included::is(event) => {
-                    let id = |field| event.field(field).unwrap_or_default();
-                    let lane = self.lane(0, id(Field::Pid), id(Field::Tid)) as u32;
-                    self.included.note(event, lane, number_in, &mut self.names);
-                }
-                _ => {}
-            }
-            return;
+            return self.note_unfiled(event, number_in);
         }
         let is_time = |time: &f64| time.is_finite() || self.rules.as_devtools;
         let Some(ts) = micros(event, Field::Ts).filter(is_time) else {
@@ -440,6 +470,10 @@ impl Facts {
         let lane = self.lane(0, id(Field::Pid), id(Field::Tid));
         let record = Record::new(ts, dur, kind, details, number_in, phase);
         self.lanes[lane].records.push(record.with_rest(rest));
+        if properties.track.is_some() {
+            let place = TrackPlace { lane: lane as u32, ts, dur, number: number_in };
+            self.note_track(event, kind, place);
+        }
         if (self.rules.wanted.report || self.rules.wanted.causes)
             && phase == b'X'
             && let Some(role) = self.role(kind)

@@ -4,6 +4,7 @@ use crate::entries::sorting::Sorting;
 use crate::events::carried::StackCollector;
 use crate::events::causes::CauseCollector;
 use crate::events::devices::DeviceEvent;
+use crate::events::tracks::TrackEvent;
 use crate::profile::functions::meta_names;
 use crate::read::facts::Facts;
 use crate::trace::ReadRules;
@@ -24,6 +25,7 @@ pub(crate) struct Reading<'c> {
     pub(crate) facts: Facts,
     pub(crate) sorting: Sorting,
     pub(crate) devices: SpillVec<DeviceEvent>,
+    pub(crate) tracks: SpillVec<TrackEvent>,
     pub(crate) causes: CauseCollector,
     pub(crate) space: Space,
     pub(crate) quota: Quota,
@@ -44,8 +46,8 @@ impl<'c> Reading<'c> {
         let waiting = if rules.only_calls { space.bytes(4) } else { 0 };
         let sorting = Sorting::new(&space, rules.as_devtools, waiting);
         let causes = CauseCollector { events: space.spool(8), stacks: StackCollector::new(&space) };
-        let devices = space.spool(8);
-        Reading { facts, sorting, devices, causes, space, quota, rules, config, events: 0 }
+        let (devices, tracks) = (space.spool(8), space.spool(8));
+        Reading { facts, sorting, devices, tracks, causes, space, quota, rules, config, events: 0 }
     }
 
     pub(crate) fn read(&mut self, sources: &[Source]) -> Result<InputSet, Error> {
@@ -85,6 +87,7 @@ impl Observer for Reading<'_> {
             position,
             &mut self.sorting,
             &mut self.devices,
+            &mut self.tracks,
             &mut self.causes,
         )?;
         self.quota.check(self.facts.heap(), "names, threads and details of events")

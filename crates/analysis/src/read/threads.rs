@@ -8,6 +8,7 @@ use crate::events::kinds::flags;
 use crate::events::meta::{Meta, ThreadId};
 use crate::events::modifications::Modifications;
 use crate::events::producer::{Producer, Signs};
+use crate::events::tracks::tracks_on_clock;
 use crate::profile::maps::{Mapper, SourceMaps};
 use crate::profile::model::Model;
 use crate::profile::samples::{Sample, Samples};
@@ -100,8 +101,8 @@ impl Trace {
         inputs: &InputSet,
         maps: &SourceMaps,
     ) -> Result<Self, Error> {
-        let Reading { mut facts, sorting, devices, causes, space, quota, rules, config, .. } =
-            reading;
+        let Reading { mut facts, sorting, devices, tracks, causes, space, .. } = reading;
+        let Reading { quota, rules, config, .. } = reading;
         let place = |input: usize| inputs.place(input);
         let moved = facts.unite(place);
         let meta = facts.meta(place);
@@ -117,14 +118,15 @@ impl Trace {
         let causes =
             causes_on_clock(causes.events, &mut facts.names, &moved, clock, place, &space)?;
         let devices = aligned(devices, &moved, place, space.spool(8))?;
+        let tracks = tracks_on_clock(tracks, &moved, clock, place, space.spool(8))?;
         let mut samples = Samples::new(&space);
         let room = ProfileRoom { space: &space, quota: &quota, limits: &config.limits };
         let names = &mut facts.names;
         let profiles = read_profiles(inputs, rules, names, &mut samples, room, clock)?;
         let metadata: Vec<Vec<u8>> = inputs.key_values(b"metadata").collect();
-        let says_profile = metadata.iter().any(|value| is_of_profile(value));
         let wholes = profiles.iter().any(|profile| profile.facts.is_whole);
-        let is_cpu_profile = says_profile || wholes && facts.lanes.is_empty();
+        let is_cpu_profile = metadata.iter().any(|value| is_of_profile(value))
+            || wholes && facts.lanes.is_empty();
         let refusals = match rules.ignore_refusals {
             true => Default::default(),
             false => refusals(inputs, &facts, &meta, &profiles),
@@ -142,7 +144,7 @@ impl Trace {
         let mut trace = Trace::of(facts, meta, samples, config, rules, follows_devtools, &space)?;
         (trace.clock, trace.refusals) = (clock, refusals.into_iter().collect());
         trace.producer = if is_cpu_profile { Producer::CpuProfile } else { producer };
-        (trace.devices, trace.is_cpu_profile) = (devices, is_cpu_profile);
+        (trace.devices, trace.tracks, trace.is_cpu_profile) = (devices, tracks, is_cpu_profile);
         (trace.causes, trace.carried) = (causes, carried);
         trace.bounds = (bounds.min, bounds.max);
         trace.is_generic &= !wholes;
@@ -205,6 +207,7 @@ impl Trace {
             meta,
             records: Default::default(),
             devices: space.spool(1).take()?,
+            tracks: SpilledVec::default(),
             causes: SpilledVec::default(),
             carried: CarriedStacks::default(),
             samples,

@@ -8,6 +8,7 @@ use crate::events::devices::{Correlated, DeviceEvent, Role};
 use crate::events::kinds::Kind;
 use crate::events::meta::Meta;
 use crate::events::pages::Marked;
+use crate::events::tracks::TrackEvent;
 use crate::profile::model::Model;
 use crate::profile::samples::Sample;
 use crate::trace::{Thread, Trace, Track};
@@ -107,6 +108,11 @@ impl Trace {
             events.push(Correlated(event))?;
         }
         events.finish()
+    }
+
+    /// Returns the events of DevTools' tracks, in input order.
+    pub fn track_events(&self) -> impl Iterator<Item = TrackEvent> + '_ {
+        self.tracks.iter()
     }
 
     /// Returns the events that may cause others, in the order of the inputs.

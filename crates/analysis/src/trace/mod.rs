@@ -21,6 +21,7 @@ use crate::events::meta::Meta;
 use crate::events::modifications::{Hidden, Modifications};
 use crate::events::pages::Pages;
 use crate::events::producer::Producer;
+use crate::events::tracks::TrackEvent;
 use crate::profile::frames::frames;
 use crate::profile::made::Calls;
 use crate::profile::maps::Mapped;
@@ -179,6 +180,8 @@ pub struct Trace {
     pub(crate) records: FiledRecords,
     /// GPU events of PyTorch's profiler, in input order.
     pub(crate) devices: SpilledVec<DeviceEvent>,
+    /// Events of DevTools' tracks, in input order, if requested.
+    pub(crate) tracks: SpilledVec<TrackEvent>,
     /// Events that may cause others, in input order, if requested.
     pub(crate) causes: SpilledVec<CauseEvent>,
     /// Stacks that events carry, if requested.

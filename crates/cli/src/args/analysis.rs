@@ -146,6 +146,36 @@ const NOT_OF_CAUSES: [&str; 11] = [
     "key",
 ];
 
+/// Flags that `--track` excludes, because they select threads, calls or rows of trees.
+const NOT_OF_TRACKS: [&str; 26] = [
+    "asynchronous",
+    "by",
+    "pid",
+    "tid",
+    "process",
+    "thread",
+    "main",
+    "ignore_list",
+    "all_events",
+    "like",
+    "entities",
+    "source_maps",
+    "no_source_maps",
+    "window",
+    "during",
+    "event",
+    "focus",
+    "ignore",
+    "hide",
+    "root",
+    "text",
+    "weights",
+    "key",
+    "sort",
+    "group_by",
+    "per",
+];
+
 /// Values of `--by`.
 const CAUSES: [(&str, CauseKind, &str); 2] = [
     (
@@ -183,6 +213,13 @@ pub(crate) struct TopArgs {
     #[arg(long, value_name = "CAUSE", help_heading = "Rows", value_parser = choices(CAUSES),
           conflicts_with_all = NOT_OF_CAUSES)]
     pub(crate) by: Option<CauseKind>,
+    /// Sum up the rows of a track of DevTools by name instead
+    ///
+    /// NAME is frames, interactions, timings, animations, layout-shifts, gpu or screenshots, or the
+    /// name of an extension's track or of its group. Each row has the sum of durations, the number, and
+    /// the longest with its start.
+    #[arg(long, value_name = "NAME", help_heading = "Rows", conflicts_with_all = NOT_OF_TRACKS)]
+    pub(crate) track: Option<String>,
     /// Show N rows [default: 30; JSON and CSV: all]
     #[arg(short = 'n', long = "top", value_name = "N", help_heading = "Rows",
           value_parser = clap::value_parser!(u32).range(1..))]

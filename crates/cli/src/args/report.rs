@@ -16,7 +16,9 @@ Shows what is slow in a trace or CPU profile: one page, with sections that depen
             counters; slices: durations of events by name
   Chrome    web: FCP, LCP, INP, CLS and their parts; insights: DevTools'
             advice; network; third-parties; tasks: longer than 50 ms;
-            reflow: forced layouts
+            reflow: forced layouts; frames, animations, timings, interactions,
+            layout-shifts, gpu-tasks, extension-tracks, screenshots; memory of
+            pages
   Node, V8  blocks: 50 ms or more without an (idle) sample, in which a server
             cannot answer
   Bazel     phases, critical-path, actions

@@ -30,7 +30,10 @@ Examples:
     tracemill top --main --from 100ms --to 200ms --markdown server.json
 
   Time by script, for a spreadsheet:
-    tracemill top --group-by url --csv server.json > urls.csv";
+    tracemill top --group-by url --csv server.json > urls.csv
+
+  Marks, measures and timers of a page:
+    tracemill top --track timings trace.json.gz";
 
 pub(super) const TREE_ABOUT: &str = "\
 Shows the call tree of each thread, its bottom-up tree or its event log, with the numbers of DevTools.

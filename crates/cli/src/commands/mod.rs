@@ -50,9 +50,10 @@ pub(crate) fn run(
         #[cfg(feature = "view")]
         Verb::View(args) => view::run(args, messages),
         Verb::Show(args) => analysis::show(args, messages),
-        Verb::Top(args) => match args.by {
-            Some(by) => analysis::by_cause(args, by, messages),
-            None => analysis::top(args, messages),
+        Verb::Top(args) => match (args.by, &args.track) {
+            (Some(by), _) => analysis::by_cause(args, by, messages),
+            (None, Some(track)) => analysis::track_table(args, track, messages),
+            (None, None) => analysis::top(args, messages),
         },
         Verb::Tree(args) => analysis::tree(args, messages),
         Verb::Diff(args) => analysis::diff(args, messages),

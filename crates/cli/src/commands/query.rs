@@ -208,7 +208,9 @@ fn check_version() -> Result<(), Failure> {
 /// Runs the program with an engine, which has the same flags.
 fn run_program(messages: &Messages) -> Result<Exit, Failure> {
     if messages.caller().is_some() {
-        return Err(Failure::usage(format!("this needs the program {PROGRAM}: run it as a program")));
+        return Err(Failure::usage(format!(
+            "this needs the program {PROGRAM}: run it as a program"
+        )));
     }
     let words: Vec<OsString> = env::args_os().skip(1).collect();
     let missing = || {

@@ -202,6 +202,11 @@ fn no_match(flag: &str, values: &[&str], there: Option<Vec<&str>>) -> String {
     format!("nothing matches {flag} {given}{there}")
 }
 
+/// Returns a sentence about a track that no input has. `names` are the tracks that there are.
+pub(super) fn of_track(track: &str, names: &[String]) -> String {
+    no_match("--track", &[track], Some(names.iter().map(String::as_str).collect()))
+}
+
 /// Returns a sentence about names of `--args-key` that no input has.
 pub(super) fn args_keys(keys: &[String], sources: &[Source], config: &Config) -> Option<String> {
     if keys.is_empty() {

@@ -63,10 +63,7 @@ const VERBS: [(&[&str], &str); 14] = [
     ),
     (&["head", "tail"], "tracemill slice does that, with --head 5s or --tail 5s"),
     (&["trim", "crop", "clip", "window", "range"], "tracemill slice does that"),
-    (
-        &["grep", "select", "sql"],
-        "tracemill filter keeps some events; tracemill query answers SQL",
-    ),
+    (&["grep", "select", "sql"], "tracemill filter keeps some events; tracemill query answers SQL"),
     (
         &["validate", "lint", "verify", "repair", "fix"],
         "tracemill check says what is wrong, tracemill merge writes what can be saved",

@@ -44,6 +44,7 @@ mod split;
 mod streaming;
 mod support;
 mod terminal;
+mod track_table;
 mod two_paths;
 mod view;
 mod view_faults;

@@ -201,7 +201,7 @@ fn json(folder: &Folder, name: &str) -> Value {
     serde_json::from_str(&folder.read(name)).expect("JSON")
 }
 
-fn data(name: &str) -> String {
+pub(crate) fn data(name: &str) -> String {
     testdata().join(name).display().to_string()
 }
 
@@ -301,10 +301,12 @@ fn add_tables(folder: &Folder, seen: &mut Seen) {
         ("report --json", "parties.json".to_owned()),
         ("report --json", "page.json".to_owned()),
         ("report --json", "insights.json".to_owned()),
+        ("report --json", format!("{} -n 9", data("tracks/page.json"))),
+        ("top --track NAME --json", data("tracks/page.json")),
         ("report --json", "bazel.json".to_owned()),
         ("report --json", "kernel.json".to_owned()),
     ] {
-        let verb = output.replace("CAUSE", "caller");
+        let verb = output.replace("CAUSE", "caller").replace("NAME", "gpu");
         let values = printed(&folder.run(&format!("{verb} {words}")));
         assert!(!values.is_empty(), "{output} {words}");
         for value in values {

@@ -1,7 +1,8 @@
 //! Blocks of the event loop: time in which a CPU profile has no idle sample, so that requests to a
 //! server wait.
 
-use crate::found::{Blocks, LONG, Stretch, keep_longest, push_longest};
+use crate::found::{Blocks, LONG, Stretch};
+use crate::spread::{keep_longest, push_longest};
 use tracemill_analysis::profile::model::Model;
 use tracemill_analysis::{Trace, Window};
 

@@ -1,6 +1,7 @@
 //! Long tasks (DevTools: `LONG_TASK` of `WarningsHandler`).
 
-use crate::found::{LONG, Stretch, Tasks, keep_longest, push_longest};
+use crate::found::{LONG, Stretch, Tasks};
+use crate::spread::{keep_longest, push_longest};
 use tracemill_analysis::events::kinds::flag;
 use tracemill_analysis::{Thread, Trace, Window};
 

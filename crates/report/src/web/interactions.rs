@@ -52,7 +52,7 @@ impl Interaction {
     }
 
     /// Returns the category of the event type. Only interactions of the same category are merged.
-    fn category(&self) -> usize {
+    pub(crate) fn category(&self) -> usize {
         match &*self.kind {
             "pointerdown" | "touchstart" | "pointerup" | "touchend" | "mousedown" | "mouseup"
             | "click" => 0,

@@ -2,11 +2,13 @@
 //! LCP, INP and CLS insights).
 
 pub(crate) mod initiated;
+pub(crate) mod insights;
 pub(crate) mod interactions;
 pub(crate) mod navigations;
 pub(crate) mod network;
 pub(crate) mod parties;
 pub(crate) mod shifts;
+pub(crate) mod tracks;
 pub(crate) mod visits;
 
 use crate::web::interactions::{Interaction, Interactions, slowest};
@@ -106,20 +108,17 @@ pub(crate) fn visits(
     interactions: &Interactions,
 ) -> Metric<Vec<Visit>> {
     let navigations = navigations(trace);
-    let main = trace.meta().main_frame.as_deref().map(unescaped_text);
     // A soft navigation needs no other event to identify the page.
-    if main.is_none() && !navigations.iter().any(|navigation| navigation.is_soft) {
+    if trace.meta().main_frame.is_none() && !navigations.iter().any(|navigation| navigation.is_soft)
+    {
         return Err(
             "TracingStartedInBrowser is missing; record in DevTools' Performance panel to get LCP, INP and CLS",
         );
     }
-    let main = main.unwrap_or_default();
     if has_several_inputs(trace) {
         return Err("several inputs have pages: report on each of them separately");
     }
-    let of_main =
-        navigations.iter().filter(|navigation| navigation.is_soft || navigation.frame == main);
-    let clusters = shift_clusters(trace, of_main.map(|navigation| navigation.own.ts).collect());
+    let clusters = shift_clusters(trace, starts_of_pages(trace, &navigations), |_, _| {});
     let is_visit = |navigation: &&Navigation<'_>| {
         navigation.is_soft || navigation.is_main && !navigation.id.is_empty()
     };
@@ -145,7 +144,7 @@ pub(crate) fn visits(
         let visit = Visit {
             first_party: or_main(navigation.map_or("", |current| &current.url)),
             url: navigation.map_or_else(String::new, |current| or_main(&current.address)),
-            frame: navigation.map_or_else(|| main.clone(), |current| current.frame.clone()),
+            frame: navigation.map_or_else(|| main_frame(trace), |current| current.frame.clone()),
             navigation: navigation.map_or_else(String::new, |current| current.id.clone()),
             pid: event.map_or_else(Default::default, |event| event.pid.clone()),
             tid: event.map_or_else(Default::default, |event| event.tid.clone()),
@@ -188,6 +187,18 @@ fn worst<'c>(clusters: impl Iterator<Item = &'c ShiftCluster>) -> Option<&'c Shi
         }
     }
     worst
+}
+
+/// Returns the times of all navigations of the main frame, at which clusters of shifts begin.
+pub(crate) fn starts_of_pages(trace: &Trace, navigations: &[Navigation<'_>]) -> Vec<f64> {
+    let main = main_frame(trace);
+    let is_of_main = |page: &&Navigation<'_>| page.is_soft || page.frame == main;
+    navigations.iter().filter(is_of_main).map(|navigation| navigation.own.ts).collect()
+}
+
+/// Returns the id of the main frame; empty if it is unknown.
+fn main_frame(trace: &Trace) -> String {
+    trace.meta().main_frame.as_deref().map(unescaped_text).unwrap_or_default()
 }
 
 /// Returns whether only pages have events of this kind.

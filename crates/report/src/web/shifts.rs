@@ -31,8 +31,13 @@ object! {
 }
 
 /// Groups layout shifts into clusters, in order of time. A new cluster begins at each of the times
-/// in `navigations`, and after a pause or a maximum duration as in DevTools.
-pub(crate) fn shift_clusters(trace: &Trace, mut navigations: Vec<f64>) -> Vec<ShiftCluster> {
+/// in `navigations`, and after a pause or a maximum duration as in DevTools. `each` takes the shifts
+/// and their scores.
+pub(crate) fn shift_clusters(
+    trace: &Trace,
+    mut navigations: Vec<f64>,
+    mut each: impl FnMut(&Marked, f64),
+) -> Vec<ShiftCluster> {
     navigations.sort_by(|a, b| by_time(*a, *b));
     let shifts = trace.marks().iter().filter(|mark| mark.mark == Mark::Shift);
     let shifts = shifts.map(|mark| (mark, mark.data::<Shift>().unwrap_or_default()));
@@ -56,6 +61,7 @@ pub(crate) fn shift_clusters(trace: &Trace, mut navigations: Vec<f64>) -> Vec<Sh
         if cluster.count == 0 {
             cluster.ts = ts;
         }
+        each(mark, score);
         cluster.score += score;
         cluster.count += 1;
         cluster.dur = ts - cluster.ts + PAUSE;

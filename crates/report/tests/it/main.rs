@@ -11,6 +11,7 @@ mod insights;
 mod pages;
 mod report;
 mod started;
+mod tracks;
 mod varied_pages;
 mod visited_page;
 mod why;

@@ -2,8 +2,8 @@
 //! engine where Node is available.
 
 use crate::common::engine::engine;
-use crate::insights::{ask, check};
 use crate::report::{read, report};
+use crate::web::insights::{ask, check};
 use serde_json::{Value, json};
 use tracemill_report::Report;
 

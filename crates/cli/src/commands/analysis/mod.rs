@@ -18,6 +18,7 @@ mod show;
 mod stored;
 mod terminal;
 mod text;
+mod track_table;
 mod unit;
 
 pub(super) use by_cause::by_cause;
@@ -29,6 +30,7 @@ pub(super) use flame::flame;
 pub(super) use perfetto::perfetto;
 pub(super) use report::report;
 pub(super) use show::show;
+pub(super) use track_table::track_table;
 
 use crate::args::{
     AskedRows, JsonForm, OutputArgs, PartArgs, PickArgs, RequestedTable, ResultForm, TimesFlag,

@@ -10,6 +10,7 @@ mod parties;
 mod reflow;
 mod section;
 mod sections;
+mod tracks;
 mod web;
 mod write;
 
@@ -60,6 +61,7 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
         inputs: args.input.words(),
         part: [part.words(), times.words()].concat(),
         rules: [part.rule_words(), times.words()].concat(),
+        times: times.words(),
         window: window.map(|window| window_words(window, origin)).unwrap_or_default(),
         origin,
     };

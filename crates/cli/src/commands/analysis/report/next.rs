@@ -13,6 +13,8 @@ pub(super) struct Next {
     pub(super) part: Vec<String>,
     /// Flags that select events but not threads.
     pub(super) rules: Vec<String>,
+    /// Flags that select the clock.
+    pub(super) times: Vec<String>,
     /// Flags that select the window of the report.
     pub(super) window: Vec<String>,
     /// Time 0 of the report's times, in nanoseconds on the clock of the trace.
@@ -84,6 +86,11 @@ impl Next {
 
     pub(super) fn of_event(&self, words: &[&str], key: &str) -> String {
         self.line(&[&owned(words), &owned(&["--event", key]), &self.rules])
+    }
+
+    /// Returns a command for a track of DevTools in the window of the report.
+    pub(super) fn of_track(&self, name: &str) -> String {
+        self.line(&[&owned(&["top"]), &flag_words("--track", name), &self.times, &self.window])
     }
 
     /// Returns a command for the inputs that has no other flags.

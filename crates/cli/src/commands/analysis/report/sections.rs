@@ -42,7 +42,8 @@ impl ReportInputs<'_> {
             .chain(self.insights())
             .chain(self.build())
             .chain(self.compiler());
-        let mut all: Vec<Section> = of_producer.chain(self.devices()).collect();
+        let mut all: Vec<Section> =
+            of_producer.chain(self.devices()).chain(self.tracks()).collect();
         let others = [
             tasks(),
             self.reflow(),
@@ -53,6 +54,7 @@ impl ReportInputs<'_> {
             self.network(),
             self.parties(),
             self.slices(),
+            self.memory(),
             self.counters(),
         ];
         all.extend(others.into_iter().flatten());

@@ -1,7 +1,7 @@
 //! Discovery of the image of the largest contentful paint (DevTools: `LCPDiscovery`).
 
-use crate::insights::found::{Found, Offender, State};
-use crate::insights::page::Page;
+use crate::web::insights::found::{Found, Offender, State};
+use crate::web::insights::page::Page;
 use serde::Serialize;
 use tracemill_analysis::value::typed::{Object, object};
 

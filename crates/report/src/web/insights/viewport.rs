@@ -1,7 +1,7 @@
 //! Whether the page's viewport suits phones (DevTools: `Viewport`).
 
-use crate::insights::found::{Found, State};
-use crate::insights::page::Page;
+use crate::web::insights::found::{Found, State};
+use crate::web::insights::page::Page;
 use crate::web::interactions::Interaction;
 use serde::Serialize;
 use tracemill_analysis::events::pages::Mark;

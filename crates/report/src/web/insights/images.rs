@@ -1,7 +1,7 @@
 //! Images that are larger than needed (DevTools: `ImageDelivery`).
 
-use crate::insights::found::{Found, Offender, State, rounded};
-use crate::insights::page::Page;
+use crate::web::insights::found::{Found, Offender, State, rounded};
+use crate::web::insights::page::Page;
 use crate::web::network::Request;
 use serde::Serialize;
 use tracemill_analysis::Trace;

@@ -1,7 +1,7 @@
 //! Layouts and style recalculations of many elements (DevTools: `DOMSize`).
 
-use crate::insights::found::{Found, State};
-use crate::insights::page::Page;
+use crate::web::insights::found::{Found, State};
+use crate::web::insights::page::Page;
 use serde::Serialize;
 use tracemill_analysis::ThreadKind;
 use tracemill_analysis::events::pages::{Mark, Marked};

@@ -1,8 +1,8 @@
 //! Responses that caches keep for a short time (DevTools: `Cache`).
 
-use crate::insights::found::{Found, Offender, State};
-use crate::insights::http::is_static;
-use crate::insights::page::{Header, Page};
+use crate::web::insights::found::{Found, Offender, State};
+use crate::web::insights::http::is_static;
+use crate::web::insights::page::{Header, Page};
 use crate::web::network::Request;
 use serde::Serialize;
 

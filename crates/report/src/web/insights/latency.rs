@@ -1,7 +1,7 @@
 //! Time until the server answers the request for the page (DevTools: `DocumentLatency`).
 
-use crate::insights::found::{Found, State, rounded};
-use crate::insights::page::{Header, Page};
+use crate::web::insights::found::{Found, State, rounded};
+use crate::web::insights::page::{Header, Page};
 use crate::web::network::Request;
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! Times of CSS selectors (DevTools: `SlowCSSSelector`).
 
-use crate::insights::found::{Found, State};
-use crate::insights::page::Page;
+use crate::web::insights::found::{Found, State};
+use crate::web::insights::page::Page;
 use serde::Serialize;
 use tracemill_analysis::value::Value;
 use tracemill_analysis::value::typed::{List, Object, decode, object};

@@ -1,7 +1,7 @@
 //! Requests that use HTTP/1 (DevTools: `ModernHTTP`).
 
-use crate::insights::found::{Found, Offender, State};
-use crate::insights::page::Page;
+use crate::web::insights::found::{Found, Offender, State};
+use crate::web::insights::page::Page;
 use crate::web::network::Request;
 use serde::Serialize;
 use tracemill_trace::spill::hash::{HashMap, HashSet};

@@ -1,7 +1,7 @@
 //! Declaration of the character encoding (DevTools: `CharacterSet`).
 
-use crate::insights::found::{Found, State};
-use crate::insights::page::{Header, Page};
+use crate::web::insights::found::{Found, State};
+use crate::web::insights::page::{Header, Page};
 use serde::Serialize;
 use tracemill_analysis::value::typed::object;
 

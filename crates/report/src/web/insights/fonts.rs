@@ -1,7 +1,7 @@
 //! Fonts whose load hides text (DevTools: `FontDisplay`).
 
-use crate::insights::found::{Found, Offender, State};
-use crate::insights::page::Page;
+use crate::web::insights::found::{Found, Offender, State};
+use crate::web::insights::page::Page;
 use serde::Serialize;
 use tracemill_analysis::Trace;
 use tracemill_analysis::events::pages::{Mark, Marked};
