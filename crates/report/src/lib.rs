@@ -73,7 +73,7 @@ pub use found::{
 };
 pub use sections::report;
 pub use spread::Spread;
-pub use web::initiated::initiated_requests;
+pub use web::initiated::{ReasonFinder, Reasons, initiated_requests};
 pub use web::interactions::Interaction;
 pub use web::network::Request;
 pub use web::parties::Party;
