@@ -5,6 +5,7 @@ use crate::ask::reply::{Content, Reply};
 use crate::ask::so_far::so_far;
 use crate::ask::viewers::Viewers;
 use crate::ask::{Ask, Door, UrlQuery};
+use crate::causes::{CauseStore, FoundCauses};
 use crate::indexed::shown::{OpenedTrace, Shown};
 use crate::model::Model;
 use crate::slices::Slices;
@@ -70,6 +71,7 @@ pub struct Site {
     /// Address of Perfetto, if the user set one.
     perfetto: Option<String>,
     no_calls: OnceLock<String>,
+    causes: CauseStore,
     /// The file that redirects a browser to the page. It is removed when the page is loaded.
     redirect: Mutex<Option<TempPath>>,
 }
@@ -94,6 +96,7 @@ impl Site {
             speedscope: None,
             perfetto: None,
             no_calls: OnceLock::new(),
+            causes: CauseStore::default(),
             redirect: Mutex::default(),
         }
     }
@@ -200,6 +203,30 @@ impl Site {
                 Err(error)
             }
         }
+    }
+
+    /// Reads the inputs again for the causes of events, once a request needs them. Returns when the
+    /// causes are found or the site is closed.
+    ///
+    /// Cost: a pass over the trace. A slice interrupts the work, which starts again later.
+    ///
+    /// # Errors
+    /// Returns the reason why causes cannot be shown. The page shows the reason too.
+    pub fn read_causes(&self) -> Result<(), Error> {
+        let Ok(shown) = self.shown() else { return Ok(()) };
+        self.slices.room.wait_for_need();
+        let done = self.slices.room.spare(|cancel| {
+            let found = FoundCauses::read(&self.sources, &self.config, cancel)?;
+            shown.check_unchanged()?;
+            Ok(found)
+        });
+        let Some(done) = done else { return Ok(()) };
+        let (found, result) = match done {
+            Ok(found) => (Ok(found), Ok(())),
+            Err(error) => (Err(Error::to_string(&error)), Err(error)),
+        };
+        self.causes.set(found);
+        result
     }
 
     /// Stops background work.
@@ -341,13 +368,19 @@ impl Site {
             }
             "api/tile" => drawn(&shown, query, cancel),
             "open" => self.opened(model, query),
-            "api/around" => {
+            "api/around" | "api/causes" => {
                 let (lane, row) = (query.number::<usize>("lane")?, query.number::<u16>("row")?);
                 let start = query.number::<i64>("start")?.saturating_add(model.bounds.start);
                 let nothing =
                     || Reply::error(404, "no event begins there", "Ask for those of tiles.");
-                let found = shown.around(EventAt { lane, row, start }, cancel).map_err(failed)?;
-                found.map(|found| Reply::json(&found)).ok_or_else(nothing)
+                let at = EventAt { lane, row, start };
+                let found = if path == "api/around" {
+                    shown.around(at, cancel)
+                } else {
+                    self.slices.room.need_causes();
+                    self.causes.answer(&shown, at, cancel)
+                };
+                found.map_err(failed)?.map(|found| Reply::json(&found)).ok_or_else(nothing)
             }
             "api/event" => event(&shown, query, cancel),
             "api/names" => names(model, query),
@@ -421,8 +454,9 @@ fn drawn(shown: &Shown, query: &UrlQuery<'_>, cancel: &Cancel) -> Result<Reply, 
 }
 
 fn is_route(path: &str) -> bool {
-    const ROUTES: [&str; 10] = [
+    const ROUTES: [&str; 11] = [
         "api/around",
+        "api/causes",
         "open",
         "api/trace",
         "api/overview",
