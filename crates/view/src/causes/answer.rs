@@ -55,7 +55,9 @@ impl FoundCauses {
                 all.causes = causes;
             }
             all.started.extend(started);
-            let is_empty = |stack: &[Level]| stack.iter().all(|level| level.sites.is_empty());
+            let is_empty = |stack: &[Level]| {
+                stack.len() < 2 && stack.iter().all(|level| level.sites.is_empty())
+            };
             if is_empty(&all.stack) && !is_empty(&stack) {
                 all.stack = stack;
             }

@@ -15,6 +15,7 @@ pub(crate) struct Lane {
     is_exact: bool,
     pub(crate) state: u8,
     pub(crate) spans: Vec<(f64, f64, u32, u16)>,
+    pub(crate) places: Vec<f64>,
     pub(crate) flags: Vec<u8>,
     pub(crate) columns: Vec<(u32, u32, u16, u8)>,
 }
@@ -41,7 +42,7 @@ pub(crate) fn parse(bytes: &[u8]) -> BTreeMap<u32, Lane> {
         let (n, m) = (reader.word() as usize, reader.word() as usize);
         let (start, dur) =
             (reader.array(n, f64::from_le_bytes), reader.array(n, f64::from_le_bytes));
-        let _places = reader.array(n, f64::from_le_bytes);
+        let places = reader.array(n, f64::from_le_bytes);
         let (name, row) =
             (reader.array(n, u32::from_le_bytes), reader.array(n, u16::from_le_bytes));
         let flags = reader.array(n, |[byte]: [u8; 1]| byte);
@@ -53,7 +54,7 @@ pub(crate) fn parse(bytes: &[u8]) -> BTreeMap<u32, Lane> {
         let spans = (0..n).map(|at| (start[at], dur[at], name[at], row[at])).collect();
         let columns = (0..m).map(|at| (column[at], count[at], rows[at], busy[at])).collect();
         let (is_exact, state) = (state & 255 == 0, state as u8);
-        lanes.insert(id, Lane { is_exact, state, spans, flags, columns });
+        lanes.insert(id, Lane { is_exact, state, spans, places, flags, columns });
     }
     assert_eq!(reader.1, bytes.len());
     lanes
