@@ -55,7 +55,7 @@ class Page {
   private failure = '';
 
   constructor(trace: Trace) {
-    const colors = paint(scheme.matches);
+    const colors = paint(scheme.matches, trace.colors);
     this.model = new Model(trace);
     this.names = new Names(() => this.ask('view'));
     const tiles = new Tiles(this.model.duration, (arrived) => this.arrived(arrived), (why) => this.fail(why));
@@ -86,7 +86,7 @@ class Page {
     addEventListener('resize', () => this.ask('layout'));
     addEventListener('hashchange', () => { if (location.hash !== model.hash()) model.restore(location.hash); });
     scheme.addEventListener('change', () => {
-      this.lanes.colors = this.minimap.colors = paint(scheme.matches);
+      this.lanes.colors = this.minimap.colors = paint(scheme.matches, this.model.trace.colors);
       this.ask('layout');
     });
     element('open').addEventListener('click', () => void this.handover.show());

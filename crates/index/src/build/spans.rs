@@ -239,7 +239,8 @@ impl<'a> SpanWalk<'a> {
         self.end_flow()?;
         let open = std::mem::take(&mut self.open);
         for begin in open.values().chain(self.counter.take()) {
-            self.to.push(IndexedSpan { flags: spans::OPEN, ..begun(&begin) })?;
+            let span = begun(&begin);
+            self.to.push(IndexedSpan { flags: span.flags | spans::OPEN, ..span })?;
         }
         Ok(())
     }
@@ -247,13 +248,14 @@ impl<'a> SpanWalk<'a> {
 
 /// Returns the slice that an event begins, without an end.
 fn begun(lasting_event: &LastingEvent) -> IndexedSpan {
-    let LastingEvent { part, thread, track, name, .. } = *lasting_event;
+    let LastingEvent { part, thread, track, name, color, .. } = *lasting_event;
     // kinds have the same order as in `spans`, after `COMPLETE`
     let (kind, begin) = (part.kind as u8 + spans::PAIR, lasting_event.place());
     // slices of all other kinds are on the track of their thread
     let track = if matches!(kind, spans::ASYNC | spans::LEGACY) { track } else { 0 };
     let start = part.entry.time;
-    IndexedSpan { kind, flags: 0, thread, track, name, start, end: i64::MAX, begin, last: begin }
+    let flags = spans::colored(color);
+    IndexedSpan { kind, flags, thread, track, name, start, end: i64::MAX, begin, last: begin }
 }
 
 fn between(begin: &LastingEvent, last: &LastingEvent) -> IndexedSpan {

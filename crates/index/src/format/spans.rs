@@ -16,3 +16,14 @@ pub const COUNTER: u8 = 5;
 pub const OPEN: u8 = 1;
 /// Flag: there are unlisted steps between begin and end.
 pub const STEPS: u8 = 2;
+
+/// Returns the flags of a slice whose begin event has a colour, by the colour's number. The number
+/// is in the upper five bits.
+pub const fn colored(color: u8) -> u8 {
+    color << 3
+}
+
+/// Returns the number of the colour in flags; 0 if there is none.
+pub const fn color(flags: u8) -> u8 {
+    flags >> 3
+}
