@@ -60,6 +60,52 @@ pub(crate) fn parse(bytes: &[u8]) -> BTreeMap<u32, Lane> {
     lanes
 }
 
+#[test]
+fn counters_of_pages_and_named_colours_are_drawn() {
+    let counters = |ts: u64, values: &str| {
+        format!(
+            r#"{{"ph":"I","name":"UpdateCounters","pid":3,"tid":4,"ts":{ts},"args":{{"data":{{{values}}}}}}},"#
+        )
+    };
+    let text = [
+        "[",
+        &counters(1, r#""jsHeapSizeUsed":481176.5,"nodes":12,"jsEventListeners":0,"documents":3"#),
+        &counters(5, r#""jsHeapSizeUsed":2,"nodes":"x","gpuMemoryLimitKB":9"#),
+        r#"{"ph":"I","name":"UpdateCounters","pid":3,"tid":4,"ts":6,"args":{"data":7}},"#,
+        r#"{"ph":"X","name":"a","cname":"terrible","pid":3,"tid":5,"ts":2,"dur":2},"#,
+        r#"{"ph":"B","name":"b","cname":"rail_idle","pid":3,"tid":5,"ts":5},"#,
+        r#"{"ph":"X","name":"c","cname":"none","pid":3,"tid":5,"ts":7,"dur":1}]"#,
+    ];
+    let text = text.concat();
+    for opened in [open(text.as_bytes()), crate::support::open_indexed(text.as_bytes())] {
+        let trace = opened.json("api/trace");
+        let tile = parse(&opened.bytes("api/tile?from=0&to=7000&px=70"));
+        let (mut values, mut colors) = (BTreeMap::new(), Vec::new());
+        for lane in trace["processes"][0]["lanes"].as_array().unwrap() {
+            let drawn = &tile[&(lane["id"].as_u64().unwrap() as u32)];
+            if lane["kind"] == "counter" {
+                let points: Vec<(f64, f64)> =
+                    drawn.spans.iter().map(|span| (span.0, span.1)).collect();
+                values.insert(lane["name"].as_str().unwrap().to_owned(), points);
+            } else if lane["name"] == "Thread 5" {
+                let color = |flags: &u8| match flags >> 3 {
+                    0 => None,
+                    number => trace["colors"][usize::from(number) - 1].as_str(),
+                };
+                colors = drawn.flags.iter().map(color).collect();
+            }
+        }
+        let expected = [
+            ("DOM nodes", vec![(0.0, 12.0)]),
+            ("Documents", vec![(0.0, 3.0)]),
+            ("JS heap", vec![(0.0, 481_176.5), (4000.0, 2.0)]),
+            ("Listeners", vec![(0.0, 0.0)]),
+        ];
+        assert_eq!(values, expected.map(|(name, points)| (name.to_owned(), points)).into());
+        assert_eq!(colors, [Some("#b40000"), Some("#ee8e00"), None]);
+    }
+}
+
 /// Generates nested slices, as X or as B and E, with their expected rows.
 pub(crate) fn generate(rng: &mut Rng, size: u64) -> (String, Vec<Known>) {
     let (mut lines, mut known) = (Vec::new(), Vec::new());
