@@ -2,13 +2,13 @@
 //! later.
 
 use super::span::{IndexedSpan, SummedPlace};
-use crate::drawing::color_of;
+use crate::drawing::{color_of, is_page_counters};
 use crate::format::spans;
 use std::cmp::Ordering;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_tokenizer::{Event, Nanos, Tier, Validator};
-use tracemill_trace::event::{PairEvent, PairStep, Phase};
+use tracemill_trace::event::{PairEvent, PairKind, PairStep, Phase};
 use tracemill_trace::order::{Keyed, Order};
 use tracemill_trace::record;
 use tracemill_trace::store::entry::{Entry, rank};
@@ -27,8 +27,8 @@ record! {
         /// text.
         pub(super) track: u32,
         pub(super) name: u32,
-        /// Number of the colour of the begin event.
-        pub(super) color: u8,
+        /// Flags of a slice that the event begins, see [`IndexedSpan`].
+        pub(super) flags: u8,
     }
 }
 
@@ -116,7 +116,16 @@ impl LastingEvents {
                 let part = PairEvent::new(event, entry, kind, step);
                 let PlacedEvent { thread, sum, track, name, .. } = *known;
                 let color = if step == PairStep::Begin { color_of(event) } else { 0 };
-                self.parts.push(LastingEvent { part, thread, sum, track, name, color });
+                let flags = spans::colored(color);
+                self.parts.push(LastingEvent { part, thread, sum, track, name, flags });
+            }
+            Phase::Instant if is_page_counters(event) => {
+                let entry =
+                    Entry { time: ts.floor, place: Place::new(known.place, len, rank(ts, dur)) };
+                let part = PairEvent::new(event, entry, PairKind::Counter, PairStep::Middle);
+                let PlacedEvent { thread, sum, track, name, .. } = *known;
+                let flags = spans::PAGE;
+                self.parts.push(LastingEvent { part, thread, sum, track, name, flags });
             }
             Phase::Metadata | Phase::Instant => {}
         }

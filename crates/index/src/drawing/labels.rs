@@ -2,7 +2,7 @@
 
 use super::lanes::{LaneKind, LaneTable};
 use super::text::{NAME_MOST, cut};
-use tracemill_tokenizer::{Event, Field, members, number_text, parse};
+use tracemill_tokenizer::{Event, Field, members, number_text, parse, string_is};
 use tracemill_trace::event::names::Names;
 use tracemill_trace::json::{content, member};
 
@@ -11,10 +11,10 @@ const SERIES_MOST: usize = 16;
 
 /// Members of `args.data` of Chrome's `UpdateCounters`, with the names of their tracks.
 const PAGE_COUNTERS: [(&[u8], &[u8]); 4] = [
-    (b"jsHeapSizeUsed", b"JS heap\xFFvalue"),
-    (b"nodes", b"DOM nodes\xFFvalue"),
-    (b"jsEventListeners", b"Listeners\xFFvalue"),
-    (b"documents", b"Documents\xFFvalue"),
+    (b"jsHeapSizeUsed", b"JS heap\xFF\"value\""),
+    (b"nodes", b"DOM nodes\xFF\"value\""),
+    (b"jsEventListeners", b"Listeners\xFF\"value\""),
+    (b"documents", b"Documents\xFF\"value\""),
 ];
 
 /// The shape that an event is drawn as.
@@ -53,6 +53,12 @@ impl Shape {
             _ => Shape::None,
         }
     }
+}
+
+/// Returns whether an instant event is Chrome's `UpdateCounters`, which has counters of a page.
+#[inline]
+pub fn is_page_counters(event: &Event<'_>) -> bool {
+    event.field(Field::Name) == Some(b"\"UpdateCounters\"")
 }
 
 /// Tracks and names of some events, numbered in order of appearance.
@@ -96,7 +102,7 @@ impl Labels {
     /// `UpdateCounters`.
     #[inline]
     pub fn page_samples(&mut self, event: &Event<'_>, mut visit: impl FnMut(u32, f64)) {
-        if event.field(Field::Name) != Some(b"\"UpdateCounters\"") {
+        if !is_page_counters(event) {
             return;
         }
         let args = event.field(Field::Args).unwrap_or_default();
@@ -105,7 +111,8 @@ impl Labels {
         };
         let pid = event.field(Field::Pid).unwrap_or_default();
         for (key, value) in members(data) {
-            let Some((_, track)) = PAGE_COUNTERS.iter().find(|(known, _)| key == *known) else {
+            let Some((_, track)) = PAGE_COUNTERS.iter().find(|(known, _)| string_is(key, known))
+            else {
                 continue;
             };
             if let Some(value) = number_text(value, &mut self.scratch).and_then(parse::<f64>) {

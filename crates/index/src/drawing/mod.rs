@@ -17,7 +17,7 @@ mod seen;
 mod text;
 
 pub use color::{COLORS, ReservedColor, color_of};
-pub use labels::{Labels, Shape};
+pub use labels::{Labels, Shape, is_page_counters};
 pub use lanes::{LaneKey, LaneKind, LaneTable};
 pub use seen::{Seen, SeenPart, SeenSoFar};
 pub use text::{NAME_MOST, cut};

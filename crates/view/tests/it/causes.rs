@@ -31,7 +31,10 @@ fn drawn(opened: &Opened) -> Vec<Drawn> {
     let mut windows = vec![(0, end + 1)];
     while let Some((from, to)) = windows.pop() {
         let tile = parse(&opened.bytes(&format!("api/tile?from={from}&to={to}&px=1&exact=20000")));
-        if tile.values().any(|lane| lane.state & 255 == 1) {
+        let is_combined = |(id, lane): (&u32, &crate::tiles::Lane)| {
+            lane.state == 1 && !counters.contains(&u64::from(*id))
+        };
+        if tile.iter().any(is_combined) {
             let middle = from + (to - from) / 2;
             windows.extend([(from, middle), (middle, to)]);
             continue;

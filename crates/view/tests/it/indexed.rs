@@ -71,7 +71,7 @@ pub(crate) fn mixed(rng: &mut Rng) -> String {
         let end = at + rng.below(most + 2);
         let (ts, fine) = (at, rng.below(1000));
         let color = if rng.chance(20) {
-            *rng.pick(&[r#""cname":"good","#, r#""cname":"olive","#])
+            rng.pick(&[r#""cname":"good","#, r#""cname":"olive","#])
         } else {
             ""
         };
