@@ -6,6 +6,7 @@ use crate::model::Model;
 use crate::tracks::flows::InLane;
 use crate::tracks::lane::Lane;
 use crate::tracks::record::{NO_PLACE, Span};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use tracemill_analysis::entries::Entry;
 use tracemill_analysis::{Entries, TableRules, Thread, View};
@@ -26,7 +27,7 @@ struct Sought<'t> {
     tid: &'t [u8],
     /// Start in nanoseconds.
     start: i64,
-    what: SoughtSpan,
+    span: SoughtSpan,
 }
 
 /// The property by which the interval of an event is found.
@@ -92,7 +93,7 @@ impl FoundCauses {
     /// Finds the calls of samples among events. Cost: a walk over the calls of each of their
     /// threads.
     pub(super) fn calls_among(&self, events: &[EventId]) -> Result<CallTable, Error> {
-        let mut wanted: HashMap<usize, Vec<EventId>> = HashMap::default();
+        let mut wanted: BTreeMap<usize, Vec<EventId>> = BTreeMap::new();
         for (thread, event) in events.iter().filter_map(|event| Some((event.call_thread()?, event)))
         {
             wanted.entry(thread).or_default().push(*event);
@@ -133,11 +134,11 @@ impl FoundCauses {
         if let Some(event) = event.number().and_then(|number| trace.cause_event(number)) {
             let (pid, tid) = trace.ids_of(&event);
             let start = clock.written_nanos(event.ts)?;
-            return Some(Sought { pid, tid, start, what: SoughtSpan::At(event.offset) });
+            return Some(Sought { pid, tid, start, span: SoughtSpan::At(event.offset) });
         }
         let Thread { pid, tid, .. } = trace.threads.get(event.thread(trace)?)?;
         let name = event.name(trace);
-        let (start, what) = match calls.get(&event) {
+        let (start, span) = match calls.get(&event) {
             Some(call) => {
                 let (start, dur) = self.times(call);
                 (start, SoughtSpan::Call(call_name(&name), dur))
@@ -147,7 +148,7 @@ impl FoundCauses {
                 (start, SoughtSpan::Pair(event_name(&name)))
             }
         };
-        Some(Sought { pid, tid, start, what })
+        Some(Sought { pid, tid, start, span })
     }
 }
 
@@ -169,7 +170,7 @@ fn event_name(name: &str) -> String {
 impl Sought<'_> {
     fn is_in(&self, lane: &Lane) -> bool {
         let is_of_thread = lane.track() == self.tid;
-        let is_kind = match (&self.what, lane.kind) {
+        let is_kind = match (&self.span, lane.kind) {
             (SoughtSpan::At(_), LaneKind::Async) => true,
             (SoughtSpan::Call(..), LaneKind::Calls) => is_of_thread,
             (SoughtSpan::At(_) | SoughtSpan::Pair(_), LaneKind::Thread) => is_of_thread,
@@ -179,7 +180,7 @@ impl Sought<'_> {
     }
 
     fn is(&self, span: &Span, model: &Model) -> bool {
-        match &self.what {
+        match &self.span {
             SoughtSpan::At(place) => span.place == *place,
             SoughtSpan::Pair(name) => model.names.text(span.name) == *name,
             SoughtSpan::Call(name, dur) => span.dur == *dur && model.names.text(span.name) == *name,
