@@ -10,7 +10,7 @@ use crate::ask::{Ask, Door, UrlQuery};
 use crate::causes::{CauseStore, FoundCauses};
 use crate::indexed::shown::{OpenedTrace, Shown};
 use crate::model::Model;
-use crate::site::replies::{drawn, event, gone, groups, names, window};
+use crate::site::replies::{PX_MOST, drawn, event, gone, groups, names, window};
 use crate::slices::Slices;
 use crate::tile::around::EventAt;
 use crate::tile::stats::SearchStart;
@@ -35,9 +35,6 @@ use tracemill_trace::{Error, Source};
 const PAGE: &[u8] = include_bytes!("../../page/index.html");
 const SCRIPT: &[u8] = include_bytes!("../../page/dist/app.js");
 const STYLE: &[u8] = include_bytes!("../../page/dist/app.css");
-
-/// Maximum number of pixel columns of a window.
-const PX_MOST: u32 = 8192;
 
 #[derive(Clone)]
 enum ReadStage {

@@ -1,6 +1,5 @@
 //! Reads windows from requests, and makes the replies of single routes.
 
-use super::PX_MOST;
 use crate::ask::UrlQuery;
 use crate::ask::reply::{Content, Reply};
 use crate::indexed::shown::Shown;
@@ -13,6 +12,8 @@ use tracemill_trace::Error;
 use tracemill_trace::run::limits::Cancel;
 use tracemill_trace::time::windows::TimeSpan;
 
+/// Maximum number of pixel columns of a window.
+pub(super) const PX_MOST: u32 = 8192;
 /// Maximum number of bytes of an event's text in a reply.
 const EVENT_MOST: usize = 1 << 20;
 /// Maximum number of names per reply.
