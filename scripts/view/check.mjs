@@ -10,6 +10,7 @@ import { openTab, serve } from './page.mjs';
 import { realViewers } from './real.mjs';
 import { handsOn } from './viewers.mjs';
 import { quantile, walk } from './walk.mjs';
+import { causes } from './causes.mjs';
 import { damaged, hostile, nested, random } from './traces.mjs';
 
 const [tracemill, chromium, folder] = process.argv.slice(2, 5).map((word) => path.resolve(word));
@@ -150,6 +151,7 @@ async function recorded() {
   await tab.still();
   await tab.picture(picture('view.png'));
   await tab.close();
+  await causes({ browser, served, check, picture });
   await handsOn({ browser, served, check });
   await served.end();
   const there = (name) => (existsSync(picture(name)) ? picture(name) : null);

@@ -1,6 +1,7 @@
 //! References to events, pairs of B and E, and calls.
 
 use tracemill_analysis::entries::Entry;
+use tracemill_analysis::events::causes::CauseEvent;
 use tracemill_analysis::profile::functions::Frame;
 use tracemill_analysis::value::record::Record;
 use tracemill_analysis::{Thread, Trace, id_text, title_of};
@@ -76,6 +77,13 @@ impl EventId {
         }
     }
 
+    /// Returns the references to an event: to the event, and to the pair that it begins.
+    pub fn all_of(event: &CauseEvent, trace: &Trace) -> Vec<Self> {
+        let thread = trace.thread_of(event).filter(|_| event.phase == b'B');
+        let pair = thread.map(|thread| EventId::of_pair(thread as u32, event.kind, event.ts));
+        std::iter::once(EventId::of_event(event.number, event.kind)).chain(pair).collect()
+    }
+
     /// Returns the reference to a pair of B and E, by its thread, kind and start.
     pub(crate) fn of_pair(thread: u32, kind: u32, ts: f64) -> Self {
         EventId { thread: thread | PAIR, kind, value: ts.to_bits() }
@@ -142,6 +150,12 @@ impl EventId {
         trace.start_of_sample(model, u32::try_from(self.value).ok()?)
     }
 
+    /// Returns the number of the thread of a call of samples; `None` for events and pairs.
+    pub fn call_thread(self) -> Option<usize> {
+        let is_call = self.number().is_none() && self.thread & PAIR == 0;
+        is_call.then_some(self.thread as usize)
+    }
+
     /// Returns the number of the thread, unless no table has it.
     pub fn thread(self, trace: &Trace) -> Option<usize> {
         match self.number() {
@@ -174,9 +188,7 @@ impl EventId {
 
     /// Returns the function of a call; `None` for events.
     fn call_frame(self, trace: &Trace) -> Option<Frame> {
-        if self.number().is_some() || self.thread & PAIR != 0 {
-            return None;
-        }
+        self.call_thread()?;
         Some(self.thread_of_call(trace)?.model()?.frame(self.kind))
     }
 

@@ -75,7 +75,7 @@ pub use found::{
 };
 pub use sections::report;
 pub use spread::Spread;
-pub use web::initiated::initiated_requests;
+pub use web::initiated::{ReasonFinder, Reasons, initiated_requests};
 pub use web::insights::cache::{Caching, ShortLived};
 pub use web::insights::charset::CharacterSet;
 pub use web::insights::dom_size::{Dom, DomSize, LargeUpdate};

@@ -1,4 +1,4 @@
-// What stands around the event that is picked: those that hold it, and those that arrows join it with.
+// What is around the event that is picked: those that hold it, and those that arrows join it with.
 
 import { exact, visible } from './format';
 import type { Model, Picked } from './model';
@@ -39,19 +39,39 @@ export class Around {
   private after({ from_time, to_time }: Arrow): string { return ` after ${exact(to_time - from_time)}`; }
 
   private row(list: HTMLElement, label: string, ends: [End, string][]): void {
-    if (!ends.length) return;
-    const [term, meaning] = [document.createElement('dt'), document.createElement('dd')];
-    term.textContent = label;
-    for (const [end, note] of ends.slice(0, SHOWN)) {
-      this.names.set(end.name, end.text === '' ? '(no name)' : end.text);
-      const button = document.createElement('button');
-      button.className = 'jump';
-      button.textContent = this.names.get(end.name);
-      button.title = `${visible(this.model.lanes.get(end.lane)?.name ?? '')}, ${exact(end.dur)}`;
-      button.addEventListener('click', () => this.model.pick(end));
-      meaning.append(button, note, ' ');
-    }
-    if (ends.length > SHOWN) meaning.append(`and ${ends.length - SHOWN} more`);
-    list.append(term, meaning);
+    const lines = ends.map(([end, note]) => {
+      const line = document.createElement('span');
+      line.append(jump(this.model, this.names, end), note, ' ');
+      return line;
+    });
+    term(list, label, lines, SHOWN, 0);
   }
+}
+
+// A link that picks an event.
+export function jump(model: Model, names: Names, end: End): HTMLElement {
+  names.set(end.name, end.text === '' ? '(no name)' : end.text);
+  const button = document.createElement('button');
+  button.className = 'jump';
+  button.textContent = names.get(end.name);
+  button.title = `${visible(model.lanes.get(end.lane)?.name ?? '')}, ${exact(end.dur)}`;
+  button.addEventListener('click', () => model.pick(end));
+  return button;
+}
+
+// Adds a list to the facts of an event, if it has lines: the first ones, and a link that shows the others. `more` lines are not there.
+export function term(list: HTMLElement, label: string, lines: HTMLElement[], shown: number, more: number): void {
+  if (!lines.length) return;
+  const [term, meaning] = [document.createElement('dt'), document.createElement('dd')];
+  term.textContent = label;
+  meaning.append(...lines.slice(0, shown));
+  const [rest, missing] = [lines.slice(shown), more ? `${more} more` : ''];
+  if (rest.length) {
+    const button = document.createElement('button');
+    button.className = 'jump';
+    button.textContent = `${rest.length + more} more`;
+    button.addEventListener('click', () => button.replaceWith(...rest, missing));
+    meaning.append(button);
+  } else meaning.append(missing);
+  list.append(term, meaning);
 }

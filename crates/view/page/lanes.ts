@@ -5,7 +5,7 @@ import { Labels, ROWS } from './labels';
 import type { Item, Model, Picked } from './model';
 import type { Names } from './names';
 import { ordered, type Order } from './order';
-import { columnAt, draw, hit, type Lines, type Paint } from './raster';
+import { columnAt, draw, hit, namedOf, type Lines, type Paint } from './raster';
 import { COLUMNS, levelOf, rowsOf, Tiles, type Tile } from './tiles';
 
 export interface Under { item: Item; row: number; time: number; picked: Picked | null; count: number; about: boolean; }
@@ -171,7 +171,7 @@ export class Lanes {
       if (!hasRows(item)) continue;
       const pixels = lines.pixels.subarray(this.width * line, this.width * (line + item.rows));
       for (const { tile, from: least, to: most } of parts) {
-        draw(tile, { pixels, width: this.width, rows: item.rows }, map, [least, most], this.colors.colors);
+        draw(tile, { pixels, width: this.width, rows: item.rows }, map, [least, most], this.colors);
         this.drawn.spans += tile.start.length + tile.column.length;
         this.drawn.approximate ||= !tile.exact;
       }
@@ -229,7 +229,6 @@ export class Lanes {
 
   // Names in intervals that have room for them.
   private texted(pen: CanvasRenderingContext2D, item: Item, top: number, parts: Part[]): void {
-    pen.fillStyle = this.colors.text;
     pen.font = `${this.rowHeight * 0.64}px system-ui, "Segoe UI", Roboto, sans-serif`;
     pen.textBaseline = 'middle';
     pen.direction = 'ltr';
@@ -248,6 +247,7 @@ export class Lanes {
         if (!text) continue;
         const most_letters = Math.floor(room / letter);
         const fits = text.length <= most_letters ? text : `${text.slice(0, Math.max(1, most_letters - 1))}…`;
+        pen.fillStyle = this.colors.inks[namedOf(tile.flags[at]!)] ?? this.colors.text;
         pen.fillText(fits, x0 + 3, top + 2.5 + (row + 0.5) * this.rowHeight, room);
       }
     }

@@ -1,6 +1,7 @@
 // Puts the page together: waits until the trace is read, then draws whatever changes once a frame.
 
 import { Around } from './around';
+import { Causes } from './causes';
 import { message } from './damage';
 import { exact, grouped, bytes, refused, short, step, visible } from './format';
 import { Handover } from './handover';
@@ -46,6 +47,7 @@ class Page {
   private readonly handover: Handover;
   private readonly names: Names;
   private readonly around: Around;
+  private readonly causes: Causes;
   private readonly dirty = new Set<Change>();
   private framed = false;
   private seen = false;
@@ -53,14 +55,15 @@ class Page {
   private failure = '';
 
   constructor(trace: Trace) {
-    const colors = paint(scheme.matches);
+    const colors = paint(scheme.matches, trace.colors);
     this.model = new Model(trace);
     this.names = new Names(() => this.ask('view'));
     const tiles = new Tiles(this.model.duration, (arrived) => this.arrived(arrived), (why) => this.fail(why));
     this.lanes = new Lanes(this.model, tiles, this.names, colors);
     this.minimap = new Minimap(this.model, colors);
     this.around = new Around(this.model, this.names);
-    this.panel = new Panel(this.model, this.names, this.around);
+    this.causes = new Causes(this.model, this.names, this.around);
+    this.panel = new Panel(this.model, this.names, this.around, this.causes);
     this.handover = new Handover(this.model);
     const escape = (): void => {
       this.model.select(null);
@@ -83,7 +86,7 @@ class Page {
     addEventListener('resize', () => this.ask('layout'));
     addEventListener('hashchange', () => { if (location.hash !== model.hash()) model.restore(location.hash); });
     scheme.addEventListener('change', () => {
-      this.lanes.colors = this.minimap.colors = paint(scheme.matches);
+      this.lanes.colors = this.minimap.colors = paint(scheme.matches, this.model.trace.colors);
       this.ask('layout');
     });
     element('open').addEventListener('click', () => void this.handover.show());
@@ -209,7 +212,7 @@ class Page {
       this.ruler();
       this.save();
     }
-    drawOver(this.lanes, this.around.arrows, this.input.cursor);
+    drawOver(this.lanes, [...this.around.arrows, ...this.causes.arrows], this.input.cursor);
   }
 
   private save(): void {

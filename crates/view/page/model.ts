@@ -10,7 +10,7 @@ export interface Damage { kind: string; sentence: string; input: string; offset:
 export interface Item { top: number; height: number; process: Process; lane: Lane | null; rows: number; key: string; }
 export interface Trace {
   file: string; command: string; start: string; end: string; duration: string; events: number; bytes: number; event_bytes: number;
-  by_index: boolean; undrawn: number | null; lone_ends: number | null; unended: number; folded: number; lost: number; damage: Damage[]; names: number; calls: boolean | string; changed: string | null; joined: string | null; merged: boolean; warnings: string[]; whole: string | null;
+  by_index: boolean; colors: string[]; undrawn: number | null; lone_ends: number | null; unended: number; folded: number; lost: number; damage: Damage[]; names: number; calls: boolean | string; changed: string | null; joined: string | null; merged: boolean; warnings: string[]; whole: string | null;
   viewers: { perfetto: string | null; devtools: boolean; speedscope: boolean };
   inputs: { name: string; at: number | null }[]; processes: Process[];
 }

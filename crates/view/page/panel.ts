@@ -2,6 +2,7 @@
 
 import { exact, grouped, refused, short, stamp, visible } from './format';
 import type { Around } from './around';
+import type { Causes } from './causes';
 import type { Model, Picked } from './model';
 import type { Names } from './names';
 
@@ -22,7 +23,7 @@ export class Panel {
   private timer = 0;
   private csv = '';
 
-  constructor(private readonly model: Model, private readonly names: Names, private readonly around: Around) {
+  constructor(private readonly model: Model, private readonly names: Names, private readonly around: Around, private readonly causes: Causes) {
     element('tab-event').addEventListener('click', () => this.tab('event'));
     element('tab-stats').addEventListener('click', () => this.tab('stats'));
     element('close').addEventListener('click', () => this.close());
@@ -46,7 +47,10 @@ export class Panel {
   }
 
   async picked(picked: Picked | null): Promise<void> {
-    if (!picked) return void this.around.show(null, null);
+    if (!picked) {
+      void this.causes.show(null, null);
+      return void this.around.show(null, null);
+    }
     this.tab('event');
     this.asked?.abort();
     this.asked = new AbortController();
@@ -66,7 +70,8 @@ export class Panel {
     if (lane) say(lane.kind === 'thread' ? 'Thread' : lane.kind === 'calls' ? 'Calls of' : 'Category', visible(lane.name));
     const text = make('pre', picked.place < 0 ? 'Derived from the samples of a CPU profile.' : '…');
     element('event').replaceChildren(list, text);
-    void this.around.show(picked, list);
+    // flows come before causes
+    void this.around.show(picked, list).then(() => { if (list.isConnected) void this.causes.show(picked, list); });
     element('live').textContent = `${this.names.get(picked.name) ?? ''}, ${picked.dur ? exact(picked.dur) : 'instant'}, at ${short(picked.start)}`;
     if (picked.place < 0) return;
     try {

@@ -7,34 +7,45 @@ import { COLUMNS, type Tile } from './tiles';
 const LIGHT = ['#9cc9ec', '#f4c57f', '#93d5c0', '#efe08a', '#a9b8e6', '#eeae90', '#dfb5d2', '#c6ccd4', '#bcdc9c', '#8cc4d0', '#e3c9a0', '#c7c0ee'];
 const DARK = ['#3a6f97', '#8f632b', '#2d7763', '#7b6d22', '#4a5a9c', '#954f34', '#81527a', '#59626e', '#587537', '#2a6a78', '#76603c', '#635593'];
 
-export interface Paint { colors: Uint32Array; text: string; soft: string; back: string; line: string; accent: string; shade: string; bad: string; badBack: string; styles: string[]; bars: string[]; }
+// `named` are the colours that events name, by their number; `inks` are texts on them.
+export interface Paint { colors: Uint32Array; named: Uint32Array; inks: string[]; text: string; soft: string; back: string; line: string; accent: string; shade: string; bad: string; badBack: string; styles: string[]; bars: string[]; }
 
 function number(style: string): number {
   const [r, g, b] = [1, 3, 5].map((at) => parseInt(style.slice(at, at + 2), 16));
   return ((255 << 24) | (b! << 16) | (g! << 8) | r!) >>> 0;
 }
 
-export function paint(dark: boolean): Paint {
+export function paint(dark: boolean, named: string[] = []): Paint {
   const styles = dark ? DARK : LIGHT;
   const rest = dark
     ? { text: '#eef2f6', soft: '#9aa5b1', back: '#16191d', line: '#32383f', accent: '#6cb2ff', shade: '#6cb2ff26', bad: '#ffb68a', badBack: '#3a2415' }
     : { text: '#1b1f24', soft: '#57606a', back: '#ffffff', line: '#dfe3e8', accent: '#0b62c4', shade: '#0b62c41f', bad: '#8a3b12', badBack: '#fff1e5' };
-  return { colors: Uint32Array.from(styles, number), styles: [...styles], bars: dark ? LIGHT : DARK, ...rest };
+  const inks = named.map((style) => (light(style) > 0.179 ? '#000000' : '#ffffff'));
+  return { colors: Uint32Array.from(styles, number), named: Uint32Array.from(named, number), inks, styles: [...styles], bars: dark ? LIGHT : DARK, ...rest };
+}
+
+// The relative luminance of a colour.
+function light(style: string): number {
+  const parts = [1, 3, 5].map((at) => parseInt(style.slice(at, at + 2), 16) / 255).map((own) => (own <= 0.03928 ? own / 12.92 : ((own + 0.055) / 1.055) ** 2.4));
+  return 0.2126 * parts[0]! + 0.7152 * parts[1]! + 0.0722 * parts[2]!;
 }
 
 // How well text is read on each colour: 4.5 and more is well.
-export function contrasts({ styles, text, bad, badBack }: Paint): number[] {
-  const light = (style: string): number => {
-    const parts = [1, 3, 5].map((at) => parseInt(style.slice(at, at + 2), 16) / 255).map((own) => (own <= 0.03928 ? own / 12.92 : ((own + 0.055) / 1.055) ** 2.4));
-    return 0.2126 * parts[0]! + 0.7152 * parts[1]! + 0.0722 * parts[2]!;
-  };
+export function contrasts({ styles, text, named, inks, bad, badBack }: Paint): number[] {
   const between = (a: number, b: number): number => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-  return [...styles.map((style) => between(light(style), light(text))), between(light(bad), light(badBack))];
+  const style = (color: number): string => `#${[color, color >> 8, color >> 16].map((own) => (own & 255).toString(16).padStart(2, '0')).join('')}`;
+  const onNamed = inks.map((ink, at) => between(light(ink), light(style(named[at]!))));
+  return [...styles.map((style) => between(light(style), light(text))), ...onNamed, between(light(bad), light(badBack))];
 }
 
 // Which colour a name has: the same wherever it stands.
 export function colorOf(name: number): number {
   return Math.imul(name + 1, 2654435761) >>> 8;
+}
+
+// Which of the named colours flags have; -1 is none.
+export function namedOf(flags: number): number {
+  return (flags >> 3) - 1;
 }
 
 // What of a row is seen: pixels of one line each, 0 where there is nothing.
@@ -53,7 +64,7 @@ function alphaOf(pixel: number): number {
 
 // Draws a tile between two times. What is narrower than a pixel adds to it; of what is wide the last pixel stays free, so that
 // neighbours are told apart.
-export function draw(tile: Tile, lines: Lines, map: Mapping, [least, most]: [number, number], colors: Uint32Array): void {
+export function draw(tile: Tile, lines: Lines, map: Mapping, [least, most]: [number, number], { colors, named }: Pick<Paint, 'colors' | 'named'>): void {
   const { pixels, width, rows } = lines;
   const { from, perPixel } = map;
   const [left, right] = [Math.max(0, Math.floor((least - from) / perPixel)), Math.min(width, Math.ceil((most - from) / perPixel))];
@@ -78,7 +89,7 @@ export function draw(tile: Tile, lines: Lines, map: Mapping, [least, most]: [num
     const x0 = (start - from) / perPixel;
     const x1 = x0 + tile.dur[at]! / perPixel;
     if (x1 < left || x0 >= right) continue;
-    const color = colors[colorOf(tile.name[at]!) % colors.length]!;
+    const color = named[namedOf(tile.flags[at]!)] ?? colors[colorOf(tile.name[at]!) % colors.length]!;
     const begin = Math.max(left, Math.floor(x0));
     let end = Math.min(right, Math.ceil(x1));
     if (x1 - x0 < 1.5) {

@@ -42,6 +42,7 @@
 //! | `model` | lanes, rows and names of a trace or of a window |
 //! | `indexed` | traces shown by their index; search by name |
 //! | `tile` | answers for drawing: tiles, statistics, ancestors and arrows |
+//! | `causes` | initiators and stacks of events, from a second pass |
 //! | `slices` | slices as downloads, and the memory lent to background work |
 //! | `ask` | requests, replies, DevTools and other viewers |
 //! | `site`, `server` | routes; sockets and slow clients |
@@ -49,6 +50,7 @@
 
 mod ask;
 mod build;
+mod causes;
 mod indexed;
 mod model;
 mod server;

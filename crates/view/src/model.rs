@@ -10,7 +10,7 @@ use crate::tracks::record::NO_PLACE;
 use crate::tracks::{DrawnRow, Grid, Tracks};
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
-use tracemill_index::drawing::LaneKind;
+use tracemill_index::drawing::{COLORS, LaneKind};
 use tracemill_join::input_set::InputSet;
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::Error;
@@ -168,6 +168,7 @@ impl Model {
             "inputs": self.inputs_json(),
             "names": self.names.len(),
             "by_index": self.bins.is_some(),
+            "colors": COLORS.iter().map(|color| format!("#{:06x}", color.rgb)).collect::<Vec<_>>(),
             "on_disk": self.tracks.spilled() + self.flows.spilled(),
             "processes": self.processes.iter().map(|process| self.process_json(process)).collect::<Vec<_>>(),
         })

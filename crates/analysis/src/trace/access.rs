@@ -126,6 +126,18 @@ impl Trace {
         self.causes.get(at).filter(|event| event.number == number)
     }
 
+    /// Returns an event that may cause others by its offset in the address space of the inputs.
+    /// Cost: a binary search.
+    pub fn cause_event_at(&self, offset: u64) -> Option<CauseEvent> {
+        let at = self.causes.partition_point(|event| event.offset < offset);
+        self.causes.get(at).filter(|event| event.offset == offset)
+    }
+
+    /// Returns the pid and tid of an event as written, or as a merge of the inputs renames them.
+    pub fn ids_of(&self, event: &CauseEvent) -> (&[u8], &[u8]) {
+        ids_of(self.names.bytes_of(event.thread))
+    }
+
     /// Returns the start of an event in milliseconds on the trace's clock.
     pub fn start_of(&self, event: &CauseEvent) -> f64 {
         self.clock.ms_of(event.ts)
@@ -133,7 +145,7 @@ impl Trace {
 
     /// Returns the number of the thread of an event, unless no table has the thread.
     pub fn thread_of(&self, event: &CauseEvent) -> Option<usize> {
-        let (pid, tid) = ids_of(self.names.bytes_of(event.thread));
+        let (pid, tid) = self.ids_of(event);
         let is_it = |thread: &Thread| *thread.pid == *pid && *thread.tid == *tid;
         self.threads.iter().position(is_it)
     }

@@ -85,6 +85,9 @@ pub(super) fn run(args: &ViewArgs, messages: &Messages) -> Result<Exit, Failure>
     if let Err(error) = site.read_calls() {
         messages.warning(&format!("no calls of CPU profiles are shown: {error}"));
     }
+    if let Err(error) = site.read_causes() {
+        messages.warning(&format!("no causes of events are shown: {error}"));
+    }
     match server.join() {
         Ok(Ok(())) => Ok(Exit::finished(lost)),
         Ok(Err(error)) => Err(system("the server", error)),

@@ -92,7 +92,13 @@ impl PartDrawn {
                 let dur = end.saturating_sub(start);
                 self.add(thread, start, dur, place, name);
             }
-            Shape::Moment(LaneKind::Thread) => self.add(thread, start, 0, place, name),
+            Shape::Moment(LaneKind::Thread) => {
+                let PartDrawn { labels, bins, .. } = self;
+                labels.page_samples(event, |lane, value| {
+                    bins.add(lane | OTHER, start, Bin::of_sample(value, place));
+                });
+                self.add(thread, start, 0, place, name);
+            }
             Shape::Moment(kind) => {
                 let lane = self.labels.lane(event, kind);
                 self.add(lane | OTHER, start, 0, place, name);

@@ -2,12 +2,13 @@
 //! later.
 
 use super::span::{IndexedSpan, SummedPlace};
+use crate::drawing::{color_of, is_page_counters};
 use crate::format::spans;
 use std::cmp::Ordering;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use tracemill_tokenizer::{Event, Nanos, Tier, Validator};
-use tracemill_trace::event::{PairEvent, Phase};
+use tracemill_trace::event::{PairEvent, PairKind, PairStep, Phase};
 use tracemill_trace::order::{Keyed, Order};
 use tracemill_trace::record;
 use tracemill_trace::store::entry::{Entry, rank};
@@ -26,6 +27,8 @@ record! {
         /// text.
         pub(super) track: u32,
         pub(super) name: u32,
+        /// Flags of a slice that the event begins, see [`IndexedSpan`].
+        pub(super) flags: u8,
     }
 }
 
@@ -106,20 +109,30 @@ impl LastingEvents {
             return;
         }
         match phase {
-            Phase::Complete => self.complete(ts, end, known),
+            Phase::Complete => self.complete(event, ts, end, known),
             Phase::Part(kind, step) => {
                 let place = Place::new(known.place, len, rank(ts, dur));
                 let entry = Entry { time: ts.floor, place };
                 let part = PairEvent::new(event, entry, kind, step);
                 let PlacedEvent { thread, sum, track, name, .. } = *known;
-                self.parts.push(LastingEvent { part, thread, sum, track, name });
+                let color = if step == PairStep::Begin { color_of(event) } else { 0 };
+                let flags = spans::colored(color);
+                self.parts.push(LastingEvent { part, thread, sum, track, name, flags });
+            }
+            Phase::Instant if is_page_counters(event) => {
+                let entry =
+                    Entry { time: ts.floor, place: Place::new(known.place, len, rank(ts, dur)) };
+                let part = PairEvent::new(event, entry, PairKind::Counter, PairStep::Middle);
+                let PlacedEvent { thread, sum, track, name, .. } = *known;
+                let flags = spans::PAGE;
+                self.parts.push(LastingEvent { part, thread, sum, track, name, flags });
             }
             Phase::Metadata | Phase::Instant => {}
         }
     }
 
     #[inline]
-    fn complete(&mut self, ts: Nanos, end: i64, known: &PlacedEvent) {
+    fn complete(&mut self, event: &Event<'_>, ts: Nanos, end: i64, known: &PlacedEvent) {
         let span = IndexedSpan {
             kind: spans::COMPLETE,
             flags: 0,
@@ -132,7 +145,8 @@ impl LastingEvents {
             last: SummedPlace { place: known.place, sum: known.sum },
         };
         if span.level() > self.floor.load(Relaxed) {
-            self.complete.push(span);
+            let flags = spans::colored(color_of(event));
+            self.complete.push(IndexedSpan { flags, ..span });
         }
     }
 }

@@ -161,6 +161,8 @@ struct SpanWalk<'a> {
     open: Begins<LastingEvent>,
     flow: Option<Chain>,
     counter: Option<LastingEvent>,
+    /// The last event with counters of a page.
+    page: Option<LastingEvent>,
     has_crossings: bool,
     has_strangers: bool,
 }
@@ -174,6 +176,7 @@ impl<'a> SpanWalk<'a> {
             open: Begins::default(),
             flow: None,
             counter: None,
+            page: None,
             has_crossings: false,
             has_strangers: false,
         }
@@ -189,12 +192,16 @@ impl<'a> SpanWalk<'a> {
             return Ok(());
         }
         match (part.kind, part.step) {
-            (PairKind::Counter, _) => match self.counter.replace(*lasting_event) {
-                Some(before) => {
-                    self.to.push(IndexedSpan { end: part.entry.time, ..begun(&before) })
+            (PairKind::Counter, _) => {
+                let is_page = lasting_event.flags & spans::PAGE != 0;
+                let last = if is_page { &mut self.page } else { &mut self.counter };
+                match last.replace(*lasting_event) {
+                    Some(before) => {
+                        self.to.push(IndexedSpan { end: part.entry.time, ..begun(&before) })
+                    }
+                    None => Ok(()),
                 }
-                None => Ok(()),
-            },
+            }
             (PairKind::Flow, PairStep::Begin) => {
                 self.end_flow()?;
                 self.flow = Some(Chain { begin: *lasting_event, last: *lasting_event, steps: 1 });
@@ -238,8 +245,9 @@ impl<'a> SpanWalk<'a> {
     fn end_key(&mut self) -> Result<(), Error> {
         self.end_flow()?;
         let open = std::mem::take(&mut self.open);
-        for begin in open.values().chain(self.counter.take()) {
-            self.to.push(IndexedSpan { flags: spans::OPEN, ..begun(&begin) })?;
+        for begin in open.values().chain(self.counter.take()).chain(self.page.take()) {
+            let span = begun(&begin);
+            self.to.push(IndexedSpan { flags: span.flags | spans::OPEN, ..span })?;
         }
         Ok(())
     }
@@ -247,13 +255,13 @@ impl<'a> SpanWalk<'a> {
 
 /// Returns the slice that an event begins, without an end.
 fn begun(lasting_event: &LastingEvent) -> IndexedSpan {
-    let LastingEvent { part, thread, track, name, .. } = *lasting_event;
+    let LastingEvent { part, thread, track, name, flags, .. } = *lasting_event;
     // kinds have the same order as in `spans`, after `COMPLETE`
     let (kind, begin) = (part.kind as u8 + spans::PAIR, lasting_event.place());
     // slices of all other kinds are on the track of their thread
     let track = if matches!(kind, spans::ASYNC | spans::LEGACY) { track } else { 0 };
     let start = part.entry.time;
-    IndexedSpan { kind, flags: 0, thread, track, name, start, end: i64::MAX, begin, last: begin }
+    IndexedSpan { kind, flags, thread, track, name, start, end: i64::MAX, begin, last: begin }
 }
 
 fn between(begin: &LastingEvent, last: &LastingEvent) -> IndexedSpan {

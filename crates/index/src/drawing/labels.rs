@@ -2,12 +2,20 @@
 
 use super::lanes::{LaneKind, LaneTable};
 use super::text::{NAME_MOST, cut};
-use tracemill_tokenizer::{Event, Field, members, number_text, parse};
+use tracemill_tokenizer::{Event, Field, members, number_text, parse, string_is};
 use tracemill_trace::event::names::Names;
-use tracemill_trace::json::content;
+use tracemill_trace::json::{content, member};
 
 /// Maximum number of series drawn per counter.
 const SERIES_MOST: usize = 16;
+
+/// Members of `args.data` of Chrome's `UpdateCounters`, with the names of their tracks.
+const PAGE_COUNTERS: [(&[u8], &[u8]); 4] = [
+    (b"jsHeapSizeUsed", b"JS heap\xFF\"value\""),
+    (b"nodes", b"DOM nodes\xFF\"value\""),
+    (b"jsEventListeners", b"Listeners\xFF\"value\""),
+    (b"documents", b"Documents\xFF\"value\""),
+];
 
 /// The shape that an event is drawn as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +55,12 @@ impl Shape {
     }
 }
 
+/// Returns whether an instant event is Chrome's `UpdateCounters`, which has counters of a page.
+#[inline]
+pub fn is_page_counters(event: &Event<'_>) -> bool {
+    event.field(Field::Name) == Some(b"\"UpdateCounters\"")
+}
+
 /// Tracks and names of some events, numbered in order of appearance.
 #[derive(Default)]
 pub struct Labels {
@@ -82,6 +96,29 @@ impl Labels {
             _ => event.field(Field::Tid).unwrap_or_default(),
         };
         self.lanes.number(kind, pid, track)
+    }
+
+    /// Passes track and value of each counter of a page to `visit`, if the event is Chrome's
+    /// `UpdateCounters`.
+    #[inline]
+    pub fn page_samples(&mut self, event: &Event<'_>, mut visit: impl FnMut(u32, f64)) {
+        if !is_page_counters(event) {
+            return;
+        }
+        let args = event.field(Field::Args).unwrap_or_default();
+        let Some(data) = member(args, b"data").filter(|data| data.first() == Some(&b'{')) else {
+            return;
+        };
+        let pid = event.field(Field::Pid).unwrap_or_default();
+        for (key, value) in members(data) {
+            let Some((_, track)) = PAGE_COUNTERS.iter().find(|(known, _)| string_is(key, known))
+            else {
+                continue;
+            };
+            if let Some(value) = number_text(value, &mut self.scratch).and_then(parse::<f64>) {
+                visit(self.lanes.number(LaneKind::Counter, pid, track), value);
+            }
+        }
     }
 
     /// Passes track and value of each series of a counter to `visit`. Returns false if the event's

@@ -6,15 +6,18 @@
 //! | B, E | begin and end of a slice on its thread |
 //! | b, e, S, F | begin and end of an operation, on the track of its category |
 //! | C | a sample of each series of the counter |
+//! | I named `UpdateCounters`, by Chrome | also a sample of each counter of a page |
 //! | s, t, f | steps of flows |
 //! | all others | nothing |
 
+mod color;
 mod labels;
 mod lanes;
 mod seen;
 mod text;
 
-pub use labels::{Labels, Shape};
+pub use color::{COLORS, ReservedColor, color_of};
+pub use labels::{Labels, Shape, is_page_counters};
 pub use lanes::{LaneKey, LaneKind, LaneTable};
 pub use seen::{Seen, SeenPart, SeenSoFar};
 pub use text::{NAME_MOST, cut};

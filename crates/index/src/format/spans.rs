@@ -10,9 +10,23 @@ pub const ASYNC: u8 = 2;
 pub const LEGACY: u8 = 3;
 /// A flow: from its begin (s) to its last step (t, f) before the next begin.
 pub const FLOW: u8 = 4;
-/// A counter's value (C), until the next value. Its event is both begin and end.
+/// A counter's value (C, or with [`PAGE`] `UpdateCounters`), until the next value. Its event is both
+/// begin and end.
 pub const COUNTER: u8 = 5;
 /// Flag: the slice has no end.
 pub const OPEN: u8 = 1;
 /// Flag: there are unlisted steps between begin and end.
 pub const STEPS: u8 = 2;
+/// Flag: the values are those of the counters of a page, in an instant event.
+pub const PAGE: u8 = 4;
+
+/// Returns the flags of a slice whose begin event has a colour, by the colour's number. The number
+/// is in the upper five bits.
+pub const fn colored(color: u8) -> u8 {
+    color << 3
+}
+
+/// Returns the number of the colour in flags; 0 if there is none.
+pub const fn color(flags: u8) -> u8 {
+    flags >> 3
+}

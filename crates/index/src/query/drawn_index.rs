@@ -55,6 +55,8 @@ pub struct DrawnSpan {
     pub place: u64,
     /// Offset of the end event, or of the begin event if there is no end event.
     pub last: u64,
+    /// Number of the colour, see [`COLORS`](crate::drawing::COLORS); 0 if there is none.
+    pub color: u8,
 }
 
 /// The sums over the slices of a track that begin in a time interval and are at most as long as the
@@ -310,6 +312,7 @@ impl DrawnIndex {
                     dur: (!is_open).then(|| row.end.saturating_sub(row.start)),
                     place: row.begin.place,
                     last: row.last.place,
+                    color: spans::color(row.flags),
                 };
                 if visited.is_ok() {
                     visited = visit(span);

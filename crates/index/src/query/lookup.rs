@@ -140,7 +140,8 @@ impl<'i, 'b> Lookup<'i, 'b> {
         let (mut events, mut is_known) = (Vec::new(), true);
         let clips = edges == Edges::Clip;
         self.each_span(seen, |&SpanRow { kind, flags, end, begin, last, .. }| {
-            if kind == spans::COUNTER && !clips {
+            // counters of pages are drawn, but need no events in a slice
+            if kind == spans::COUNTER && (!clips || flags & spans::PAGE != 0) {
                 return;
             }
             is_known &= kind != spans::FLOW || flags & spans::STEPS == 0 || clips;

@@ -1,8 +1,9 @@
 //! Which request made another one start (DevTools: `Initiators.getNetworkInitiator`).
 
 use crate::web::network::{Request, requests};
+use std::sync::OnceLock;
 use tracemill_analysis::Trace;
-use tracemill_causes::{Cause, Causes, StackId};
+use tracemill_causes::{Cause, Causes, EventId, Level, StackId};
 use tracemill_trace::spill::hash::HashMap;
 
 /// Returns the requests of a trace in the order of their first events, each with the position of
@@ -13,6 +14,54 @@ pub fn initiated_requests(trace: &Trace, causes: &Causes) -> Vec<(Request, Optio
     let requests = requests(trace);
     let initiated = initiated(trace, causes, &requests);
     requests.into_iter().zip(initiated.into_iter().map(|found| found.initiator)).collect()
+}
+
+/// Maximum number of causes in a chain, as in DevTools.
+const CHAIN: usize = 10;
+/// Maximum number of levels of a stack.
+const LEVELS: usize = 100;
+
+/// The causes and effects of an event, as DevTools shows them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reasons {
+    /// The initiator, its initiator, and so on.
+    pub causes: Vec<EventId>,
+    /// Events that the event started.
+    pub started: Vec<EventId>,
+    /// Calls around the event, and those of the tasks that scheduled them.
+    pub stack: Vec<Level>,
+}
+
+/// Finds the causes and effects of single events.
+#[derive(Default)]
+pub struct ReasonFinder {
+    /// The request that made another one start, by the number of the event that sends the latter.
+    requests: OnceLock<HashMap<u64, EventId>>,
+}
+
+impl ReasonFinder {
+    /// Returns the causes and effects of an event. `causes` must always be those of `trace`.
+    ///
+    /// Cost: a pass over the stacks; for the first event that sends a request, two.
+    pub fn find(&self, event: EventId, trace: &Trace, causes: &Causes) -> Reasons {
+        let Causes { initiators, stacks } = causes;
+        let mut chain = initiators.chain(event, CHAIN);
+        if let Some(sent) = event.number().filter(|_| event.name(trace) == "ResourceSendRequest") {
+            let requests = self.requests.get_or_init(|| initiators_of_requests(trace, causes));
+            chain.splice(0..0, requests.get(&sent).copied());
+        }
+        let stack = stacks.levels(stacks.of(event), trace, LEVELS);
+        Reasons { causes: chain, started: initiators.started_by(event).collect(), stack }
+    }
+}
+
+fn initiators_of_requests(trace: &Trace, causes: &Causes) -> HashMap<u64, EventId> {
+    let requests = initiated_requests(trace, causes);
+    let of = |(request, initiator): &(Request, Option<usize>)| {
+        let initiator = EventId::of_key(trace, &requests[(*initiator)?].0.key)?;
+        Some((request.sent, initiator))
+    };
+    requests.iter().filter_map(of).collect()
 }
 
 /// The initiator of a request.

@@ -103,7 +103,7 @@ test('tiles are read where they lie', () => {
 });
 
 test('pixels are where intervals are', () => {
-  const colors = paint(false).colors;
+  const colors = paint(false);
   for (let seed = 0; seed < 60; seed += 1) {
     const below = random(seed + 7);
     const [rows, width] = [3, 200];
@@ -134,6 +134,20 @@ test('pixels are where intervals are', () => {
     const found = hit(read, span.row, span.start + span.dur / 2, 0.01);
     assert.ok(found >= 0 && read.start[found] <= span.start + span.dur / 2);
   }
+});
+
+test('intervals have the colours that they name', () => {
+  const colors = paint(false, ['#b40000', '#ffff77']);
+  const pixel = (flags) => {
+    const [read] = parse(tile([{ start: 0, dur: 90, place: 0, name: 5, row: 0, flags }], []), 0, 1);
+    const pixels = new Uint32Array(100);
+    draw(read, { pixels, width: 100, rows: 1 }, { from: 0, perPixel: 1 }, [0, COLUMNS], colors);
+    return pixels[50];
+  };
+  assert.deepEqual([pixel(8), pixel(17), colors.inks], [0xff0000b4, 0xff77ffff, ['#ffffff', '#000000']]);
+  assert.ok(colors.colors.includes(pixel(0)) && pixel(4) === pixel(0));
+  const grey = Array.from({ length: 256 }, (_, level) => `#${level.toString(16).padStart(2, '0').repeat(3)}`);
+  assert.ok(Math.min(...contrasts(paint(true, grey))) >= 4.5);
 });
 
 test('texts are read on every colour, in both schemes', () => {

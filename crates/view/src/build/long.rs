@@ -2,7 +2,7 @@
 //! async operations must be sorted.
 
 use crate::build::{SPANS, Take, sorter};
-use crate::tracks::record::{OPEN, Span, Timed};
+use crate::tracks::record::{OPEN, Span, Timed, colored};
 use tracemill_index::drawing::{LaneKey, LaneKind};
 use tracemill_index::{DrawnIndex, DrawnSpan};
 use tracemill_join::config::Config;
@@ -70,8 +70,8 @@ pub(crate) fn end_of(span: &DrawnSpan, bounds: Bounds) -> i64 {
 }
 
 pub(crate) fn timed(span: &DrawnSpan, unnamed: u32, bounds: Bounds) -> Timed {
-    let &DrawnSpan { lane, name, start, place, dur, .. } = span;
-    let flags = if dur.is_none() { OPEN } else { 0 };
+    let &DrawnSpan { lane, name, start, place, dur, color, .. } = span;
+    let flags = colored(color) | if dur.is_none() { OPEN } else { 0 };
     let dur = end_of(span, bounds).saturating_sub(start).max(0);
     Timed(lane, Span { start, dur, place, name: name.unwrap_or(unnamed), row: 0, flags })
 }

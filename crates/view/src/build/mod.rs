@@ -20,7 +20,7 @@ use crate::tracks::joined::{InputNotes, Joined};
 use crate::tracks::lane::{Lane, LaneInfo, processes};
 use crate::tracks::names::SharedNames;
 use crate::tracks::notes::Notes;
-use crate::tracks::record::{Mark, NO_PLACE, OPEN, Span, Timed};
+use crate::tracks::record::{Mark, NO_PLACE, OPEN, Span, Timed, colored};
 use std::sync::Arc;
 use tracemill_analysis::{Entries, ReadRules, TableRules, Trace, View};
 use tracemill_index::drawing::{LaneKey, LaneKind, LaneTable, NAME_MOST};
@@ -237,7 +237,8 @@ impl All {
 }
 
 fn interval(begin: &Mark, dur: i64, flags: u16) -> Timed {
-    let Mark { ts, place, name, lane, .. } = *begin;
+    let Mark { ts, place, name, lane, color, .. } = *begin;
+    let flags = flags | colored(color);
     Timed(lane, Span { start: ts, dur, place, name, row: 0, flags })
 }
 

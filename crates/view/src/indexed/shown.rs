@@ -15,6 +15,7 @@ use crate::indexed::Indexed;
 use crate::model::Model;
 use crate::tile::around::{EventAt, around, event_at};
 use crate::tile::stats::{self, SearchStart};
+use crate::tracks::flows::InLane;
 use serde_json::Value;
 use std::sync::Arc;
 use tracemill_index::drawing::Seen;
@@ -121,11 +122,26 @@ impl Shown {
         }
     }
 
+    /// Returns the drawn event at a position, with the model of a window that contains its start.
+    pub(crate) fn event_at(
+        &self,
+        at: EventAt,
+        cancel: &Cancel,
+    ) -> Result<Option<(Arc<Model>, InLane)>, Error> {
+        let model = self.window(TimeSpan::new(at.start, at.start.saturating_add(1)), cancel)?;
+        let is_moved = matches!(self, Shown::Indexed(_));
+        let event = event_at(&model, at).filter(|event| is_moved || event.1.row == at.row);
+        Ok(event.map(|event| (model, event)))
+    }
+
     pub(crate) fn around(&self, at: EventAt, cancel: &Cancel) -> Result<Option<Value>, Error> {
         match self {
-            Shown::Whole(model) => {
-                let event = event_at(model, at).filter(|event| event.1.row == at.row);
-                Ok(event.and_then(|event| around(model, event, |point| model.bound(point))))
+            Shown::Whole(_) => {
+                let found = self.event_at(at, cancel)?;
+                let bound = |(model, event): (Arc<Model>, _)| {
+                    around(&model, event, |point| model.bound(point))
+                };
+                Ok(found.and_then(bound))
             }
             Shown::Indexed(index) => index.around(at, cancel),
         }

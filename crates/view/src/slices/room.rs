@@ -10,6 +10,8 @@ struct RoomState {
     /// Cancels the background work that runs now, if any.
     spare: Option<Cancel>,
     is_closed: bool,
+    /// Whether a request needs causes.
+    needs_causes: bool,
 }
 
 /// Grants the memory to slices or to background work.
@@ -67,6 +69,17 @@ impl Room {
                 return Some(done);
             }
         }
+    }
+
+    /// Reports that a request needs causes.
+    pub(crate) fn need_causes(&self) {
+        self.state().needs_causes = true;
+        self.changed.notify_all();
+    }
+
+    /// Waits until a request needs causes, or [`Room::close`] is called.
+    pub(crate) fn wait_for_need(&self) {
+        drop(self.until(|state| state.needs_causes || state.is_closed));
     }
 
     /// Cancels background work, and prevents that any starts.

@@ -19,7 +19,7 @@ pub(crate) struct EventAt {
 impl Model {
     /// Returns the event of a row that contains a time. If several events of the row begin at that
     /// time, returns the first one.
-    fn at(&self, lane: &Lane, row: u16, time: i64) -> Option<Span> {
+    pub(crate) fn at(&self, lane: &Lane, row: u16, time: i64) -> Option<Span> {
         let track = lane.tracks.iter().find(|track| track.row == row)?;
         let rows = self.rows_of(lane);
         let mut spans = rows.of(rows.within(track, false, time, time.saturating_add(1)));
@@ -85,7 +85,8 @@ pub(crate) fn around(
     Some(json!({ "above": above, "arrows": arrows }))
 }
 
-fn event(model: &Model, InLane(lane, span): InLane) -> Value {
+/// Returns a drawn event as JSON.
+pub(crate) fn event(model: &Model, InLane(lane, span): InLane) -> Value {
     json!({
         "lane": lane, "start": model.since_start(span.start), "dur": span.dur, "row": span.row,
         "place": if span.place == NO_PLACE { -1.0 } else { span.place as f64 },

@@ -12,7 +12,8 @@
 //!
 //! Times are nanoseconds since the trace start, exact up to 104 days. `place` is the offset for
 //! [`api/event`](crate), or -1. In `flags`, 1 marks an open slice, and 4 an interval in a row of
-//! overlapping intervals.
+//! overlapping intervals. The upper five bits are the number of a colour in `colors` of `api/trace`,
+//! from 1, or 0.
 //!
 //! A column combines `count` intervals shorter than two pixels that begin in that pixel column. Its
 //! name is that of the longest of them. `busy` is the part of the column that they cover, in

@@ -3,7 +3,7 @@
 //!
 //! | shape | becomes |
 //! |---|---|
-//! | complete, instant | an interval; an instant |
+//! | complete, instant | an interval; an instant; `UpdateCounters` also samples |
 //! | begin, end | marks of the thread, or of the async operation |
 //! | samples | one sample per series of the counter |
 //! | flow, and X with `bind_id` | points of flows, drawn as arrows |
@@ -12,10 +12,10 @@
 
 use crate::tracks::flows::NEXT;
 use crate::tracks::notes::Notes;
-use crate::tracks::record::{Mark, Span, Timed};
+use crate::tracks::record::{Mark, Span, Timed, colored};
 use foldhash::fast::FixedState;
 use std::hash::BuildHasher;
-use tracemill_index::drawing::{Labels, LaneKind, Shape, end_at};
+use tracemill_index::drawing::{Labels, LaneKind, Shape, color_of, end_at};
 use tracemill_tokenizer::{Event, Field, canonical, number_text};
 use tracemill_trace::event::pairing::is_named;
 use tracemill_trace::json::{content, member};
@@ -73,7 +73,8 @@ impl Found {
             _ => (u64::from(lane), if is_named(event) { hash_of_name(event) } else { 0 }),
         };
         let (name, phase) = (self.labels.name(event), event.phase());
-        self.marks.push(Mark { group, ts, place, pair, lane, name, phase });
+        let color = if matches!(phase, b'B' | b'b' | b'S') { color_of(event) } else { 0 };
+        self.marks.push(Mark { group, ts, place, pair, lane, name, phase, color });
     }
 
     /// Adds a point of a flow, from an event `s`, `t` or `f`. The flow is identified by category,
@@ -83,7 +84,7 @@ impl Found {
         let group = operation(event).unwrap_or_else(|| hash(hash_of_name(event)) | 1 << 63);
         let (phase, in_it) = (event.phase(), member(event.bytes, b"bp") == Some(b"\"e\""));
         let name = if phase != b'f' || in_it { 0 } else { NEXT };
-        self.flows.push(Mark { group, ts, place, pair: 0, lane, name, phase });
+        self.flows.push(Mark { group, ts, place, pair: 0, lane, name, phase, color: 0 });
     }
 
     /// Adds a point of a flow, from an event with `bind_id`.
@@ -97,19 +98,27 @@ impl Found {
             (false, false) => return,
         };
         let group = hash((b"bind_id", id_of(id))) | 1 << 63;
-        self.flows.push(Mark { group, ts, place, pair: 0, lane, name: NEXT, phase });
+        self.flows.push(Mark { group, ts, place, pair: 0, lane, name: NEXT, phase, color: 0 });
     }
 
     fn span(&mut self, lane: u32, event: &Event<'_>, start: i64, end: i64, place: u64) {
         let (name, dur) = (self.labels.name(event), end.saturating_sub(start));
-        self.spans.push(Timed(lane, Span { start, dur, place, name, row: 0, flags: 0 }));
+        let flags = colored(color_of(event));
+        self.spans.push(Timed(lane, Span { start, dur, place, name, row: 0, flags }));
+    }
+
+    /// Adds a sample to each counter of a page.
+    fn page_counters(&mut self, event: &Event<'_>, start: i64, place: u64) {
+        let Found { labels, spans, .. } = self;
+        labels.page_samples(event, |lane, value| {
+            spans.push(Timed(lane, Span::of_sample(start, value, place)));
+        });
     }
 
     fn counter(&mut self, event: &Event<'_>, start: i64, place: u64) {
         let Found { labels, spans, undrawn, .. } = self;
         let has_any = labels.samples(event, |lane, value| {
-            let dur = value.to_bits() as i64;
-            spans.push(Timed(lane, Span { start, dur, place, name: 0, row: 0, flags: 0 }));
+            spans.push(Timed(lane, Span::of_sample(start, value, place)));
         });
         *undrawn += u64::from(!has_any);
     }
@@ -194,6 +203,7 @@ impl Found {
             Shape::Moment(kind) => {
                 let lane = self.labels.lane(event, kind);
                 self.span(lane, event, at, at, offset);
+                self.page_counters(event, at, offset);
             }
             Shape::Begin(kind) | Shape::End(kind) => self.mark(event, at, offset, kind),
             Shape::Flow => self.flow(event, at, offset),

@@ -69,6 +69,13 @@ impl LaneInfo {
     }
 }
 
+impl LaneInfo {
+    /// Returns the thread id, the category of async operations, or name and series of a counter.
+    pub(crate) fn track(&self) -> &[u8] {
+        &self.track
+    }
+}
+
 impl Lane {
     pub(crate) fn new(info: Arc<LaneInfo>) -> Self {
         Lane { info, tracks: Vec::new(), events: 0, busy: 0, first: i64::MAX, last: i64::MIN }

@@ -12,6 +12,11 @@ pub(crate) const OPEN: u16 = 1;
 /// Flag of an interval in a row for intervals that overlap others without nesting.
 pub(crate) const OVERFLOW: u16 = 4;
 
+/// Returns the flags of an interval with a colour. The number of the colour follows three flags.
+pub(crate) fn colored(color: u8) -> u16 {
+    u16::from(color) << 3
+}
+
 record! {
     /// The begin or end event of an interval, before the two events are paired. Also a point of a
     /// flow.
@@ -29,6 +34,8 @@ record! {
         pub(crate) lane: u32,
         pub(crate) name: u32,
         pub(crate) phase: u8,
+        /// Number of the colour of a begin event; 0 if there is none.
+        pub(crate) color: u8,
     }
 }
 
@@ -48,6 +55,11 @@ record! {
 }
 
 impl Span {
+    /// Creates a sample of a counter.
+    pub(crate) fn of_sample(start: i64, value: f64, place: u64) -> Self {
+        Span { start, dur: value.to_bits() as i64, place, name: 0, row: 0, flags: 0 }
+    }
+
     pub(crate) fn end(&self) -> i64 {
         self.start.saturating_add(self.dur)
     }

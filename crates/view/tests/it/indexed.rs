@@ -48,7 +48,8 @@ fn shown(opened: &Opened, route: &str) -> BTreeMap<String, Vec<Shown>> {
         let mut spans: Vec<Shown> = spans
             .map(|(span, flags)| {
                 let name = names.get(span.2 as usize).cloned().unwrap_or_default();
-                (span.0.to_bits(), span.1.to_bits(), name, flags & 1)
+                // in another window an event may be in a row of overlapping events
+                (span.0.to_bits(), span.1.to_bits(), name, flags & !4)
             })
             .collect();
         spans.sort_unstable();
@@ -69,7 +70,13 @@ pub(crate) fn mixed(rng: &mut Rng) -> String {
         let most = if rng.chance(5) { range / 3 } else { range / 2000 };
         let end = at + rng.below(most + 2);
         let (ts, fine) = (at, rng.below(1000));
-        let head = format!(r#""name":"n{name}","pid":{pid},"tid":{tid},"ts":{ts}.{fine:03}"#);
+        let color = if rng.chance(20) {
+            rng.pick(&[r#""cname":"good","#, r#""cname":"olive","#])
+        } else {
+            ""
+        };
+        let head =
+            format!(r#"{color}"name":"n{name}","pid":{pid},"tid":{tid},"ts":{ts}.{fine:03}"#);
         let late = |ph: &str, rest: &str| {
             format!(
                 r#"{{"ph":"{ph}","name":"n{name}","pid":{pid},"tid":{tid},"ts":{end}.{fine:03}{rest}}}"#
@@ -100,6 +107,10 @@ pub(crate) fn mixed(rng: &mut Rng) -> String {
             9 => lines.push(format!(
                 r#"{{"ph":"C",{head},"args":{{"a":{},"b":{}}}}}"#,
                 rng.below(99),
+                rng.below(9)
+            )),
+            10 if rng.chance(30) => lines.push(format!(
+                r#"{{"ph":"I","name":"UpdateCounters","pid":{pid},"tid":{tid},"ts":{ts}.{fine:03},"args":{{"data":{{"nodes":{name},"documents":{}}}}}}}"#,
                 rng.below(9)
             )),
             10 => lines.push(format!(r#"{{"ph":"i","s":"t",{head}}}"#)),

@@ -105,6 +105,7 @@ fn every_request_gets_a_reply() {
         "api/stats?from=0&to=9&lanes=1,2",
         "api/event?place=9&most=5",
         "api/around?lane=3&row=0&start=0",
+        "api/causes?lane=3&row=0&start=0",
         "api/overview?px=64",
         "api/size?from=0&to=1",
         "slice.json?from=0&to=9&edges=drop&for=perfetto",

@@ -15,6 +15,7 @@ pub(crate) struct Lane {
     is_exact: bool,
     pub(crate) state: u8,
     pub(crate) spans: Vec<(f64, f64, u32, u16)>,
+    pub(crate) places: Vec<f64>,
     pub(crate) flags: Vec<u8>,
     pub(crate) columns: Vec<(u32, u32, u16, u8)>,
 }
@@ -41,7 +42,7 @@ pub(crate) fn parse(bytes: &[u8]) -> BTreeMap<u32, Lane> {
         let (n, m) = (reader.word() as usize, reader.word() as usize);
         let (start, dur) =
             (reader.array(n, f64::from_le_bytes), reader.array(n, f64::from_le_bytes));
-        let _places = reader.array(n, f64::from_le_bytes);
+        let places = reader.array(n, f64::from_le_bytes);
         let (name, row) =
             (reader.array(n, u32::from_le_bytes), reader.array(n, u16::from_le_bytes));
         let flags = reader.array(n, |[byte]: [u8; 1]| byte);
@@ -53,10 +54,56 @@ pub(crate) fn parse(bytes: &[u8]) -> BTreeMap<u32, Lane> {
         let spans = (0..n).map(|at| (start[at], dur[at], name[at], row[at])).collect();
         let columns = (0..m).map(|at| (column[at], count[at], rows[at], busy[at])).collect();
         let (is_exact, state) = (state & 255 == 0, state as u8);
-        lanes.insert(id, Lane { is_exact, state, spans, flags, columns });
+        lanes.insert(id, Lane { is_exact, state, spans, places, flags, columns });
     }
     assert_eq!(reader.1, bytes.len());
     lanes
+}
+
+#[test]
+fn counters_of_pages_and_named_colours_are_drawn() {
+    let counters = |ts: u64, values: &str| {
+        format!(
+            r#"{{"ph":"I","name":"UpdateCounters","pid":3,"tid":4,"ts":{ts},"args":{{"data":{{{values}}}}}}},"#
+        )
+    };
+    let text = [
+        "[",
+        &counters(1, r#""jsHeapSizeUsed":481176.5,"nodes":12,"jsEventListeners":0,"documents":3"#),
+        &counters(5, r#""jsHeapSizeUsed":2,"nodes":"x","gpuMemoryLimitKB":9"#),
+        r#"{"ph":"I","name":"UpdateCounters","pid":3,"tid":4,"ts":6,"args":{"data":7}},"#,
+        r#"{"ph":"X","name":"a","cname":"terrible","pid":3,"tid":5,"ts":2,"dur":2},"#,
+        r#"{"ph":"B","name":"b","cname":"rail_idle","pid":3,"tid":5,"ts":5},"#,
+        r#"{"ph":"X","name":"c","cname":"none","pid":3,"tid":5,"ts":7,"dur":1}]"#,
+    ];
+    let text = text.concat();
+    for opened in [open(text.as_bytes()), crate::support::open_indexed(text.as_bytes())] {
+        let trace = opened.json("api/trace");
+        let tile = parse(&opened.bytes("api/tile?from=0&to=7000&px=70"));
+        let (mut values, mut colors) = (BTreeMap::new(), Vec::new());
+        for lane in trace["processes"][0]["lanes"].as_array().unwrap() {
+            let drawn = &tile[&(lane["id"].as_u64().unwrap() as u32)];
+            if lane["kind"] == "counter" {
+                let points: Vec<(f64, f64)> =
+                    drawn.spans.iter().map(|span| (span.0, span.1)).collect();
+                values.insert(lane["name"].as_str().unwrap().to_owned(), points);
+            } else if lane["name"] == "Thread 5" {
+                let color = |flags: &u8| match flags >> 3 {
+                    0 => None,
+                    number => trace["colors"][usize::from(number) - 1].as_str(),
+                };
+                colors = drawn.flags.iter().map(color).collect();
+            }
+        }
+        let expected = [
+            ("DOM nodes", vec![(0.0, 12.0)]),
+            ("Documents", vec![(0.0, 3.0)]),
+            ("JS heap", vec![(0.0, 481_176.5), (4000.0, 2.0)]),
+            ("Listeners", vec![(0.0, 0.0)]),
+        ];
+        assert_eq!(values, expected.map(|(name, points)| (name.to_owned(), points)).into());
+        assert_eq!(colors, [Some("#b40000"), Some("#ee8e00"), None]);
+    }
 }
 
 /// Generates nested slices, as X or as B and E, with their expected rows.

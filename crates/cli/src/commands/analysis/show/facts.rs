@@ -4,13 +4,8 @@ use std::collections::HashMap;
 use tracemill_analysis::entries::Entry;
 use tracemill_analysis::{Entries, FlameRow, TableRules, Trace, View};
 use tracemill_causes::{Causes, EventId, Level};
-use tracemill_report::initiated_requests;
+use tracemill_report::{ReasonFinder, Reasons};
 use tracemill_trace::Error;
-
-/// Maximum number of causes in a chain, as in DevTools.
-const CHAIN: usize = 10;
-/// Maximum number of levels of a stack.
-const LEVELS: usize = 100;
 
 /// A row of the flame chart, in milliseconds on the trace's clock.
 #[derive(Clone, Debug)]
@@ -76,6 +71,7 @@ impl Facts {
 pub(super) struct Finder<'t> {
     pub(super) trace: &'t Trace,
     pub(super) causes: &'t Causes,
+    pub(super) reasons: ReasonFinder,
 }
 
 impl Finder<'_> {
@@ -140,21 +136,9 @@ impl Finder<'_> {
 
     /// Adds the stack, causes and effects of an event.
     fn with_causes(&self, facts: Facts) -> Facts {
-        let (id, Causes { initiators, stacks }) = (facts.id, self.causes);
-        let mut causes = initiators.chain(id, CHAIN);
-        if id.number().is_some() && id.name(self.trace) == "ResourceSendRequest" {
-            causes.splice(0..0, self.request_initiator(id));
-        }
-        let stack = stacks.levels(stacks.of(id), self.trace, LEVELS);
-        Facts { causes, stack, started: initiators.started_by(id).collect(), ..facts }
-    }
-
-    /// Returns the request that made another one start, given the event that sends it.
-    fn request_initiator(&self, sent: EventId) -> Option<EventId> {
-        let key = format!("s-{}", sent.number()?);
-        let requests = initiated_requests(self.trace, self.causes);
-        let (_, initiator) = requests.iter().find(|(request, _)| request.key == key)?;
-        EventId::of_key(self.trace, &requests[(*initiator)?].0.key)
+        let Reasons { causes, started, stack } =
+            self.reasons.find(facts.id, self.trace, self.causes);
+        Facts { causes, stack, started, ..facts }
     }
 }
 

@@ -16,6 +16,7 @@ use facts::{Facts, Finder};
 use serde_json::json;
 use tracemill_analysis::{ReadRules, Wanted, event_texts};
 use tracemill_causes::Causes;
+use tracemill_report::ReasonFinder;
 use tracemill_trace::Source;
 
 pub(in crate::commands) fn show(args: &ShowArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -68,7 +69,7 @@ fn read<'a>(args: &ShowArgs, flags: Flags<'a>, messages: &'a Messages) -> Result
 
 /// Finds the requested events.
 fn found(args: &ShowArgs, job: &Job<'_>, causes: &Causes) -> Result<Vec<Facts>, Failure> {
-    let finder = Finder { trace: &job.trace, causes };
+    let finder = Finder { trace: &job.trace, causes, reasons: ReasonFinder::default() };
     let mut events = Vec::new();
     for key in &args.event {
         let facts = finder.by_key(key)?.ok_or_else(|| {

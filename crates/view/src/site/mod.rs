@@ -1,17 +1,20 @@
 //! Answers requests without a socket. Each route has a function that returns the reply.
 
+mod replies;
+
 use crate::ask::devtools::{self, Devtools};
 use crate::ask::reply::{Content, Reply};
 use crate::ask::so_far::so_far;
 use crate::ask::viewers::Viewers;
 use crate::ask::{Ask, Door, UrlQuery};
+use crate::causes::{CauseStore, FoundCauses};
 use crate::indexed::shown::{OpenedTrace, Shown};
 use crate::model::Model;
+use crate::site::replies::{PX_MOST, drawn, event, gone, groups, names, window};
 use crate::slices::Slices;
 use crate::tile::around::EventAt;
 use crate::tile::stats::SearchStart;
-use crate::tile::{EXACT, overview, stats, tile};
-use crate::tracks::Grid;
+use crate::tile::{overview, stats};
 use serde_json::json;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -29,19 +32,9 @@ use tracemill_trace::run::words::shell_word;
 use tracemill_trace::time::windows::TimeSpan;
 use tracemill_trace::{Error, Source};
 
-const PAGE: &[u8] = include_bytes!("../page/index.html");
-const SCRIPT: &[u8] = include_bytes!("../page/dist/app.js");
-const STYLE: &[u8] = include_bytes!("../page/dist/app.css");
-
-/// Maximum number of pixel columns of a window.
-const PX_MOST: u32 = 8192;
-/// Maximum number of bytes of an event's text in a reply.
-const EVENT_MOST: usize = 1 << 20;
-/// Maximum number of names per reply.
-const NAMES_MOST: usize = 2000;
-/// Maximum number of processes in the overview. If there are more processes, the last row combines
-/// all processes that have no row.
-const OVERVIEW: usize = 8;
+const PAGE: &[u8] = include_bytes!("../../page/index.html");
+const SCRIPT: &[u8] = include_bytes!("../../page/dist/app.js");
+const STYLE: &[u8] = include_bytes!("../../page/dist/app.css");
 
 #[derive(Clone)]
 enum ReadStage {
@@ -70,6 +63,7 @@ pub struct Site {
     /// Address of Perfetto, if the user set one.
     perfetto: Option<String>,
     no_calls: OnceLock<String>,
+    causes: CauseStore,
     /// The file that redirects a browser to the page. It is removed when the page is loaded.
     redirect: Mutex<Option<TempPath>>,
 }
@@ -94,6 +88,7 @@ impl Site {
             speedscope: None,
             perfetto: None,
             no_calls: OnceLock::new(),
+            causes: CauseStore::default(),
             redirect: Mutex::default(),
         }
     }
@@ -200,6 +195,30 @@ impl Site {
                 Err(error)
             }
         }
+    }
+
+    /// Reads the inputs again for the causes of events, once a request needs them. Returns when the
+    /// causes are found or the site is closed.
+    ///
+    /// Cost: a pass over the trace. A slice interrupts the work, which starts again later.
+    ///
+    /// # Errors
+    /// Returns the reason why causes cannot be shown. The page shows the reason too.
+    pub fn read_causes(&self) -> Result<(), Error> {
+        let Ok(shown) = self.shown() else { return Ok(()) };
+        self.slices.room.wait_for_need();
+        let done = self.slices.room.spare(|cancel| {
+            let found = FoundCauses::read(&self.sources, &self.config, cancel)?;
+            shown.check_unchanged()?;
+            Ok(found)
+        });
+        let Some(done) = done else { return Ok(()) };
+        let (found, result) = match done {
+            Ok(found) => (Ok(found), Ok(())),
+            Err(error) => (Err(Error::to_string(&error)), Err(error)),
+        };
+        self.causes.set(found);
+        result
     }
 
     /// Stops background work.
@@ -341,13 +360,19 @@ impl Site {
             }
             "api/tile" => drawn(&shown, query, cancel),
             "open" => self.opened(model, query),
-            "api/around" => {
+            "api/around" | "api/causes" => {
                 let (lane, row) = (query.number::<usize>("lane")?, query.number::<u16>("row")?);
                 let start = query.number::<i64>("start")?.saturating_add(model.bounds.start);
                 let nothing =
                     || Reply::error(404, "no event begins there", "Ask for those of tiles.");
-                let found = shown.around(EventAt { lane, row, start }, cancel).map_err(failed)?;
-                found.map(|found| Reply::json(&found)).ok_or_else(nothing)
+                let at = EventAt { lane, row, start };
+                let found = if path == "api/around" {
+                    shown.around(at, cancel)
+                } else {
+                    self.slices.room.need_causes();
+                    self.causes.answer(&shown, at, cancel)
+                };
+                found.map_err(failed)?.map(|found| Reply::json(&found)).ok_or_else(nothing)
             }
             "api/event" => event(&shown, query, cancel),
             "api/names" => names(model, query),
@@ -399,30 +424,10 @@ impl Site {
     }
 }
 
-/// Returns the reply to a request that was cancelled because its client has disconnected.
-fn gone() -> Reply {
-    Reply::error(503, "the request was given up", "Ask again.")
-}
-
-fn drawn(shown: &Shown, query: &UrlQuery<'_>, cancel: &Cancel) -> Result<Reply, Reply> {
-    let model = shown.whole();
-    let window = window(model, query)?;
-    let px = query.number::<u32>("px")?.clamp(1, PX_MOST);
-    let lanes = query.numbers("lanes", model.lanes.len())?;
-    let grid = Grid { from: window.from, to: window.to, px, exact: false };
-    let most = query.get("exact").and_then(|most| most.parse().ok()).unwrap_or(EXACT);
-    // a client that accepts no exact events gets the approximate model
-    let shown_model = match most {
-        0 => Arc::clone(model),
-        _ => shown.window(window, cancel).map_err(|error| Reply::failed(&error))?,
-    };
-    let goes_on = || cancel.check().is_ok();
-    tile(&shown_model, &lanes, grid, most.min(EXACT), &goes_on).map(Reply::bytes).ok_or_else(gone)
-}
-
 fn is_route(path: &str) -> bool {
-    const ROUTES: [&str; 10] = [
+    const ROUTES: [&str; 11] = [
         "api/around",
+        "api/causes",
         "open",
         "api/trace",
         "api/overview",
@@ -434,59 +439,4 @@ fn is_route(path: &str) -> bool {
         "api/size",
     ];
     ROUTES.contains(&path) || Slices::is_one(path)
-}
-
-/// Reads a window from the parameters of a request, and converts it from nanoseconds since the
-/// trace start to times of the trace. A window has at least 1 ns.
-fn window(model: &Model, query: &UrlQuery<'_>) -> Result<TimeSpan, Reply> {
-    let (from, to) = (query.number::<i64>("from")?, query.number::<i64>("to")?);
-    let at = |time: i64| model.bounds.start.saturating_add(time).min(i64::MAX - 1);
-    let is_one = from < to && to.checked_sub(from).is_some() && at(from) < at(to);
-    match is_one {
-        true => Ok(TimeSpan::new(at(from), at(to))),
-        false => Err(Reply::error(
-            400,
-            "the window ends before it begins",
-            "from is to be less than to.",
-        )),
-    }
-}
-
-fn event(shown: &Shown, query: &UrlQuery<'_>, cancel: &Cancel) -> Result<Reply, Reply> {
-    let place = query.number::<u64>("place")?;
-    let most = query.get("most").and_then(|most| most.parse().ok()).unwrap_or(EVENT_MOST);
-    let failed = |error: Error| Reply::failed(&error);
-    shown.check_unchanged().map_err(failed)?;
-    let found = shown.event(place, most.min(EVENT_MOST), cancel).map_err(failed)?;
-    let (bytes, len) = found.ok_or_else(|| {
-        Reply::error(404, "no event begins there", "Places are those that tiles name.")
-    })?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let headers = vec![("x-event-bytes", len.to_string())];
-    let content = Content::Whole(text.into_bytes());
-    Ok(Reply { status: 200, kind: "text/plain; charset=utf-8", content, headers })
-}
-
-/// Returns names: those with the given numbers, or those that contain a text.
-fn names(model: &Model, query: &UrlQuery<'_>) -> Result<Reply, Reply> {
-    if query.get("ids").is_some() {
-        let ids = query.numbers("ids", model.names.len())?;
-        let ids = ids.iter().take(NAMES_MOST);
-        let names: Vec<_> = ids.map(|&id| stats::name_json(model, id as u32)).collect();
-        return Ok(Reply::json(&json!({ "count": names.len(), "names": names })));
-    }
-    let text = query.get("q").unwrap_or_default();
-    let most = query.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(50);
-    Ok(Reply::json(&stats::names(model, &text, most.min(NAMES_MOST))))
-}
-
-fn groups(model: &Model) -> Vec<Vec<usize>> {
-    let mut groups: Vec<Vec<usize>> = Vec::new();
-    for process in &model.processes {
-        match groups.get_mut(OVERVIEW - 1) {
-            Some(last) => last.extend(&process.lanes),
-            None => groups.push(process.lanes.clone()),
-        }
-    }
-    groups
 }
