@@ -26,6 +26,8 @@ pub struct Wanted {
     pub report: bool,
     /// Whether to read what connects events to their causes: flows, stacks, ids of timers and tasks.
     pub causes: bool,
+    /// Whether to read CPU times.
+    pub cpu_times: bool,
 }
 
 /// The details of an event, as numbers of texts.

@@ -2,6 +2,7 @@
 //! `TimelineUIUtils`).
 
 use crate::entries::Entry;
+use crate::entries::walk::Counted;
 use crate::events::entities::Owner;
 use crate::events::kinds::{NO_CAT, flag};
 use crate::events::styles::style;
@@ -373,6 +374,15 @@ impl Identify for Ids<'_> {
         let number = names.number(&text);
         known.insert(key, number);
         number
+    }
+
+    #[inline]
+    fn cpu_time(&self, Counted { written, entry }: &Counted, sum: f64) -> Option<f64> {
+        let whole = self.trace.cpu_time(written)?;
+        let clock = self.trace.clock;
+        let uncut = |entry: &Entry| clock.sum(entry.end()) - clock.sum(entry.ts);
+        let is_whole = entry.dur == written.dur && sum == uncut(entry);
+        Some(if is_whole { whole } else { whole * (sum / uncut(written)) })
     }
 
     #[inline]

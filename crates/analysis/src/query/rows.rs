@@ -107,6 +107,9 @@ pub struct TreeRow {
     pub own: f64,
     /// Total time in milliseconds.
     pub total: f64,
+    /// CPU time of the row's events in microseconds, if the trace has it. Groups and callers in
+    /// bottom-up trees have none.
+    pub cpu: Option<f64>,
     /// Number of events.
     pub count: u64,
     /// Whether DevTools can expand the row.

@@ -9,6 +9,7 @@ use crate::events::carried::StacksOfChunk;
 use crate::events::causes::{CauseCollector, CauseEvent, ids_of, thread_text};
 use crate::events::compiled::{Included, is_sum};
 use crate::events::counters::Counters;
+use crate::events::cpu_times::{ChunkCpuTimes, CpuTimes};
 use crate::events::details::{DetailsTable, Sought};
 use crate::events::devices::{DeviceEvent, Role};
 use crate::events::images::Images;
@@ -85,6 +86,8 @@ pub(crate) struct Facts {
     devices: Vec<DeviceEvent>,
     /// Events of a chunk that may cause others, if requested.
     causes: Vec<CauseEvent>,
+    /// CPU times of the events of a chunk, if requested.
+    cpu_times: ChunkCpuTimes,
     /// Stacks of the events of a chunk, if causes are requested.
     stacks: StacksOfChunk,
     /// Number of the text of the thread of the last event that may cause others.
@@ -193,7 +196,7 @@ impl Facts {
     }
 
     /// Merges the facts of a later chunk. Its records go to `sorting`, its GPU events to `devices`,
-    /// its causes to `causes`.
+    /// its causes to `causes`, its CPU times to `cpu_times`.
     pub(crate) fn append(
         &mut self,
         later: Facts,
@@ -201,6 +204,7 @@ impl Facts {
         sorting: &mut Sorting,
         devices: &mut SpillVec<DeviceEvent>,
         causes: &mut CauseCollector,
+        cpu_times: &mut CpuTimes,
     ) -> Result<(), Error> {
         let texts = self.names.append(&later.names);
         let kinds = self.kinds.append(&later.kinds, &texts);
@@ -234,6 +238,7 @@ impl Facts {
             causes.events.push(cause.after(chunk, kinds[cause.kind as usize], &texts))?;
         }
         causes.stacks.append(&later.stacks, chunk.first)?;
+        cpu_times.append(&later.cpu_times, chunk.first)?;
         self.is_web |= later.is_web;
         self.untimed += later.untimed;
         for (phase, count) in later.unfiled {
@@ -436,6 +441,9 @@ impl Facts {
         let details = self.details_of(event, name, properties.sought(phase), number_in);
         // The duration of a B comes from its E.
         let dur = if matches!(phase, b'B' | b'E') { 0.0 } else { dur };
+        if self.rules.wanted.cpu_times {
+            self.cpu_times.note(event, number_in);
+        }
         let id = |field| event.field(field).unwrap_or_default();
         let lane = self.lane(0, id(Field::Pid), id(Field::Tid));
         let record = Record::new(ts, dur, kind, details, number_in, phase);

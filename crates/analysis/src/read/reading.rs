@@ -3,6 +3,7 @@
 use crate::entries::sorting::Sorting;
 use crate::events::carried::StackCollector;
 use crate::events::causes::CauseCollector;
+use crate::events::cpu_times::CpuTimes;
 use crate::events::devices::DeviceEvent;
 use crate::profile::functions::meta_names;
 use crate::read::facts::Facts;
@@ -25,6 +26,7 @@ pub(crate) struct Reading<'c> {
     pub(crate) sorting: Sorting,
     pub(crate) devices: SpillVec<DeviceEvent>,
     pub(crate) causes: CauseCollector,
+    pub(crate) cpu_times: CpuTimes,
     pub(crate) space: Space,
     pub(crate) quota: Quota,
     pub(crate) rules: ReadRules,
@@ -44,8 +46,19 @@ impl<'c> Reading<'c> {
         let waiting = if rules.only_calls { space.bytes(4) } else { 0 };
         let sorting = Sorting::new(&space, rules.as_devtools, waiting);
         let causes = CauseCollector { events: space.spool(8), stacks: StackCollector::new(&space) };
-        let devices = space.spool(8);
-        Reading { facts, sorting, devices, causes, space, quota, rules, config, events: 0 }
+        let (devices, cpu_times) = (space.spool(8), CpuTimes::new(&space));
+        Reading {
+            facts,
+            sorting,
+            devices,
+            causes,
+            cpu_times,
+            space,
+            quota,
+            rules,
+            config,
+            events: 0,
+        }
     }
 
     pub(crate) fn read(&mut self, sources: &[Source]) -> Result<InputSet, Error> {
@@ -86,6 +99,7 @@ impl Observer for Reading<'_> {
             &mut self.sorting,
             &mut self.devices,
             &mut self.causes,
+            &mut self.cpu_times,
         )?;
         self.quota.check(self.facts.heap(), "names, threads and details of events")
     }

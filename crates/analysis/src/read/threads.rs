@@ -3,6 +3,7 @@
 use crate::entries::sorting::{Filed, Sorting};
 use crate::events::bounds::Bounds;
 use crate::events::carried::CarriedStacks;
+use crate::events::cpu_times::CpuTimes;
 use crate::events::devices::aligned;
 use crate::events::kinds::flags;
 use crate::events::meta::{Meta, ThreadId};
@@ -139,7 +140,7 @@ impl Trace {
         (trace.clock, trace.refusals) = (clock, refusals.into_iter().collect());
         trace.producer = if is_cpu_profile { Producer::CpuProfile } else { producer };
         (trace.devices, trace.is_cpu_profile) = (devices, is_cpu_profile);
-        (trace.causes, trace.carried) = (causes, carried);
+        (trace.causes, trace.carried, trace.cpu_times) = (causes, carried, reading.cpu_times);
         trace.bounds = (bounds.min, bounds.max);
         trace.is_generic &= !wholes;
         (trace.inputs, trace.warnings) = (inputs.reports().to_vec(), inputs.warnings().to_vec());
@@ -200,6 +201,7 @@ impl Trace {
             devices: space.spool(1).take()?,
             causes: SpilledVec::default(),
             carried: CarriedStacks::default(),
+            cpu_times: CpuTimes::default(),
             samples,
             limits: config.limits.clone(),
             clock: Clock::default(),
@@ -356,7 +358,7 @@ impl Trace {
         bounds: Bounds,
         space: &Space,
     ) -> Result<(), Error> {
-        let Trace { kinds, names, written_calls, .. } = self;
+        let Trace { kinds, names, written_calls, cpu_times, .. } = self;
         let calls: Vec<bool> =
             (0..kinds.all.len() as u32).map(|kind| kinds.is_call(kind, names)).collect();
         let mut stay_calls = false;
@@ -378,7 +380,7 @@ impl Trace {
             sorting.drop_early(&mut stays)?;
         }
         let room = self.limits.open_quota();
-        let filing = sorting.finish(fates.len(), &kinds.all, space, &room, stays)?;
+        let filing = sorting.finish(fates.len(), &kinds.all, space, &room, cpu_times, stays)?;
         for thread in &mut self.threads {
             if let Some(lane) = thread.lane {
                 thread.records = filing.ranges[lane as usize].clone();

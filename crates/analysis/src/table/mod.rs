@@ -469,6 +469,7 @@ impl<'t> View<'t> {
             start: self.trace.clock.micros(entry.ts) / 1000.0 - self.trace.bounds.0 / 1000.0,
             own: row.own,
             total: row.total,
+            cpu: row.cpu,
             count: row.count,
             expandable: row.expandable,
             bytes: row.bytes,

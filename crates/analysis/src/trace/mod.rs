@@ -13,6 +13,7 @@ use crate::events::carried::CarriedStacks;
 use crate::events::causes::CauseEvent;
 use crate::events::compiled::Included;
 use crate::events::counters::Counters;
+use crate::events::cpu_times::CpuTimes;
 use crate::events::details::{DetailsTable, Wanted};
 use crate::events::devices::DeviceEvent;
 use crate::events::entities::Entities;
@@ -183,6 +184,8 @@ pub struct Trace {
     pub(crate) causes: SpilledVec<CauseEvent>,
     /// Stacks that events carry, if requested.
     pub(crate) carried: CarriedStacks,
+    /// CPU times of events, if requested.
+    pub(crate) cpu_times: CpuTimes,
     /// Samples of all profiles, one profile after the other.
     pub(crate) samples: SpilledVec<Sample>,
     pub(crate) limits: Limits,

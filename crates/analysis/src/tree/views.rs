@@ -3,7 +3,7 @@
 
 use crate::entries::Entry;
 use crate::entries::walk::{Counted, Visit};
-use crate::tree::{Key, NONE, Rows};
+use crate::tree::{Key, NONE, Rows, added};
 use crate::value::clock::{Clock, Window};
 use crate::value::space::Space;
 use std::collections::hash_map::Entry as Place;
@@ -18,6 +18,11 @@ pub trait Identify {
     fn group(&self, entry: &Entry) -> u32;
     /// Returns the received bytes that the entry reports, if it is an event of a request.
     fn received(&self, entry: &Entry) -> Option<Received>;
+    /// Returns the CPU time, in microseconds, of an entry that counts for `sum` milliseconds, or
+    /// exact nanoseconds.
+    fn cpu_time(&self, _counted: &Counted, _sum: f64) -> Option<f64> {
+        None
+    }
 }
 
 /// Received bytes reported by an event of a request.
@@ -78,7 +83,8 @@ impl<'i, I: Identify> TopDown<'i, I> {
         TopDown { rows: Rows::new(space), ids, each, grouped, as_devtools, open }
     }
 
-    fn enter(&mut self, Counted { written, entry }: &Counted, ms: f64) {
+    fn enter(&mut self, counted: &Counted, ms: f64) {
+        let Counted { written, entry } = counted;
         let (parent, matched) = self.open[self.open.len() - 1];
         if parent != NONE && parent != 0 {
             self.rows.update(parent, |row| {
@@ -97,10 +103,12 @@ impl<'i, I: Identify> TopDown<'i, I> {
             NONE
         };
         if row != NONE {
+            let cpu = self.ids.cpu_time(counted, ms);
             self.rows.update(row, |row| {
                 row.count += 1;
                 row.own += ms;
                 row.total += ms;
+                row.cpu = added(row.cpu, cpu);
             });
         }
         // DevTools never closes an event that ends at 0, and finds no children of it.
@@ -292,7 +300,8 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
         self.open.push(Open { written: *written, key, caller, own: ms, outermost });
     }
 
-    fn end(&mut self, Counted { written, entry }: &Counted, end: f64) {
+    fn end(&mut self, counted: &Counted, end: f64) {
+        let Counted { written, entry } = counted;
         let Some(Open { key, own: self_time, outermost, .. }) = self.open.pop() else { return };
         if self.as_devtools && key == Key::of(0) {
             return;
@@ -303,9 +312,11 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
         let has_caller = !self.open.is_empty();
         let counts = if self.as_devtools { is_outermost == Some(true) } else { outermost };
         let total = counts.then(|| or_zero(self.totals.remove(&key)));
+        let cpu = total.and_then(|total| self.ids.cpu_time(counted, total));
         self.rows.update(row, |row| {
             row.count += 1;
             row.own += rest;
+            row.cpu = added(row.cpu, cpu);
             row.expandable |= has_caller;
             row.total += total.unwrap_or(0.0);
         });

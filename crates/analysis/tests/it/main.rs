@@ -3,6 +3,7 @@
 mod bad;
 #[path = "../common/mod.rs"]
 mod common;
+mod cpu_times;
 mod exact;
 mod golden;
 mod idle;

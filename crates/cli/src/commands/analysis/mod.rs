@@ -75,6 +75,8 @@ struct Picked<'a> {
     times: &'a TimesFlag,
     /// Whether the causes of events are needed.
     causes: bool,
+    /// Whether CPU times are needed.
+    cpu_times: bool,
 }
 
 impl<'a> Job<'a> {
@@ -124,9 +126,9 @@ impl<'a> Job<'a> {
         picked: Picked<'_>,
         messages: &'a Messages,
     ) -> Result<Self, Failure> {
-        let Picked { part, picks, by, times, causes } = picked;
+        let Picked { part, picks, by, times, causes, cpu_times } = picked;
         let mut rules = ReadRules { times: times.times(part)?, ..picks.read_rules(part, by) };
-        rules.wanted.causes = causes;
+        (rules.wanted.causes, rules.wanted.cpu_times) = (causes, cpu_times);
         let job = Job::read(flags, output, rules, Some(part), messages)?;
         let job = Job { requested_rows: picks.asked_rows(), ..job };
         let is_whole = !part.has_window() && !picks.has_window();
@@ -260,7 +262,7 @@ pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> 
         return async_table::async_table(args, messages);
     }
     let flags = Flags { verb: "top", input, common };
-    let picked = Picked { part, picks, by: args.group_by, times, causes: false };
+    let picked = Picked { part, picks, by: args.group_by, times, causes: false, cpu_times: true };
     let job = Job::picked(flags, output, picked, messages)?;
     let table =
         RequestedTable { shape: Shape::BottomUp { levels: 1 }, by: args.group_by, per: args.per };
@@ -286,7 +288,7 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
     let TreeArgs { input, part, picks, times, output, common, .. } = args;
     let export = args.export()?;
     let flags = Flags { verb: "tree", input, common };
-    let picked = Picked { part, picks, by: args.group_by, times, causes: false };
+    let picked = Picked { part, picks, by: args.group_by, times, causes: false, cpu_times: true };
     let mut job = Job::picked(flags, output, picked, messages)?;
     let depth = args.depth.map(|depth| depth as usize);
     let shape = match (args.bottom_up, args.log) {
