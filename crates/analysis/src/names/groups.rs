@@ -38,9 +38,9 @@ pub enum GroupBy {
     /// Groups rows by owner of the URL: companies of [`Trace::entities`], else root domains.
     ThirdParty,
     /// Groups rows by package: the last one in `node_modules`, Node itself, third-party code marked
-    /// by source maps, else no package.
+    /// by source maps, native functions, else no package.
     Package,
-    /// Groups rows by file: URL or path without query and fragment.
+    /// Groups rows by file: URL or path without query and fragment. Native functions are a group.
     File,
     /// Groups rows by process.
     Process,
@@ -83,6 +83,9 @@ impl GroupBy {
         }
     }
 }
+
+/// Group by package or file of calls to functions without a script.
+const NATIVE_GROUP: &[u8] = b"[native]";
 
 /// Flag of ids of calls, which are numbers of functions; other ids are numbers of texts.
 const CALL: u32 = 1 << 31;
@@ -295,6 +298,15 @@ impl<'t> Ids<'t> {
         self.frame(entry).is_some_and(|frame| frame.function == IDLE)
     }
 
+    /// Returns whether the entry is a call to a function without a script: code of V8 or of the
+    /// program that embeds it.
+    fn is_native(&self, entry: &Entry) -> bool {
+        entry.is_call() && {
+            let url = self.url(entry);
+            url.is_empty() || url.starts_with(b"native ")
+        }
+    }
+
     fn group_text(&self, entry: &Entry) -> Vec<u8> {
         if !self.as_devtools && self.is_idle(entry) {
             return IDLE_LABEL.into();
@@ -306,6 +318,7 @@ impl<'t> Ids<'t> {
             GroupBy::Url => self.url(entry).to_vec(),
             _ if self.by_owner => self.owner(entry).map(|owner| owner.name).unwrap_or_default(),
             GroupBy::Domain | GroupBy::Subdomain | GroupBy::ThirdParty => self.domain(entry),
+            GroupBy::Package | GroupBy::File if self.is_native(entry) => NATIVE_GROUP.into(),
             GroupBy::Package => {
                 let is_library = self
                     .frame(entry)

@@ -6,6 +6,7 @@ mod common;
 mod cpu_times;
 mod exact;
 mod golden;
+mod groups;
 mod idle;
 mod laws;
 mod live;
