@@ -168,6 +168,14 @@ impl<'t> Ids<'t> {
         Named::Event(entry.kind, details.row, details.title)
     }
 
+    /// Returns the number of the reserved colour that an event names.
+    pub(crate) fn color(&self, entry: &Entry) -> u8 {
+        match entry.is_call() {
+            true => 0,
+            false => self.trace.details.all[entry.details as usize].color,
+        }
+    }
+
     /// Returns the text of a row id.
     pub fn text(&self, id: u32) -> String {
         match self.model().filter(|_| id & CALL != 0) {

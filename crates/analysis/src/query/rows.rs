@@ -126,6 +126,9 @@ pub struct TreeRow {
     pub category: &'static str,
     /// Source location of the row's function.
     pub location: Location,
+    /// Number of the [reserved colour](tracemill_viewers::color) that the row's first event names,
+    /// if [`Wanted::colors`](crate::Wanted::colors) requested it; 0 for none.
+    pub color: u8,
 }
 
 impl TreeRow {

@@ -10,7 +10,7 @@ use crate::events::causes::{CauseCollector, CauseEvent, ids_of, thread_text};
 use crate::events::compiled::{Included, is_sum};
 use crate::events::counters::Counters;
 use crate::events::cpu_times::{ChunkCpuTimes, CpuTimes};
-use crate::events::details::{DetailsTable, Sought};
+use crate::events::details::{DetailsTable, Numbered, Sought};
 use crate::events::devices::{DeviceEvent, Role};
 use crate::events::images::Images;
 use crate::events::kinds::{Kind, Kinds, NO_CAT};
@@ -31,6 +31,7 @@ use tracemill_trace::event::names::Names;
 use tracemill_trace::observe::{EventRef, Look};
 use tracemill_trace::spill::SpillVec;
 use tracemill_trace::spill::hash::HashMap;
+use tracemill_viewers::color::color_of;
 use tracemill_viewers::required_args::lacking_of;
 
 /// A track: a thread of an input, and the records of its events in a chunk.
@@ -377,6 +378,11 @@ impl Facts {
         number_in: u64,
     ) -> u32 {
         let found = sought.and_then(|sought| sought.details(event, name, &mut self.names));
+        let color = if self.rules.wanted.colors { color_of(event) } else { 0 };
+        let found = match color {
+            0 => found,
+            color => Some(Numbered { color, ..found.unwrap_or_default() }),
+        };
         let Some(found) = found else { return 0 };
         if found.is_stacked {
             self.stacks.note(event, self.names.bytes_of(name), number_in);

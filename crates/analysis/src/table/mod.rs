@@ -14,7 +14,6 @@ use crate::entries::{Entry, Placed};
 use crate::events::kinds::flag;
 use crate::events::modifications::Hidden;
 use crate::names::groups::{GroupBy, Ids};
-use crate::profile::functions::Frame;
 use crate::query::counts::{Counting, Counts, IdleTime, LeftOut};
 use crate::query::picks::{Answers, Drawn, Picks, Walked};
 use crate::query::rows::{Least, Location, TreeRow};
@@ -253,13 +252,6 @@ impl<'t> View<'t> {
         Ok(table)
     }
 
-    /// Parses a line or column of a frame. Returns `None` unless the number is at least 0.
-    pub(crate) fn position(&self, text: u32) -> Option<i64> {
-        let text = str::from_utf8(self.trace.names.bytes_of(text)).ok()?;
-        let number: i64 = text.parse().ok()?;
-        (number >= 0).then_some(number)
-    }
-
     /// Returns DevTools' key of an entry. Returns `None` for a pair of B and E events, and for a
     /// `JSSample`.
     pub(crate) fn key(&self, entry: &Entry, ids: &Ids<'_>) -> Option<String> {
@@ -478,20 +470,8 @@ impl<'t> View<'t> {
             is_group: row.is_group,
             category: frame.map_or_else(|| ids.category(entry), |frame| frame.category()),
             location: shown.map_or_else(Location::default, |frame| self.frame_location(frame)),
+            color: if row.is_group { 0 } else { ids.color(entry) },
             id,
-        }
-    }
-
-    /// Returns the source location of a call's function.
-    pub fn location(&self, entry: &Entry, ids: &Ids<'_>) -> Location {
-        ids.frame(entry).map_or_else(Location::default, |frame| self.frame_location(frame))
-    }
-
-    fn frame_location(&self, frame: Frame) -> Location {
-        Location {
-            url: self.trace.names.text(frame.url),
-            line: self.position(frame.line),
-            column: self.position(frame.column),
         }
     }
 }

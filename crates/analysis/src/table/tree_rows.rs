@@ -321,6 +321,7 @@ record! {
         column: Option<i64>,
         expandable: bool,
         is_group: bool,
+        color: u8,
     }
 }
 
@@ -348,6 +349,7 @@ fn encode(row: &TreeRow, categories: &mut Vec<&'static str>, out: &mut Vec<u8>) 
         column: location.column,
         expandable: row.expandable,
         is_group: row.is_group,
+        color: row.color,
     };
     let start = out.len();
     out.resize(start + Head::BYTES, 0);
@@ -376,6 +378,7 @@ fn decode(bytes: &[u8], categories: &[&'static str]) -> TreeRow {
         key,
         label,
         is_group: head.is_group,
+        color: head.color,
         category: categories.get(head.category as usize).copied().unwrap_or_default(),
         location: Location { url: url.unwrap_or_default(), line: head.line, column: head.column },
     }
@@ -401,6 +404,7 @@ mod tests {
             key: text(3),
             label: text(50),
             is_group: number.is_multiple_of(3),
+            color: (number % 32) as u8,
             category: ["other", "scripting", "idle"][number as usize % 3],
             location: Location {
                 url: text(4).unwrap_or_default(),

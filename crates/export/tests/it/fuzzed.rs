@@ -22,6 +22,7 @@ fn answer(input: &[u8], config: &Config, (choice, more): (u8, u8)) -> String {
         report: true,
         causes: true,
         cpu_times: true,
+        colors: true,
     };
     let source = Source::bytes("t.json", input.to_vec());
     let rules = ReadRules { wanted, weights, as_devtools, ..ReadRules::default() };

@@ -32,6 +32,7 @@ fn row(depth: u32, name: &str, self_time: f64, total: f64) -> TreeRow {
         is_group: false,
         category: "other",
         location: Location::default(),
+        color: 0,
     }
 }
 

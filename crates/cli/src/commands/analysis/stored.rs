@@ -152,6 +152,7 @@ fn run_of(table: &Value, is_call_tree: bool) -> Option<Run> {
                 is_group: false,
                 category: "other",
                 location: place,
+                color: 0,
             });
         }
     }
