@@ -214,6 +214,7 @@ impl Trace {
             weights: rules.weights,
             as_devtools: rules.as_devtools,
             ignore_list: None,
+            async_callers: None,
             entities: Default::default(),
             modifications: Default::default(),
             hidden: Default::default(),

@@ -21,7 +21,7 @@ use crate::query::{Entries, Per, Query, RowLimit, Shape, TableRules};
 use crate::table::ordered::Table;
 use crate::table::tree_rows::RowRoom;
 use crate::trace::{Thread, Trace, Track};
-use crate::tree::views::{BottomUp, BottomUpRules, Identify, TopDown, TopDownRules};
+use crate::tree::views::{BottomUp, BottomUpRules, Continuation, Identify, TopDown, TopDownRules};
 use crate::tree::{By, Row, Rows};
 use crate::value::clock::{TickRange, Window};
 use crate::value::matcher::Matcher;
@@ -383,6 +383,17 @@ impl<'t> View<'t> {
         let (as_devtools, clock) = (self.rules.as_devtools, self.trace.clock);
         let rules = BottomUpRules { levels, forced, as_devtools, clock };
         let mut tree = BottomUp::new(&ids, window, rules, &self.trace.space_of_rows());
+        let is_counted = |entry: &Entry| self.draws(entry) && self.filter().takes(entry);
+        let number = || self.trace.threads.iter().position(|of| std::ptr::eq(of, self.thread));
+        if let Some(callers) = &self.trace.async_callers
+            && let Some(thread) = number()
+        {
+            tree.continue_with(Continuation {
+                callers,
+                thread: thread as u32,
+                is_counted: &is_counted,
+            });
+        }
         if self.trace.flags.iter().any(|flags| flags & flag::RECEIVED != 0) {
             over.of(self.drawn(), &ids).for_each(|event| tree.note_cached(&event.entry));
         }

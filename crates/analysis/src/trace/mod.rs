@@ -29,6 +29,7 @@ use crate::profile::model::{Model, Weights};
 use crate::profile::refusals::Refusal;
 use crate::profile::samples::Sample;
 use crate::trace::uncounted::UncountedProfiles;
+use crate::tree::async_callers::AsyncCallers;
 use crate::value::clock::{Clock, TickRange, Times, nanos_of};
 use crate::value::matcher::Matcher;
 use crate::value::space::Space;
@@ -215,6 +216,8 @@ pub struct Trace {
     pub(crate) as_devtools: bool,
     /// Pattern of URLs on the ignore list; if `None`, the list of DevTools' panel.
     pub ignore_list: Option<Matcher>,
+    /// Callers across asynchronous tasks, in bottom-up trees; `None` by default.
+    pub async_callers: Option<AsyncCallers>,
     /// Companies by domain, for grouping by third party; empty by default.
     pub entities: Entities,
     /// The view that DevTools stored with the trace.

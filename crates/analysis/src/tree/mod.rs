@@ -1,6 +1,7 @@
 //! Rows of tree views, linked to their parent and children. Rows beyond the memory budget are on
 //! disk.
 
+pub(crate) mod async_callers;
 pub mod views;
 
 use crate::entries::Entry;

@@ -3,6 +3,7 @@
 
 use crate::entries::Entry;
 use crate::entries::walk::{Counted, Visit};
+use crate::tree::async_callers::AsyncCallers;
 use crate::tree::{Key, NONE, Rows, added};
 use crate::value::clock::{Clock, Window};
 use crate::value::space::Space;
@@ -161,6 +162,16 @@ struct Open {
     outermost: bool,
 }
 
+/// Callers of a thread's entries across asynchronous tasks.
+#[derive(Clone, Copy)]
+pub(crate) struct Continuation<'i> {
+    pub(crate) callers: &'i AsyncCallers,
+    /// Number of the thread.
+    pub(crate) thread: u32,
+    /// Whether the walk visits an entry.
+    pub(crate) is_counted: &'i dyn Fn(&Entry) -> bool,
+}
+
 /// A bottom-up tree. Its number of levels is fixed from the start, since the sums depend on the
 /// order of events.
 pub struct BottomUp<'i, I> {
@@ -180,6 +191,7 @@ pub struct BottomUp<'i, I> {
     totals: HashMap<Key, f64>,
     /// Whether each request was answered from a cache.
     cached: HashMap<Key, bool>,
+    continuation: Option<Continuation<'i>>,
 }
 
 impl<'i, I: Identify> BottomUp<'i, I> {
@@ -200,7 +212,25 @@ impl<'i, I: Identify> BottomUp<'i, I> {
             outermost: Vec::new(),
             totals: HashMap::default(),
             cached: HashMap::default(),
+            continuation: None,
         }
+    }
+
+    /// Extends the callers of entries by those that scheduled them.
+    pub(crate) fn continue_with(&mut self, continuation: Continuation<'i>) {
+        self.continuation = Some(continuation);
+    }
+
+    /// Returns the callers that scheduled an entry, as many as the tree has levels for.
+    fn schedulers(&self, entry: &Entry) -> Vec<Entry> {
+        let Some(Continuation { callers, thread, is_counted }) = self.continuation else {
+            return Vec::new();
+        };
+        let around = self.open.iter().rev().map(|open| &open.written);
+        let all = callers.callers(thread, std::iter::once(entry).chain(around));
+        let levels = self.levels.saturating_sub(1 + self.open.len());
+        // One more shows that the last row has callers.
+        all.filter(|entry| is_counted(entry)).take(levels + 1).collect()
     }
 
     fn key(&self, entry: &Entry) -> Key {
@@ -220,11 +250,25 @@ impl<'i, I: Identify> BottomUp<'i, I> {
     }
 
     /// Adds an event that has ended to the rows of its callers.
-    fn add_callers(&mut self, mut row: u32, self_time: f64, entry: &Entry, end: f64) {
+    fn add_callers(
+        &mut self,
+        mut row: u32,
+        self_time: f64,
+        Counted { entry, .. }: &Counted,
+        end: f64,
+        schedulers: &[Entry],
+    ) {
         let start = self.clock.sum(entry.ts);
-        let above = self.open.len();
+        let around = self.open.len();
+        let above = around + schedulers.len();
         for k in 1..self.levels.min(above + 1) {
-            let caller = &self.open[above - k];
+            let (caller, written) = match around.checked_sub(k) {
+                Some(at) => (self.open[at].caller, self.open[at].written),
+                None => {
+                    let entry = schedulers[k - around - 1];
+                    (self.ids.id(&entry), entry)
+                }
+            };
             let mut counted = self.window.from;
             self.rows.update(row, |record| {
                 if !record.marker.is_nan() {
@@ -232,7 +276,7 @@ impl<'i, I: Identify> BottomUp<'i, I> {
                 }
                 record.marker = end;
             });
-            let (next, is_new) = self.rows.row(row, Key::of(caller.caller), caller.written);
+            let (next, is_new) = self.rows.row(row, Key::of(caller), written);
             row = next;
             self.rows.update(row, |row| {
                 if is_new {
@@ -301,7 +345,7 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
     }
 
     fn end(&mut self, counted: &Counted, end: f64) {
-        let Counted { written, entry } = counted;
+        let written = &counted.written;
         let Some(Open { key, own: self_time, outermost, .. }) = self.open.pop() else { return };
         if self.as_devtools && key == Key::of(0) {
             return;
@@ -309,7 +353,8 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
         let (row, _) = self.rows.row(0, key, *written);
         let rest = or_zero(self.own.pop());
         let is_outermost = self.outermost.pop();
-        let has_caller = !self.open.is_empty();
+        let schedulers = self.schedulers(written);
+        let has_caller = !self.open.is_empty() || !schedulers.is_empty();
         let counts = if self.as_devtools { is_outermost == Some(true) } else { outermost };
         let total = counts.then(|| or_zero(self.totals.remove(&key)));
         let cpu = total.and_then(|total| self.ids.cpu_time(counted, total));
@@ -322,7 +367,7 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
         });
         // In DevTools, rows of forced groups have no callers, because its lookup ignores groups.
         if !self.forced || !self.as_devtools {
-            self.add_callers(row, self_time, entry, end);
+            self.add_callers(row, self_time, counted, end, &schedulers);
         }
     }
 

@@ -49,6 +49,7 @@ use tracemill_analysis::{
     Entries, GroupBy, Part, Query, ReadRules, Refusal, RowLimit, RowOrder, RowThreshold, Shape,
     SourceMaps, Trace,
 };
+use tracemill_causes::Causes;
 use tracemill_join::config::Config;
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::Source;
@@ -299,9 +300,12 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
     let TreeArgs { input, part, picks, times, output, common, .. } = args;
     let export = args.export()?;
     let flags = Flags { verb: "tree", input, common };
-    let (by, causes) = (args.group_by, false);
+    let (by, causes) = (args.group_by, args.asynchronous);
     let picked = Picked { part, picks, by, times, causes, cpu_times: true, colors: false };
     let mut job = Job::picked(flags, output, picked, messages)?;
+    if args.asynchronous {
+        job.trace.async_callers = Some(Causes::async_callers(&job.trace)?);
+    }
     let depth = args.depth.map(|depth| depth as usize);
     let shape = match (args.bottom_up, args.log) {
         (true, _) => Shape::BottomUp { levels: depth.unwrap_or(6) },
