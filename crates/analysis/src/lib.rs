@@ -95,5 +95,6 @@ pub use trace::choose::ThreadChoice;
 pub use trace::uncounted::UncountedProfiles;
 pub use trace::{ReadRules, Thread, ThreadKind, Trace, Track, id_text};
 pub use tracemill_trace::event::names::Names;
+pub use tree::async_callers::AsyncCallers;
 pub use value::clock::{Times, Window};
 pub use value::matcher::Matcher;

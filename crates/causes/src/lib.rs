@@ -35,6 +35,7 @@
 #![forbid(unsafe_code)]
 
 mod bloom_filter;
+mod callers;
 mod continued;
 mod event_id;
 mod flows;
@@ -58,8 +59,10 @@ pub use totals::{CauseKind, CauseQuery, CauseTotal, totals};
 
 use initiators::Initiators;
 use ordered::Ordered;
-use tracemill_analysis::Trace;
+use sorted::SortedRows;
+use tasks::Jump;
 use tracemill_analysis::value::space::Space;
+use tracemill_analysis::{AsyncCallers, Trace};
 use tracemill_trace::Error;
 use tracemill_trace::run::memory::Share;
 
@@ -82,25 +85,52 @@ impl Causes {
     /// Returns an I/O error if a temporary file fails, or
     /// [`tracemill_trace::ErrorKind::Exceeded`] if too many flows are open, or tasks run, at a time.
     pub fn find(trace: &Trace, as_devtools: bool) -> Result<Self, Error> {
-        let limits = trace.limits();
-        let space = Space::new(limits.lease("causes", Share::of(1, 4)), limits.threads);
-        let room = limits.quota("open flows and tasks", Share::of(1, 8));
-        let events = Ordered::new(trace, as_devtools, &space)?;
-        let mut initiators = Initiators::new(&space);
-        initiators.link(&events, as_devtools, &space)?;
-        if !as_devtools && !trace.follows_devtools {
-            initiators.follow(&slice_flows::flows(trace, &space)?)?;
-            initiators.launch(trace, &space)?;
-            let initiators = initiators.finish(&space)?;
-            let jumps = continued::jumps(trace, &initiators, &space)?;
-            let stacks = stacks::stacks(trace, &jumps, true, &space)?;
-            return Ok(Causes { initiators, stacks });
-        }
-        let flows = flows::flows(trace, &events, &space, &room)?;
-        initiators.follow(&flows)?;
-        let jumps = tasks::tasks(trace, &flows, &mut initiators, &space, &room)?;
-        let initiators = initiators.finish(&space)?;
-        let stacks = stacks::stacks(trace, &jumps, false, &space)?;
+        let space = space_of(trace);
+        let by_format = !as_devtools && !trace.follows_devtools;
+        let (initiators, jumps) = linked(trace, as_devtools, &space)?;
+        let stacks = stacks::stacks(trace, &jumps, by_format, &space)?;
         Ok(Causes { initiators, stacks })
     }
+
+    /// Finds the callers of events across asynchronous tasks, or in traces of other producers,
+    /// across initiators, for [`Trace::async_callers`].
+    ///
+    /// Cost: two or three walks over each flame chart, and sorts of the events that may be
+    /// connected. Heap: the entries that scheduled tasks, and the entries around them.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Causes::find`].
+    pub fn async_callers(trace: &Trace) -> Result<AsyncCallers, Error> {
+        let space = space_of(trace);
+        let (_, jumps) = linked(trace, false, &space)?;
+        callers::callers(trace, &jumps, &space)
+    }
+}
+
+fn space_of(trace: &Trace) -> Space {
+    let limits = trace.limits();
+    Space::new(limits.lease("causes", Share::of(1, 4)), limits.threads)
+}
+
+/// Finds initiators, and the jumps of stacks by [`tasks::Position::key`] of their entry.
+fn linked(
+    trace: &Trace,
+    as_devtools: bool,
+    space: &Space,
+) -> Result<(InitiatorTable, SortedRows<1, Jump>), Error> {
+    let room = trace.limits().quota("open flows and tasks", Share::of(1, 8));
+    let events = Ordered::new(trace, as_devtools, space)?;
+    let mut initiators = Initiators::new(space);
+    initiators.link(&events, as_devtools, space)?;
+    if !as_devtools && !trace.follows_devtools {
+        initiators.follow(&slice_flows::flows(trace, space)?)?;
+        initiators.launch(trace, space)?;
+        let initiators = initiators.finish(space)?;
+        let jumps = continued::jumps(trace, &initiators, space)?;
+        return Ok((initiators, jumps));
+    }
+    let flows = flows::flows(trace, &events, space, &room)?;
+    initiators.follow(&flows)?;
+    let jumps = tasks::tasks(trace, &flows, &mut initiators, space, &room)?;
+    Ok((initiators.finish(space)?, jumps))
 }

@@ -285,22 +285,22 @@ impl Builder {
 record! {
     /// A jump to the stack of a slot.
     #[derive(Clone, Copy, Debug, PartialEq)]
-    struct ToSlot {
-        slot: u32,
+    pub(crate) struct ToSlot {
+        pub(crate) slot: u32,
         task: u32,
     }
 }
 
 /// The entries with slots by position, and the entries that continue with their stacks.
-struct Schedulers {
+pub(crate) struct Schedulers {
     /// [`key`](crate::tasks::Position::key) of the entry of each slot, in order.
-    slots: SpilledVec<u64>,
+    pub(crate) slots: SpilledVec<u64>,
     /// By [`key`](crate::tasks::Position::key) of the entry.
-    jumps: SortedRows<1, ToSlot>,
+    pub(crate) jumps: SortedRows<1, ToSlot>,
 }
 
 impl Schedulers {
-    fn of(jumps: &SortedRows<1, Jump>, space: &Space) -> Result<Self, Error> {
+    pub(crate) fn of(jumps: &SortedRows<1, Jump>, space: &Space) -> Result<Self, Error> {
         let mut by_target: Sorter<2, u32> = space.sorter(8);
         for Row { key: [entry], value: Jump { to, task } } in jumps.iter() {
             by_target.push(Row { key: [to.key(), entry], value: task })?;

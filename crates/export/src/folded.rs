@@ -63,7 +63,14 @@ mod tests {
     #[test]
     fn frame_texts_contain_no_separators() {
         let frame = |name: &str, url: &str, line, column| {
-            text(&Frame { name: name.into(), url: url.into(), line, column, category: "other" })
+            text(&Frame {
+                name: name.into(),
+                url: url.into(),
+                line,
+                column,
+                category: "other",
+                color: 0,
+            })
         };
         assert_eq!(frame("a;b\n c", "", None, None), "a:b  c");
         assert_eq!(frame("f", "x.js", Some(3), Some(1)), "f (x.js:3:1)");

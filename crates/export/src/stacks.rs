@@ -25,6 +25,8 @@ pub(crate) struct Frame {
     pub(crate) column: Option<i64>,
     /// DevTools' category of the frame's first row.
     pub(crate) category: &'static str,
+    /// Number of the reserved colour of the frame's events; 0 for none.
+    pub(crate) color: u8,
 }
 
 impl Frame {
@@ -154,13 +156,13 @@ impl Making {
         let from_one = |number: Option<i64>| number.map(|number| number.saturating_add(1));
         let (line, column) = (from_one(place.line), from_one(place.column));
         let state = FixedState::default();
-        let hash = state.hash_one((name, &*place.url, line, column));
+        let hash = state.hash_one((name, &*place.url, line, column, row.color));
         let frames = &self.frames;
         let is_it = |&at: &u32| {
             let known: &Frame = &frames[at as usize];
             known.name == name
                 && known.url == place.url
-                && (known.line, known.column) == (line, column)
+                && (known.line, known.column, known.color) == (line, column, row.color)
         };
         if let Some(&found) = self.index.find(hash, is_it) {
             return Ok(found);
@@ -168,12 +170,12 @@ impl Making {
         let heap = size_of::<Frame>() + HELD * (name.len() + place.url.len() + 48);
         self.room.take(heap as u64, "functions and events of call trees")?;
         let number = self.frames.len() as u32;
-        let (url, category) = (place.url.clone(), row.category);
-        self.frames.push(Frame { name: name.to_owned(), url, line, column, category });
+        let (url, category, color) = (place.url.clone(), row.category, row.color);
+        self.frames.push(Frame { name: name.to_owned(), url, line, column, category, color });
         let frames = &self.frames;
         self.index.insert_unique(hash, number, |&at| {
             let known = &frames[at as usize];
-            state.hash_one((&*known.name, &*known.url, known.line, known.column))
+            state.hash_one((&*known.name, &*known.url, known.line, known.column, known.color))
         });
         Ok(number)
     }

@@ -90,13 +90,7 @@ pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<R
     ];
     longest.into_iter().flatten().for_each(|all| keep_longest(all, rules.rows));
     add_hot(trace, parts, &mut report)?;
-    let hot = report.hot.as_ref().filter(|_| producer.is_of_slices());
-    if let Some(part) = hot {
-        let names: Vec<String> =
-            part.table.rows.iter().take(rules.rows).map(|row| row.into_owned().id).collect();
-        let names = names.iter().map(|name| &**name);
-        report.spread = Some(spread(trace, threads, names, window)?);
-    }
+    add_spread(trace, threads, rules, &mut report)?;
     report.visits = visits;
     add_of_producer(trace, threads, rules, requests, &room.grown, &mut report)?;
     if producer == Producer::Pytorch {
@@ -124,6 +118,22 @@ fn add_hot(trace: &Trace, parts: Vec<Part>, report: &mut Report) -> Result<(), E
     let left = RowRoom::new(trace.limits());
     part.table.rows = rows.retained(&left, |row| !row.is_idle())?;
     left.finish()
+}
+
+/// Adds the durations of the events with the names of the hottest rows, for producers of slices.
+fn add_spread(
+    trace: &Trace,
+    threads: &[usize],
+    rules: &ReportRules,
+    report: &mut Report,
+) -> Result<(), Error> {
+    let hot = report.hot.as_ref().filter(|_| report.producer.is_of_slices());
+    let Some(part) = hot else { return Ok(()) };
+    let names: Vec<String> =
+        part.table.rows.iter().take(rules.rows).map(|row| row.into_owned().id).collect();
+    let names = names.iter().map(|name| &**name);
+    report.spread = Some(spread(trace, threads, names, report.window)?);
+    Ok(())
 }
 
 /// Adds the sections that only one producer has.

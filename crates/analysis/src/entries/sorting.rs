@@ -6,6 +6,7 @@
 //!           (as_devtools: sorter by input order)
 //! ```
 
+use crate::events::cpu_times::CpuTimes;
 use crate::events::kinds::{Kind, NO_CAT};
 use crate::value::record::Record;
 use crate::value::space::{Space, rank};
@@ -177,22 +178,27 @@ impl Sorting {
         self.let_in(stays)
     }
 
-    /// Pairs B and E events, and returns the records that `stays` accepts. `room` limits the memory
-    /// for open B events. Cost: a sort.
+    /// Pairs B and E events, also in `cpu_times`, and returns the records that `stays` accepts.
+    /// `room` limits the memory for open B events. Cost: a sort.
     pub(crate) fn finish(
         mut self,
         lanes: usize,
         kinds: &[Kind],
         space: &Space,
         room: &Quota,
+        cpu_times: &mut CpuTimes,
         stays: impl FnMut(&Filed) -> bool,
     ) -> Result<Filing, Error> {
         self.let_in(|_| true)?;
         let Sorting { mut events, marks, .. } = self;
         let mut pairs = HashMap::default();
         match marks {
-            Marks::ByTime(marks) => pair(&marks.finish()?, kinds, &mut events, &mut pairs, room)?,
-            Marks::AsWritten(marks) => pair_as_devtools(&marks.finish()?, &mut events, room)?,
+            Marks::ByTime(marks) => {
+                pair(&marks.finish()?, kinds, &mut events, &mut pairs, room, cpu_times)?;
+            }
+            Marks::AsWritten(marks) => {
+                pair_as_devtools(&marks.finish()?, &mut events, room, cpu_times)?;
+            }
         }
         let mut records = space.spool(2);
         events.finish()?.move_to(&mut records, stays)?;
@@ -220,6 +226,7 @@ fn pair(
     events: &mut KeySorter<Filed>,
     all: &mut HashMap<u32, Pairs>,
     room: &Quota,
+    cpu_times: &mut CpuTimes,
 ) -> Result<(), Error> {
     let mut open: DevtoolsBegins<Record> = DevtoolsBegins::default();
     let mut last = None;
@@ -241,6 +248,7 @@ fn pair(
             Some(begin) => {
                 let mut ended = begin;
                 ended.dur = record.ts - begin.ts;
+                cpu_times.pair(begin.number(), record.number());
                 events.push(Filed { lane, record: ended })?;
                 pairs.unended -= 1;
             }
@@ -265,6 +273,7 @@ fn pair_as_devtools(
     marks: &SortedByKey<AsWritten>,
     events: &mut KeySorter<Filed>,
     room: &Quota,
+    cpu_times: &mut CpuTimes,
 ) -> Result<(), Error> {
     let mut open: Vec<Filed> = Vec::new();
     for AsWritten(filed) in marks.iter() {
@@ -274,6 +283,7 @@ fn pair_as_devtools(
         } else if let Some(mut begin) = open.pop() {
             if begin.record.kind == filed.record.kind {
                 begin.record.dur = filed.record.ts - begin.record.ts;
+                cpu_times.pair(begin.record.number(), filed.record.number());
             }
             events.push(begin)?;
         }

@@ -46,8 +46,9 @@ impl Filter<'_> {
         if entry.is_call() { flag::SHOWN } else { self.flags[entry.kind as usize] }
     }
 
+    /// Returns whether the walk visits an entry.
     #[inline]
-    fn takes(&self, entry: &Entry) -> bool {
+    pub(crate) fn takes(&self, entry: &Entry) -> bool {
         let flags = self.flags(entry);
         (self.with_tasks || flags & flag::RUN_TASK == 0)
             && (!self.shown_only || flags & flag::SHOWN != 0)

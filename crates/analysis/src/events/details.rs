@@ -26,6 +26,10 @@ pub struct Wanted {
     pub report: bool,
     /// Whether to read what connects events to their causes: flows, stacks, ids of timers and tasks.
     pub causes: bool,
+    /// Whether to read CPU times.
+    pub cpu_times: bool,
+    /// Whether to read the colours that events name.
+    pub colors: bool,
 }
 
 /// The details of an event, as numbers of texts.
@@ -50,6 +54,8 @@ pub(crate) struct Numbered {
     pub(crate) is_located: bool,
     /// Whether the event may carry a stack.
     pub(crate) is_stacked: bool,
+    /// Number of the event's [reserved colour](tracemill_viewers::color); 0 if it names none.
+    pub(crate) color: u8,
 }
 
 /// Prefix of a text that a label adds to a title.

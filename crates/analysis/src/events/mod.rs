@@ -5,6 +5,7 @@ pub mod carried;
 pub mod causes;
 pub(crate) mod compiled;
 pub mod counters;
+pub(crate) mod cpu_times;
 pub(crate) mod details;
 pub mod devices;
 pub mod entities;

@@ -2,6 +2,7 @@
 //! `TimelineUIUtils`).
 
 use crate::entries::Entry;
+use crate::entries::walk::Counted;
 use crate::events::entities::Owner;
 use crate::events::kinds::{NO_CAT, flag};
 use crate::events::styles::style;
@@ -37,9 +38,9 @@ pub enum GroupBy {
     /// Groups rows by owner of the URL: companies of [`Trace::entities`], else root domains.
     ThirdParty,
     /// Groups rows by package: the last one in `node_modules`, Node itself, third-party code marked
-    /// by source maps, else no package.
+    /// by source maps, native functions, else no package.
     Package,
-    /// Groups rows by file: URL or path without query and fragment.
+    /// Groups rows by file: URL or path without query and fragment. Native functions are a group.
     File,
     /// Groups rows by process.
     Process,
@@ -82,6 +83,9 @@ impl GroupBy {
         }
     }
 }
+
+/// Group by package or file of calls to functions without a script.
+const NATIVE_GROUP: &[u8] = b"[native]";
 
 /// Flag of ids of calls, which are numbers of functions; other ids are numbers of texts.
 const CALL: u32 = 1 << 31;
@@ -162,6 +166,14 @@ impl<'t> Ids<'t> {
         }
         let details = &self.trace.details.all[entry.details as usize];
         Named::Event(entry.kind, details.row, details.title)
+    }
+
+    /// Returns the number of the reserved colour that an event names.
+    pub(crate) fn color(&self, entry: &Entry) -> u8 {
+        match entry.is_call() {
+            true => 0,
+            false => self.trace.details.all[entry.details as usize].color,
+        }
     }
 
     /// Returns the text of a row id.
@@ -294,6 +306,15 @@ impl<'t> Ids<'t> {
         self.frame(entry).is_some_and(|frame| frame.function == IDLE)
     }
 
+    /// Returns whether the entry is a call to a function without a script: code of V8 or of the
+    /// program that embeds it.
+    fn is_native(&self, entry: &Entry) -> bool {
+        entry.is_call() && {
+            let url = self.url(entry);
+            url.is_empty() || url.starts_with(b"native ")
+        }
+    }
+
     fn group_text(&self, entry: &Entry) -> Vec<u8> {
         if !self.as_devtools && self.is_idle(entry) {
             return IDLE_LABEL.into();
@@ -305,6 +326,7 @@ impl<'t> Ids<'t> {
             GroupBy::Url => self.url(entry).to_vec(),
             _ if self.by_owner => self.owner(entry).map(|owner| owner.name).unwrap_or_default(),
             GroupBy::Domain | GroupBy::Subdomain | GroupBy::ThirdParty => self.domain(entry),
+            GroupBy::Package | GroupBy::File if self.is_native(entry) => NATIVE_GROUP.into(),
             GroupBy::Package => {
                 let is_library = self
                     .frame(entry)
@@ -373,6 +395,15 @@ impl Identify for Ids<'_> {
         let number = names.number(&text);
         known.insert(key, number);
         number
+    }
+
+    #[inline]
+    fn cpu_time(&self, Counted { written, entry }: &Counted, sum: f64) -> Option<f64> {
+        let whole = self.trace.cpu_time(written)?;
+        let clock = self.trace.clock;
+        let uncut = |entry: &Entry| clock.sum(entry.end()) - clock.sum(entry.ts);
+        let is_whole = entry.dur == written.dur && sum == uncut(entry);
+        Some(if is_whole { whole } else { whole * (sum / uncut(written)) })
     }
 
     #[inline]

@@ -107,6 +107,9 @@ pub struct TreeRow {
     pub own: f64,
     /// Total time in milliseconds.
     pub total: f64,
+    /// CPU time of the row's events in microseconds, if the trace has it. Groups and callers in
+    /// bottom-up trees have none.
+    pub cpu: Option<f64>,
     /// Number of events.
     pub count: u64,
     /// Whether DevTools can expand the row.
@@ -123,6 +126,9 @@ pub struct TreeRow {
     pub category: &'static str,
     /// Source location of the row's function.
     pub location: Location,
+    /// Number of the [reserved colour](tracemill_viewers::color) that the row's first event names,
+    /// if [`Wanted::colors`](crate::Wanted::colors) requested it; 0 for none.
+    pub color: u8,
 }
 
 impl TreeRow {

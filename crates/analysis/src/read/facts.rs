@@ -3,13 +3,13 @@
 //! Data for some rows only (trace ids of samples, requests, URLs, frames) is decoded from `args`
 //! where a quick search finds its key.
 
-use crate::entries::sorting::Sorting;
 use crate::events::bounds::{Bounding, EventTime, EventTimes, TraceBounds};
 use crate::events::carried::StacksOfChunk;
-use crate::events::causes::{CauseCollector, CauseEvent, ids_of, thread_text};
+use crate::events::causes::{CauseEvent, ids_of, thread_text};
 use crate::events::compiled::{Included, is_sum};
 use crate::events::counters::Counters;
-use crate::events::details::{DetailsTable, Sought};
+use crate::events::cpu_times::ChunkCpuTimes;
+use crate::events::details::{DetailsTable, Numbered, Sought};
 use crate::events::devices::{DeviceEvent, Role};
 use crate::events::images::Images;
 use crate::events::kinds::{Kind, Kinds, NO_CAT};
@@ -19,6 +19,7 @@ use crate::events::pages::Pages;
 use crate::events::requests::Requests;
 use crate::events::tracks::{NO_LANE, TrackEvent, TrackPlace};
 use crate::read::asked::{Asked, LastKinds};
+use crate::read::spools::EventSpools;
 use crate::trace::ReadRules;
 use crate::value::clock::{FAR, nanos_of, written};
 use crate::value::record::{ChunkPosition, Record};
@@ -29,8 +30,8 @@ use tracemill_tokenizer::{Event, Field, Validator};
 use tracemill_trace::Error;
 use tracemill_trace::event::names::Names;
 use tracemill_trace::observe::{EventRef, Look};
-use tracemill_trace::spill::SpillVec;
 use tracemill_trace::spill::hash::HashMap;
+use tracemill_viewers::color::color_of;
 use tracemill_viewers::required_args::lacking_of;
 
 /// A track: a thread of an input, and the records of its events in a chunk.
@@ -88,6 +89,8 @@ pub(crate) struct Facts {
     tracks: Vec<TrackEvent>,
     /// Events of a chunk that may cause others, if requested.
     causes: Vec<CauseEvent>,
+    /// CPU times of the events of a chunk, if requested.
+    cpu_times: ChunkCpuTimes,
     /// Stacks of the events of a chunk, if causes are requested.
     stacks: StacksOfChunk,
     /// Number of the text of the thread of the last event that may cause others.
@@ -195,16 +198,12 @@ impl Facts {
         self.roles[kind as usize]
     }
 
-    /// Merges the facts of a later chunk. Its records go to `sorting`, its GPU events to `devices`,
-    /// its events of tracks to `tracks`, its causes to `causes`.
+    /// Merges the facts of a later chunk. What grows with the inputs goes to `spools`.
     pub(crate) fn append(
         &mut self,
         later: Facts,
         chunk: ChunkPosition,
-        sorting: &mut Sorting,
-        devices: &mut SpillVec<DeviceEvent>,
-        tracks: &mut SpillVec<TrackEvent>,
-        causes: &mut CauseCollector,
+        spools: &mut EventSpools,
     ) -> Result<(), Error> {
         let texts = self.names.append(&later.names);
         let kinds = self.kinds.append(&later.kinds, &texts);
@@ -217,7 +216,7 @@ impl Facts {
                 let kind = kinds[record.kind as usize];
                 *record = record.behind(chunk.first, kind, details[record.details as usize]);
             }
-            sorting.take(at as u32, lane.records)?;
+            spools.sorting.take(at as u32, lane.records)?;
         }
         let notable = later.notable.into_iter().map(|(_, event)| (chunk.input, event));
         self.notable.extend(notable);
@@ -232,15 +231,16 @@ impl Facts {
         self.requests.append(later.requests, chunk.first);
         self.included.append(later.included, chunk.first, &texts, &lanes);
         for device in later.devices {
-            devices.push(device.behind(chunk, &lanes, &kinds))?;
+            spools.devices.push(device.behind(chunk, &lanes, &kinds))?;
         }
         for event in later.tracks {
-            tracks.push(event.after(chunk, &lanes, &texts))?;
+            spools.tracks.push(event.after(chunk, &lanes, &texts))?;
         }
         for cause in later.causes {
-            causes.events.push(cause.after(chunk, kinds[cause.kind as usize], &texts))?;
+            spools.causes.events.push(cause.after(chunk, kinds[cause.kind as usize], &texts))?;
         }
-        causes.stacks.append(&later.stacks, chunk.first)?;
+        spools.causes.stacks.append(&later.stacks, chunk.first)?;
+        spools.cpu_times.append(&later.cpu_times, chunk.first)?;
         self.is_web |= later.is_web;
         self.untimed += later.untimed;
         for (phase, count) in later.unfiled {
@@ -379,6 +379,11 @@ impl Facts {
         number_in: u64,
     ) -> u32 {
         let found = sought.and_then(|sought| sought.details(event, name, &mut self.names));
+        let color = if self.rules.wanted.colors { color_of(event) } else { 0 };
+        let found = match color {
+            0 => found,
+            color => Some(Numbered { color, ..found.unwrap_or_default() }),
+        };
         let Some(found) = found else { return 0 };
         if found.is_stacked {
             self.stacks.note(event, self.names.bytes_of(name), number_in);
@@ -466,6 +471,9 @@ impl Facts {
         let details = self.details_of(event, name, properties.sought(phase), number_in);
         // The duration of a B comes from its E.
         let dur = if matches!(phase, b'B' | b'E') { 0.0 } else { dur };
+        if self.rules.wanted.cpu_times {
+            self.cpu_times.note(event, number_in);
+        }
         let id = |field| event.field(field).unwrap_or_default();
         let lane = self.lane(0, id(Field::Pid), id(Field::Tid));
         let record = Record::new(ts, dur, kind, details, number_in, phase);

@@ -1,12 +1,8 @@
 //! The scan of an analysis: one pass over all inputs.
 
-use crate::entries::sorting::Sorting;
-use crate::events::carried::StackCollector;
-use crate::events::causes::CauseCollector;
-use crate::events::devices::DeviceEvent;
-use crate::events::tracks::TrackEvent;
 use crate::profile::functions::meta_names;
 use crate::read::facts::Facts;
+use crate::read::spools::EventSpools;
 use crate::trace::ReadRules;
 use crate::value::record::ChunkPosition;
 use crate::value::space::Space;
@@ -16,17 +12,13 @@ use tracemill_pipeline::{MergeIndex, scan_to_merge};
 use tracemill_trace::observe::{Needs, Observer, SealedChunk, Starter};
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::memory::Share;
-use tracemill_trace::spill::SpillVec;
 use tracemill_trace::{Error, Source};
 
 /// Reads the facts of an analysis in the scan. Passes records to the sorter, and keeps tables of
 /// names, threads and details in memory.
 pub(crate) struct Reading<'c> {
     pub(crate) facts: Facts,
-    pub(crate) sorting: Sorting,
-    pub(crate) devices: SpillVec<DeviceEvent>,
-    pub(crate) tracks: SpillVec<TrackEvent>,
-    pub(crate) causes: CauseCollector,
+    pub(crate) spools: EventSpools,
     pub(crate) space: Space,
     pub(crate) quota: Quota,
     pub(crate) rules: ReadRules,
@@ -43,11 +35,8 @@ impl<'c> Reading<'c> {
         let quota = config.limits.quota("names and details", Share::of(1, 4));
         let mut facts = Facts::new(rules);
         facts.names = meta_names();
-        let waiting = if rules.only_calls { space.bytes(4) } else { 0 };
-        let sorting = Sorting::new(&space, rules.as_devtools, waiting);
-        let causes = CauseCollector { events: space.spool(8), stacks: StackCollector::new(&space) };
-        let (devices, tracks) = (space.spool(8), space.spool(8));
-        Reading { facts, sorting, devices, tracks, causes, space, quota, rules, config, events: 0 }
+        let spools = EventSpools::new(&space, rules);
+        Reading { facts, spools, space, quota, rules, config, events: 0 }
     }
 
     pub(crate) fn read(&mut self, sources: &[Source]) -> Result<InputSet, Error> {
@@ -82,14 +71,7 @@ impl Observer for Reading<'_> {
         }
         let position = ChunkPosition { input: chunk.input, first: self.events };
         self.events += chunk.stats.events;
-        self.facts.append(
-            found,
-            position,
-            &mut self.sorting,
-            &mut self.devices,
-            &mut self.tracks,
-            &mut self.causes,
-        )?;
+        self.facts.append(found, position, &mut self.spools)?;
         self.quota.check(self.facts.heap(), "names, threads and details of events")
     }
 }

@@ -3,6 +3,7 @@
 use crate::entries::sorting::{Filed, Sorting};
 use crate::events::bounds::Bounds;
 use crate::events::carried::CarriedStacks;
+use crate::events::cpu_times::CpuTimes;
 use crate::events::devices::aligned;
 use crate::events::kinds::flags;
 use crate::events::meta::{Meta, ThreadId};
@@ -13,18 +14,18 @@ use crate::profile::maps::{Mapper, SourceMaps};
 use crate::profile::model::Model;
 use crate::profile::samples::{Sample, Samples};
 use crate::read::facts::{Facts, Lane};
+use crate::read::metadata::{host_ratio, is_of_profile};
 use crate::read::placing::{causes_on_clock, clock_of, on_clock};
 use crate::read::reading::Reading;
 use crate::read::refused::refusals;
+use crate::read::spools::EventSpools;
 use crate::trace::profiles::{Chosen, ProfileRoom, ReadProfile, choose, read_profiles, time_of};
 use crate::trace::{ReadRules, Thread, ThreadKind, Trace};
 use crate::value::clock::Clock;
 use crate::value::space::Space;
-use crate::value::{member, number};
 use tracemill_join::config::Config;
 use tracemill_join::input_set::InputSet;
 use tracemill_pipeline::PendingMerge;
-use tracemill_tokenizer::string_is;
 use tracemill_trace::event::metadata::NODE_MAIN;
 use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::SpilledVec;
@@ -40,12 +41,6 @@ enum Fate {
     /// Drops all records, because no query needs them.
     Unasked,
     Go,
-}
-
-/// Returns whether metadata is that of a CPU profile.
-fn is_of_profile(metadata: &[u8]) -> bool {
-    let origin = member(metadata, b"dataOrigin");
-    origin.is_some_and(|text| string_is(text, b"CPUProfile"))
 }
 
 impl Trace {
@@ -101,7 +96,8 @@ impl Trace {
         inputs: &InputSet,
         maps: &SourceMaps,
     ) -> Result<Self, Error> {
-        let Reading { mut facts, sorting, devices, tracks, causes, space, .. } = reading;
+        let Reading { mut facts, spools, space, .. } = reading;
+        let EventSpools { sorting, devices, tracks, causes, cpu_times } = spools;
         let Reading { quota, rules, config, .. } = reading;
         let place = |input: usize| inputs.place(input);
         let moved = facts.unite(place);
@@ -125,8 +121,8 @@ impl Trace {
         let profiles = read_profiles(inputs, rules, names, &mut samples, room, clock)?;
         let metadata: Vec<Vec<u8>> = inputs.key_values(b"metadata").collect();
         let wholes = profiles.iter().any(|profile| profile.facts.is_whole);
-        let is_cpu_profile = metadata.iter().any(|value| is_of_profile(value))
-            || wholes && facts.lanes.is_empty();
+        let is_cpu_profile =
+            metadata.iter().any(|value| is_of_profile(value)) || wholes && facts.lanes.is_empty();
         let refusals = match rules.ignore_refusals {
             true => Default::default(),
             false => refusals(inputs, &facts, &meta, &profiles),
@@ -145,13 +141,11 @@ impl Trace {
         (trace.clock, trace.refusals) = (clock, refusals.into_iter().collect());
         trace.producer = if is_cpu_profile { Producer::CpuProfile } else { producer };
         (trace.devices, trace.tracks, trace.is_cpu_profile) = (devices, tracks, is_cpu_profile);
-        (trace.causes, trace.carried) = (causes, carried);
+        (trace.causes, trace.carried, trace.cpu_times) = (causes, carried, cpu_times);
         trace.bounds = (bounds.min, bounds.max);
         trace.is_generic &= !wholes;
         (trace.inputs, trace.warnings) = (inputs.reports().to_vec(), inputs.warnings().to_vec());
-        if let ([metadata], [_]) = (&metadata[..], &trace.inputs[..]) {
-            trace.host_ratio = member(metadata, b"hostDPR").and_then(number);
-        }
+        trace.host_ratio = host_ratio(&metadata, trace.inputs.len());
         trace.add_profiles(&lanes, profiles);
         if !drawn_only {
             trace.bound_by_samples();
@@ -210,6 +204,7 @@ impl Trace {
             tracks: SpilledVec::default(),
             causes: SpilledVec::default(),
             carried: CarriedStacks::default(),
+            cpu_times: CpuTimes::default(),
             samples,
             limits: config.limits.clone(),
             clock: Clock::default(),
@@ -222,6 +217,7 @@ impl Trace {
             weights: rules.weights,
             as_devtools: rules.as_devtools,
             ignore_list: None,
+            async_callers: None,
             entities: Default::default(),
             modifications: Default::default(),
             host_ratio: None,
@@ -367,7 +363,7 @@ impl Trace {
         bounds: Bounds,
         space: &Space,
     ) -> Result<(), Error> {
-        let Trace { kinds, names, written_calls, .. } = self;
+        let Trace { kinds, names, written_calls, cpu_times, .. } = self;
         let calls: Vec<bool> =
             (0..kinds.all.len() as u32).map(|kind| kinds.is_call(kind, names)).collect();
         let mut stay_calls = false;
@@ -389,7 +385,7 @@ impl Trace {
             sorting.drop_early(&mut stays)?;
         }
         let room = self.limits.open_quota();
-        let filing = sorting.finish(fates.len(), &kinds.all, space, &room, stays)?;
+        let filing = sorting.finish(fates.len(), &kinds.all, space, &room, cpu_times, stays)?;
         for thread in &mut self.threads {
             if let Some(lane) = thread.lane {
                 thread.records = filing.ranges[lane as usize].clone();

@@ -1,7 +1,9 @@
-//! Rows for calls that are computed from samples.
+//! Rows and source locations of calls that are computed from samples.
 
 use crate::entries::Entry;
-use crate::query::rows::CallRow;
+use crate::names::groups::Ids;
+use crate::profile::functions::Frame;
+use crate::query::rows::{CallRow, Location};
 use crate::table::View;
 use tracemill_trace::Error;
 
@@ -36,5 +38,25 @@ impl<'t> View<'t> {
             node: model.node(entry.kind).id,
             sample: entry.sample(),
         })
+    }
+
+    /// Parses a line or column of a frame. Returns `None` unless the number is at least 0.
+    fn position(&self, text: u32) -> Option<i64> {
+        let text = str::from_utf8(self.trace.names.bytes_of(text)).ok()?;
+        let number: i64 = text.parse().ok()?;
+        (number >= 0).then_some(number)
+    }
+
+    /// Returns the source location of a call's function.
+    pub fn location(&self, entry: &Entry, ids: &Ids<'_>) -> Location {
+        ids.frame(entry).map_or_else(Location::default, |frame| self.frame_location(frame))
+    }
+
+    pub(crate) fn frame_location(&self, frame: Frame) -> Location {
+        Location {
+            url: self.trace.names.text(frame.url),
+            line: self.position(frame.line),
+            column: self.position(frame.column),
+        }
     }
 }

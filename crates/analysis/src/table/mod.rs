@@ -14,7 +14,6 @@ use crate::entries::{Entry, Placed};
 use crate::events::kinds::flag;
 use crate::events::modifications::Hidden;
 use crate::names::groups::{GroupBy, Ids};
-use crate::profile::functions::Frame;
 use crate::query::counts::{Counting, Counts, IdleTime, LeftOut};
 use crate::query::picks::{Answers, Drawn, Picks, Walked};
 use crate::query::rows::{Least, Location, TreeRow};
@@ -22,7 +21,7 @@ use crate::query::{Entries, Per, Query, RowLimit, Shape, TableRules};
 use crate::table::ordered::Table;
 use crate::table::tree_rows::RowRoom;
 use crate::trace::{Thread, Trace, Track};
-use crate::tree::views::{BottomUp, BottomUpRules, Identify, TopDown, TopDownRules};
+use crate::tree::views::{BottomUp, BottomUpRules, Continuation, Identify, TopDown, TopDownRules};
 use crate::tree::{By, Row, Rows};
 use crate::value::clock::{TickRange, Window};
 use crate::value::matcher::Matcher;
@@ -253,13 +252,6 @@ impl<'t> View<'t> {
         Ok(table)
     }
 
-    /// Parses a line or column of a frame. Returns `None` unless the number is at least 0.
-    pub(crate) fn position(&self, text: u32) -> Option<i64> {
-        let text = str::from_utf8(self.trace.names.bytes_of(text)).ok()?;
-        let number: i64 = text.parse().ok()?;
-        (number >= 0).then_some(number)
-    }
-
     /// Returns DevTools' key of an entry. Returns `None` for a pair of B and E events, and for a
     /// `JSSample`.
     pub(crate) fn key(&self, entry: &Entry, ids: &Ids<'_>) -> Option<String> {
@@ -391,6 +383,17 @@ impl<'t> View<'t> {
         let (as_devtools, clock) = (self.rules.as_devtools, self.trace.clock);
         let rules = BottomUpRules { levels, forced, as_devtools, clock };
         let mut tree = BottomUp::new(&ids, window, rules, &self.trace.space_of_rows());
+        let is_counted = |entry: &Entry| self.draws(entry) && self.filter().takes(entry);
+        let number = || self.trace.threads.iter().position(|of| std::ptr::eq(of, self.thread));
+        if let Some(callers) = &self.trace.async_callers
+            && let Some(thread) = number()
+        {
+            tree.continue_with(Continuation {
+                callers,
+                thread: thread as u32,
+                is_counted: &is_counted,
+            });
+        }
         if self.trace.flags.iter().any(|flags| flags & flag::RECEIVED != 0) {
             over.of(self.drawn(), &ids).for_each(|event| tree.note_cached(&event.entry));
         }
@@ -469,6 +472,7 @@ impl<'t> View<'t> {
             start: self.trace.clock.micros(entry.ts) / 1000.0 - self.trace.bounds.0 / 1000.0,
             own: row.own,
             total: row.total,
+            cpu: row.cpu,
             count: row.count,
             expandable: row.expandable,
             bytes: row.bytes,
@@ -477,20 +481,8 @@ impl<'t> View<'t> {
             is_group: row.is_group,
             category: frame.map_or_else(|| ids.category(entry), |frame| frame.category()),
             location: shown.map_or_else(Location::default, |frame| self.frame_location(frame)),
+            color: if row.is_group { 0 } else { ids.color(entry) },
             id,
-        }
-    }
-
-    /// Returns the source location of a call's function.
-    pub fn location(&self, entry: &Entry, ids: &Ids<'_>) -> Location {
-        ids.frame(entry).map_or_else(Location::default, |frame| self.frame_location(frame))
-    }
-
-    fn frame_location(&self, frame: Frame) -> Location {
-        Location {
-            url: self.trace.names.text(frame.url),
-            line: self.position(frame.line),
-            column: self.position(frame.column),
         }
     }
 }

@@ -314,12 +314,14 @@ record! {
         start: f64,
         own: f64,
         total: f64,
+        cpu: Option<f64>,
         bytes: f64,
         count: u64,
         line: Option<i64>,
         column: Option<i64>,
         expandable: bool,
         is_group: bool,
+        color: u8,
     }
 }
 
@@ -340,12 +342,14 @@ fn encode(row: &TreeRow, categories: &mut Vec<&'static str>, out: &mut Vec<u8>) 
         start: row.start,
         own: row.own,
         total: row.total,
+        cpu: row.cpu,
         bytes: row.bytes,
         count: row.count,
         line: location.line,
         column: location.column,
         expandable: row.expandable,
         is_group: row.is_group,
+        color: row.color,
     };
     let start = out.len();
     out.resize(start + Head::BYTES, 0);
@@ -367,12 +371,14 @@ fn decode(bytes: &[u8], categories: &[&'static str]) -> TreeRow {
         start: head.start,
         own: head.own,
         total: head.total,
+        cpu: head.cpu,
         count: head.count,
         expandable: head.expandable,
         bytes: head.bytes,
         key,
         label,
         is_group: head.is_group,
+        color: head.color,
         category: categories.get(head.category as usize).copied().unwrap_or_default(),
         location: Location { url: url.unwrap_or_default(), line: head.line, column: head.column },
     }
@@ -391,12 +397,14 @@ mod tests {
             start: f64::from(number) / 7.0,
             own: -0.0,
             total: f64::NEG_INFINITY,
+            cpu: number.is_multiple_of(6).then_some(0.1),
             count: u64::MAX - u64::from(number),
             expandable: number.is_multiple_of(2),
             bytes: f64::from(number) * 1e9,
             key: text(3),
             label: text(50),
             is_group: number.is_multiple_of(3),
+            color: (number % 32) as u8,
             category: ["other", "scripting", "idle"][number as usize % 3],
             location: Location {
                 url: text(4).unwrap_or_default(),

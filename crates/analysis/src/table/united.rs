@@ -4,7 +4,7 @@ use crate::query::rows::{Least, TreeRow};
 use crate::query::{RowKey, RowLimit, Shape};
 use crate::table::ordered::Table;
 use crate::table::tree_rows::{RowRoom, RowWriter, TreeRows};
-use crate::tree::{By, Key, Rows};
+use crate::tree::{By, Key, Rows, added};
 use crate::value::space::Space;
 use tracemill_trace::event::hash_texts;
 use tracemill_trace::order::Keyed;
@@ -133,10 +133,12 @@ impl Union<'_> {
                     true => {
                         (sum.own, sum.total, sum.bytes) = (row.own, row.total, row.bytes);
                         (sum.count, sum.expandable) = (row.count, row.expandable);
+                        sum.cpu = row.cpu;
                     }
                     false => {
                         sum.own += row.own;
                         sum.total += row.total;
+                        sum.cpu = added(sum.cpu, row.cpu);
                         sum.bytes += row.bytes;
                         sum.count += row.count;
                         sum.expandable |= row.expandable;
@@ -160,6 +162,7 @@ impl Union<'_> {
                 (row.location.line, row.location.column) = (None, None);
             }
             (row.own, row.total, row.bytes) = (sum.own, sum.total, sum.bytes);
+            row.cpu = sum.cpu;
             (row.depth, row.count, row.expandable) = (depth, sum.count, sum.expandable);
             left.push(row)?;
         }

@@ -52,6 +52,12 @@ impl Trace {
         self.clock
     }
 
+    /// Returns the CPU time of an event in microseconds, if the trace has it and
+    /// [`Wanted::cpu_times`](crate::Wanted::cpu_times) requested it.
+    pub fn cpu_time(&self, entry: &Entry) -> Option<f64> {
+        self.cpu_times.of(entry.number()).filter(|_| !entry.is_call())
+    }
+
     /// Returns the table of texts, which maps numbers to names.
     pub fn names(&self) -> &Names {
         &self.names

@@ -13,6 +13,7 @@ use crate::events::carried::CarriedStacks;
 use crate::events::causes::CauseEvent;
 use crate::events::compiled::Included;
 use crate::events::counters::Counters;
+use crate::events::cpu_times::CpuTimes;
 use crate::events::details::{DetailsTable, Wanted};
 use crate::events::devices::DeviceEvent;
 use crate::events::entities::Entities;
@@ -29,6 +30,7 @@ use crate::profile::model::{Model, Weights};
 use crate::profile::refusals::Refusal;
 use crate::profile::samples::Sample;
 use crate::trace::uncounted::UncountedProfiles;
+use crate::tree::async_callers::AsyncCallers;
 use crate::value::clock::{Clock, TickRange, Times, nanos_of};
 use crate::value::matcher::Matcher;
 use crate::value::space::Space;
@@ -186,6 +188,8 @@ pub struct Trace {
     pub(crate) causes: SpilledVec<CauseEvent>,
     /// Stacks that events carry, if requested.
     pub(crate) carried: CarriedStacks,
+    /// CPU times of events, if requested.
+    pub(crate) cpu_times: CpuTimes,
     /// Samples of all profiles, one profile after the other.
     pub(crate) samples: SpilledVec<Sample>,
     pub(crate) limits: Limits,
@@ -215,6 +219,8 @@ pub struct Trace {
     pub(crate) as_devtools: bool,
     /// Pattern of URLs on the ignore list; if `None`, the list of DevTools' panel.
     pub ignore_list: Option<Matcher>,
+    /// Callers across asynchronous tasks, in bottom-up trees; `None` by default.
+    pub async_callers: Option<AsyncCallers>,
     /// Companies by domain, for grouping by third party; empty by default.
     pub entities: Entities,
     /// The view that DevTools stored with the trace.

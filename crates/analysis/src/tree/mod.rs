@@ -1,6 +1,7 @@
 //! Rows of tree views, linked to their parent and children. Rows beyond the memory budget are on
 //! disk.
 
+pub(crate) mod async_callers;
 pub mod views;
 
 use crate::entries::Entry;
@@ -44,6 +45,8 @@ pub struct Row<E = Entry> {
     pub own: f64,
     /// Total time in milliseconds, or exact nanoseconds.
     pub(crate) total: f64,
+    /// CPU time of the total time, in microseconds.
+    pub(crate) cpu: Option<f64>,
     /// Only in bottom-up trees: end of the last event that the row counts.
     pub(crate) marker: f64,
     pub(crate) count: u64,
@@ -60,7 +63,7 @@ pub struct Row<E = Entry> {
 
 record! {
     impl<E: Record> Row {
-        key: Key, parent: u32, first: u32, last: u32, next: u32, own: f64, total: f64, marker: f64, count: u64, entry: E, bytes: f64,
+        key: Key, parent: u32, first: u32, last: u32, next: u32, own: f64, total: f64, cpu: Option<f64>, marker: f64, count: u64, entry: E, bytes: f64,
         expandable: bool, is_group: bool, is_gone: bool,
     }
 }
@@ -75,6 +78,7 @@ impl<E: Default> Default for Row<E> {
             next: NONE,
             own: 0.0,
             total: 0.0,
+            cpu: None,
             marker: f64::NAN,
             count: 0,
             entry: E::default(),
@@ -99,6 +103,14 @@ pub struct Rows<E = Entry> {
 pub(crate) fn sort_falling<T: Copy>(siblings: &mut [T], value: impl Fn(T) -> f64) {
     if !siblings.iter().any(|&sibling| value(sibling).is_nan()) {
         siblings.sort_by(|&a, &b| by_time(value(b), value(a)));
+    }
+}
+
+/// Adds two times that may be missing. A missing time counts as 0 if the other is known.
+pub(crate) fn added(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a + b),
+        _ => a.or(b),
     }
 }
 
@@ -264,7 +276,8 @@ impl<E: Record + Default> Rows<E> {
     }
 
     /// Moves top-level rows below their groups. The total time of a group is the sum of its rows'
-    /// self times with `by_own`, otherwise of their total times.
+    /// self times with `by_own`, otherwise of their total times. With `by_own`, groups have no CPU
+    /// time.
     pub fn group(&mut self, group: impl Fn(&E) -> u32, by_own: bool) {
         let flat: Vec<u32> = self.children(0).collect();
         self.update(0, |root| (root.first, root.last) = (NONE, NONE));
@@ -279,6 +292,9 @@ impl<E: Record + Default> Rows<E> {
                 }
                 parent.own += record.own;
                 parent.total += if by_own { record.own } else { record.total };
+                if !by_own {
+                    parent.cpu = added(parent.cpu, record.cpu);
+                }
                 parent.bytes += record.bytes;
                 parent.count += record.count;
             });

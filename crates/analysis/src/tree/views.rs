@@ -3,7 +3,8 @@
 
 use crate::entries::Entry;
 use crate::entries::walk::{Counted, Visit};
-use crate::tree::{Key, NONE, Rows};
+use crate::tree::async_callers::AsyncCallers;
+use crate::tree::{Key, NONE, Rows, added};
 use crate::value::clock::{Clock, Window};
 use crate::value::space::Space;
 use std::collections::hash_map::Entry as Place;
@@ -18,6 +19,11 @@ pub trait Identify {
     fn group(&self, entry: &Entry) -> u32;
     /// Returns the received bytes that the entry reports, if it is an event of a request.
     fn received(&self, entry: &Entry) -> Option<Received>;
+    /// Returns the CPU time, in microseconds, of an entry that counts for `sum` milliseconds, or
+    /// exact nanoseconds.
+    fn cpu_time(&self, _counted: &Counted, _sum: f64) -> Option<f64> {
+        None
+    }
 }
 
 /// Received bytes reported by an event of a request.
@@ -78,7 +84,8 @@ impl<'i, I: Identify> TopDown<'i, I> {
         TopDown { rows: Rows::new(space), ids, each, grouped, as_devtools, open }
     }
 
-    fn enter(&mut self, Counted { written, entry }: &Counted, ms: f64) {
+    fn enter(&mut self, counted: &Counted, ms: f64) {
+        let Counted { written, entry } = counted;
         let (parent, matched) = self.open[self.open.len() - 1];
         if parent != NONE && parent != 0 {
             self.rows.update(parent, |row| {
@@ -97,10 +104,12 @@ impl<'i, I: Identify> TopDown<'i, I> {
             NONE
         };
         if row != NONE {
+            let cpu = self.ids.cpu_time(counted, ms);
             self.rows.update(row, |row| {
                 row.count += 1;
                 row.own += ms;
                 row.total += ms;
+                row.cpu = added(row.cpu, cpu);
             });
         }
         // DevTools never closes an event that ends at 0, and finds no children of it.
@@ -153,6 +162,16 @@ struct Open {
     outermost: bool,
 }
 
+/// Callers of a thread's entries across asynchronous tasks.
+#[derive(Clone, Copy)]
+pub(crate) struct Continuation<'i> {
+    pub(crate) callers: &'i AsyncCallers,
+    /// Number of the thread.
+    pub(crate) thread: u32,
+    /// Whether the walk visits an entry.
+    pub(crate) is_counted: &'i dyn Fn(&Entry) -> bool,
+}
+
 /// A bottom-up tree. Its number of levels is fixed from the start, since the sums depend on the
 /// order of events.
 pub struct BottomUp<'i, I> {
@@ -172,6 +191,7 @@ pub struct BottomUp<'i, I> {
     totals: HashMap<Key, f64>,
     /// Whether each request was answered from a cache.
     cached: HashMap<Key, bool>,
+    continuation: Option<Continuation<'i>>,
 }
 
 impl<'i, I: Identify> BottomUp<'i, I> {
@@ -192,7 +212,25 @@ impl<'i, I: Identify> BottomUp<'i, I> {
             outermost: Vec::new(),
             totals: HashMap::default(),
             cached: HashMap::default(),
+            continuation: None,
         }
+    }
+
+    /// Extends the callers of entries by those that scheduled them.
+    pub(crate) fn continue_with(&mut self, continuation: Continuation<'i>) {
+        self.continuation = Some(continuation);
+    }
+
+    /// Returns the callers that scheduled an entry, as many as the tree has levels for.
+    fn schedulers(&self, entry: &Entry) -> Vec<Entry> {
+        let Some(Continuation { callers, thread, is_counted }) = self.continuation else {
+            return Vec::new();
+        };
+        let around = self.open.iter().rev().map(|open| &open.written);
+        let all = callers.callers(thread, std::iter::once(entry).chain(around));
+        let levels = self.levels.saturating_sub(1 + self.open.len());
+        // One more shows that the last row has callers.
+        all.filter(|entry| is_counted(entry)).take(levels + 1).collect()
     }
 
     fn key(&self, entry: &Entry) -> Key {
@@ -212,11 +250,25 @@ impl<'i, I: Identify> BottomUp<'i, I> {
     }
 
     /// Adds an event that has ended to the rows of its callers.
-    fn add_callers(&mut self, mut row: u32, self_time: f64, entry: &Entry, end: f64) {
+    fn add_callers(
+        &mut self,
+        mut row: u32,
+        self_time: f64,
+        Counted { entry, .. }: &Counted,
+        end: f64,
+        schedulers: &[Entry],
+    ) {
         let start = self.clock.sum(entry.ts);
-        let above = self.open.len();
+        let around = self.open.len();
+        let above = around + schedulers.len();
         for k in 1..self.levels.min(above + 1) {
-            let caller = &self.open[above - k];
+            let (caller, written) = match around.checked_sub(k) {
+                Some(at) => (self.open[at].caller, self.open[at].written),
+                None => {
+                    let entry = schedulers[k - around - 1];
+                    (self.ids.id(&entry), entry)
+                }
+            };
             let mut counted = self.window.from;
             self.rows.update(row, |record| {
                 if !record.marker.is_nan() {
@@ -224,7 +276,7 @@ impl<'i, I: Identify> BottomUp<'i, I> {
                 }
                 record.marker = end;
             });
-            let (next, is_new) = self.rows.row(row, Key::of(caller.caller), caller.written);
+            let (next, is_new) = self.rows.row(row, Key::of(caller), written);
             row = next;
             self.rows.update(row, |row| {
                 if is_new {
@@ -292,7 +344,8 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
         self.open.push(Open { written: *written, key, caller, own: ms, outermost });
     }
 
-    fn end(&mut self, Counted { written, entry }: &Counted, end: f64) {
+    fn end(&mut self, counted: &Counted, end: f64) {
+        let written = &counted.written;
         let Some(Open { key, own: self_time, outermost, .. }) = self.open.pop() else { return };
         if self.as_devtools && key == Key::of(0) {
             return;
@@ -300,18 +353,21 @@ impl<I: Identify> Visit for BottomUp<'_, I> {
         let (row, _) = self.rows.row(0, key, *written);
         let rest = or_zero(self.own.pop());
         let is_outermost = self.outermost.pop();
-        let has_caller = !self.open.is_empty();
+        let schedulers = self.schedulers(written);
+        let has_caller = !self.open.is_empty() || !schedulers.is_empty();
         let counts = if self.as_devtools { is_outermost == Some(true) } else { outermost };
         let total = counts.then(|| or_zero(self.totals.remove(&key)));
+        let cpu = total.and_then(|total| self.ids.cpu_time(counted, total));
         self.rows.update(row, |row| {
             row.count += 1;
             row.own += rest;
+            row.cpu = added(row.cpu, cpu);
             row.expandable |= has_caller;
             row.total += total.unwrap_or(0.0);
         });
         // In DevTools, rows of forced groups have no callers, because its lookup ignores groups.
         if !self.forced || !self.as_devtools {
-            self.add_callers(row, self_time, entry, end);
+            self.add_callers(row, self_time, counted, end, &schedulers);
         }
     }
 

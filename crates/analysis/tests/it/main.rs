@@ -3,8 +3,10 @@
 mod bad;
 #[path = "../common/mod.rs"]
 mod common;
+mod cpu_times;
 mod exact;
 mod golden;
+mod groups;
 mod idle;
 mod laws;
 mod live;

@@ -264,6 +264,10 @@ pub(crate) struct TreeArgs {
     /// Show the bottom-up tree: from callees to callers, by self time
     #[arg(long, help_heading = "Which tree", conflicts_with_all = ["log", "peek", "heaviest"])]
     pub(crate) bottom_up: bool,
+    /// Continue callers across asynchronous tasks, with those of the code that scheduled the task
+    #[arg(long = "async", help_heading = "Which tree", requires = "bottom_up",
+          conflicts_with_all = ["like", "ignore_list", "hide", "root"])]
+    pub(crate) asynchronous: bool,
     /// Show the event log: one row per event, by start
     #[arg(long, help_heading = "Which tree", conflicts_with_all = ["peek", "heaviest", "group_by"])]
     pub(crate) log: bool,

@@ -78,7 +78,8 @@ fn short_help_fits_one_screen() {
 }
 
 /// Flags whose meaning depends on the verb.
-const OF_VERBS: [&str; 16] = [
+const OF_VERBS: [&str; 17] = [
+    "async",
     "by",
     "dir",
     "event",
@@ -183,7 +184,7 @@ fn words_of_other_tools_get_a_hint() {
         ("merge a.json --devtools", "did you mean --for?"),
         ("merge --input a.json", "inputs need no flag"),
         (
-            "tree --async a.json",
+            "calls --async a.json",
             "async operations have a table, and no other form: tracemill top --async",
         ),
         ("merge a.json --sort", "tracemill merge sorts by itself"),

@@ -1,6 +1,7 @@
 //! Tests of the built command: its output, exit status and files.
 
 mod analysis;
+mod async_callers;
 mod check;
 mod clocks;
 mod commands;

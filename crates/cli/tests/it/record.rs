@@ -235,6 +235,10 @@ fn printed_commands_record_again() {
         files.filter(|file| file.path().extension().is_some_and(|end| end == "cpuprofile")).count()
     };
     assert_eq!(profiles(), 1);
+    // base64 of `node a.mjs`
+    let files = std::fs::read_dir(folder.path("kept")).expect("a folder").flatten();
+    let mut names = files.map(|file| file.file_name().to_string_lossy().into_owned());
+    assert!(names.any(|name| name.starts_with("MAIN-CPU--bm9kZSBhLm1qcw.")));
     let mut again = Command::new("sh");
     let again = again.arg("-c").arg(line).current_dir(folder.path(".")).status().expect("it runs");
     assert_eq!((again.code(), profiles()), (Some(4), 2));

@@ -3,6 +3,7 @@
 use super::layout::{Rectangle, What, fit};
 use super::nodes::Nodes;
 use crate::stacks::Frame;
+use tracemill_viewers::color::COLORS;
 
 /// The order of the frames below a caller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -167,6 +168,12 @@ impl Picture {
         format!("{ms:.2} ms, {drawn} frames{folded}; click or Enter zooms, arrows move, / finds")
     }
 
+    /// Returns the reserved colour of a node as 0xRRGGBB, if the picture has it.
+    pub(super) fn fill(&self, band: &Band, at: u32) -> Option<u32> {
+        let frame = &self.frames[band.nodes.all[at as usize].frame as usize];
+        (frame.color != 0 && self.change.is_none()).then(|| rgb_of(frame))
+    }
+
     /// Returns the CSS class that colours a node.
     pub(super) fn class(&self, band: &Band, at: u32) -> String {
         let node = &band.nodes.all[at as usize];
@@ -178,6 +185,8 @@ impl Picture {
             return "root".to_owned();
         }
         match frame.category {
+            _ if frame.color != 0 && is_light(rgb_of(frame)) => "light".to_owned(),
+            _ if frame.color != 0 => "dark".to_owned(),
             "scripting" | "rendering" | "painting" | "loading" | "gpu" | "idle"
                 if frame.url.is_empty() =>
             {
@@ -186,6 +195,19 @@ impl Picture {
             _ => format!("h{}", hue(frame)),
         }
     }
+}
+
+/// Returns the reserved colour of a frame as 0xRRGGBB.
+fn rgb_of(frame: &Frame) -> u32 {
+    let color = COLORS.get(usize::from(frame.color).wrapping_sub(1));
+    color.map_or(0, |color| color.rgb)
+}
+
+/// Returns whether black text is easier to read on a colour than white text, by its luma in ITU-R
+/// BT.601.
+fn is_light(rgb: u32) -> bool {
+    let [_, red, green, blue] = rgb.to_be_bytes().map(u32::from);
+    299 * red + 587 * green + 114 * blue > 128_000
 }
 
 /// Returns the CSS class for the size of a change.

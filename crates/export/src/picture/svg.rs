@@ -89,11 +89,11 @@ fn push_rectangle(
 ) {
     let percent = |part: u64| 100.0 * part as f64 / picture.length.max(1) as f64;
     let (x, width) = (percent(rectangle.x), percent(rectangle.width));
-    let (class, label, title) = match rectangle.what {
+    let (class, label, title, filled) = match rectangle.what {
         What::Folded(count) => {
             let label = format!("… {count} frames");
             let title = format!("{label}\n{}", share(picture, rectangle.width));
-            (" fold".to_owned(), label, title)
+            (" fold".to_owned(), label, title, None)
         }
         What::Node(at) => {
             let node = &band.nodes.all[at as usize];
@@ -114,11 +114,12 @@ fn push_rectangle(
                     ms(total_change)
                 );
             }
-            (format!(" {}", picture.class(band, at)), label, title)
+            (format!(" {}", picture.class(band, at)), label, title, picture.fill(band, at))
         }
     };
+    let fill = filled.map_or_else(String::new, |rgb| format!(" fill=\"#{rgb:06x}\""));
     let place = format!(
-        "data-d=\"{}\" x=\"{}%\" y=\"{y}\" width=\"{}%\" height=\"{}\"",
+        "data-d=\"{}\" x=\"{}%\" y=\"{y}\" width=\"{}%\" height=\"{}\"{fill}",
         rectangle.depth,
         decimals(x),
         decimals(width),

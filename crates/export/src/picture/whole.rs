@@ -8,7 +8,7 @@ use tracemill_trace::run::words::plural;
 
 pub(super) fn heading(name: &str) -> Frame {
     let (name, url) = (name.to_owned(), String::new());
-    Frame { name, url, line: None, column: None, category: "other" }
+    Frame { name, url, line: None, column: None, category: "other", color: 0 }
 }
 
 /// Converts a row to a node without a start.

@@ -15,7 +15,15 @@ use tracemill_trace::run::limits::Shares;
 fn answer(input: &[u8], config: &Config, (choice, more): (u8, u8)) -> String {
     let as_devtools = choice & 1 != 0;
     let weights = [Weights::Next, Weights::Delta, Weights::Hits][usize::from(choice >> 1) % 3];
-    let wanted = Wanted { urls: true, frames: true, titles: true, report: true, causes: true };
+    let wanted = Wanted {
+        urls: true,
+        frames: true,
+        titles: true,
+        report: true,
+        causes: true,
+        cpu_times: true,
+        colors: true,
+    };
     let source = Source::bytes("t.json", input.to_vec());
     let rules = ReadRules { wanted, weights, as_devtools, ..ReadRules::default() };
     let Ok(trace) = Trace::read(&[source], rules, config) else { return "an error".to_owned() };

@@ -1,10 +1,10 @@
 //! Pictures against the tables that they are drawn from.
 
-use crate::common::recordings::{read, source};
+use crate::common::recordings::{config, read, source};
 use crate::common::tables::{parts, query};
 use crate::common::{idle, random};
 use std::collections::BTreeMap;
-use tracemill_analysis::{Entries, Per, Shape};
+use tracemill_analysis::{Entries, Per, ReadRules, Shape, ThreadChoice, Trace, Wanted};
 use tracemill_export::{Drawn, Order, PictureRules, picture};
 use tracemill_testkit::{Rng, seeds};
 
@@ -91,5 +91,40 @@ fn idle_time_is_drawn_last_in_its_own_colour() {
             .max_by(|a, b| a.x.total_cmp(&b.x));
         let right = right.expect("frames");
         assert_eq!((right.name, right.colour), ("(idle)", Drawn::IDLE));
+    }
+}
+
+#[test]
+fn events_have_the_reserved_colour_that_they_name() {
+    let event = |name: &str, ts: u32, cname: &str| {
+        format!(
+            r#"{{"ph":"X","name":"{name}","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":40{cname}}}"#
+        )
+    };
+    let text = [
+        event("a", 0, r#","cname":"terrible""#),
+        event("a", 50, r#","cname":"yellow""#),
+        event("b", 100, r#","cname":"pink","args":{"cname":"good"}"#),
+        event("c", 150, ""),
+    ];
+    let text = format!("[{}]", text.join(","));
+    for colors in [true, false] {
+        let wanted = Wanted { colors, ..Wanted::default() };
+        let rules = ReadRules { wanted, ..ReadRules::default() };
+        let trace = Trace::read(&[source(0, text.as_bytes())], rules, &config()).expect("a trace");
+        let query = query(Shape::Log, Entries::Visible, Vec::new());
+        let parts = trace.parts(&trace.choose(&ThreadChoice::default()), &query).expect("room");
+        let rules = PictureRules { order: Order::Time, ..PictureRules::default() };
+        let mut svg = Vec::new();
+        let picture = picture(&trace, &parts, rules).expect("room");
+        picture.write_svg(&mut svg).expect("it is in memory");
+        let svg = String::from_utf8(svg).expect("text");
+        let filled = |class: &str, rgb: &str| {
+            let lines = svg.lines().filter(|line| line.contains(&format!("class=\"f {class} w\"")));
+            lines.filter(|line| line.contains(&format!("fill=\"#{rgb}\""))).count()
+        };
+        let count = usize::from(colors);
+        assert_eq!([filled("dark", "b40000"), filled("light", "ffff00")], [count; 2]);
+        assert_eq!(svg.matches(" fill=\"#").count(), 2 * count, "{svg}");
     }
 }

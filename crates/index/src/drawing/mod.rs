@@ -10,17 +10,16 @@
 //! | s, t, f | steps of flows |
 //! | all others | nothing |
 
-mod color;
 mod labels;
 mod lanes;
 mod seen;
 mod text;
 
-pub use color::{COLORS, ReservedColor, color_of};
 pub use labels::{Labels, Shape, is_page_counters};
 pub use lanes::{LaneKey, LaneKind, LaneTable};
 pub use seen::{Seen, SeenPart, SeenSoFar};
 pub use text::{NAME_MOST, cut};
+pub use tracemill_viewers::color::{COLORS, ReservedColor, color_of};
 
 use tracemill_tokenizer::{Event, Nanos};
 use tracemill_trace::event::{Phase, end_of};

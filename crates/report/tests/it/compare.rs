@@ -23,6 +23,7 @@ fn row(depth: u32, name: &str, self_time: f64, total: f64) -> TreeRow {
         start: 0.0,
         own: self_time,
         total,
+        cpu: None,
         count: 1,
         expandable: false,
         bytes: 0.0,
@@ -31,6 +32,7 @@ fn row(depth: u32, name: &str, self_time: f64, total: f64) -> TreeRow {
         is_group: false,
         category: "other",
         location: Location::default(),
+        color: 0,
     }
 }
 

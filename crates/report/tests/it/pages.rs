@@ -3,7 +3,7 @@
 
 use crate::common::engine::engine;
 use crate::report::{read, report};
-use crate::web::insights::{ask, check};
+use crate::insights::{ask, check};
 use serde_json::{Value, json};
 use tracemill_report::Report;
 

@@ -23,7 +23,15 @@ pub(in crate::commands) fn by_cause(
     let TopArgs { input, part, picks, times, output, common, .. } = args;
     args.refuse_export()?;
     let flags = Flags { verb: "top", input, common };
-    let picked = Picked { part, picks, by: args.group_by, times, causes: true };
+    let picked = Picked {
+        part,
+        picks,
+        by: args.group_by,
+        times,
+        causes: true,
+        cpu_times: false,
+        colors: false,
+    };
     let job = Job::picked(flags, output, picked, messages)?;
     let causes = Causes::find(&job.trace, part.as_panel())?;
     let table =

@@ -8,9 +8,9 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use tracemill_analysis::{Part, TreeRow};
 
-const COLUMNS: [&str; 13] = [
+const COLUMNS: [&str; 14] = [
     "parent", "depth", "id", "label", "self_ms", "total_ms", "count", "start_ms", "key",
-    "category", "url", "line", "column",
+    "category", "url", "line", "column", "cpu_ms",
 ];
 
 /// Builds JSON of schema `tracemill.tree/1`. Adding keys does not change the version.
@@ -86,6 +86,11 @@ pub(super) fn part_head<'o>(answer: &Answer<'_>, part: &Part) -> Object<'o> {
     ])
 }
 
+/// Returns the CPU time of a row in milliseconds.
+pub(super) fn cpu_ms(row: &TreeRow) -> Option<f64> {
+    row.cpu.map(|micros| micros / 1000.0)
+}
+
 fn row_json(row: &TreeRow, parent: Option<usize>) -> Value {
     let place = &row.location;
     let url = (!place.url.is_empty()).then_some(&place.url);
@@ -102,7 +107,8 @@ fn row_json(row: &TreeRow, parent: Option<usize>) -> Value {
         row.category,
         url,
         place.line,
-        place.column
+        place.column,
+        cpu_ms(row),
     ])
 }
 
@@ -110,7 +116,7 @@ fn row_json(row: &TreeRow, parent: Option<usize>) -> Value {
 pub(super) fn csv(answer: &Answer<'_>, form: CsvForm, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "depth,self_ms,total_ms,self_pct,total_pct,count,start_ms,name,url,line,column,category,pid,tid,thread"
+        "depth,self_ms,total_ms,self_pct,total_pct,count,start_ms,name,url,line,column,category,pid,tid,thread,cpu_ms"
     )?;
     for part in answer.parts {
         let (busy, of) = (part.busy(), &part.threads);
@@ -130,6 +136,8 @@ pub(super) fn csv(answer: &Answer<'_>, form: CsvForm, out: &mut dyn Write) -> io
             line.clear();
             push_row(&row, busy, form, &mut line)?;
             line.extend_from_slice(ids.as_bytes());
+            write!(line, ",")?;
+            cpu_ms(&row).map_or(Ok(()), |ms| write!(line, "{ms}"))?;
             line.push(b'\n');
             out.write_all(&line)?;
         }

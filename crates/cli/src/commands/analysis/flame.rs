@@ -22,7 +22,15 @@ pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Resul
         ));
     }
     let flags = Flags { verb: "flame", input, common };
-    let picked = Picked { part, picks, by: args.group_by, times, causes: false };
+    let picked = Picked {
+        part,
+        picks,
+        by: args.group_by,
+        times,
+        causes: false,
+        cpu_times: false,
+        colors: true,
+    };
     let mut job = Job::picked(flags, output, picked, messages)?;
     job.requested_rows.extend(args.peek.clone().map(|name| ("--peek", AskedRows::Name(name))));
     let parts = tables(args, &job.trace, RequestedTable { shape, by: args.group_by, per })?;

@@ -51,6 +51,7 @@ use tracemill_analysis::{
     Entries, GroupBy, Part, Query, ReadRules, Refusal, RowLimit, RowOrder, RowThreshold, Shape,
     SourceMaps, Trace,
 };
+use tracemill_causes::Causes;
 use tracemill_join::config::Config;
 use tracemill_join::report::warning::Warning;
 use tracemill_trace::Source;
@@ -77,6 +78,10 @@ struct Picked<'a> {
     times: &'a TimesFlag,
     /// Whether the causes of events are needed.
     causes: bool,
+    /// Whether CPU times are needed.
+    cpu_times: bool,
+    /// Whether the colours of events are needed.
+    colors: bool,
 }
 
 impl<'a> Job<'a> {
@@ -126,9 +131,10 @@ impl<'a> Job<'a> {
         picked: Picked<'_>,
         messages: &'a Messages,
     ) -> Result<Self, Failure> {
-        let Picked { part, picks, by, times, causes } = picked;
+        let Picked { part, picks, by, times, causes, cpu_times, colors } = picked;
         let mut rules = ReadRules { times: times.times(part)?, ..picks.read_rules(part, by) };
-        rules.wanted.causes = causes;
+        let wanted = &mut rules.wanted;
+        (wanted.causes, wanted.cpu_times, wanted.colors) = (causes, cpu_times, colors);
         let job = Job::read(flags, output, rules, Some(part), messages)?;
         let job = Job { requested_rows: picks.asked_rows(), ..job };
         let is_whole = !part.has_window() && !picks.has_window();
@@ -262,7 +268,15 @@ pub(super) fn top(args: &TopArgs, messages: &Messages) -> Result<Exit, Failure> 
         return async_table::async_table(args, messages);
     }
     let flags = Flags { verb: "top", input, common };
-    let picked = Picked { part, picks, by: args.group_by, times, causes: false };
+    let picked = Picked {
+        part,
+        picks,
+        by: args.group_by,
+        times,
+        causes: false,
+        cpu_times: true,
+        colors: false,
+    };
     let job = Job::picked(flags, output, picked, messages)?;
     let table =
         RequestedTable { shape: Shape::BottomUp { levels: 1 }, by: args.group_by, per: args.per };
@@ -288,8 +302,12 @@ pub(super) fn tree(args: &TreeArgs, messages: &Messages) -> Result<Exit, Failure
     let TreeArgs { input, part, picks, times, output, common, .. } = args;
     let export = args.export()?;
     let flags = Flags { verb: "tree", input, common };
-    let picked = Picked { part, picks, by: args.group_by, times, causes: false };
+    let (by, causes) = (args.group_by, args.asynchronous);
+    let picked = Picked { part, picks, by, times, causes, cpu_times: true, colors: false };
     let mut job = Job::picked(flags, output, picked, messages)?;
+    if args.asynchronous {
+        job.trace.async_callers = Some(Causes::async_callers(&job.trace)?);
+    }
     let depth = args.depth.map(|depth| depth as usize);
     let shape = match (args.bottom_up, args.log) {
         (true, _) => Shape::BottomUp { levels: depth.unwrap_or(6) },

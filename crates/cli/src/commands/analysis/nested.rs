@@ -1,7 +1,7 @@
 //! Writes trees as nested JSON, for d3-flame-graph and similar programs.
 
 use super::answer::Answer;
-use super::data::{head, part_head};
+use super::data::{cpu_ms, head, part_head};
 use crate::report::Object;
 use serde_json::json;
 use std::io::{self, Write};
@@ -67,7 +67,7 @@ fn open_members(node: &Object<'_>, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "{},\"children\":[", members.unwrap_or_default())
 }
 
-/// Returns the members of a row, except for depth and parent. Leaves out unknown locations.
+/// Returns the members of a row, except for depth and parent. Leaves out unknown locations and CPU times.
 fn members<'o>(row: &TreeRow, is_own: bool) -> Object<'o> {
     let place = &row.location;
     let url = (!place.url.is_empty()).then_some(&place.url);
@@ -84,9 +84,12 @@ fn members<'o>(row: &TreeRow, is_own: bool) -> Object<'o> {
         ("url", json!(url)),
         ("line", json!(place.line)),
         ("column", json!(place.column)),
+        ("cpu_ms", json!(cpu_ms(row))),
     ];
-    let place = ["key", "url", "line", "column"];
+    let optional = ["key", "url", "line", "column", "cpu_ms"];
     let mut node = Object::default();
-    node.extend(all.into_iter().filter(|(name, value)| !value.is_null() || !place.contains(name)));
+    node.extend(
+        all.into_iter().filter(|(name, value)| !value.is_null() || !optional.contains(name)),
+    );
     node
 }

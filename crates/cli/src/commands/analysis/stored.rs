@@ -143,6 +143,7 @@ fn run_of(table: &Value, is_call_tree: bool) -> Option<Run> {
                 start: 0.0,
                 own: row.get(self_ms?)?.as_f64()?,
                 total: row.get(total?)?.as_f64()?,
+                cpu: None,
                 count: row.get(count?)?.as_u64()?,
                 expandable: false,
                 bytes: 0.0,
@@ -151,6 +152,7 @@ fn run_of(table: &Value, is_call_tree: bool) -> Option<Run> {
                 is_group: false,
                 category: "other",
                 location: place,
+                color: 0,
             });
         }
     }

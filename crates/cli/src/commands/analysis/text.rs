@@ -2,7 +2,7 @@
 
 use super::answer::{Answer, notes, self_of};
 use super::branches::Following;
-use super::data::percent_of;
+use super::data::{cpu_ms, percent_of};
 use super::unit::{TimeUnit, time_text};
 use crate::messages::markdown::{cell, command};
 use crate::messages::plain;
@@ -165,6 +165,19 @@ pub(super) fn decimals(number: f64, digits: usize) -> String {
 struct Units {
     durations: TimeUnit,
     starts: TimeUnit,
+    /// Whether the table has a column of CPU times.
+    has_cpu: bool,
+}
+
+impl Units {
+    /// Returns the index of the column of CPU times among the columns of numbers.
+    fn cpu_column(self, shape: Shape) -> Option<usize> {
+        let column = match shape {
+            Shape::Log | Shape::CallTree => 3,
+            Shape::BottomUp { .. } => 4,
+        };
+        Some(column).filter(|_| self.has_cpu)
+    }
 }
 
 /// Formats the numeric columns of a row.
@@ -174,7 +187,7 @@ fn figures(shape: Shape, row: &TreeRow, busy: f64, units: Units) -> Vec<String> 
         false => decimals(percent_of(ms, busy), 1),
     };
     let ms = |ms: f64| units.durations.shown(ms, 2);
-    match shape {
+    let mut figures = match shape {
         Shape::Log => {
             let [self_time, total] = [row.own, row.total].map(|ms| units.durations.shown(ms, 3));
             vec![units.starts.shown(row.start, 3), self_time, total]
@@ -191,7 +204,13 @@ fn figures(shape: Shape, row: &TreeRow, busy: f64, units: Units) -> Vec<String> 
                 grouped(row.count),
             ]
         }
+    };
+    if let Some(column) = units.cpu_column(shape) {
+        let digits = if shape == Shape::Log { 3 } else { 2 };
+        let cpu = cpu_ms(row).unwrap_or(f64::NAN);
+        figures.insert(column, units.durations.shown(cpu, digits));
     }
+    figures
 }
 
 fn heads(shape: Shape, units: Units) -> Vec<String> {
@@ -201,7 +220,12 @@ fn heads(shape: Shape, units: Units) -> Vec<String> {
         Shape::BottomUp { .. } => &["self ms", "%", "total ms", "%", "count"],
     };
     let start = (shape == Shape::Log).then(|| units.starts.head("start ms"));
-    start.into_iter().chain(heads.iter().map(|head| units.durations.head(head))).collect()
+    let heads = heads.iter().map(|head| units.durations.head(head));
+    let mut heads: Vec<String> = start.into_iter().chain(heads).collect();
+    if let Some(column) = units.cpu_column(shape) {
+        heads.insert(column, units.durations.head("cpu ms"));
+    }
+    heads
 }
 
 /// Writes a table. The rows may exceed the memory, so they are read twice: first to measure the
@@ -215,14 +239,16 @@ fn write_table(
     let PageStyle { markdown, colours, columns } = paper;
     let shape = answer.query.shape;
     let last = if shape == Shape::Log { "key" } else { "location" };
-    let (mut longest, mut last_start) = (0.0f64, 0.0f64);
+    let (mut longest, mut last_start, mut has_cpu) = (0.0f64, 0.0f64, false);
     let following = Following::of(answer.shown.of(part).map(|row| {
         (longest, last_start) = (longest.max(row.total), last_start.max(row.start));
+        has_cpu |= row.cpu.is_some();
         row.depth
     }));
     let units = Units {
         durations: TimeUnit::of(std::iter::once(longest)),
         starts: TimeUnit::of_starts(std::iter::once(last_start)),
+        has_cpu,
     };
     let mut head = heads(shape, units);
     head.extend(["activity".to_owned(), last.to_owned()]);
@@ -242,7 +268,8 @@ fn write_table(
             out.write_all(markdown_row(&row, &set).as_bytes())?;
         }
     } else {
-        let layout = TableLayout { set: &set, spare: &[], columns };
+        let spare: Vec<usize> = units.cpu_column(shape).into_iter().collect();
+        let layout = TableLayout { set: &set, spare: &spare, columns };
         let mut widths = Widths::of(&layout);
         widths.add(&head);
         rows().for_each(|row| widths.add(&row));

@@ -3,7 +3,7 @@
 try {
   const { readlinkSync, writeFileSync } = require('fs');
   const { Session } = require('inspector');
-  const { join } = require('path');
+  const { basename, join, relative } = require('path');
   const { isMainThread, threadId } = require('worker_threads');
   const session = new Session();
   session.connect();
@@ -15,11 +15,24 @@ try {
   try {
     tid = readlinkSync('/proc/thread-self').split('/').pop();
   } catch {}
+  // the profile of a main thread is named after the command of its process, as cpu-prof does
+  let prefix = 'CPU';
+  if (isMainThread) {
+    const [node, script, ...args] = process.argv;
+    const within = relative(process.cwd(), script || '');
+    const file = within.startsWith('..') ? script : within;
+    const words = [basename(node), ...(script ? [file] : []), ...args];
+    let command = words.join(' ').replace(/\p{Cc}+/gu, ' ');
+    // a file name has at most 255 bytes
+    while (Buffer.byteLength(command) > 120) command = command.slice(0, -1);
+    const encoded = Buffer.from(command).toString('base64');
+    prefix = `MAIN-CPU--${encoded.replace(/\+/g, '-').replace(/\//g, '_').replace(/=+$/, '')}`;
+  }
   const [date, time] = new Date().toISOString().replace(/[-:]|\..*/g, '').split('T');
   process.on('exit', () => {
     session.post('Profiler.stop', (error, answer) => {
       if (error) return;
-      const name = `CPU.${date}.${time}.${process.pid}.${tid}.000.cpuprofile`;
+      const name = `${prefix}.${date}.${time}.${process.pid}.${tid}.000.cpuprofile`;
       try {
         writeFileSync(join(FOLDER, name), JSON.stringify(answer.profile));
       } catch (problem) {

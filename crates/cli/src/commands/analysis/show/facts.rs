@@ -35,6 +35,8 @@ pub(super) struct Facts {
     pub(super) duration: f64,
     /// Self time; `None` outside of flame charts.
     pub(super) self_time: Option<f64>,
+    /// CPU time, if the trace has it.
+    pub(super) cpu: Option<f64>,
     /// The event, if the inputs can be read again; a string if its text is not JSON.
     pub(super) written: Option<serde_json::Value>,
     pub(super) stack: Vec<Level>,
@@ -58,6 +60,7 @@ impl Facts {
             start: None,
             duration: 0.0,
             self_time: None,
+            cpu: None,
             written: None,
             stack: Vec::new(),
             causes: Vec::new(),
@@ -125,7 +128,8 @@ impl Finder<'_> {
         let track = self.trace.track(&self.trace.threads[thread])?;
         let rules = TableRules { entries: Entries::All, ..TableRules::default() };
         let view = View::new(&track, rules);
-        let mut walk = Walk { thread, parents: Vec::new(), found: None, children: HashMap::new() };
+        let (parents, children) = (Vec::new(), HashMap::new());
+        let mut walk = Walk { trace: self.trace, thread, parents, found: None, children };
         let flame = view.flame()?;
         // An error ends the walk early.
         let _ended = flame.rows(|row| if walk.add(row, &mut is_it) { Err(()) } else { Ok(()) });
@@ -143,7 +147,8 @@ impl Finder<'_> {
 }
 
 /// A walk over the rows of a flame chart, up to the end of the entry that it finds.
-struct Walk {
+struct Walk<'t> {
+    trace: &'t Trace,
     thread: usize,
     parents: Vec<Around>,
     /// The entry, and its depth.
@@ -152,7 +157,7 @@ struct Walk {
     children: HashMap<String, Children>,
 }
 
-impl Walk {
+impl Walk<'_> {
     /// Adds a row. Returns whether the walk is done.
     fn add(&mut self, row: FlameRow, is_it: &mut impl FnMut(&Entry) -> bool) -> bool {
         let label = row.label.unwrap_or(row.id);
@@ -175,6 +180,7 @@ impl Walk {
                 start: Some(row.ts / 1000.0),
                 duration: row.dur / 1000.0,
                 self_time: Some(row.own / 1000.0),
+                cpu: self.trace.cpu_time(&row.entry).map(|micros| micros / 1000.0),
                 parents: std::mem::take(&mut self.parents),
                 ..Facts::new(id)
             };

@@ -96,6 +96,7 @@ pub(super) fn facts(trace: &Trace, facts: &Facts) -> Value {
         "start_ms": facts.start.map(|start| start - trace.start_ms()),
         "duration_ms": facts.duration,
         "self_ms": facts.self_time,
+        "cpu_ms": facts.cpu,
         "written": facts.written,
         "stack": facts.stack.first().map(sites),
         "parents": parents(&facts.stack),

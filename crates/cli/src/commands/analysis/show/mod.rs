@@ -60,7 +60,8 @@ pub(in crate::commands) fn show(args: &ShowArgs, messages: &Messages) -> Result<
 
 /// Reads the inputs with everything that says why events ran.
 fn read<'a>(args: &ShowArgs, flags: Flags<'a>, messages: &'a Messages) -> Result<Job<'a>, Failure> {
-    let wanted = Wanted { causes: true, report: true, titles: true, ..Wanted::default() };
+    let wanted =
+        Wanted { causes: true, report: true, titles: true, cpu_times: true, ..Wanted::default() };
     let rules = ReadRules { wanted, ignore_refusals: true, ..ReadRules::default() };
     let maps = args.maps.source_maps()?;
     let job = Job::read_mapped(flags, &args.output, rules, &maps, messages)?;

@@ -90,8 +90,7 @@ impl Page<'_> {
         }
         let self_time = facts.self_time.filter(|ms| *ms > 0.0);
         times.extend(self_time.map(|ms| format!("self {}", time_text(ms))));
-        let cpu = facts.written.as_ref().and_then(|event| event["tdur"].as_f64());
-        times.extend(cpu.map(|micros| format!("CPU {}", time_text(micros / 1000.0))));
+        times.extend(facts.cpu.map(|ms| format!("CPU {}", time_text(ms))));
         self.head(out, "time", &times.join(", "));
         let category = facts.written.as_ref().and_then(|event| event["cat"].as_str());
         category.iter().for_each(|text| self.head(out, "category", text));

@@ -2,7 +2,7 @@
 
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
-use tracemill_tokenizer::{Event, string_is};
+use tracemill_tokenizer::Event;
 use tracemill_trace::json::member;
 
 /// A reserved colour as 0xRRGGBB, and its names.
@@ -61,8 +61,9 @@ pub fn color_of(event: &Event<'_>) -> u8 {
         return 0;
     }
     let value = member(event.bytes, b"cname").unwrap_or_default();
+    let name = value.strip_prefix(b"\"").and_then(|rest| rest.strip_suffix(b"\""));
     let has_name =
-        |color: &ReservedColor| color.names.iter().any(|name| string_is(value, name.as_bytes()));
+        |color: &ReservedColor| color.names.iter().any(|known| Some(known.as_bytes()) == name);
     COLORS.iter().position(has_name).map_or(0, |at| at as u8 + 1)
 }
 
