@@ -55,8 +55,6 @@ pub struct EventFilter(pub Vec<Condition>);
 #[derive(Clone, Copy)]
 pub(crate) struct EventIn<'e> {
     pub(crate) event: &'e Event<'e>,
-    /// Offset of the event in its input.
-    pub(crate) offset: u64,
     /// Name of the input.
     pub(crate) file: &'e str,
     pub(crate) place: &'e InputPlace,
@@ -70,7 +68,7 @@ impl EventIn<'_> {
             NumberColumn::Tid => integer(self.event.field(Field::Tid).unwrap_or_default()),
             NumberColumn::Time => self.event.ts().map(|time| self.place.moved_nanos(time).floor),
             NumberColumn::Duration => self.event.dur().map(|time| time.floor),
-            NumberColumn::ByteOffset => i64::try_from(self.offset).ok(),
+            NumberColumn::ByteOffset => i64::try_from(self.event.offset).ok(),
         }
     }
 

@@ -15,7 +15,7 @@ use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::envelope::ChunkStats;
 use tracemill_trace::event::thread_table::ThreadTable;
 use tracemill_trace::observe::{
-    ChunkStart, EventRef, InputStart, Look, Nothing, Observer, SealedChunk, Starter,
+    EventRef, InputStart, Look, Nothing, Observer, SealedChunk, Starter,
 };
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::{Error, ErrorKind, Source};
@@ -163,7 +163,7 @@ impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Observer for EventRows<F> {
     fn starter(&self) -> Starter<ChunkRows> {
         let request = Arc::clone(&self.request);
         let (file, place) = (Arc::clone(&self.input.file), Arc::clone(&self.input.place));
-        Box::new(move |start: &ChunkStart| ChunkRows::new(&request, &file, &place, start.base))
+        Box::new(move |_| ChunkRows::new(&request, &file, &place))
     }
 
     fn merge(&mut self, found: ChunkRows, chunk: &SealedChunk<'_>) -> Result<(), Error> {
@@ -181,7 +181,9 @@ impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Observer for EventRows<F> {
             let options = RecordBatchOptions::new().with_row_count(Some(rows));
             let batch =
                 RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
-                    .unwrap_or_else(|error| unreachable!("columns are those of the schema: {error}"));
+                    .unwrap_or_else(|error| {
+                        unreachable!("columns are those of the schema: {error}")
+                    });
             if (self.take)(batch).is_break() {
                 self.is_stopped = true;
                 return Err(ErrorKind::Cancelled.into());
@@ -203,8 +205,6 @@ struct ChunkRows {
     request: Arc<EventScan>,
     file: Arc<str>,
     place: Arc<InputPlace>,
-    /// Offset of the input in the address space.
-    base: u64,
     builders: Vec<ColumnBuilder>,
     /// Number of events so far, with those that the filter leaves out.
     events: u32,
@@ -218,12 +218,7 @@ struct ChunkRows {
 }
 
 impl ChunkRows {
-    fn new(
-        request: &Arc<EventScan>,
-        file: &Arc<str>,
-        place: &Arc<InputPlace>,
-        base: u64,
-    ) -> Self {
+    fn new(request: &Arc<EventScan>, file: &Arc<str>, place: &Arc<InputPlace>) -> Self {
         let builder = |&column: &EventColumn| ColumnBuilder::new(column, request.texts);
         let is_numbered = |column: &EventColumn| {
             matches!(column, EventColumn::UniqueThread | EventColumn::UniqueProcess)
@@ -231,7 +226,6 @@ impl ChunkRows {
         ChunkRows {
             file: Arc::clone(file),
             place: Arc::clone(place),
-            base,
             builders: request.columns.iter().map(builder).collect(),
             events: 0,
             rows: 0,
@@ -272,7 +266,7 @@ impl Look for ChunkRows {
         let numbers = self.number(event);
         self.events += 1;
         let (file, place) = (&*self.file, &*self.place);
-        let event = EventIn { event, offset: event.offset - self.base, file, place };
+        let event = EventIn { event, file, place };
         if !self.request.filter.takes(&event) {
             return true;
         }

@@ -82,7 +82,10 @@ impl Run<'_> {
 
     fn error(&self, error: Attempt) -> QueryError {
         match error {
-            Attempt::Plan(error) => query_error(error, &self.query.config.limits),
+            Attempt::Plan(error) => match self.traces.take_error() {
+                Some(error) => QueryError::Run(error),
+                None => query_error(error, &self.query.config.limits),
+            },
             Attempt::Write(error) => error,
         }
     }

@@ -16,10 +16,7 @@ pub(crate) fn query_error(error: DataFusionError, limits: &Limits) -> QueryError
             Some(first) => query_error(first, limits),
             None => QueryError::Sql("the query failed".to_owned()),
         },
-        DataFusionError::External(error) => match error.downcast::<Error>() {
-            Ok(error) => QueryError::Run(*error),
-            Err(error) => QueryError::Sql(error.to_string()),
-        },
+        DataFusionError::External(error) => QueryError::Sql(error.to_string()),
         DataFusionError::ResourcesExhausted(text) => {
             let operator = text.lines().find_map(|line| line.trim().split_once('#'));
             let what = match operator {
@@ -28,11 +25,13 @@ pub(crate) fn query_error(error: DataFusionError, limits: &Limits) -> QueryError
             };
             QueryError::Run(ErrorKind::Exceeded { what, given: limits.memory }.into())
         }
-        DataFusionError::IoError(error) => {
-            QueryError::Run(Error::scratch(&limits.tmp_dir, error))
-        }
+        DataFusionError::IoError(error) => QueryError::Run(Error::scratch(&limits.tmp_dir, error)),
         DataFusionError::SQL(error, _) => QueryError::Sql(format!("the SQL is wrong: {error}")),
-        DataFusionError::SchemaError(error, _) => QueryError::Sql(error.to_string()),
+        // the lines that follow list all columns, as --tables does
+        DataFusionError::SchemaError(error, _) => {
+            let text = error.to_string();
+            QueryError::Sql(text.lines().next().unwrap_or_default().to_owned())
+        }
         DataFusionError::Plan(text) | DataFusionError::NotImplemented(text) => {
             QueryError::Sql(text)
         }

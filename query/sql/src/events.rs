@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tracemill_arrow::{Condition, EventColumn, EventFilter, EventScan, ScanEnd, TextLayout};
 use tracemill_join::config::Config;
 use tracemill_join::input_set::InputPlace;
-use tracemill_trace::Source;
+use tracemill_trace::{Error, Source};
 
 /// Number of batches that may wait for the operators of a query.
 const WAITING: usize = 2;
@@ -41,12 +41,26 @@ pub struct Traces {
     pub config: Config,
     /// The result of the first scan that read all inputs to their ends.
     end: Mutex<Option<ScanEnd>>,
+    /// The first error of a scan. DataFusion's errors hold it where it cannot be taken from.
+    error: Mutex<Option<Error>>,
 }
 
 impl Traces {
     /// Creates the traces of a query.
     pub fn new(sources: Vec<Source>, places: Vec<InputPlace>, config: Config) -> Self {
-        Traces { sources, places, config, end: Mutex::default() }
+        Traces { sources, places, config, end: Mutex::default(), error: Mutex::default() }
+    }
+
+    /// Returns the first error of a scan, if any.
+    pub fn take_error(&self) -> Option<Error> {
+        self.error.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Keeps an error, and returns it for DataFusion.
+    fn failed(&self, error: Error) -> DataFusionError {
+        let text = error.to_string();
+        self.error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        DataFusionError::External(text.into())
     }
 
     /// Returns the result of the first complete scan. Returns `None` if no scan was complete.
@@ -210,7 +224,7 @@ impl FileOpener for TraceOpener {
                         Err(_) => ControlFlow::Break(()),
                     }
                 });
-                let end = read.map_err(|error| DataFusionError::External(Box::new(error)))?;
+                let end = read.map_err(|error| traces.failed(error))?;
                 if end.is_complete {
                     let mut first = traces.end.lock().unwrap_or_else(PoisonError::into_inner);
                     first.get_or_insert(end);

@@ -42,7 +42,13 @@ pub fn conditions(expr: &Expr) -> Option<Vec<Condition>> {
             let values = list.iter().map(literal).collect::<Option<Vec<_>>>()?;
             Some(vec![any_of(column(expr)?, &values)?])
         }
-        Expr::Like(Like { negated: false, expr, pattern, escape_char: None, case_insensitive: false }) => {
+        Expr::Like(Like {
+            negated: false,
+            expr,
+            pattern,
+            escape_char: None,
+            case_insensitive: false,
+        }) => {
             let Column::Text(column) = column(expr)? else { return None };
             Some(vec![Condition::Prefix(column, prefix(&text(literal(pattern)?)?)?)])
         }

@@ -64,10 +64,7 @@ fn exact(aggregate: Aggregate) -> Result<Transformed<LogicalPlan>> {
 }
 
 /// Returns the average as that of decimal numbers, if it is one of integers.
-fn exact_average(
-    expr: &Expr,
-    is_integer: impl Fn(&Expr) -> Result<bool>,
-) -> Result<Option<Expr>> {
+fn exact_average(expr: &Expr, is_integer: impl Fn(&Expr) -> Result<bool>) -> Result<Option<Expr>> {
     if let Expr::Alias(alias) = expr {
         let changed = exact_average(&alias.expr, is_integer)?;
         return Ok(changed.map(|changed| changed.alias(&alias.name)));

@@ -26,10 +26,8 @@ pub async fn plan(sql: &str, context: &SessionContext) -> Result<LogicalPlan> {
         _ => return Err(refused(&format!("the last statement is not a SELECT: {last}"))),
     }
     let plan = context.state().statement_to_plan(last).await?;
-    let reads = SQLOptions::new()
-        .with_allow_ddl(false)
-        .with_allow_dml(false)
-        .with_allow_statements(false);
+    let reads =
+        SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
     reads.verify_plan(&plan)?;
     with_ties(plan)
 }

@@ -22,17 +22,20 @@ This verb needs the program tracemill-query, of the same version, in the folder 
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
-  What takes the time, by name?
-    tracemill query \"SELECT name, count(*), sum(dur_ns) FROM events GROUP BY 1 ORDER BY 3 DESC LIMIT 20\" trace.json
+  Which names take the time?
+    tracemill query \"SELECT name, sum(dur_ns) FROM events GROUP BY 1\" trace.json
 
-  One argument of all events with a name:
-    tracemill query \"SELECT ts_ns, args->>'url' FROM events WHERE name = 'ResourceSendRequest'\" trace.json
+  Which events take longer than 1 ms?
+    tracemill query \"SELECT name FROM events WHERE dur_ns > 1e6\" trace.json
 
-  Which tables and columns are there?
-    tracemill query --tables
+  Which columns are there?
+    tracemill query --tables=events
 
-  A query from a file, over all traces of a folder, as CSV:
-    tracemill query --sql-file slow.sql runs/ -o slow.csv
+  An argument of all events with a name, as CSV:
+    tracemill query \"SELECT ts_ns, args->'data'->>'url' FROM events WHERE name = 'ResourceSendRequest'\" trace.json -o urls.csv
+
+  One row per file of a folder:
+    tracemill query \"SELECT file, count(*) FROM events GROUP BY 1\" traces
 
   The query from a pipe:
     echo 'SELECT count(*) FROM events' | tracemill query --sql-file - trace.json";

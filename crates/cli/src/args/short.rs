@@ -5,7 +5,7 @@
 use clap::Command;
 
 /// For each command, the flags that `-h` lists, in this order.
-const USUAL: [(&str, &[&str]); 21] = [
+const USUAL: [(&str, &[&str]); 22] = [
     (
         "merge",
         &["output", "force", "viewer", "pid", "label", "align", "offset", "dry_run", "strict"],
@@ -19,6 +19,7 @@ const USUAL: [(&str, &[&str]); 21] = [
     ("tree", &["bottom_up", "log", "heaviest", "main", "from", "duration", "depth", "per"]),
     ("flame", &["output", "main", "from", "duration", "order", "peek", "diff", "per", "force"]),
     ("diff", &["base", "new", "fail_on", "any", "rows", "main", "source_maps", "json", "markdown"]),
+    ("query", &["sql_file", "tables", "explain", "format", "output", "force", "memory", "as_is"]),
     ("calls", &["output", "force", "main", "pid", "tid", "from", "duration", "rows", "memory"]),
     ("list", &["pid", "tid", "id", "index", "json", "output", "quiet"]),
     ("extract", &["dir", "template", "output", "force", "pid", "tid", "id", "quiet"]),

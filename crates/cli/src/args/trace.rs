@@ -246,8 +246,9 @@ mod tests {
         for (name, instead) in [
             ("a.pftrace", "tracemill convert"),
             ("a.folded", "tracemill tree"),
-            ("a.csv.gz", ".ndjson has one event per line"),
-            ("a.CSV", ".ndjson"),
+            ("a.csv.gz", "tracemill query"),
+            ("a.CSV", "tracemill query"),
+            ("a.parquet", "tracemill convert"),
             ("a.svg", "tracemill flame"),
         ] {
             let text = refuse_elsewhere(Path::new(name)).expect_err(name).to_string();

@@ -35,7 +35,7 @@ enum FileRole {
 }
 
 /// Roles by command and flag id. The command is empty unless the role depends on it.
-const ROLES: [(&str, &str, FileRole); 21] = [
+const ROLES: [(&str, &str, FileRole); 22] = [
     ("split", "manifest", FileRole::Writes),
     ("", "inputs", FileRole::Input),
     ("", "sides", FileRole::Input),
@@ -44,6 +44,7 @@ const ROLES: [(&str, &str, FileRole); 21] = [
     ("", "diff", FileRole::Input),
     ("", "files_from", FileRole::Reads),
     ("", "manifest", FileRole::Reads),
+    ("", "sql_file", FileRole::Reads),
     ("", "entities", FileRole::Reads),
     ("", "source_maps", FileRole::Reads),
     ("", "index", FileRole::Reads),

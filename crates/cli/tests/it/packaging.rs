@@ -80,6 +80,7 @@ fn man_writes_a_page_for_each_verb() {
         "tracemill-profile-extract.1",
         "tracemill-profile-list.1",
         "tracemill-profile.1",
+        "tracemill-query.1",
         "tracemill-record.1",
         "tracemill-redact.1",
         "tracemill-report.1",

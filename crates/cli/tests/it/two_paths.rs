@@ -19,8 +19,8 @@ use std::process::Command;
 use std::sync::LazyLock;
 use tracemill_testkit::{Rng, seeds};
 
-/// Verbs that are interactive, or write no files named by flags.
-const LEFT_OUT: [&str; 5] = ["view", "record", "man", "completions", "help"];
+/// Verbs that are interactive, write no files named by flags, or need another program.
+const LEFT_OUT: [&str; 6] = ["view", "record", "query", "man", "completions", "help"];
 
 /// Folders of a layout.
 const FOLDERS: [&str; 4] = ["d0", "d1", "d1/d2", "in"];

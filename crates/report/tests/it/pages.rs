@@ -2,8 +2,8 @@
 //! engine where Node is available.
 
 use crate::common::engine::engine;
-use crate::report::{read, report};
 use crate::insights::{ask, check};
+use crate::report::{read, report};
 use serde_json::{Value, json};
 use tracemill_report::Report;
 

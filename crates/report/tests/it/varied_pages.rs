@@ -3,8 +3,8 @@
 
 use crate::common::engine::engine;
 use crate::common::files::{shared, trace_of};
-use crate::report::{read as read_trace, report};
 use crate::insights::{ask, check, check_reflows};
+use crate::report::{read as read_trace, report};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

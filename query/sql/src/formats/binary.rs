@@ -75,8 +75,7 @@ impl ParquetFile {
             .set_column_bloom_filter_enabled(ColumnPath::from("name"), true)
             .build();
         let produced = Produced::default();
-        let writer =
-            ArrowWriter::try_new(produced.clone(), Arc::clone(&schema), Some(properties));
+        let writer = ArrowWriter::try_new(produced.clone(), Arc::clone(&schema), Some(properties));
         Ok(ParquetFile { schema, produced, writer: writer.map_err(parquet_error)? })
     }
 

@@ -242,7 +242,8 @@ fn width(text: &str) -> usize {
 /// if it is long.
 fn visible(text: &str) -> String {
     let is_hidden = |c: char| {
-        c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        c.is_control()
+            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
     };
     let mut cell = String::new();
     for (number, c) in text.chars().enumerate() {

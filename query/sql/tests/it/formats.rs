@@ -43,7 +43,8 @@ fn parquet_and_arrow_have_the_rows_of_text() {
         let shape = TraceShape { odd: 10, ..TraceShape::plain(500) };
         let file = folder.file("a.json", trace(seed, &shape));
         let expected = rows(&file, SQL);
-        let ask = |format| answer(std::slice::from_ref(&file), SQL, format, Knobs::default()).unwrap();
+        let ask =
+            |format| answer(std::slice::from_ref(&file), SQL, format, Knobs::default()).unwrap();
         let parquet = folder.file("a.parquet", ask(TableFormat::Parquet));
         let opened = std::fs::File::open(parquet).unwrap();
         let reader = ParquetRecordBatchReaderBuilder::try_new(opened).unwrap().build().unwrap();
@@ -61,9 +62,10 @@ fn text_formats_are_as_documented() {
     let folder = Folder::new();
     let text_of = r#"[{"name":"a, \"b\"","dur":1.5},{"name":"line\nbreak | \u202e"},{"dur":-2}]"#;
     let file = folder.file("a.json", text_of);
-    let csv = "number,name,dur_ns\n0,\"a, \"\"b\"\"\",1500\n1,\"line\nbreak | \u{202e}\",\n2,,-2000\n";
+    let csv =
+        "number,name,dur_ns\n0,\"a, \"\"b\"\"\",1500\n1,\"line\nbreak | \u{202e}\",\n2,,-2000\n";
     assert_eq!(text(&file, SQL, TableFormat::Csv), csv);
-    let table = "number  name                     dur_ns\n     0  a, \"b\"                     1500\n     1  line\\nbreak | \\u{202e}\n     2                            -2000\n";
+    let table = "number  name                    dur_ns\n     0  a, \"b\"                    1500\n     1  line\\nbreak | \\u{202e}\n     2                           -2000\n";
     assert_eq!(text(&file, SQL, TableFormat::Table), table);
     let markdown = "| number | name | dur_ns |\n| --: | --- | --: |\n| 0 | a, \"b\" | 1500 |\n| 1 | line\\nbreak \\| \\u{202e} |  |\n| 2 |  | -2000 |\n";
     assert_eq!(text(&file, SQL, TableFormat::Markdown), markdown);

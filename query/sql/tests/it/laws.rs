@@ -77,7 +77,10 @@ fn answers_do_not_depend_on_threads_or_memory() {
     ];
     for seed in seeds(200, 3) {
         let folder = Folder::new();
-        let files = [random_trace(seed, &folder), folder.file("b.json", trace(seed + 1, &TraceShape::plain(700)))];
+        let files = [
+            random_trace(seed, &folder),
+            folder.file("b.json", trace(seed + 1, &TraceShape::plain(700))),
+        ];
         for sql in queries {
             let usual = rows_with(&files, sql, Knobs::default());
             for knobs in [(1, 32), (7, 32), (1, 1024), (7, 1024)] {
@@ -111,7 +114,8 @@ fn averages_of_integers_are_exact() {
 fn null_is_smallest_and_ties_have_an_order() {
     let folder = Folder::new();
     let file = folder.file("a.json", r#"[{"name":"b","dur":1},{"name":"c"},{"name":"a","dur":1}]"#);
-    let names = |sql: &str| rows(&file, sql).into_iter().map(|row| row[0].clone()).collect::<Vec<Value>>();
+    let names =
+        |sql: &str| rows(&file, sql).into_iter().map(|row| row[0].clone()).collect::<Vec<Value>>();
     assert_eq!(names("SELECT name FROM events ORDER BY dur_ns DESC"), ["a", "b", "c"]);
     assert_eq!(names("SELECT name FROM events ORDER BY dur_ns"), ["c", "a", "b"]);
 }
@@ -132,7 +136,9 @@ fn members_of_args_are_read() {
 fn processes_of_different_recordings_stay_separate() {
     let folder = Folder::new();
     let text = |name: &str| {
-        format!(r#"[{{"ph":"M","name":"process_name","pid":1,"args":{{"name":"{name}"}}}},{{"ph":"X","ts":1,"dur":1,"pid":1,"tid":1,"name":"{name}"}}]"#)
+        format!(
+            r#"[{{"ph":"M","name":"process_name","pid":1,"args":{{"name":"{name}"}}}},{{"ph":"X","ts":1,"dur":1,"pid":1,"tid":1,"name":"{name}"}}]"#
+        )
     };
     let files = [folder.file("a.json", text("a")), folder.file("b.json", text("b"))];
     let sql = "SELECT count(DISTINCT pid), count(DISTINCT upid), count(DISTINCT file) FROM events";

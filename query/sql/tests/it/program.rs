@@ -3,7 +3,8 @@
 use std::process::Command;
 use tracemill_testkit::{Folder, Run};
 
-const TRACE: &str = r#"[{"ph":"X","ts":1,"dur":5,"name":"a"},{"ph":"X","ts":2,"dur":7,"name":"b"}]"#;
+const TRACE: &str =
+    r#"[{"ph":"X","ts":1,"dur":5,"name":"a"},{"ph":"X","ts":2,"dur":7,"name":"b"}]"#;
 
 fn query(folder: &Folder, words: &[&str]) -> Run {
     folder.run(command(folder).args(words))
@@ -32,7 +33,8 @@ fn answers_go_to_standard_output_or_a_file() {
 
 #[test]
 fn queries_and_traces_come_from_pipes() {
-    let folder = Folder::new().with("a.json", TRACE).with("q.sql", "SELECT count(*) AS n FROM events");
+    let folder =
+        Folder::new().with("a.json", TRACE).with("q.sql", "SELECT count(*) AS n FROM events");
     let run = folder.pipe(command(&folder).args(["--sql-file", "q.sql", "-q"]), TRACE.as_bytes());
     assert_eq!(run.ends(0).stdout, "n\n2\n");
     let sql = b"SELECT count(*) AS n FROM events";
@@ -42,7 +44,10 @@ fn queries_and_traces_come_from_pipes() {
     let sql = "SELECT count(*) AS n FROM events a JOIN events b ON a.name = b.name";
     let run = folder.pipe(command(&folder).args([sql, "-", "-q"]), TRACE.as_bytes());
     assert_eq!(run.ends(0).stdout, "n\n2\n");
-    folder.pipe(command(&folder).args(["--sql-file", "-"]), sql.as_bytes()).ends(2).says(&["name the traces"]);
+    folder
+        .pipe(command(&folder).args(["--sql-file", "-"]), sql.as_bytes())
+        .ends(2)
+        .says(&["name the traces"]);
 }
 
 #[test]
@@ -50,7 +55,9 @@ fn statuses_are_those_of_other_verbs() {
     let folder = Folder::new().with("a.json", TRACE).with("cut.json", &TRACE[..60]);
     query(&folder, &["SELECT nam FROM events", "a.json"]).ends(2).says(&["nam"]);
     query(&folder, &["SELECT 1", "missing.json"]).ends(0);
-    query(&folder, &["SELECT count(*) FROM events", "missing.json"]).ends(3).says(&["missing.json"]);
+    query(&folder, &["SELECT count(*) FROM events", "missing.json"])
+        .ends(3)
+        .says(&["missing.json"]);
     let run = query(&folder, &["SELECT count(*) AS n FROM events", "cut.json", "-q"]).ends(1);
     assert_eq!(run.stdout, "n\n1\n");
     let run = query(&folder, &["SELECT count(*) FROM events", "cut.json", "--strict"]).ends(3);

@@ -55,7 +55,12 @@ fn same(ours: &Value, theirs: &Value) -> bool {
     ours == theirs || plain(ours).is_some() && plain(ours) == plain(theirs)
 }
 
-fn expected(number: usize, event: &RawEvent, threads: &mut Numbers, upids: &mut Numbers) -> Vec<Value> {
+fn expected(
+    number: usize,
+    event: &RawEvent,
+    threads: &mut Numbers,
+    upids: &mut Numbers,
+) -> Vec<Value> {
     let utid = event.tid.as_ref().map(|_| threads.number(&[&event.pid, &event.tid]));
     let upid = event.pid.as_ref().map(|_| upids.number(&[&event.pid]));
     vec![

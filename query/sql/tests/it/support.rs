@@ -8,7 +8,7 @@ use tracemill_join::input_set::InputSet;
 use tracemill_sql::SqlEngine;
 use tracemill_trace::{Limits, Source};
 
-/// Limits of a run, none of which changes an answer.
+/// Limits of a run. They change no answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Knobs {
     pub(crate) threads: usize,
@@ -37,14 +37,8 @@ pub(crate) fn answer(
     let sources: Vec<Source> = files.iter().cloned().map(Source::Path).collect();
     let config = knobs.config().as_merged();
     let places = InputSet::places(&sources, &config).map_err(QueryError::Run)?;
-    let query = Query {
-        sql,
-        sources: &sources,
-        places: &places,
-        config: &config,
-        format,
-        explain: false,
-    };
+    let query =
+        Query { sql, sources: &sources, places: &places, config: &config, format, explain: false };
     let mut bytes = Vec::new();
     let QueryEnd { .. } = SqlEngine.run(&query, &mut bytes)?;
     Ok(bytes)

@@ -19,7 +19,8 @@ fn query_program() -> std::path::PathBuf {
 
 /// Returns a program that the command needs and this machine lacks.
 pub(super) fn missing(line: &str) -> Option<String> {
-    if line.contains("tracemill query") && !query_program().is_file() {
+    if [" query ", ".parquet"].iter().any(|word| line.contains(word)) && !query_program().is_file()
+    {
         return Some("there is no tracemill-query here".to_owned());
     }
     let words: Vec<&str> = line.split_whitespace().collect();
