@@ -31,8 +31,8 @@ Examples:
   Which columns are there?
     tracemill query --tables=events
 
-  An argument of all events with a name, as CSV:
-    tracemill query \"SELECT ts_ns, args->'data'->>'url' FROM events WHERE name = 'ResourceSendRequest'\" trace.json -o urls.csv
+  An argument of all complete events, as CSV:
+    tracemill query \"SELECT args->'data'->>'url' FROM events WHERE ph = 'X'\" trace.json -o urls.csv
 
   One row per file of a folder:
     tracemill query \"SELECT file, count(*) FROM events GROUP BY 1\" traces

@@ -12,7 +12,9 @@ use crate::report;
 use tracemill_pipeline::convert;
 
 /// Columns of a table of events: all but the whole event.
-const EVENTS: &str = "SELECT * EXCLUDE (event) FROM events";
+const EVENTS: &str = "\
+SELECT file, number, byte_offset, ph, cat, name, pid, tid, pid_text, tid_text, utid, upid, ts_ns, dur_ns, tts_ns, tdur_ns, \
+ts_text, id, scope, bind_id, args FROM events";
 
 pub(super) fn run(
     args: &ConvertArgs,
