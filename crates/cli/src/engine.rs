@@ -5,6 +5,7 @@
 
 use clap::ValueEnum;
 use std::io::{self, Write};
+use std::path::Path;
 use tracemill_join::config::Config;
 use tracemill_join::input_set::InputPlace;
 use tracemill_join::report::warning::Warning;
@@ -40,6 +41,8 @@ pub struct Query<'a> {
     pub places: &'a [InputPlace],
     /// Limits of the run.
     pub config: &'a Config,
+    /// An empty folder for temporary files, removed after the query, or on a signal.
+    pub scratch: &'a Path,
     /// Format of the result.
     pub format: TableFormat,
     /// Whether to write the plan instead of the result.

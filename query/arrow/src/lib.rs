@@ -22,7 +22,7 @@
 //!
 //! let text = r#"[{"ph":"X","ts":5,"dur":1.5,"name":"a"},{"ph":"i","ts":7,"name":"b"}]"#;
 //! let config = Config::of(Limits::new(1, 64 << 20, std::env::temp_dir()));
-//! let scan = EventScan::new([EventColumn::Name, EventColumn::DurNs]);
+//! let scan = EventScan::new([EventColumn::Name, EventColumn::Duration]);
 //! let mut rows = 0;
 //! let end = scan.run(&[Source::bytes("a.json", text)], &config, |batch| {
 //!     rows += batch.num_rows();

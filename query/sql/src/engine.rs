@@ -25,8 +25,7 @@ pub struct SqlEngine;
 impl QueryEngine for SqlEngine {
     fn run(&self, query: &Query<'_>, output: &mut dyn Write) -> Result<QueryEnd, QueryError> {
         let limits = &query.config.limits;
-        let (sources, places) = (query.sources.to_vec(), query.places.to_vec());
-        let traces = Arc::new(Traces::new(sources, places, query.config.clone()));
+        let traces = Arc::new(Traces::new(query));
         let runtime = runtime(limits.threads)
             .map_err(|error| QueryError::Run(Error::scratch(&limits.tmp_dir, error)))?;
         let run = Run { query, traces: &traces };

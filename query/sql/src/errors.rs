@@ -32,10 +32,18 @@ pub(crate) fn query_error(error: DataFusionError, limits: &Limits) -> QueryError
             let text = error.to_string();
             QueryError::Sql(text.lines().next().unwrap_or_default().to_owned())
         }
-        DataFusionError::Plan(text) | DataFusionError::NotImplemented(text) => {
-            QueryError::Sql(text)
-        }
+        DataFusionError::Plan(text) => QueryError::Sql(named_plainly(&text)),
+        DataFusionError::NotImplemented(text) => QueryError::Sql(text),
         other => QueryError::Sql(other.strip_backtrace()),
+    }
+}
+
+/// Names tables as users do, without the catalogue and the schema that all have.
+fn named_plainly(text: &str) -> String {
+    let plain = text.replace("datafusion.public.", "");
+    match plain.starts_with("table '") {
+        true => format!("{plain}: tracemill query --tables lists the tables"),
+        false => plain,
     }
 }
 

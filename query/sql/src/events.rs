@@ -22,7 +22,9 @@ use futures::StreamExt;
 use object_store::ObjectStore;
 use std::fmt;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use tracemill::engine::Query;
 use tracemill_arrow::{Condition, EventColumn, EventFilter, EventScan, ScanEnd, TextLayout};
 use tracemill_join::config::Config;
 use tracemill_join::input_set::InputPlace;
@@ -39,6 +41,8 @@ pub struct Traces {
     pub places: Vec<InputPlace>,
     /// Limits of the run.
     pub config: Config,
+    /// A folder for temporary files.
+    pub scratch: PathBuf,
     /// The result of the first scan that read all inputs to their ends.
     end: Mutex<Option<ScanEnd>>,
     /// The first error of a scan. DataFusion's errors hold it where it cannot be taken from.
@@ -47,8 +51,15 @@ pub struct Traces {
 
 impl Traces {
     /// Creates the traces of a query.
-    pub fn new(sources: Vec<Source>, places: Vec<InputPlace>, config: Config) -> Self {
-        Traces { sources, places, config, end: Mutex::default(), error: Mutex::default() }
+    pub fn new(query: &Query<'_>) -> Self {
+        Traces {
+            sources: query.sources.to_vec(),
+            places: query.places.to_vec(),
+            config: query.config.clone(),
+            scratch: query.scratch.to_owned(),
+            end: Mutex::default(),
+            error: Mutex::default(),
+        }
     }
 
     /// Returns the first error of a scan, if any.

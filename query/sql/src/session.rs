@@ -44,7 +44,7 @@ pub fn session(traces: &Arc<Traces>, choice: PlanChoice) -> Result<SessionContex
     options.default_null_ordering = "nulls_min".to_owned();
     let half = usize::try_from(limits.memory / 2).unwrap_or(usize::MAX);
     let pool = TrackConsumersPool::new(FairSpillPool::new(half), NAMED);
-    let folder = DiskManagerMode::Directories(vec![limits.tmp_dir.clone()]);
+    let folder = DiskManagerMode::Directories(vec![traces.scratch.clone()]);
     let disk = DiskManagerBuilder::default()
         .with_mode(folder)
         // the disk is the limit

@@ -5,7 +5,7 @@ use super::running::Flags;
 use crate::args::{OutputArgs, QueryArgs};
 use crate::engine::{Query, QueryEnd, QueryEngine, QueryError, TableDescription, TableFormat};
 use crate::files::whole_file::OutputPlace;
-use crate::messages::Messages;
+use crate::messages::{Messages, signal};
 use crate::outcome::exit::{Exit, Failure};
 use crate::report;
 use std::env;
@@ -13,6 +13,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use tempfile::TempDir;
 use tracemill_join::input_set::InputSet;
 use tracemill_trace::output::draft::Draft;
 use tracemill_trace::run::losses::InputReport;
@@ -76,11 +77,13 @@ impl Question<'_> {
         let kept = keep_pipes(&mut running.sources, &running.config.limits.tmp_dir)?;
         let running = &reporting.running;
         let places = running.watch(InputSet::places)?;
+        let scratch = scratch(&running.config.limits.tmp_dir)?;
         let query = Query {
             sql: self.sql,
             sources: &running.sources,
             places: &places,
             config: &running.config,
+            scratch: scratch.path(),
             format: self.format,
             explain: self.explain,
         };
@@ -142,6 +145,14 @@ fn refuse_binary(format: TableFormat, output: &OutputPlace) -> Result<(), Failur
         true => Err(Failure::usage("parquet and arrow are binary: name a file with -o")),
         false => Ok(()),
     }
+}
+
+/// Creates a folder for the engine's temporary files in `folder`.
+fn scratch(folder: &Path) -> Result<TempDir, Failure> {
+    let created = tempfile::Builder::new().prefix("tracemill-query-").tempdir_in(folder);
+    let created = created.map_err(|error| Error::scratch(folder, error))?;
+    signal::remove_at_end(created.path());
+    Ok(created)
 }
 
 /// Copies pipes to temporary files, because a query may read a table several times.

@@ -1,6 +1,9 @@
 //! The built program, as users run it.
 
+use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
+use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_testkit::{Folder, Run};
 
 const TRACE: &str =
@@ -62,6 +65,7 @@ fn statuses_are_those_of_other_verbs() {
     assert_eq!(run.stdout, "n\n1\n");
     let run = query(&folder, &["SELECT count(*) FROM events", "cut.json", "--strict"]).ends(3);
     assert_eq!(run.stdout, "");
+    query(&folder, &["SELECT 1 FROM evnts", "a.json"]).ends(2).says(&["table 'evnts' not found"]);
     query(&folder, &[]).ends(2).says(&["a query is missing"]);
     query(&folder, &["SELECT 1", "a.json", "--nosuch"]).ends(2);
 }
@@ -77,6 +81,36 @@ fn tables_and_plans_are_shown() {
     let plan = query(&folder, &["--explain", sql, "a.json", "-q"]).ends(0).stdout;
     assert!(plan.contains("DataSourceExec") && plan.contains("conditions="), "{plan}");
     assert!(!plan.contains("FilterExec"), "the scan filters: {plan}");
+}
+
+/// Returns the number of files and folders in a folder and its folders.
+fn entries(folder: &Path) -> usize {
+    let entries = std::fs::read_dir(folder).into_iter().flatten();
+    entries.map(|entry| 1 + entries_of(&entry.unwrap().path())).sum()
+}
+
+fn entries_of(path: &Path) -> usize {
+    if path.is_dir() { entries(path) } else { 0 }
+}
+
+#[test]
+fn interrupted_queries_leave_no_files() {
+    let folder = Folder::new().with("a.json", trace(1, &TraceShape::plain(3000)));
+    let temporary = folder.folder("tmp");
+    let sql = "SELECT a.event || b.event AS e FROM events a CROSS JOIN events b ORDER BY e";
+    let words = [sql, "a.json", "-m", "32M", "-o", "out.csv", "-T", "tmp"];
+    let mut running = command(&folder).args(words).spawn().unwrap();
+    // until the sort uses the disk
+    let begun = Instant::now();
+    while entries(&temporary) < 3 && begun.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(entries(&temporary) >= 3, "nothing is on disk");
+    let interrupt = Command::new("kill").args(["-INT", &running.id().to_string()]).status();
+    assert!(interrupt.unwrap().success());
+    assert_eq!(running.wait().unwrap().code(), Some(130));
+    assert_eq!(entries(&temporary), 0, "temporary files are left");
+    assert!(!folder.path("out.csv").exists());
 }
 
 #[test]

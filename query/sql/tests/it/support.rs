@@ -6,6 +6,7 @@ use tracemill::engine::{Query, QueryEnd, QueryEngine, QueryError, TableFormat};
 use tracemill_join::config::Config;
 use tracemill_join::input_set::InputSet;
 use tracemill_sql::SqlEngine;
+use tracemill_testkit::Folder;
 use tracemill_trace::{Limits, Source};
 
 /// Limits of a run. They change no answer.
@@ -37,8 +38,16 @@ pub(crate) fn answer(
     let sources: Vec<Source> = files.iter().cloned().map(Source::Path).collect();
     let config = knobs.config().as_merged();
     let places = InputSet::places(&sources, &config).map_err(QueryError::Run)?;
-    let query =
-        Query { sql, sources: &sources, places: &places, config: &config, format, explain: false };
+    let scratch = Folder::new();
+    let query = Query {
+        sql,
+        sources: &sources,
+        places: &places,
+        config: &config,
+        scratch: &scratch.path(""),
+        format,
+        explain: false,
+    };
     let mut bytes = Vec::new();
     let QueryEnd { .. } = SqlEngine.run(&query, &mut bytes)?;
     Ok(bytes)
