@@ -35,10 +35,7 @@ Examples:
     tracemill query \"SELECT args->'data'->>'url' FROM events WHERE ph = 'X'\" trace.json -o urls.csv
 
   One row per file of a folder:
-    tracemill query \"SELECT file, count(*) FROM events GROUP BY 1\" traces
-
-  The query from a pipe:
-    echo 'SELECT count(*) FROM events' | tracemill query --sql-file - trace.json";
+    tracemill query \"SELECT file, count(*) FROM events GROUP BY 1\" traces";
 
 /// Long help of the positional arguments.
 const INPUTS: &str = "\
