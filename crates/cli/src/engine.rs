@@ -3,6 +3,7 @@
 //! The program `tracemill` has no engine, so that it stays small: `tracemill query` runs the program
 //! `tracemill-query`, which is this library with an engine. So both have the same flags and messages.
 
+pub use crate::messages::plain;
 use clap::ValueEnum;
 use std::io::{self, Write};
 use std::path::Path;
@@ -29,6 +30,34 @@ pub enum TableFormat {
     Parquet,
     /// Apache Arrow IPC stream
     Arrow,
+}
+
+impl TableFormat {
+    /// Returns the format that the extension of a file name means.
+    pub(crate) fn of_name(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "csv" => Some(TableFormat::Csv),
+            "json" => Some(TableFormat::Json),
+            "ndjson" | "jsonl" => Some(TableFormat::Ndjson),
+            "md" => Some(TableFormat::Markdown),
+            "txt" => Some(TableFormat::Table),
+            _ => TableFormat::binary_of_name(path),
+        }
+    }
+
+    /// Returns the format for other programs that the extension of a file name means.
+    pub(crate) fn binary_of_name(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()? {
+            "parquet" => Some(TableFormat::Parquet),
+            "arrow" | "arrows" => Some(TableFormat::Arrow),
+            _ => None,
+        }
+    }
+
+    /// Returns whether the format is not text.
+    pub(crate) fn is_binary(self) -> bool {
+        matches!(self, TableFormat::Parquet | TableFormat::Arrow)
+    }
 }
 
 /// A query over traces.
@@ -89,7 +118,7 @@ pub struct ColumnDescription {
     pub name: &'static str,
     /// Its type in SQL.
     pub data_type: &'static str,
-    /// What the values mean.
+    /// One phrase about the values.
     pub meaning: &'static str,
 }
 

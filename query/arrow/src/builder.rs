@@ -1,9 +1,9 @@
 //! Builds the columns of one batch from events.
 
-use crate::column::{EventColumn, TextLayout};
+use crate::column::EventColumn;
 use crate::filter::{EventIn, NumberColumn};
-use crate::text::{OtherText, RepeatedText, is_null};
-use arrow_array::builder::Int64Builder;
+use crate::text::{RepeatedText, is_null, push_utf8};
+use arrow_array::builder::{Int64Builder, StringViewBuilder};
 use arrow_array::{ArrayRef, Int64Array};
 use std::sync::Arc;
 use tracemill_tokenizer::{Event, Field, nanos, number_text};
@@ -32,7 +32,7 @@ pub(crate) struct ChunkNumbers {
 enum ColumnValues {
     Numbers(Int64Builder),
     Repeated(Box<RepeatedText>),
-    Other(Box<OtherText>),
+    Other(StringViewBuilder),
     ChunkNumbers(ChunkNumber, Vec<Option<u32>>),
 }
 
@@ -59,12 +59,11 @@ impl ChunkColumn {
 /// A column that is built.
 pub(crate) struct ColumnBuilder {
     column: EventColumn,
-    layout: TextLayout,
     values: ColumnValues,
 }
 
 impl ColumnBuilder {
-    pub(crate) fn new(column: EventColumn, layout: TextLayout) -> Self {
+    pub(crate) fn new(column: EventColumn) -> Self {
         let values = match column {
             EventColumn::File
             | EventColumn::Phase
@@ -77,7 +76,7 @@ impl ColumnBuilder {
             | EventColumn::Id
             | EventColumn::BindId
             | EventColumn::Args
-            | EventColumn::Event => ColumnValues::Other(Box::new(OtherText::new(layout))),
+            | EventColumn::Event => ColumnValues::Other(StringViewBuilder::new()),
             EventColumn::Number => ColumnValues::ChunkNumbers(ChunkNumber::Event, Vec::new()),
             EventColumn::UniqueThread => {
                 ColumnValues::ChunkNumbers(ChunkNumber::Thread, Vec::new())
@@ -87,7 +86,7 @@ impl ColumnBuilder {
             }
             _ => ColumnValues::Numbers(Int64Builder::new()),
         };
-        ColumnBuilder { column, layout, values }
+        ColumnBuilder { column, values }
     }
 
     /// Adds the value of an event. Returns the number of bytes of text that were added.
@@ -121,8 +120,8 @@ impl ColumnBuilder {
     pub(crate) fn finish(&mut self) -> ChunkColumn {
         match &mut self.values {
             ColumnValues::Numbers(all) => ChunkColumn::Array(Arc::new(all.finish())),
-            ColumnValues::Repeated(all) => ChunkColumn::Array(all.finish(self.layout)),
-            ColumnValues::Other(all) => ChunkColumn::Array(all.finish()),
+            ColumnValues::Repeated(all) => ChunkColumn::Array(all.finish()),
+            ColumnValues::Other(all) => ChunkColumn::Array(Arc::new(all.finish())),
             ColumnValues::ChunkNumbers(kind, all) => {
                 ChunkColumn::Numbers(*kind, std::mem::take(all))
             }
@@ -163,7 +162,7 @@ fn repeated<'e>(column: EventColumn, event: &'e EventIn<'_>) -> &'e [u8] {
 }
 
 /// Adds the text of a column. Returns its length in bytes.
-fn push_text(column: EventColumn, event: &Event<'_>, all: &mut OtherText) -> usize {
+fn push_text(column: EventColumn, event: &Event<'_>, all: &mut StringViewBuilder) -> usize {
     let value = match column {
         EventColumn::Args => event.field(Field::Args),
         EventColumn::Event => Some(event.bytes),
@@ -177,6 +176,6 @@ fn push_text(column: EventColumn, event: &Event<'_>, all: &mut OtherText) -> usi
         EventColumn::Args | EventColumn::Event => value,
         _ => value.map(|value| content(value, &mut scratch)),
     };
-    all.push(text);
+    push_utf8(text, all);
     text.map_or(0, <[u8]>::len)
 }

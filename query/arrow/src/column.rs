@@ -3,26 +3,6 @@
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
-/// How columns with text are laid out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum TextLayout {
-    /// [`DataType::Utf8View`]: repeated text is stored once per batch. For use in one process.
-    #[default]
-    View,
-    /// [`DataType::Utf8`]: for files, other programs and other processes.
-    Plain,
-}
-
-impl TextLayout {
-    /// Returns the type of a column with text.
-    pub fn data_type(self) -> DataType {
-        match self {
-            TextLayout::View => DataType::Utf8View,
-            TextLayout::Plain => DataType::Utf8,
-        }
-    }
-}
-
 /// A column of the table `events`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventColumn {
@@ -160,10 +140,11 @@ impl EventColumn {
         EventColumn::ALL.into_iter().find(|column| column.name() == name)
     }
 
-    /// Returns the Arrow field of the column.
-    pub fn field(self, texts: TextLayout) -> Field {
+    /// Returns the Arrow field of the column. Text is [`DataType::Utf8View`], in which repeated text is
+    /// stored once per batch.
+    pub fn field(self) -> Field {
         let (data_type, nullable) = match self {
-            EventColumn::File | EventColumn::Event => (texts.data_type(), false),
+            EventColumn::File | EventColumn::Event => (DataType::Utf8View, false),
             EventColumn::Number | EventColumn::ByteOffset => (DataType::Int64, false),
             EventColumn::Pid
             | EventColumn::Tid
@@ -173,13 +154,13 @@ impl EventColumn {
             | EventColumn::Duration
             | EventColumn::ThreadTime
             | EventColumn::ThreadDuration => (DataType::Int64, true),
-            _ => (texts.data_type(), true),
+            _ => (DataType::Utf8View, true),
         };
         Field::new(self.name(), data_type, nullable)
     }
 
     /// Returns the schema of some columns.
-    pub fn schema(columns: &[EventColumn], texts: TextLayout) -> SchemaRef {
-        Arc::new(Schema::new(columns.iter().map(|column| column.field(texts)).collect::<Vec<_>>()))
+    pub fn schema(columns: &[EventColumn]) -> SchemaRef {
+        Arc::new(Schema::new(columns.iter().map(|column| column.field()).collect::<Vec<_>>()))
     }
 }

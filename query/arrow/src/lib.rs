@@ -38,6 +38,6 @@ mod filter;
 mod scan;
 mod text;
 
-pub use column::{EventColumn, TextLayout};
+pub use column::EventColumn;
 pub use filter::{Condition, EventFilter, NumberColumn, TextColumn};
 pub use scan::{EventScan, ScanEnd};

@@ -1,7 +1,7 @@
 //! One scan of all inputs, whose events become batches.
 
 use crate::builder::{ChunkColumn, ChunkNumber, ChunkNumbers, ColumnBuilder};
-use crate::column::{EventColumn, TextLayout};
+use crate::column::EventColumn;
 use crate::filter::{EventFilter, EventIn};
 use arrow_array::{RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
@@ -32,9 +32,7 @@ const IDS_PER_INPUT: i64 = 1 << 40;
 pub struct EventScan {
     columns: Vec<EventColumn>,
     filter: EventFilter,
-    texts: TextLayout,
     places: Vec<InputPlace>,
-    rows: usize,
 }
 
 /// The result of a scan.
@@ -50,25 +48,13 @@ pub struct ScanEnd {
 impl EventScan {
     /// Creates a scan for all events.
     pub fn new(columns: impl Into<Vec<EventColumn>>) -> Self {
-        EventScan {
-            columns: columns.into(),
-            filter: EventFilter::default(),
-            texts: TextLayout::default(),
-            places: Vec::new(),
-            rows: ROWS,
-        }
+        EventScan { columns: columns.into(), filter: EventFilter::default(), places: Vec::new() }
     }
 
     /// Restricts the scan to events that satisfy a filter.
     #[must_use]
     pub fn filtered(self, filter: EventFilter) -> Self {
         EventScan { filter, ..self }
-    }
-
-    /// Sets the layout of columns with text.
-    #[must_use]
-    pub fn with_texts(self, texts: TextLayout) -> Self {
-        EventScan { texts, ..self }
     }
 
     /// Renames pids and moves times as a merge does, by [`InputSet::places`] of the same sources.
@@ -79,12 +65,6 @@ impl EventScan {
         EventScan { places, ..self }
     }
 
-    /// Sets the maximum number of rows of a batch; at least 1.
-    #[must_use]
-    pub fn with_rows(self, rows: usize) -> Self {
-        EventScan { rows: rows.max(1), ..self }
-    }
-
     /// Returns the filter.
     pub fn filter(&self) -> &EventFilter {
         &self.filter
@@ -92,7 +72,7 @@ impl EventScan {
 
     /// Returns the schema of the batches.
     pub fn schema(&self) -> SchemaRef {
-        EventColumn::schema(&self.columns, self.texts)
+        EventColumn::schema(&self.columns)
     }
 
     /// Reads all sources, and passes batches to `take` in file order until it breaks.
@@ -219,7 +199,7 @@ struct ChunkRows {
 
 impl ChunkRows {
     fn new(request: &Arc<EventScan>, file: &Arc<str>, place: &Arc<InputPlace>) -> Self {
-        let builder = |&column: &EventColumn| ColumnBuilder::new(column, request.texts);
+        let builder = |&column: &EventColumn| ColumnBuilder::new(column);
         let is_numbered = |column: &EventColumn| {
             matches!(column, EventColumn::UniqueThread | EventColumn::UniqueProcess)
         };
@@ -274,7 +254,7 @@ impl Look for ChunkRows {
             self.text += builder.push(&event, &numbers);
         }
         self.rows += 1;
-        if self.rows >= self.request.rows || self.text >= TEXT {
+        if self.rows >= ROWS || self.text >= TEXT {
             self.end_batch();
         }
         true

@@ -1,7 +1,6 @@
 //! Columns of text: repeated text, which is decoded once per batch, and other text.
 
-use crate::column::TextLayout;
-use arrow_array::builder::{StringBuilder, StringViewBuilder, make_view};
+use arrow_array::builder::{StringViewBuilder, make_view};
 use arrow_array::{ArrayRef, StringViewArray};
 use arrow_buffer::{Buffer, NullBuffer, ScalarBuffer};
 use std::sync::Arc;
@@ -50,19 +49,9 @@ impl RepeatedText {
     }
 
     /// Returns the column, and starts the next one.
-    pub(crate) fn finish(&mut self, layout: TextLayout) -> ArrayRef {
+    pub(crate) fn finish(&mut self) -> ArrayRef {
         let RepeatedText { texts, rows, .. } = std::mem::replace(self, RepeatedText::new());
-        match layout {
-            TextLayout::View => Arc::new(views(&texts, &rows)),
-            TextLayout::Plain => {
-                let texts: Vec<String> = (0..texts.len() as u32).map(|n| texts.text(n)).collect();
-                let mut column = StringBuilder::new();
-                for &row in &rows {
-                    column.append_option(texts.get(row as usize));
-                }
-                Arc::new(column.finish())
-            }
-        }
+        Arc::new(views(&texts, &rows))
     }
 }
 
@@ -86,42 +75,11 @@ fn views(texts: &Names, rows: &[u32]) -> StringViewArray {
         .unwrap_or_else(|_| unreachable!("each view is a range of valid text"))
 }
 
-/// A column of text that seldom repeats, such as args.
-pub(crate) enum OtherText {
-    View(StringViewBuilder),
-    Plain(StringBuilder),
-}
-
-impl OtherText {
-    pub(crate) fn new(layout: TextLayout) -> Self {
-        match layout {
-            TextLayout::View => OtherText::View(StringViewBuilder::new()),
-            TextLayout::Plain => OtherText::Plain(StringBuilder::new()),
-        }
-    }
-
-    /// Adds text; invalid UTF-8 is replaced by U+FFFD. `None` is null.
-    pub(crate) fn push(&mut self, text: Option<&[u8]>) {
-        let repaired;
-        let text = match text.map(|bytes| (bytes, std::str::from_utf8(bytes))) {
-            Some((_, Ok(text))) => Some(text),
-            Some((bytes, Err(_))) => {
-                repaired = to_text(bytes);
-                Some(&*repaired)
-            }
-            None => None,
-        };
-        match self {
-            OtherText::View(column) => column.append_option(text),
-            OtherText::Plain(column) => column.append_option(text),
-        }
-    }
-
-    /// Returns the column, and starts the next one.
-    pub(crate) fn finish(&mut self) -> ArrayRef {
-        match self {
-            OtherText::View(column) => Arc::new(column.finish()),
-            OtherText::Plain(column) => Arc::new(column.finish()),
-        }
+/// Adds text to a column; invalid UTF-8 is replaced by U+FFFD. `None` is null.
+pub(crate) fn push_utf8(text: Option<&[u8]>, column: &mut StringViewBuilder) {
+    match text.map(|bytes| (bytes, std::str::from_utf8(bytes))) {
+        Some((_, Ok(text))) => column.append_value(text),
+        Some((bytes, Err(_))) => column.append_value(to_text(bytes)),
+        None => column.append_null(),
     }
 }

@@ -16,7 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 use tracemill::engine::{
     ColumnDescription, Query, QueryEnd, QueryEngine, QueryError, TableDescription,
 };
-use tracemill_arrow::{EventColumn, TextLayout};
+use tracemill_arrow::EventColumn;
 use tracemill_trace::Error;
 
 /// SQL over traces, by DataFusion.
@@ -38,7 +38,7 @@ impl QueryEngine for SqlEngine {
     fn tables(&self) -> Vec<TableDescription> {
         let columns = EventColumn::ALL.map(|column| ColumnDescription {
             name: column.name(),
-            data_type: match column.field(TextLayout::View).data_type() {
+            data_type: match column.field().data_type() {
                 datafusion::arrow::datatypes::DataType::Int64 => "BIGINT",
                 _ => "TEXT",
             },

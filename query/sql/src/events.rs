@@ -25,7 +25,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tracemill::engine::Query;
-use tracemill_arrow::{Condition, EventColumn, EventFilter, EventScan, ScanEnd, TextLayout};
+use tracemill_arrow::{Condition, EventColumn, EventFilter, EventScan, ScanEnd};
 use tracemill_join::config::Config;
 use tracemill_join::input_set::InputPlace;
 use tracemill_trace::{Error, Source};
@@ -96,7 +96,7 @@ pub struct EventsTable {
 impl EventsTable {
     /// Creates the table.
     pub fn new(traces: Arc<Traces>) -> Self {
-        let schema = EventColumn::schema(&EventColumn::ALL, TextLayout::View);
+        let schema = EventColumn::schema(&EventColumn::ALL);
         EventsTable { traces, schema }
     }
 }

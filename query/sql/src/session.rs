@@ -35,7 +35,6 @@ pub fn session(traces: &Arc<Traces>, choice: PlanChoice) -> Result<SessionContex
     let mut config = SessionConfig::new()
         .with_target_partitions(choice.partitions)
         .with_information_schema(true)
-        // rows of a repartitioned scan need not stay in order
         .set_bool("datafusion.optimizer.prefer_hash_join", choice.hashes_joins);
     let options = &mut config.options_mut().sql_parser;
     // so that `args->>'a' = 'b'` compares the result of `->>`

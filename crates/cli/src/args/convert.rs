@@ -7,7 +7,6 @@ use super::{CommonArgs, Export, InputArgs, OutputArgs, TraceArgs, ViewerArgs};
 use crate::engine::TableFormat;
 use crate::outcome::exit::Failure;
 use clap::Args;
-use std::path::PathBuf;
 use tracemill_trace::output::target::Style;
 use tracemill_trace::time::parse_time;
 
@@ -106,15 +105,10 @@ impl ConvertArgs {
 
     /// Returns the requested format of a table of events, if any.
     pub(crate) fn table(&self) -> Option<TableFormat> {
-        let of_name = |path: &PathBuf| match path.extension()?.to_str()? {
-            "parquet" => Some(TableFormat::Parquet),
-            "arrow" | "arrows" => Some(TableFormat::Arrow),
-            _ => None,
-        };
         match self.trace.format {
             Some(OutputForm::Table(format)) => Some(format),
             Some(_) => None,
-            None => self.output.file().and_then(of_name),
+            None => self.output.file().and_then(|path| TableFormat::binary_of_name(path)),
         }
     }
 

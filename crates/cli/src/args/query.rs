@@ -110,17 +110,7 @@ impl QueryArgs {
 
     /// Returns the format of the result.
     pub(crate) fn format(&self, is_terminal: bool) -> TableFormat {
-        let of_name = |path: &PathBuf| match path.extension()?.to_str()? {
-            "csv" => Some(TableFormat::Csv),
-            "json" => Some(TableFormat::Json),
-            "ndjson" | "jsonl" => Some(TableFormat::Ndjson),
-            "md" => Some(TableFormat::Markdown),
-            "parquet" => Some(TableFormat::Parquet),
-            "arrow" | "arrows" => Some(TableFormat::Arrow),
-            "txt" => Some(TableFormat::Table),
-            _ => None,
-        };
-        let by_name = || self.output.file().and_then(of_name);
+        let by_name = || self.output.file().and_then(|path| TableFormat::of_name(path));
         let usual = if is_terminal { TableFormat::Table } else { TableFormat::Csv };
         self.format.or_else(by_name).unwrap_or(usual)
     }

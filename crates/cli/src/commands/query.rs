@@ -140,8 +140,7 @@ fn answer(
 
 /// Returns an error if binary data would go to a terminal.
 fn refuse_binary(format: TableFormat, output: &OutputPlace) -> Result<(), Failure> {
-    let is_binary = matches!(format, TableFormat::Parquet | TableFormat::Arrow);
-    match is_binary && output.is_stdout() && io::stdout().is_terminal() {
+    match format.is_binary() && output.is_stdout() && io::stdout().is_terminal() {
         true => Err(Failure::usage("parquet and arrow are binary: name a file with -o")),
         false => Ok(()),
     }

@@ -283,10 +283,12 @@ fn plain_lines(text: &str) -> String {
 
 /// Escapes characters that would control a terminal or reverse the rest of the line: names in
 /// traces may have any characters.
-pub(crate) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}') {
+        if c.is_control()
+            || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+        {
             plain.extend(c.escape_default());
         } else {
             plain.push(c);

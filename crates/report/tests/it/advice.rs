@@ -2,6 +2,7 @@
 
 use crate::common::engine::{engine, traces};
 use crate::common::files::{files, shared};
+use crate::insights::lines_of;
 use crate::report::{read, report};
 use crate::visited_page::page;
 use serde_json::{Value, json};
@@ -76,13 +77,7 @@ fn check(report: &Report, lines: &[Value], file: &str) -> BTreeMap<String, u64> 
 fn ask(engine: &Path, file: &Path) -> Option<Vec<Value>> {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scripts/devtools-insights.mjs");
     let mut command = Command::new("node");
-    command.arg(script).arg(file).env("DEVTOOLS_ENGINE", engine);
-    let output = command.output().expect("the engine runs");
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(matches!(output.status.code(), Some(0 | 2)), "{command:?}: {stderr}");
-    let text = String::from_utf8(output.stdout).expect("text");
-    let lines = text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON"));
-    (output.status.code() == Some(0)).then(|| lines.collect())
+    lines_of(command.arg(script).arg(file).env("DEVTOOLS_ENGINE", engine))
 }
 
 #[test]

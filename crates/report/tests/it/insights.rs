@@ -296,7 +296,11 @@ fn forced_layouts_match_devtools() {
 /// Runs the engine on a file; `None` if it refuses the file.
 pub(crate) fn ask(engine: &Path, file: &Path) -> Option<Vec<Value>> {
     let mut command = Command::new("node");
-    command.arg(engine.join("insights.mjs")).arg(file);
+    lines_of(command.arg(engine.join("insights.mjs")).arg(file))
+}
+
+/// Runs a script of the engine; `None` if it refuses the file.
+pub(crate) fn lines_of(command: &mut Command) -> Option<Vec<Value>> {
     let output = command.output().expect("the engine runs");
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(matches!(output.status.code(), Some(0 | 2)), "{command:?}: {stderr}");

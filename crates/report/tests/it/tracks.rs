@@ -2,6 +2,7 @@
 
 use crate::common::engine::{engine, traces};
 use crate::common::files::{files, shared};
+use crate::insights::lines_of;
 use crate::report::{read, report};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -27,16 +28,15 @@ fn text(row: &Value) -> String {
 fn theirs(engine: &Path, file: &Path) -> Option<Vec<String>> {
     let mut command = Command::new("node");
     command.arg(project("scripts/devtools-tracks.mjs")).arg("--engine").arg(engine).arg(file);
-    let output = command.output().expect("the engine runs");
-    let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(matches!(output.status.code(), Some(0 | 2)), "{command:?}: {stderr}");
-    let lines = String::from_utf8(output.stdout).expect("text");
-    (output.status.code() == Some(0)).then(|| sorted(&lines))
+    lines_of(&mut command).map(|rows| sorted(&rows))
 }
 
-fn sorted(lines: &str) -> Vec<String> {
-    let rows = lines.lines().map(|line| text(&serde_json::from_str(line).expect("a row")));
-    let mut rows: Vec<String> = rows.collect();
+fn rows_of(lines: &str) -> Vec<Value> {
+    lines.lines().map(|line| serde_json::from_str(line).expect("a row")).collect()
+}
+
+fn sorted(rows: &[Value]) -> Vec<String> {
+    let mut rows: Vec<String> = rows.iter().map(text).collect();
     rows.sort();
     rows
 }
@@ -77,9 +77,9 @@ fn rows_of_a_page_match_devtools() {
     let page = project("testdata/tracks/page.json");
     let kept = std::fs::read_to_string(project("testdata/tracks/rows.jsonl")).expect("rows");
     let trace = read(&page, 64 << 20);
-    compare(&ours(&trace), &sorted(&kept), "testdata/tracks");
+    compare(&ours(&trace), &sorted(&rows_of(&kept)), "testdata/tracks");
     if let Some(engine) = engine() {
-        assert_eq!(theirs(engine, &page), Some(sorted(&kept)));
+        assert_eq!(theirs(engine, &page), Some(sorted(&rows_of(&kept))));
     }
 }
 

@@ -6,7 +6,7 @@ use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use std::io::Write;
 use std::mem;
-use tracemill::engine::QueryError;
+use tracemill::engine::{QueryError, plain};
 use tracemill_trace::json::push_string;
 
 /// Number of rows that decide the widths of columns.
@@ -238,23 +238,11 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Returns the text of a cell of a table: on one line, without control and direction characters, cut
-/// if it is long.
+/// Returns the text of a cell of a table: without control and direction characters, cut if it is
+/// long.
 fn visible(text: &str) -> String {
-    let is_hidden = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    let mut cell = String::new();
-    for (number, c) in text.chars().enumerate() {
-        if number == CELL_MAX {
-            cell.push('…');
-            break;
-        }
-        match is_hidden(c) {
-            true => cell.extend(c.escape_default()),
-            false => cell.push(c),
-        }
+    match text.char_indices().nth(CELL_MAX) {
+        Some((end, _)) => plain(&text[..end]) + "…",
+        None => plain(text),
     }
-    cell
 }
