@@ -3,11 +3,14 @@
 //! Errors and broken limits are always printed. With `-q`, nothing else is printed. The summary is
 //! printed on a terminal or with `-v`.
 
+mod escape;
 pub(crate) mod hints;
 pub(crate) mod markdown;
 pub(crate) mod progress;
 pub(crate) mod signal;
 pub(crate) mod wrap;
+
+pub use escape::plain;
 
 use crate::args::{MessageArgs, TerminalChoice};
 use crate::files::whole_file::OutputPlace;
@@ -279,22 +282,6 @@ fn pointer_lines(around: &Around, color: bool) -> String {
 /// Escapes control characters in each line with [`plain`].
 fn plain_lines(text: &str) -> String {
     text.lines().map(plain).collect::<Vec<_>>().join("\n")
-}
-
-/// Escapes characters that would control a terminal or reverse the rest of the line: names in
-/// traces may have any characters.
-pub fn plain(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control()
-            || matches!(c, '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
-        {
-            plain.extend(c.escape_default());
-        } else {
-            plain.push(c);
-        }
-    }
-    plain
 }
 
 /// Returns a message for each input and each kind of loss.
