@@ -112,10 +112,10 @@ pub struct TableDescription {
 }
 
 /// A column of a table.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ColumnDescription {
     /// Name of the column.
-    pub name: &'static str,
+    pub name: String,
     /// Its type in SQL.
     pub data_type: &'static str,
     /// One phrase about the values.

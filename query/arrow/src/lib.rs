@@ -40,4 +40,4 @@ mod text;
 
 pub use column::EventColumn;
 pub use filter::{Condition, EventFilter, NumberColumn, TextColumn};
-pub use scan::{EventScan, ScanEnd};
+pub use scan::{EventScan, ScanEnd, TakeBatch};

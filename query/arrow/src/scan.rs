@@ -35,6 +35,9 @@ pub struct EventScan {
     places: Vec<InputPlace>,
 }
 
+/// Receives the batches of a scan, and breaks if it wants no more.
+pub type TakeBatch<'t> = dyn FnMut(RecordBatch) -> ControlFlow<()> + 't;
+
 /// The result of a scan.
 pub struct ScanEnd {
     /// One report per input that was read.

@@ -1,10 +1,11 @@
 //! Answers queries: plans, executes and writes.
 
 use crate::errors::{is_exhausted, query_error};
-use crate::events::Traces;
 use crate::formats::ResultWriter;
 use crate::session::{PlanChoice, session};
 use crate::statements::{is_in_file_order, plan};
+use crate::tables;
+use crate::traces::Traces;
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::displayable;
@@ -13,10 +14,7 @@ use futures::StreamExt;
 use std::io::Write;
 use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
-use tracemill::engine::{
-    ColumnDescription, Query, QueryEnd, QueryEngine, QueryError, TableDescription,
-};
-use tracemill_arrow::EventColumn;
+use tracemill::engine::{Query, QueryEnd, QueryEngine, QueryError, TableDescription};
 use tracemill_trace::Error;
 
 /// SQL over traces, by DataFusion.
@@ -36,19 +34,7 @@ impl QueryEngine for SqlEngine {
     }
 
     fn tables(&self) -> Vec<TableDescription> {
-        let columns = EventColumn::ALL.map(|column| ColumnDescription {
-            name: column.name(),
-            data_type: match column.field().data_type() {
-                datafusion::arrow::datatypes::DataType::Int64 => "BIGINT",
-                _ => "TEXT",
-            },
-            meaning: column.meaning(),
-        });
-        vec![TableDescription {
-            name: "events",
-            rows: "one row per event, in file order, with the fields of the event",
-            columns: columns.to_vec(),
-        }]
+        tables::all().iter().map(|table| tables::description(&**table)).collect()
     }
 }
 

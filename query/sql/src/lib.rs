@@ -3,7 +3,7 @@
 //! ```text
 //!   SQL ─ statements ─> plan ─ rules ─> physical plan ─> batches ─ formats ─> output
 //!                                            │
-//!                        DataSourceExec(TraceSource) ─ opener ─> EventScan (tracemill-arrow)
+//!                                       leaf ─ TraceScan ─> scans of tracemill-arrow
 //! ```
 //!
 //! * [`session`] has the settings: the PostgreSQL dialect, NULL as the smallest value, the memory limit
@@ -11,21 +11,21 @@
 //! * [`statements`] accepts one SELECT after CREATE VIEW statements, and refuses everything that writes.
 //! * [`rules`] make answers independent of threads: exact averages of integers, a total order of sorted
 //!   rows.
-//! * [`events`] is the table `events`. Its leaf in a plan is a [`DataSourceExec`], the only leaf that
-//!   Ballista divides among tasks.
-//! * [`pushdown`] translates conditions of a query to conditions of the scan.
+//! * [`tables`] has the tables. Each is a [`tables::TraceTable`], which says its columns and returns a scan
+//!   for some of them.
+//! * [`leaf`] is the leaf of a plan: a [`leaf::TraceScan`] that sends batches to the operators.
+//! * [`tables::pushdown`] translates conditions of a query to conditions of a scan.
 //! * [`formats`] write results.
-//!
-//! [`DataSourceExec`]: datafusion::datasource::source::DataSourceExec
 #![forbid(unsafe_code)]
 
 mod engine;
 mod errors;
-pub mod events;
 pub mod formats;
-pub mod pushdown;
+pub mod leaf;
 pub mod rules;
 pub mod session;
 pub mod statements;
+pub mod tables;
+pub mod traces;
 
 pub use engine::SqlEngine;

@@ -1,7 +1,8 @@
 //! Settings of a session: dialect, order of NULL, memory, temporary files.
 
-use crate::events::{EventsTable, Traces};
 use crate::rules::ExactAverages;
+use crate::tables::{self, TableOfTraces};
+use crate::traces::Traces;
 use datafusion::common::config::Dialect;
 use datafusion::error::Result;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
@@ -55,6 +56,9 @@ pub fn session(traces: &Arc<Traces>, choice: PlanChoice) -> Result<SessionContex
     let mut context = SessionContext::new_with_config_rt(config, runtime);
     datafusion_functions_json::register_all(&mut context)?;
     context.add_analyzer_rule(Arc::new(ExactAverages));
-    context.register_table("events", Arc::new(EventsTable::new(Arc::clone(traces))))?;
+    for table in tables::all() {
+        let name = table.name();
+        context.register_table(name, Arc::new(TableOfTraces::new(traces, table)))?;
+    }
     Ok(context)
 }
