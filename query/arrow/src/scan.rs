@@ -25,7 +25,7 @@ const ROWS: usize = 8192;
 /// Number of bytes of text after which a batch ends.
 const TEXT: usize = 1 << 20;
 /// Number of ids per input: ids are the number of the input times this, plus a number in the input.
-const IDS_PER_INPUT: i64 = 1 << 40;
+pub const IDS_PER_INPUT: i64 = 1 << 40;
 
 /// A scan of inputs for some columns of their events.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use crate::errors::{is_exhausted, query_error};
 use crate::formats::ResultWriter;
 use crate::session::{PlanChoice, session};
 use crate::statements::{is_in_file_order, plan};
-use crate::tables;
+use crate::tables::{self, table};
 use crate::traces::Traces;
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::LogicalPlan;
@@ -34,7 +34,7 @@ impl QueryEngine for SqlEngine {
     }
 
     fn tables(&self) -> Vec<TableDescription> {
-        tables::all().iter().map(|table| tables::description(&**table)).collect()
+        tables::all().iter().map(|table| table::description(&**table)).collect()
     }
 }
 

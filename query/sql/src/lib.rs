@@ -11,7 +11,7 @@
 //! * [`statements`] accepts one SELECT after CREATE VIEW statements, and refuses everything that writes.
 //! * [`rules`] make answers independent of threads: exact averages of integers, a total order of sorted
 //!   rows.
-//! * [`tables`] has the tables. Each is a [`tables::TraceTable`], which says its columns and returns a scan
+//! * [`tables`] has the tables. Each is a [`tables::table::TraceTable`], which says its columns and returns a scan
 //!   for some of them.
 //! * [`leaf`] is the leaf of a plan: a [`leaf::TraceScan`] that sends batches to the operators.
 //! * [`tables::pushdown`] translates conditions of a query to conditions of a scan.

@@ -1,7 +1,8 @@
 //! Settings of a session: dialect, order of NULL, memory, temporary files.
 
 use crate::rules::ExactAverages;
-use crate::tables::{self, TableOfTraces};
+use crate::tables;
+use crate::tables::table::TableOfTraces;
 use crate::traces::Traces;
 use datafusion::common::config::Dialect;
 use datafusion::error::Result;

@@ -36,7 +36,7 @@ record! {
         /// reach.
         pub parent: u32,
         /// Depth of the node in the tree; the root has depth −1.
-        pub(crate) depth: i32,
+        pub depth: i32,
         /// Index of the function.
         pub frame: u32,
         /// Index of the nearest ancestor that is not a function of V8 itself; 0 or [`NONE`] if
@@ -132,8 +132,13 @@ impl Model {
         self.functions.iter()
     }
 
+    /// Returns the number of functions.
+    pub fn functions_len(&self) -> usize {
+        self.functions.len()
+    }
+
     /// Returns all functions as displayed.
-    pub(crate) fn frames(&self) -> impl Iterator<Item = Frame> + '_ {
+    pub fn frames(&self) -> impl Iterator<Item = Frame> + '_ {
         let of = |(number, frame)| self.mapped.get(&number).copied().unwrap_or(frame);
         (0..).zip(self.functions.iter()).map(of)
     }

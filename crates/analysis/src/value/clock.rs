@@ -81,8 +81,9 @@ impl Clock {
         tick / self.per_sum
     }
 
+    /// Converts sums to ticks.
     #[inline]
-    pub(crate) fn tick(self, sum: f64) -> f64 {
+    pub fn tick(self, sum: f64) -> f64 {
         sum * self.per_sum
     }
 

@@ -18,7 +18,7 @@
 //! equal spreads, the earliest.
 
 use super::base::StatedClock;
-use super::markers::{ClockSamples, MARKERS, UncertainTime};
+use super::markers::{ClockSamples, UncertainTime};
 use crate::config::Align;
 use crate::report::ClockMethod;
 use crate::report::warning::Warning;
@@ -193,8 +193,6 @@ fn by_marker(
 fn row(first: &[i64], second: &[i64]) -> Vec<(i64, i64)> {
     let len = first.len().min(second.len());
     let surplus = first.len().max(second.len()) - len;
-    // two lists of maximum length may lack later markers, so only lag 0 is tried
-    let surplus = if len == MARKERS { 0 } else { surplus };
     let pairs = |lag: usize| {
         let (a, b) = if first.len() > second.len() { (lag, 0) } else { (0, lag) };
         let both = first[a..a + len].iter().zip(&second[b..b + len]);

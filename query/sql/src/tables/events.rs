@@ -1,7 +1,7 @@
 //! The table `events`: one row per event, in file order.
 
-use super::TraceTable;
 use super::pushdown::conditions;
+use super::table::TraceTable;
 use crate::leaf::TraceScan;
 use crate::traces::Traces;
 use datafusion::arrow::datatypes::SchemaRef;

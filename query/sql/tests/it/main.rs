@@ -1,6 +1,7 @@
 //! Tests of SQL over traces: against a second implementation, by laws, and as users run it.
 #![allow(clippy::unwrap_used)]
 
+mod analysed;
 mod formats;
 mod laws;
 mod program;
