@@ -3,7 +3,7 @@
 use super::choices::choices;
 use super::export::is_perfetto;
 use super::trace::{OutputForm, all_formats};
-use super::{CommonArgs, Export, InputArgs, OutputArgs, TraceArgs, ViewerArgs};
+use super::{CommonArgs, Export, InputArgs, OutputArgs, TableArgs, TraceArgs, ViewerArgs};
 use crate::engine::TableFormat;
 use crate::outcome::exit::Failure;
 use clap::Args;
@@ -25,8 +25,8 @@ perfetto is the format of Perfetto's recorders (.pftrace), about half as large a
 flows, CPU samples, names of threads and processes, in time order. Pids and clocks of several inputs are handled like in \
 merge, and slices that overlap others of their thread move to another track.
 
-parquet and arrow contain the table `events` of `tracemill query`, without the column event: one row per event, in file \
-order. They need the program tracemill-query.
+parquet and arrow contain a table of `tracemill query`; by default `events` without the column event: one row per event, \
+in file order. With -d, the tables of each input become files in a folder. They need the program tracemill-query.
 
 folded, speedscope and pprof contain the call trees of `tracemill tree`, of all threads. `tree --format` writes those of a \
 part, or all threads as one tree.";
@@ -52,6 +52,9 @@ Examples:
 
   A table of all events, for DuckDB, polars and Spark:
     tracemill convert server.json -o server.parquet
+
+  Two tables of each trace, a file each:
+    tracemill convert server.json worker.json --tables events,call -d tables
 
   NDJSON back to a trace, compressed for DevTools:
     tracemill convert --format object events.ndjson -o again.json.gz
@@ -90,6 +93,8 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true, help_heading = "Output")]
     pub(crate) rebase: Option<i64>,
     #[command(flatten)]
+    pub(crate) tables: TableArgs,
+    #[command(flatten)]
     pub(crate) common: CommonArgs,
 }
 
@@ -108,7 +113,16 @@ impl ConvertArgs {
         match self.trace.format {
             Some(OutputForm::Table(format)) => Some(format),
             Some(_) => None,
+            None if self.tables.dir.is_some() => Some(TableFormat::Parquet),
             None => self.output.file().and_then(|path| TableFormat::binary_of_name(path)),
+        }
+    }
+
+    /// Returns an error if flags are given that apply only to tables.
+    pub(crate) fn refuse_tables(&self) -> Result<(), Failure> {
+        match self.tables.is_given() {
+            true => Err(Failure::usage("--tables and -d are for --format parquet and arrow")),
+            false => Ok(()),
         }
     }
 

@@ -33,6 +33,7 @@ mod short;
 mod show;
 mod slice;
 mod split;
+mod tables;
 mod texts;
 mod texts_analysis;
 mod texts_check;
@@ -70,6 +71,7 @@ pub(crate) use report::ReportArgs;
 pub(crate) use show::ShowArgs;
 pub(crate) use slice::{SliceArgs, WindowArgs};
 pub(crate) use split::SplitArgs;
+pub(crate) use tables::TableArgs;
 pub(crate) use trace::TraceArgs;
 #[cfg(feature = "view")]
 pub(crate) use view::ViewArgs;

@@ -1,8 +1,8 @@
 //! `tracemill convert`.
 
 use super::analysis;
-use super::query::Question;
 use super::running::Flags;
+use super::tables;
 use super::writing::{TraceFlags, Writing};
 use crate::args::ConvertArgs;
 use crate::engine::QueryEngine;
@@ -11,11 +11,6 @@ use crate::outcome::exit::{Exit, Failure};
 use crate::report;
 use tracemill_pipeline::convert;
 
-/// Columns of a table of events: all but the whole event.
-const EVENTS: &str = "\
-SELECT file, number, byte_offset, ph, cat, name, pid, tid, pid_text, tid_text, utid, upid, ts_ns, dur_ns, tts_ns, tdur_ns, \
-ts_text, id, scope, bind_id, args FROM events";
-
 pub(super) fn run(
     args: &ConvertArgs,
     messages: &Messages,
@@ -23,11 +18,9 @@ pub(super) fn run(
 ) -> Result<Exit, Failure> {
     if let Some(format) = args.table() {
         args.refuse_with_export()?;
-        let ConvertArgs { input, output, common, .. } = args;
-        let flags = Flags { verb: "convert", input, common };
-        let question = Question { sql: EVENTS, format, is_as_is: false, explain: false };
-        return question.answer_by(engine, flags, output, messages);
+        return tables::run(args, format, messages, engine);
     }
+    args.refuse_tables()?;
     if let Some(export) = args.export() {
         return analysis::convert(args, export, messages);
     }

@@ -22,6 +22,7 @@ mod reporting;
 mod running;
 mod slice;
 mod split;
+mod tables;
 mod unmatched;
 #[cfg(feature = "view")]
 mod view;

@@ -60,7 +60,7 @@ pub(super) struct Question<'q> {
 
 impl Question<'_> {
     /// Answers the question.
-    fn answer(
+    pub(super) fn answer(
         &self,
         flags: Flags<'_>,
         output: &OutputArgs,
@@ -87,7 +87,7 @@ impl Question<'_> {
             format: self.format,
             explain: self.explain,
         };
-        let end = answer(engine, &query, &reporting)?;
+        let end = answered(engine, &query, &reporting.output)?;
         drop(kept);
         reporting.tell(&end.inputs, &end.warnings);
         messages.losses(&end.inputs);
@@ -96,30 +96,16 @@ impl Question<'_> {
         reporting.end(&end.inputs, lost, |run| report::query(verb, &end, lost, run))?;
         Ok(Exit::finished(lost))
     }
-
-    /// Answers the question for a verb that does not need an engine otherwise.
-    pub(super) fn answer_by(
-        &self,
-        engine: Option<&dyn QueryEngine>,
-        flags: Flags<'_>,
-        output: &OutputArgs,
-        messages: &Messages,
-    ) -> Result<Exit, Failure> {
-        match engine {
-            Some(engine) => self.answer(flags, output, messages, engine),
-            None => run_program(messages),
-        }
-    }
 }
 
 /// Runs the engine, and writes the result as a whole or not at all.
-fn answer(
+pub(super) fn answered(
     engine: &dyn QueryEngine,
     query: &Query<'_>,
-    reporting: &Reporting<'_>,
+    output: &OutputPlace,
 ) -> Result<QueryEnd, Failure> {
     let (mut end, mut failure) = (None, None);
-    let written = reporting.output.write_lines(|out| match engine.run(query, out) {
+    let written = output.write_lines(|out| match engine.run(query, out) {
         Ok(answered) => {
             end = Some(answered);
             Ok(())
@@ -147,7 +133,7 @@ fn refuse_binary(format: TableFormat, output: &OutputPlace) -> Result<(), Failur
 }
 
 /// Creates a folder for the engine's temporary files in `folder`.
-fn scratch(folder: &Path) -> Result<TempDir, Failure> {
+pub(super) fn scratch(folder: &Path) -> Result<TempDir, Failure> {
     let created = tempfile::Builder::new().prefix("tracemill-query-").tempdir_in(folder);
     let created = created.map_err(|error| Error::scratch(folder, error))?;
     signal::remove_at_end(created.path());
@@ -193,15 +179,22 @@ fn describe(tables: &[TableDescription], name: &str) -> Result<String, Failure> 
         tables.iter().for_each(|table| row(table.name, table.rows));
         return Ok(text);
     }
-    let Some(table) = tables.iter().find(|table| table.name == name) else {
-        let names: Vec<&str> = tables.iter().map(|table| table.name).collect();
-        let names = names.join(", ");
-        return Err(Failure::usage(format!("there is no table {name}; there are {names}")));
-    };
-    for column in &table.columns {
+    refuse_unknown(tables, name)?;
+    for column in tables.iter().filter(|table| table.name == name).flat_map(|table| &table.columns)
+    {
         row(&format!("{:<18}{}", column.name, column.data_type), column.meaning);
     }
     Ok(text)
+}
+
+/// Returns an error if there is no table with a name.
+pub(super) fn refuse_unknown(tables: &[TableDescription], name: &str) -> Result<(), Failure> {
+    if tables.iter().any(|table| table.name == name) {
+        return Ok(());
+    }
+    let names: Vec<&str> = tables.iter().map(|table| table.name).collect();
+    let names = names.join(", ");
+    Err(Failure::usage(format!("there is no table {name}; there are {names}")))
 }
 
 /// Returns an error if the program that started this one has another version.
@@ -216,7 +209,7 @@ fn check_version() -> Result<(), Failure> {
 }
 
 /// Runs the program with an engine, which has the same flags.
-fn run_program(messages: &Messages) -> Result<Exit, Failure> {
+pub(super) fn run_program(messages: &Messages) -> Result<Exit, Failure> {
     if messages.caller().is_some() {
         return Err(Failure::usage(format!(
             "this needs the program {PROGRAM}: run it as a program"

@@ -95,6 +95,7 @@ const OF_VERBS: [&str; 17] = [
     "output",
     "per",
     "pid",
+    "tables",
     "top",
 ];
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod analysed;
+mod convert;
 mod formats;
 mod laws;
 mod program;
