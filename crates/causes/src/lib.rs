@@ -121,7 +121,7 @@ fn linked(
     let room = trace.limits().quota("open flows and tasks", Share::of(1, 8));
     let events = Ordered::new(trace, as_devtools, space)?;
     let mut initiators = Initiators::new(space);
-    initiators.link(&events, as_devtools, space)?;
+    initiators.link(trace, &events, as_devtools, space)?;
     if !as_devtools && !trace.follows_devtools {
         initiators.follow(&slice_flows::flows(trace, space)?)?;
         initiators.launch(trace, space)?;

@@ -4,11 +4,12 @@
 //! The crate `tracemill-causes` joins them to flows and initiators.
 
 use crate::events::carried::StackCollector;
+use crate::events::devices::integer;
 use crate::value::args::CauseArgs;
 use crate::value::clock::Clock;
 use crate::value::record::{ChunkPosition, Record};
 use crate::value::typed::decode_short;
-use crate::value::{Value, is_shortest, micros, template};
+use crate::value::{Value, is_shortest, micros, named, template};
 use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::names::Names;
@@ -65,13 +66,17 @@ pub enum CauseRole {
     CreateResource,
     /// Runs a callback of an asynchronous resource of Node, or creates another one because of it.
     UseResource,
+    /// A forward operator of PyTorch.
+    Forward,
+    /// The backward operator of a forward operator with the same sequence number.
+    Backward,
 }
 
 record! {
     enum CauseRole {
         Other, Flow, FlowToNext, StartFlow, StepFlow, EndFlow, ScheduleStyle, RecalculateStyle, InvalidateLayout, Layout,
         InstallTimer, FireTimer, RequestIdle, FireIdle, CreateSocket, UseSocket, ScheduleTask, RunTask, ScheduleAsync, RunAsync,
-        CreateResource, UseResource,
+        CreateResource, UseResource, Forward, Backward,
     }
 }
 
@@ -80,7 +85,10 @@ impl CauseRole {
     pub(crate) fn of(name: &[u8], cats: &[u8]) -> Self {
         use CauseRole::*;
         let is_hook = cats.split(|&byte| byte == b',').any(|cat| cat == b"node.async_hooks");
+        let is_operator = matches!(cats, b"cpu_op" | b"Operator");
         match name {
+            _ if is_operator && name.starts_with(b"autograd::engine::evaluate_function") => Other,
+            _ if is_operator => Forward,
             _ if is_hook && name.ends_with(b"_CALLBACK") => UseResource,
             _ if is_hook => CreateResource,
             b"ScheduleStyleRecalculation" => ScheduleStyle,
@@ -141,9 +149,10 @@ impl CauseRole {
         }
     }
 
-    /// Returns whether DevTools takes the role only from complete events.
+    /// Returns whether only complete events have the role.
     fn is_complete(self) -> bool {
-        matches!(self, CauseRole::FireTimer | CauseRole::FireIdle | CauseRole::RunTask)
+        use CauseRole::*;
+        matches!(self, FireTimer | FireIdle | RunTask | Forward)
     }
 
     /// Returns the member of `args` by which events of the role belong together.
@@ -177,8 +186,9 @@ record! {
         pub ts: f64,
         /// Duration in the unit of `ts`; 0 if missing.
         pub dur: f64,
-        /// The value that links the event to others: id of a flow, timer, frame, task or resource; of
-        /// [`CauseRole::ScheduleAsync`] the task's name. 0 if there is none.
+        /// The value that links the event to others: id of a flow, timer, frame, task or resource,
+        /// sequence number of an operator; of [`CauseRole::ScheduleAsync`] the task's name. 0 if
+        /// there is none.
         pub id: u64,
         /// Number of the kind.
         pub kind: u32,
@@ -216,13 +226,18 @@ impl CauseEvent {
         let ts = micros(event, Field::Ts)?;
         let role = CauseRole::of_event(event, kind_role);
         let dur = micros(event, Field::Dur).unwrap_or(0.0);
+        let args = event.field(Field::Args).unwrap_or_default();
+        let role = if role == CauseRole::Forward { operator(args) } else { role };
         let id = match role {
+            CauseRole::Forward | CauseRole::Backward => {
+                sequence_number(args).map_or(0, |id| id + 1)
+            }
             CauseRole::Other | CauseRole::RunAsync => 0,
             _ if role.is_phase_of_flow() => link_id(&template(event.field(Field::Id)), names),
             _ if role.has_bind_id() => link_id(&template(event.field(Field::BindId)), names),
             _ if role.is_of_hooks() => event.field(Field::Id).and_then(resource).unwrap_or(0),
             _ => {
-                let args: CauseArgs = decode_short(event.field(Field::Args).unwrap_or_default());
+                let args: CauseArgs = decode_short(args);
                 match role.link(&args) {
                     None => 0,
                     Some(name) if role == CauseRole::ScheduleAsync => {
@@ -296,6 +311,22 @@ pub(crate) fn ids_of(thread: &[u8]) -> (&[u8], &[u8]) {
 fn resource(id: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(id).ok()?.trim_matches('"');
     u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
+}
+
+/// Returns the role of an operator of PyTorch. Backward operators have the thread of their forward
+/// operator in `args`, counted from 1.
+fn operator(args: &[u8]) -> CauseRole {
+    let [thread] = named(args, [b"Fwd thread id"]);
+    match thread.and_then(integer) {
+        Some(1..) => CauseRole::Backward,
+        _ => CauseRole::Forward,
+    }
+}
+
+/// Returns the number that a forward operator and its backward operator share.
+fn sequence_number(args: &[u8]) -> Option<u64> {
+    let [number] = named(args, [b"Sequence number"]);
+    u64::try_from(integer(number?)?).ok()
 }
 
 /// Flag of ids that are numbers of texts.
