@@ -70,13 +70,17 @@ pub enum CauseRole {
     Forward,
     /// The backward operator of a forward operator with the same sequence number.
     Backward,
+    /// A call of `performance.measure`.
+    CallMeasure,
+    /// The begin of the time that such a call measures.
+    BeginMeasure,
 }
 
 record! {
     enum CauseRole {
         Other, Flow, FlowToNext, StartFlow, StepFlow, EndFlow, ScheduleStyle, RecalculateStyle, InvalidateLayout, Layout,
         InstallTimer, FireTimer, RequestIdle, FireIdle, CreateSocket, UseSocket, ScheduleTask, RunTask, ScheduleAsync, RunAsync,
-        CreateResource, UseResource, Forward, Backward,
+        CreateResource, UseResource, Forward, Backward, CallMeasure, BeginMeasure,
     }
 }
 
@@ -109,6 +113,7 @@ impl CauseRole {
             b"RunPostTaskCallback" | b"AbortPostTaskCallback" => RunTask,
             b"v8::Debugger::AsyncTaskScheduled" => ScheduleAsync,
             b"v8::Debugger::AsyncTaskRun" => RunAsync,
+            b"UserTiming::Measure" => CallMeasure,
             _ => Other,
         }
     }
@@ -135,6 +140,9 @@ impl CauseRole {
             b'f' if is(b"bp", b"\"e\"") => CauseRole::Flow,
             b'f' => CauseRole::FlowToNext,
             b'b' if of_name.is_of_hooks() => of_name,
+            b'b' if event.field(Field::Cat) == Some(b"\"blink.user_timing\"") => {
+                CauseRole::BeginMeasure
+            }
             b'X' | b'B' if of_name == CauseRole::Other && event.field(Field::BindId).is_some() => {
                 match (is(b"flow_in", b"true"), is(b"flow_out", b"true")) {
                     (true, true) => CauseRole::StepFlow,
@@ -168,6 +176,7 @@ impl CauseRole {
             CreateSocket | UseSocket => data().map(|data| &data.identifier),
             ScheduleTask | RunTask => data().map(|data| &data.task_id),
             ScheduleAsync => Some(&args.task_name),
+            CallMeasure | BeginMeasure => Some(&args.trace_id),
             _ => None,
         }
     }
@@ -186,8 +195,8 @@ record! {
         pub ts: f64,
         /// Duration in the unit of `ts`; 0 if missing.
         pub dur: f64,
-        /// The value that links the event to others: id of a flow, timer, frame, task or resource,
-        /// sequence number of an operator; of [`CauseRole::ScheduleAsync`] the task's name. 0 if
+        /// The value that links the event to others: id of a flow, timer, frame, task, resource or
+        /// measure, sequence number of an operator; of [`CauseRole::ScheduleAsync`] the task's name. 0 if
         /// there is none.
         pub id: u64,
         /// Number of the kind.
