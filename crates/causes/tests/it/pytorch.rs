@@ -212,7 +212,7 @@ fn forward_operators(events: &[Value]) -> HashMap<usize, usize> {
         let forward = || earlier().filter(|&other| !is_backward(other));
         let tids: HashSet<String> =
             forward().map(|other| events[other]["tid"].to_string()).collect();
-        let free = forward().last().filter(|&last| used.insert(last));
+        let free = forward().next_back().filter(|&last| used.insert(last));
         found.extend(free.filter(|_| tids.len() == 1).map(|free| (at, free)));
     }
     found
