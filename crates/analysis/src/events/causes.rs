@@ -236,11 +236,10 @@ impl CauseEvent {
         let role = CauseRole::of_event(event, kind_role);
         let dur = micros(event, Field::Dur).unwrap_or(0.0);
         let args = event.field(Field::Args).unwrap_or_default();
-        let role = if role == CauseRole::Forward { operator(args) } else { role };
+        let operator = (role == CauseRole::Forward).then(|| Operator::of(args));
+        let role = operator.as_ref().map_or(role, |operator| operator.role);
         let id = match role {
-            CauseRole::Forward | CauseRole::Backward => {
-                sequence_number(args).map_or(0, |id| id + 1)
-            }
+            CauseRole::Forward | CauseRole::Backward => operator.map_or(0, |operator| operator.id),
             CauseRole::Other | CauseRole::RunAsync => 0,
             _ if role.is_phase_of_flow() => link_id(&template(event.field(Field::Id)), names),
             _ if role.has_bind_id() => link_id(&template(event.field(Field::BindId)), names),
@@ -322,20 +321,22 @@ fn resource(id: &[u8]) -> Option<u64> {
     u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
-/// Returns the role of an operator of PyTorch. Backward operators have the thread of their forward
-/// operator in `args`, counted from 1.
-fn operator(args: &[u8]) -> CauseRole {
-    let [thread] = named(args, [b"Fwd thread id"]);
-    match thread.and_then(integer) {
-        Some(1..) => CauseRole::Backward,
-        _ => CauseRole::Forward,
-    }
+/// An operator of PyTorch.
+struct Operator {
+    role: CauseRole,
+    /// Sequence number, which a forward operator and its backward operator share, plus 1; 0 if there
+    /// is none.
+    id: u64,
 }
 
-/// Returns the number that a forward operator and its backward operator share.
-fn sequence_number(args: &[u8]) -> Option<u64> {
-    let [number] = named(args, [b"Sequence number"]);
-    u64::try_from(integer(number?)?).ok()
+impl Operator {
+    /// Reads `args`. Backward operators have the thread of their forward operator, counted from 1.
+    fn of(args: &[u8]) -> Self {
+        let found = named(args, [b"Sequence number", b"Fwd thread id"]);
+        let [number, thread] = found.map(|value| value.and_then(integer));
+        let role = if thread > Some(0) { CauseRole::Backward } else { CauseRole::Forward };
+        Operator { role, id: number.and_then(|id| u64::try_from(id).ok()).map_or(0, |id| id + 1) }
+    }
 }
 
 /// Flag of ids that are numbers of texts.
