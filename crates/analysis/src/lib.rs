@@ -84,7 +84,7 @@ pub use profile::refusals::Refusal;
 pub use query::picks::Picks;
 pub use query::rows::{CallRow, FlameRow, Location, TreePath, TreeRow};
 pub use query::{Entries, Per, Query, RowKey, RowLimit, RowThreshold, Shape, TableRules};
-pub use read::texts::event_texts;
+pub use read::texts::{EventText, event_texts};
 pub use table::View;
 pub use table::chart::Flame;
 pub use table::ordered::{RowOrder, Table};

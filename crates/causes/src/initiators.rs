@@ -6,6 +6,7 @@
 //! | layout | the last invalidation of its frame since the layout before; of an invalidation within a style recalculation, the initiator of that |
 //! | timer, idle callback, `postTask`, WebSocket | the event that installed, requested, scheduled or created it |
 //! | callback or creation of a resource in Node's async hooks | the event that created the resource, or the resource that triggered it |
+//! | backward operator of PyTorch | the last forward operator of its process with the same sequence number, if all of these are on one thread; one backward operator each |
 //! | event of a flow | the event before it in the flow |
 //! | kernel or memory copy on a GPU | the call that launched it, if it is the only call with its correlation id |
 //! | call of an asynchronous task | the call that scheduled the task |
@@ -22,6 +23,7 @@ use tracemill_analysis::events::devices::{Correlated, DeviceEvent, Launches};
 use tracemill_analysis::value::space::Space;
 use tracemill_trace::Error;
 use tracemill_trace::record;
+use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 
 record! {
@@ -42,6 +44,10 @@ struct Linked {
     start: Option<EventId>,
     recalculation: Option<Recalculation>,
     invalidation: Option<EventId>,
+    /// Thread of the first forward operator.
+    thread: Option<u32>,
+    /// Whether forward operators on several threads have the same sequence number.
+    is_ambiguous: bool,
 }
 
 /// The last style recalculation of a frame.
@@ -76,11 +82,20 @@ impl Linked {
                 None
             }
             Layout => self.invalidation.take(),
+            Forward => {
+                self.is_ambiguous |= *self.thread.get_or_insert(event.thread) != event.thread;
+                self.start = Some(id);
+                None
+            }
+            Backward => self.start.take().filter(|_| !self.is_ambiguous),
             FireTimer | FireIdle | UseSocket | RunTask | UseResource => self.start,
             _ => None,
         }
     }
 }
+
+/// Group of the operators of PyTorch.
+const OPERATORS: u64 = 6;
 
 /// Returns the number of the group of roles that link by the same member; `None` if the role has no
 /// such member.
@@ -93,6 +108,7 @@ fn group(role: CauseRole) -> Option<u64> {
         CreateSocket | UseSocket => 3,
         ScheduleTask | RunTask => 4,
         CreateResource | UseResource => 5,
+        Forward | Backward => OPERATORS,
         _ => return None,
     })
 }
@@ -172,26 +188,34 @@ impl Initiators {
     }
 
     /// Adds the initiators that a member of `args` names. A member means one thing per thread, or
-    /// in the whole input as DevTools takes it; frames always in the whole input.
+    /// in the whole input as DevTools takes it; frames always in the whole input, sequence numbers
+    /// of operators per process.
     pub(crate) fn link(
         &mut self,
+        trace: &Trace,
         events: &Ordered<'_>,
         as_devtools: bool,
         space: &Space,
     ) -> Result<(), Error> {
         let mut linked: Sorter<4, CauseEvent> = space.sorter(4);
+        let mut pids: HashMap<&[u8], u64> = HashMap::default();
         for (order, event) in (0u64..).zip(events.iter()) {
             if let Some(group) = group(event.role).filter(|_| event.id != 0) {
-                let is_of_thread = group != 0 && !as_devtools;
-                let thread = if is_of_thread { u64::from(event.thread) } else { 0 };
+                let next = pids.len() as u64;
+                let place = match group {
+                    OPERATORS => *pids.entry(trace.ids_of(&event).0).or_insert(next),
+                    0 => 0,
+                    _ if as_devtools => 0,
+                    _ => u64::from(event.thread),
+                };
                 let whole = group << 32 | u64::from(event.input);
-                linked.push(Row { key: [whole, thread, event.id, order], value: event })?;
+                linked.push(Row { key: [whole, place, event.id, order], value: event })?;
             }
         }
         let mut found: Sorter<1, Initiated> = space.sorter(4);
         let (mut state, mut last) = (Linked::default(), None);
-        for Row { key: [group, thread, id, order], value: event } in linked.finish()?.iter() {
-            if last.replace([group, thread, id]) != Some([group, thread, id]) {
+        for Row { key: [group, place, id, order], value: event } in linked.finish()?.iter() {
+            if last.replace([group, place, id]) != Some([group, place, id]) {
                 state = Linked::default();
             }
             if let Some(initiator) = state.add(&event) {

@@ -61,6 +61,7 @@ use initiators::Initiators;
 use ordered::Ordered;
 use sorted::SortedRows;
 use tasks::Jump;
+use tracemill_analysis::events::causes::{CauseEvent, CauseRole};
 use tracemill_analysis::value::space::Space;
 use tracemill_analysis::{AsyncCallers, Trace};
 use tracemill_trace::Error;
@@ -92,6 +93,23 @@ impl Causes {
         Ok(Causes { initiators, stacks })
     }
 
+    /// Returns the stack of an event; the empty stack if it has none. The begin of a
+    /// `performance.measure` has the stack of the call with the same trace id.
+    ///
+    /// Cost: a search through all entries; for a measure, one through all events too.
+    pub fn stack_of(&self, event: EventId, trace: &Trace) -> StackId {
+        let found = event.number().and_then(|number| trace.cause_event(number));
+        let measure = found.filter(|event| event.role == CauseRole::BeginMeasure && event.id != 0);
+        let call = measure.and_then(|measure| {
+            let is_call = |other: &CauseEvent| {
+                let links = [(other.input, other.id), (measure.input, measure.id)];
+                other.role == CauseRole::CallMeasure && links[0] == links[1]
+            };
+            trace.cause_events().filter(is_call).last()
+        });
+        self.stacks.of(call.map_or(event, |call| EventId::of_event(call.number, call.kind)))
+    }
+
     /// Finds the callers of events across asynchronous tasks, or in traces of other producers,
     /// across initiators, for [`Trace::async_callers`].
     ///
@@ -121,7 +139,7 @@ fn linked(
     let room = trace.limits().quota("open flows and tasks", Share::of(1, 8));
     let events = Ordered::new(trace, as_devtools, space)?;
     let mut initiators = Initiators::new(space);
-    initiators.link(&events, as_devtools, space)?;
+    initiators.link(trace, &events, as_devtools, space)?;
     if !as_devtools && !trace.follows_devtools {
         initiators.follow(&slice_flows::flows(trace, space)?)?;
         initiators.launch(trace, space)?;

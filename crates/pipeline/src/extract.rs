@@ -102,6 +102,8 @@ pub struct ProfileInfo {
     pub nodes: u64,
     /// Number of `ProfileChunk` events, or 1 for a `CpuProfile`.
     pub chunks: u64,
+    /// Number of bytes of the profile's events, or of the `.cpuprofile`.
+    pub bytes: u64,
     /// The order in which the chunks were assembled.
     pub order: ChunkOrder,
     /// Problems of the profile.
@@ -318,10 +320,19 @@ impl<'s, 'p> ExtractRun<'_, 's, 'p> {
             samples: whole.profile.extent.samples,
             nodes: whole.profile.tree.len() as u64,
             chunks: group.chunks().count(),
+            bytes: self.bytes_of(group),
             order: whole.order,
             flaws,
             file: None,
         }
+    }
+
+    /// Returns the bytes of the events of a profile, or of its `.cpuprofile`.
+    fn bytes_of(&self, group: ProfileGroup<'_>) -> u64 {
+        let first = group.chunks().first();
+        let report = first.and_then(|first| self.inputs.report_at(first.place.offset()));
+        let file = report.filter(|report| report.profiles == 1);
+        file.map_or(group.parts.sums.bytes, |report| report.bytes)
     }
 
     fn names_of(&self, group: ProfileGroup<'_>) -> (Option<String>, Option<String>) {

@@ -4,11 +4,12 @@
 //! The crate `tracemill-causes` joins them to flows and initiators.
 
 use crate::events::carried::StackCollector;
+use crate::events::devices::integer;
 use crate::value::args::CauseArgs;
 use crate::value::clock::Clock;
 use crate::value::record::{ChunkPosition, Record};
 use crate::value::typed::decode_short;
-use crate::value::{Value, is_shortest, micros, template};
+use crate::value::{Value, is_shortest, micros, named, template};
 use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::names::Names;
@@ -65,13 +66,21 @@ pub enum CauseRole {
     CreateResource,
     /// Runs a callback of an asynchronous resource of Node, or creates another one because of it.
     UseResource,
+    /// A forward operator of PyTorch.
+    Forward,
+    /// The backward operator of a forward operator with the same sequence number.
+    Backward,
+    /// A call of `performance.measure`.
+    CallMeasure,
+    /// The begin of the time that such a call measures.
+    BeginMeasure,
 }
 
 record! {
     enum CauseRole {
         Other, Flow, FlowToNext, StartFlow, StepFlow, EndFlow, ScheduleStyle, RecalculateStyle, InvalidateLayout, Layout,
         InstallTimer, FireTimer, RequestIdle, FireIdle, CreateSocket, UseSocket, ScheduleTask, RunTask, ScheduleAsync, RunAsync,
-        CreateResource, UseResource,
+        CreateResource, UseResource, Forward, Backward, CallMeasure, BeginMeasure,
     }
 }
 
@@ -80,7 +89,10 @@ impl CauseRole {
     pub(crate) fn of(name: &[u8], cats: &[u8]) -> Self {
         use CauseRole::*;
         let is_hook = cats.split(|&byte| byte == b',').any(|cat| cat == b"node.async_hooks");
+        let is_operator = matches!(cats, b"cpu_op" | b"Operator");
         match name {
+            _ if is_operator && name.starts_with(b"autograd::engine::evaluate_function") => Other,
+            _ if is_operator => Forward,
             _ if is_hook && name.ends_with(b"_CALLBACK") => UseResource,
             _ if is_hook => CreateResource,
             b"ScheduleStyleRecalculation" => ScheduleStyle,
@@ -101,6 +113,7 @@ impl CauseRole {
             b"RunPostTaskCallback" | b"AbortPostTaskCallback" => RunTask,
             b"v8::Debugger::AsyncTaskScheduled" => ScheduleAsync,
             b"v8::Debugger::AsyncTaskRun" => RunAsync,
+            b"UserTiming::Measure" => CallMeasure,
             _ => Other,
         }
     }
@@ -127,6 +140,9 @@ impl CauseRole {
             b'f' if is(b"bp", b"\"e\"") => CauseRole::Flow,
             b'f' => CauseRole::FlowToNext,
             b'b' if of_name.is_of_hooks() => of_name,
+            b'b' if event.field(Field::Cat) == Some(b"\"blink.user_timing\"") => {
+                CauseRole::BeginMeasure
+            }
             b'X' | b'B' if of_name == CauseRole::Other && event.field(Field::BindId).is_some() => {
                 match (is(b"flow_in", b"true"), is(b"flow_out", b"true")) {
                     (true, true) => CauseRole::StepFlow,
@@ -141,9 +157,10 @@ impl CauseRole {
         }
     }
 
-    /// Returns whether DevTools takes the role only from complete events.
+    /// Returns whether only complete events have the role.
     fn is_complete(self) -> bool {
-        matches!(self, CauseRole::FireTimer | CauseRole::FireIdle | CauseRole::RunTask)
+        use CauseRole::*;
+        matches!(self, FireTimer | FireIdle | RunTask | Forward)
     }
 
     /// Returns the member of `args` by which events of the role belong together.
@@ -159,6 +176,7 @@ impl CauseRole {
             CreateSocket | UseSocket => data().map(|data| &data.identifier),
             ScheduleTask | RunTask => data().map(|data| &data.task_id),
             ScheduleAsync => Some(&args.task_name),
+            CallMeasure | BeginMeasure => Some(&args.trace_id),
             _ => None,
         }
     }
@@ -177,8 +195,9 @@ record! {
         pub ts: f64,
         /// Duration in the unit of `ts`; 0 if missing.
         pub dur: f64,
-        /// The value that links the event to others: id of a flow, timer, frame, task or resource; of
-        /// [`CauseRole::ScheduleAsync`] the task's name. 0 if there is none.
+        /// The value that links the event to others: id of a flow, timer, frame, task, resource or
+        /// measure, sequence number of an operator; of [`CauseRole::ScheduleAsync`] the task's name. 0 if
+        /// there is none.
         pub id: u64,
         /// Number of the kind.
         pub kind: u32,
@@ -216,13 +235,17 @@ impl CauseEvent {
         let ts = micros(event, Field::Ts)?;
         let role = CauseRole::of_event(event, kind_role);
         let dur = micros(event, Field::Dur).unwrap_or(0.0);
+        let args = event.field(Field::Args).unwrap_or_default();
+        let operator = (role == CauseRole::Forward).then(|| Operator::of(args));
+        let role = operator.as_ref().map_or(role, |operator| operator.role);
         let id = match role {
+            CauseRole::Forward | CauseRole::Backward => operator.map_or(0, |operator| operator.id),
             CauseRole::Other | CauseRole::RunAsync => 0,
             _ if role.is_phase_of_flow() => link_id(&template(event.field(Field::Id)), names),
             _ if role.has_bind_id() => link_id(&template(event.field(Field::BindId)), names),
             _ if role.is_of_hooks() => event.field(Field::Id).and_then(resource).unwrap_or(0),
             _ => {
-                let args: CauseArgs = decode_short(event.field(Field::Args).unwrap_or_default());
+                let args: CauseArgs = decode_short(args);
                 match role.link(&args) {
                     None => 0,
                     Some(name) if role == CauseRole::ScheduleAsync => {
@@ -296,6 +319,24 @@ pub(crate) fn ids_of(thread: &[u8]) -> (&[u8], &[u8]) {
 fn resource(id: &[u8]) -> Option<u64> {
     let text = std::str::from_utf8(id).ok()?.trim_matches('"');
     u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
+}
+
+/// An operator of PyTorch.
+struct Operator {
+    role: CauseRole,
+    /// Sequence number, which a forward operator and its backward operator share, plus 1; 0 if there
+    /// is none.
+    id: u64,
+}
+
+impl Operator {
+    /// Reads `args`. Backward operators have the thread of their forward operator, counted from 1.
+    fn of(args: &[u8]) -> Self {
+        let found = named(args, [b"Sequence number", b"Fwd thread id"]);
+        let [number, thread] = found.map(|value| value.and_then(integer));
+        let role = if thread > Some(0) { CauseRole::Backward } else { CauseRole::Forward };
+        Operator { role, id: number.and_then(|id| u64::try_from(id).ok()).map_or(0, |id| id + 1) }
+    }
 }
 
 /// Flag of ids that are numbers of texts.

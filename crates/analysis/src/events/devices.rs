@@ -199,7 +199,7 @@ impl Launches {
 }
 
 /// Parses an integer, or a string that contains one.
-fn integer(value: &[u8]) -> Option<i64> {
+pub(crate) fn integer(value: &[u8]) -> Option<i64> {
     parse(number_text(value, &mut Vec::new())?)
 }
 

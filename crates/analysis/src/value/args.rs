@@ -25,7 +25,7 @@ object! {
     /// Members of `args` that say why events ran.
     pub(crate) struct CauseArgs {
         pub(crate) data: Object<CauseData>, pub(crate) begin_data: Object<CauseBegin>, pub(crate) stack_trace: List<Object<WrittenFrame>>,
-        pub(crate) task_name,
+        pub(crate) task_name, pub(crate) trace_id,
     }
 
     pub(crate) struct CauseData {

@@ -2,10 +2,11 @@
 
 use crate::{causes_of, events_of, folder, number};
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use tracemill_analysis::value::clock::Times;
 use tracemill_causes::{Level, Site};
+use tracemill_testkit::{Rng, seeds};
 
 /// Returns the launches of kernels and copies, by index among all events.
 fn naive(events: &[Value], first: usize) -> HashMap<usize, usize> {
@@ -91,7 +92,12 @@ fn step() -> Vec<String> {
         python("<built-in method add>", 100, 900),
         slice("cpu_op", "aten::add", [7, 7, 200, 700], json!({"Sequence number": 5})),
         launch(7, 300, 1),
-        slice("cpu_op", "AddBackward0", [7, 8, 2000, 500], json!({"Sequence number": 5})),
+        slice(
+            "cpu_op",
+            "AddBackward0",
+            [7, 8, 2000, 500],
+            json!({"Sequence number": 5, "Fwd thread id": 1}),
+        ),
         launch(8, 2100, 2),
         slice("gpu_user_annotation", "step", [0, 3, 5000, 120], json!({})),
         kernel("forward", 5000, 60, json!({"stream": 3, "correlation": 1})),
@@ -119,11 +125,13 @@ fn kernels_continue_with_the_python_stack_of_their_launch() {
         |task: &str, sites: &[Site]| Level { task: Some(task.to_owned()), sites: sites.to_vec() };
     let folder = tempfile::tempdir().expect("works");
     let path = folder.path().join("trace.json");
-    for reverse in [false, true] {
+    for (reverse, flows) in [(false, true), (true, true), (false, false), (true, false)] {
         let mut lines = step();
         if reverse {
             lines.reverse();
         }
+        // The sequence number connects the operators too.
+        lines.retain(|line| flows || !line.contains("fwdbwd"));
         std::fs::write(&path, format!("[{}]", lines.join(",\n"))).expect("works");
         let (trace, causes) = causes_of(std::slice::from_ref(&path), Times::Auto, 64 << 20);
         let rows = causes.initiators.by_event();
@@ -150,4 +158,84 @@ fn kernels_continue_with_the_python_stack_of_their_launch() {
         assert_eq!(stacks["aten::add"], [Level { task: None, sites: python.clone() }]);
         assert!(!stacks.contains_key("step"), "the annotation of the device has no initiator");
     }
+}
+
+/// Returns an operator on one of a few threads, with a sequence number that others have too.
+fn operator(rng: &mut Rng) -> Value {
+    let mut args = json!({"External id": 7});
+    match rng.index(9) {
+        0 => {}
+        1 => args["Sequence number"] = json!(-1),
+        2 => args["Sequence number"] = json!(rng.index(4).to_string()),
+        _ => args["Sequence number"] = json!(rng.index(4)),
+    }
+    match rng.index(5) {
+        0 | 1 => args["Fwd thread id"] = json!(1 + rng.index(2)),
+        2 => args["Fwd thread id"] = json!(0),
+        _ => {}
+    }
+    let names = ["aten::add", "AddBackward0", "autograd::engine::evaluate_function: AddBackward0"];
+    let cats = ["cpu_op", "cpu_op", "Operator", "user_annotation"];
+    let (cat, name) = (cats[rng.index(4)], names[rng.index(3)]);
+    let tid = if rng.chance(80) { 1 } else { 2 };
+    json!({"ph": if rng.chance(95) { "X" } else { "i" }, "cat": cat, "name": name, "pid": rng.index(2), "tid": tid,
+        "ts": rng.index(40), "dur": 1, "args": args})
+}
+
+/// Returns the forward operators of backward operators, by index: those that PyTorch's profiler
+/// connects, as far as threads are clear.
+fn forward_operators(events: &[Value]) -> HashMap<usize, usize> {
+    let sequence = |at: usize| {
+        let number = &events[at]["args"]["Sequence number"];
+        number.as_u64().or_else(|| number.as_str()?.parse().ok())
+    };
+    let is_operator = |at: &usize| {
+        let event = &events[*at];
+        let name = event["name"].as_str().expect("a name");
+        event["ph"] == "X"
+            && ["cpu_op", "Operator"].contains(&event["cat"].as_str().expect("works"))
+            && !name.starts_with("autograd::engine::evaluate_function")
+    };
+    let is_backward = |at: usize| events[at]["args"]["Fwd thread id"].as_u64() > Some(0);
+    let mut order: Vec<usize> = (0..events.len()).filter(is_operator).collect();
+    order.sort_by_key(|&at| events[at]["ts"].as_u64());
+    let mut found = HashMap::new();
+    let mut used: HashSet<usize> = HashSet::new();
+    for (place, &at) in order.iter().enumerate() {
+        if !is_backward(at) || sequence(at).is_none() {
+            continue;
+        }
+        let is_same = |other: usize| {
+            events[other]["pid"] == events[at]["pid"] && sequence(other) == sequence(at)
+        };
+        let earlier = || order[..place].iter().copied().filter(|&other| is_same(other));
+        let forward = || earlier().filter(|&other| !is_backward(other));
+        let tids: HashSet<String> =
+            forward().map(|other| events[other]["tid"].to_string()).collect();
+        let free = forward().next_back().filter(|&last| used.insert(last));
+        found.extend(free.filter(|_| tids.len() == 1).map(|free| (at, free)));
+    }
+    found
+}
+
+#[test]
+fn backward_operators_have_the_forward_operator_with_their_sequence_number_as_initiator() {
+    let folder = tempfile::tempdir().expect("works");
+    let path = folder.path().join("trace.json");
+    let mut count = 0;
+    for seed in seeds(0, 60) {
+        let mut rng = Rng::new(seed);
+        let events: Vec<Value> = (0..rng.index(60)).map(|_| operator(&mut rng)).collect();
+        std::fs::write(&path, json!({"traceEvents": &events}).to_string()).expect("works");
+        for bytes in [32 << 20, 64 << 20] {
+            let (trace, causes) = causes_of(std::slice::from_ref(&path), Times::Auto, bytes);
+            let rows = causes.initiators.by_event();
+            let rows = rows.map(|row| [row.event, row.initiator].map(|id| number(id, &trace)));
+            let found: HashMap<usize, usize> =
+                rows.map(|[a, b]| (a.expect("an event"), b.expect("an event"))).collect();
+            assert_eq!(found, forward_operators(&events), "seed {seed}");
+            count += found.len();
+        }
+    }
+    assert!(count > 0, "no trace has a backward operator");
 }

@@ -11,6 +11,7 @@ use crate::messages::{Messages, flaw_text, plain};
 use crate::outcome::exit::{Exit, Failure};
 use crate::outcome::remedies;
 use crate::report;
+use crate::text::size::human;
 use crate::text::table::{self, ColumnAlignment, TableLayout};
 use tracemill_cpuprofile::ChunkOrder;
 use tracemill_index::{extract_profiles, list_profiles};
@@ -122,7 +123,7 @@ fn say(report: &ProfilesReport, config: &Config, messages: &Messages) {
 }
 
 fn table_of(profiles: &[ProfileInfo], columns: Option<usize>) -> String {
-    const TITLES: [&str; 13] = [
+    const TITLES: [&str; 14] = [
         "pid",
         "tid",
         "thread",
@@ -134,12 +135,13 @@ fn table_of(profiles: &[ProfileInfo], columns: Option<usize>) -> String {
         "interval",
         "nodes",
         "chunks",
+        "size",
         "order",
         "damage",
     ];
-    const SET: [ColumnAlignment; 13] = {
-        let mut set = [ColumnAlignment::Right; 13];
-        (set[2], set[3], set[4], set[11], set[12]) = (
+    const SET: [ColumnAlignment; 14] = {
+        let mut set = [ColumnAlignment::Right; 14];
+        (set[2], set[3], set[4], set[12], set[13]) = (
             ColumnAlignment::Left,
             ColumnAlignment::Left,
             ColumnAlignment::Left,
@@ -148,8 +150,8 @@ fn table_of(profiles: &[ProfileInfo], columns: Option<usize>) -> String {
         );
         set
     };
-    // columns that may be left out, the first one first: chunks, order, source, nodes, start, interval
-    const SPARE: [usize; 6] = [10, 11, 4, 9, 5, 8];
+    // columns that may be left out, the first one first: chunks, order, source, nodes, start, size, interval
+    const SPARE: [usize; 7] = [10, 12, 4, 9, 5, 11, 8];
     let mut rows = vec![TITLES.iter().map(|title| (*title).to_owned()).collect::<Vec<_>>()];
     rows.extend(profiles.iter().map(row));
     let lines = table::lines(&rows, &TableLayout { set: &SET, spare: &SPARE, columns });
@@ -176,6 +178,7 @@ fn row(profile: &ProfileInfo) -> Vec<String> {
         profile.interval_ns().map_or_else(|| "-".to_owned(), |ns| duration_text(ns.into())),
         grouped(profile.nodes),
         grouped(profile.chunks),
+        human(profile.bytes),
         profile.order.name().to_owned(),
         or_dash(&damage.join(", ")),
     ]
@@ -202,6 +205,7 @@ mod tests {
             samples,
             nodes: 3,
             chunks: 2,
+            bytes: 5120,
             order: ChunkOrder::Both,
             flaws: Flaws::default(),
             file: None,
@@ -209,14 +213,14 @@ mod tests {
         let both = [profile("7", None, 1234), profile("", Some(ProfileSource::Internal), 5)];
         let text = table_of(&both, None);
         let expected = "\
-pid        tid  thread  id   source    start µs  duration  samples   interval  nodes  chunks  order  damage
-  7  \"a\\u{1b}\"  Main    0x1  -              1.5   2.00 ms    1,234    1.62 µs      3       2  both   -
-  -  \"a\\u{1b}\"  Main    0x1  Internal       1.5   2.00 ms        5  400.00 µs      3       2  both   -
+pid        tid  thread  id   source    start µs  duration  samples   interval  nodes  chunks     size  order  damage
+  7  \"a\\u{1b}\"  Main    0x1  -              1.5   2.00 ms    1,234    1.62 µs      3       2  5.0 KiB  both   -
+  -  \"a\\u{1b}\"  Main    0x1  Internal       1.5   2.00 ms        5  400.00 µs      3       2  5.0 KiB  both   -
 ";
         assert_eq!(text, expected);
         let narrow = table_of(&both, Some(72));
         assert!(
-            narrow.ends_with("… no room for: source, start µs, nodes, chunks, order\n"),
+            narrow.ends_with("… no room for: source, start µs, nodes, chunks, size, order\n"),
             "{narrow}"
         );
     }

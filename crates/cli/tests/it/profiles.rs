@@ -127,6 +127,31 @@ fn lists_are_text_and_json() {
     assert_eq!((&profile["id"], &profile["order"]), (&"0x1".into(), &"both".into()));
 }
 
+/// The bytes of a profile in a trace are those of `info`; a file counts whole.
+#[test]
+fn sizes_are_those_of_events_or_of_the_file() {
+    let folder = Folder::new().with("trace.json", trace());
+    let sizes = |words: &str| -> Vec<(String, u64)> {
+        let found = json(&folder.run(words).ends(0).stdout);
+        let profiles = found["profiles"].as_array().expect("a list").iter();
+        let mut sizes: Vec<_> = profiles
+            .map(|profile| (profile["id"].to_string(), profile["bytes"].as_u64().expect("bytes")))
+            .collect();
+        sizes.sort();
+        sizes
+    };
+    let recorded = testdata().join("chromium/trace.json.gz").display().to_string();
+    for (file, count) in [("trace.json", 2), (&*recorded, 2)] {
+        let listed = sizes(&format!("profile list -q --json {file}"));
+        assert_eq!(listed.len(), count);
+        assert_eq!(listed, sizes(&format!("info -q --json {file}")), "{file}");
+    }
+    let file = testdata().join("node/CPU.20261121.044053.5418.0.001.cpuprofile");
+    let len = std::fs::metadata(&file).expect("a file").len();
+    let listed = sizes(&format!("profile list -q --json {}", file.display()));
+    assert_eq!(listed.iter().map(|(_, bytes)| *bytes).collect::<Vec<_>>(), [len]);
+}
+
 #[test]
 fn profiles_of_several_inputs_are_read_as_merged() {
     let metadata = |name: &str| {

@@ -164,6 +164,10 @@ fn name_cells(value: &mut Value, columns: &Value) {
     }
 }
 
+/// An event with the stack at its end.
+const STACKS: &str = r#"{"stackFrames":{"1":{"name":"f","category":"lib.so","line":3}},"traceEvents":[
+{"ph":"X","name":"e","cat":"c","pid":1,"tid":1,"ts":1,"dur":2,"esf":1}]}"#;
+
 /// A folder with the inputs of [`all_output`].
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -173,6 +177,7 @@ fn folder() -> Folder {
         .with("async.json", crate::one_answer::ASYNC)
         .with("tasks.json", crate::show::TASKS)
         .with("pairs.json", crate::show::PAIRS)
+        .with("stacks.json", STACKS)
         .with("page.json", PAGE)
         .with("insights.json", crate::insights::page())
         .with("bazel.json", BAZEL)
@@ -285,6 +290,7 @@ fn add_tables(folder: &Folder, seen: &mut Seen) {
         ("show --json", format!("{chromium} r-7938 r-3424 r-4817 r-5870 p-5962-5962-4-5")),
         ("show --json", "tasks.json r-7 p-1-1-0-2".to_owned()),
         ("show --json", "pairs.json r-2 r-3 --at 6us".to_owned()),
+        ("show --json", "stacks.json r-0".to_owned()),
         ("show --json", format!("{} r-0", data("quirks/nan-infinity.json"))),
         ("show --causes", chromium.clone()),
         ("show --causes", "tasks.json".to_owned()),

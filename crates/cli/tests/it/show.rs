@@ -470,3 +470,60 @@ fn source_maps_name_stacks() {
     assert!(mapped[1].as_str().is_some_and(|url| url.ends_with(".ts")), "{mapped}");
     assert!(site("")[1].as_str().is_some_and(|url| url.ends_with("app.js")), "{}", site(""));
 }
+
+/// Ids of `stackFrames` belong to their document, before or after its events.
+#[test]
+fn events_have_the_stacks_that_they_name() {
+    let events = |first: u64| {
+        let members =
+            [r#""sf":2"#, r#""stack":["0x1","0x2"],"esf":"1""#, r#""sf":9,"estack":["a"]"#];
+        let event = |(at, members): (u64, &str)| {
+            let ts = first + 10 * at;
+            format!(
+                r#"{{"ph":"X","name":"e","cat":"c","pid":1,"tid":1,"ts":{ts},"dur":2,{members}}}"#
+            )
+        };
+        (0..).zip(members).map(event).collect::<Vec<_>>().join(",")
+    };
+    let frames = |name: &str| {
+        format!(
+            r#""stackFrames":{{"1":{{"name":"main","category":"lib.so"}},"2":{{"name":"{name}","category":"lib.so","parent":"1","line":7}}}}"#
+        )
+    };
+    let after = format!(r#"{{"traceEvents":[{}],{}}}"#, events(0), frames("f"));
+    let before = format!(r#"{{{},"traceEvents":[{}]}}"#, frames("g"), events(5));
+    let folder = Folder::new().with("after.json", &after).with("before.json", &before);
+    let main = json!([["main", "lib.so", null, null]]);
+    let named = |name: &str| json!([[name, "lib.so", 6, null], ["main", "lib.so", null, null]]);
+    let list = json!([["0x2", null, null, null], ["0x1", null, null, null]]);
+    let wanted = |name: &str| {
+        [
+            (named(name), json!([])),
+            (list.clone(), main.clone()),
+            (json!([]), json!([["a", null, null, null]])),
+        ]
+    };
+    for (words, wanted) in [
+        ("after.json r-0 r-1 r-2", wanted("f").to_vec()),
+        ("before.json r-0 r-1 r-2", wanted("g").to_vec()),
+        ("after.json before.json r-0 r-1 r-2 r-3 r-4 r-5", [wanted("f"), wanted("g")].concat()),
+    ] {
+        let found = self::events(&folder, words);
+        let found: Vec<(Value, Value)> = found
+            .iter()
+            .map(|event| (event["stack"].clone(), event["end_stack"].clone()))
+            .collect();
+        assert_eq!(found, wanted, "{words}");
+    }
+    let page = folder.run("show -q after.json r-0 r-1").ends(0).stdout;
+    let line =
+        |name: &str, place: &str| format!("    {name:<32} {place}").trim_end().to_owned() + "\n";
+    let start = format!("  stack\n{}{}", line("f", "lib.so:7"), line("main", "lib.so"));
+    let end = format!(
+        "  stack\n{}{}  stack at end\n{}",
+        line("0x2", ""),
+        line("0x1", ""),
+        line("main", "lib.so")
+    );
+    assert!(page.contains(&start) && page.contains(&end), "{page}");
+}

@@ -47,7 +47,7 @@ pub struct ChunkSums {
     pub samples: u64,
     /// Number of time steps.
     pub deltas: u64,
-    /// Number of bytes of the events.
+    /// Number of bytes of the events, with those of `Profile` events.
     pub bytes: u64,
 }
 

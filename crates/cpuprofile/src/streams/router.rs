@@ -166,7 +166,9 @@ impl Router {
         let origin = self.decode(event, entry);
         let tid = event.field(Field::Tid).unwrap_or_default().into();
         let at = self.number_of(event);
-        self.found[at].2.heads.push(ProfileHead { entry, tid, origin });
+        let parts = &mut self.found[at].2;
+        parts.heads.push(ProfileHead { entry, tid, origin });
+        parts.sums.bytes += event.bytes.len() as u64;
         at
     }
 

@@ -12,11 +12,13 @@
 
 mod cpuprofiles;
 mod first_error;
+mod frames;
 mod place;
 mod profiles;
 mod recorded_only;
 mod stack_samples;
 
+pub use frames::{EventStacks, StackFrame};
 pub use place::InputPlace;
 pub use profiles::{PieceNode, ProfileFacts, ProfilePiece, ProfilePieces};
 

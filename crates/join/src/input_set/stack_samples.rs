@@ -137,7 +137,10 @@ fn is_root(frame: &[u8]) -> bool {
 }
 
 /// Returns the last member of an object with each of these names.
-fn named<'v, const N: usize>(object: &'v [u8], names: [&[u8]; N]) -> [Option<&'v [u8]>; N] {
+pub(super) fn named<'v, const N: usize>(
+    object: &'v [u8],
+    names: [&[u8]; N],
+) -> [Option<&'v [u8]>; N] {
     let mut found = [None; N];
     for (key, value) in members(object) {
         if let Some(at) = names.iter().position(|name| string_is(key, name)) {
@@ -148,14 +151,14 @@ fn named<'v, const N: usize>(object: &'v [u8], names: [&[u8]; N]) -> [Option<&'v
 }
 
 /// Returns a number as written, or a string unescaped.
-fn content(value: &[u8]) -> Vec<u8> {
+pub(super) fn content(value: &[u8]) -> Vec<u8> {
     let [b'"', content @ .., b'"'] = value else { return value.to_vec() };
     let mut out = Vec::with_capacity(content.len());
     unescape(content, &mut out);
     out
 }
 
-fn text(value: &[u8]) -> String {
+pub(super) fn text(value: &[u8]) -> String {
     unescaped_text(&content(value))
 }
 

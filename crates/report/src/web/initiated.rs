@@ -42,7 +42,7 @@ pub struct ReasonFinder {
 impl ReasonFinder {
     /// Returns the causes and effects of an event. `causes` must always be those of `trace`.
     ///
-    /// Cost: a pass over the stacks; for the first event that sends a request, two.
+    /// Cost: [`Causes::stack_of`]; for the first event that sends a request, a pass over the stacks.
     pub fn find(&self, event: EventId, trace: &Trace, causes: &Causes) -> Reasons {
         let Causes { initiators, stacks } = causes;
         let mut chain = initiators.chain(event, CHAIN);
@@ -50,7 +50,7 @@ impl ReasonFinder {
             let requests = self.requests.get_or_init(|| initiators_of_requests(trace, causes));
             chain.splice(0..0, requests.get(&sent).copied());
         }
-        let stack = stacks.levels(stacks.of(event), trace, LEVELS);
+        let stack = stacks.levels(causes.stack_of(event, trace), trace, LEVELS);
         Reasons { causes: chain, started: initiators.started_by(event).collect(), stack }
     }
 }

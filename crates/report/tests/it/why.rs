@@ -147,7 +147,8 @@ fn initiators_and_stacks_equal_those_of_devtools() {
 const LIMITS: [(usize, u64); 3] = [(2, 256 << 20), (1, 32 << 20), (7, 32 << 20)];
 
 /// Names of random events, and members of their `args.data` that link them.
-const LINKED: [(&str, &str); 17] = [
+const LINKED: [(&str, &str); 18] = [
+    ("UserTiming::Measure", "traceId"),
     ("FunctionCall", ""),
     ("FunctionCall", ""),
     ("RunMicrotasks", ""),
@@ -192,6 +193,7 @@ fn random_args(rng: &mut Rng, name: &str, link: &str) -> String {
         "ScheduleStyleRecalculation" | "InvalidateLayout" => {
             format!(r#"{{"data":{{"frame":"F{id}"{stack}}}}}"#)
         }
+        "UserTiming::Measure" => format!(r#"{{"traceId":{}}}"#, rng.index(20)),
         "v8::Debugger::AsyncTaskScheduled" => format!(r#"{{"taskName":"task {id}"}}"#),
         "FunctionCall" if rng.chance(50) => format!(r#"{{"data":{}}}"#, random_frame(rng)),
         _ if link.is_empty() => format!(r#"{{"data":{{"x":1{stack}}}}}"#),
@@ -298,6 +300,38 @@ fn random_causes_equal_those_of_devtools() {
         rows += ours.len();
     }
     assert!(rows > 1000, "{rows}");
+}
+
+#[test]
+fn measures_have_the_stack_of_the_last_call_with_their_trace_id() {
+    let folder = tempfile::tempdir().expect("works");
+    let path = folder.path().join("trace.json");
+    let mut with_stack = 0;
+    for seed in tracemill_testkit::seeds(200, 12) {
+        let text = random_trace(&mut Rng::new(seed));
+        let mut events: Vec<Value> = serde_json::from_str(&text).expect("works");
+        let calls = events.len();
+        for id in 0..25 {
+            events.push(json!({"ph": "b", "cat": "blink.user_timing", "id": id, "name": "m", "pid": 1, "tid": 1,
+                "ts": 9, "args": if id < 22 { json!({"traceId": id}) } else { json!({}) }}));
+        }
+        std::fs::write(&path, json!(events).to_string()).expect("works");
+        let (trace, causes) = causes_of(&path, 2, 64 << 20);
+        let id_of = |at: usize| EventId::of_key(&trace, &format!("r-{at}")).expect("an event");
+        let levels = |stack| causes.stacks.levels(stack, &trace, usize::MAX);
+        for at in calls..events.len() {
+            let is_call = |call: &usize| {
+                events[*call]["name"] == "UserTiming::Measure"
+                    && events[*call]["args"] == events[at]["args"]
+            };
+            let wanted = (0..calls).rev().find(is_call);
+            let wanted = wanted.map_or_else(Default::default, |call| causes.stacks.of(id_of(call)));
+            let found = levels(causes.stack_of(id_of(at), &trace));
+            assert_eq!(found, levels(wanted), "seed {seed}, event {at}");
+            with_stack += usize::from(found.iter().any(|level| !level.sites.is_empty()));
+        }
+    }
+    assert!(with_stack > 0, "no measure has a stack");
 }
 
 /// Finds the caller of an entry step by step: its stack, then the stacks of its initiators and of

@@ -216,10 +216,20 @@ impl Inputs {
 
     /// Returns the name of the input at an address space offset, and the offset in that input.
     pub fn locate(&self, offset: u64) -> (String, u64) {
+        let base = self.payload_at(offset).map_or(0, |held| held.base);
+        (
+            self.report_at(offset).map(|report| report.name.clone()).unwrap_or_default(),
+            offset - base,
+        )
+    }
+
+    /// Returns the report of the input at an address space offset.
+    pub fn report_at(&self, offset: u64) -> Option<&InputReport> {
+        self.payload_at(offset).map(|held| &self.reports[held.input])
+    }
+
+    fn payload_at(&self, offset: u64) -> Option<&InputPayload> {
         let after = self.payloads.partition_point(|held| held.base <= offset);
-        match after.checked_sub(1).map(|at| &self.payloads[at]) {
-            Some(held) => (self.reports[held.input].name.clone(), offset - held.base),
-            None => (String::new(), offset),
-        }
+        after.checked_sub(1).map(|at| &self.payloads[at])
     }
 }

@@ -1,9 +1,11 @@
 //! Finds an event in the flame chart of its thread, with the events around and below it.
 
+use serde_json::json;
 use std::collections::HashMap;
 use tracemill_analysis::entries::Entry;
-use tracemill_analysis::{Entries, FlameRow, TableRules, Trace, View};
-use tracemill_causes::{Causes, EventId, Level};
+use tracemill_analysis::{Entries, EventText, FlameRow, TableRules, Trace, View};
+use tracemill_causes::{Causes, EventId, Level, Site};
+use tracemill_join::input_set::StackFrame;
 use tracemill_report::{ReasonFinder, Reasons};
 use tracemill_trace::Error;
 
@@ -13,6 +15,18 @@ pub(super) struct Around {
     pub(super) id: EventId,
     pub(super) label: String,
     pub(super) ms: f64,
+}
+
+/// Returns the calls of a stack that an event names.
+fn sites(stack: Vec<StackFrame>) -> Vec<Site> {
+    let place = |place: Option<i64>| place.map(|place| place as f64);
+    let site = |frame: StackFrame| Site {
+        function: Some(frame.name),
+        url: frame.category,
+        line: place(frame.line),
+        column: place(frame.column),
+    };
+    stack.into_iter().map(site).collect()
 }
 
 /// The children of an event with one label.
@@ -40,6 +54,8 @@ pub(super) struct Facts {
     /// The event, if the inputs can be read again; a string if its text is not JSON.
     pub(super) written: Option<serde_json::Value>,
     pub(super) stack: Vec<Level>,
+    /// The stack at the end, innermost call first.
+    pub(super) end_stack: Vec<Site>,
     /// The initiator, its initiator, and so on.
     pub(super) causes: Vec<EventId>,
     pub(super) started: Vec<EventId>,
@@ -63,11 +79,29 @@ impl Facts {
             cpu: None,
             written: None,
             stack: Vec::new(),
+            end_stack: Vec::new(),
             causes: Vec::new(),
             started: Vec::new(),
             parents: Vec::new(),
             children: Vec::new(),
         }
+    }
+}
+
+impl Facts {
+    /// Adds the event as written. The stacks that it names replace the calls around it.
+    pub(super) fn add_written(&mut self, event: EventText) {
+        let EventText { text, stacks } = event;
+        // text that is not JSON stays text
+        let value = |text: &[u8]| {
+            serde_json::from_slice(text).unwrap_or_else(|_| json!(String::from_utf8_lossy(text)))
+        };
+        self.written = (!text.is_empty()).then(|| value(&text));
+        if !stacks.start.is_empty() {
+            self.stack.resize_with(self.stack.len().max(1), Level::default);
+            self.stack[0].sites = sites(stacks.start);
+        }
+        self.end_stack = sites(stacks.end);
     }
 }
 

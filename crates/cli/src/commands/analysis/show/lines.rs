@@ -100,6 +100,7 @@ pub(super) fn facts(trace: &Trace, facts: &Facts) -> Value {
         "written": facts.written,
         "stack": facts.stack.first().map(sites),
         "parents": parents(&facts.stack),
+        "end_stack": facts.end_stack.iter().map(site).collect::<Value>(),
         "started_by": all(&facts.causes),
         "started": all(&facts.started),
         "around": around.collect::<Value>(),

@@ -99,7 +99,7 @@ fn is_rereadable(job: &Job<'_>) -> bool {
     job.reporting.running.sources.iter().all(Source::is_rereadable)
 }
 
-/// Adds the args of events: reads the inputs again, if that is possible.
+/// Adds the args and stacks that events have: reads the inputs again, if that is possible.
 fn add_args(events: &mut [Facts], job: &Job<'_>) -> Result<(), Failure> {
     let running = &job.reporting.running;
     let offset_of = |facts: &Facts| {
@@ -112,11 +112,7 @@ fn add_args(events: &mut [Facts], job: &Job<'_>) -> Result<(), Failure> {
     }
     let mut texts = event_texts(&running.sources, &offsets, &running.config)?.into_iter();
     for facts in events.iter_mut().filter(|facts| offset_of(facts).is_some()) {
-        let text = texts.next().filter(|text| !text.is_empty());
-        facts.written = text.map(|text| {
-            // text that is not JSON stays text
-            serde_json::from_slice(&text).unwrap_or_else(|_| json!(String::from_utf8_lossy(&text)))
-        });
+        texts.next().into_iter().for_each(|text| facts.add_written(text));
     }
     Ok(())
 }

@@ -40,6 +40,7 @@ impl Page<'_> {
         self.when_and_where(&mut out, facts);
         self.args(&mut out, facts);
         self.stack(&mut out, facts);
+        self.end_stack(&mut out, facts);
         self.events(&mut out, "started by", &facts.causes, ROWS, facts.start);
         self.events(&mut out, "started", &facts.started, STARTED, facts.start);
         self.around(&mut out, facts);
@@ -133,12 +134,23 @@ impl Page<'_> {
             if let Some(task) = &level.task {
                 self.line(out, 4, &format!("scheduled as {task} by"));
             }
-            for site in level.sites.iter().take(most) {
-                self.line(out, 4, &site_line(site));
-            }
-            self.more(out, level.sites.len().saturating_sub(most), "call");
+            self.sites(out, &level.sites);
         }
         self.more(out, facts.stack.len().saturating_sub(most), "task");
+    }
+
+    fn end_stack(&self, out: &mut String, facts: &Facts) {
+        if facts.end_stack.is_empty() {
+            return;
+        }
+        self.head(out, "stack at end", "");
+        self.sites(out, &facts.end_stack);
+    }
+
+    fn sites(&self, out: &mut String, sites: &[Site]) {
+        let most = if self.full { usize::MAX } else { ROWS };
+        sites.iter().take(most).for_each(|site| self.line(out, 4, &site_line(site)));
+        self.more(out, sites.len().saturating_sub(most), "call");
     }
 
     /// Adds a list of events with their times before or after `start`.
