@@ -10,6 +10,7 @@ use std::path::Path;
 use tracemill_join::config::Config;
 use tracemill_join::input_set::InputPlace;
 use tracemill_join::report::warning::Warning;
+use tracemill_pipeline::EventList;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::{Error, Source};
 
@@ -30,6 +31,8 @@ pub enum TableFormat {
     Parquet,
     /// Apache Arrow IPC stream
     Arrow,
+    /// A trace of the events that the rows name by event_id, id, byte_offset or number
+    Trace,
 }
 
 impl TableFormat {
@@ -87,6 +90,8 @@ pub struct QueryEnd {
     pub warnings: Vec<Warning>,
     /// Number of rows of the result.
     pub rows: u64,
+    /// The events that the rows name, for [`TableFormat::Trace`].
+    pub events: Option<EventList>,
 }
 
 /// An error of a query.
@@ -124,7 +129,8 @@ pub struct ColumnDescription {
 
 /// An engine that answers SQL over traces.
 pub trait QueryEngine: Sync {
-    /// Answers a query, and writes the result to `output`.
+    /// Answers a query, and writes the result to `output`. For [`TableFormat::Trace`], returns the
+    /// events that the rows name instead.
     ///
     /// # Errors
     /// Returns an error if the SQL is wrong, a trace cannot be read, or the result cannot be

@@ -40,4 +40,4 @@ mod text;
 
 pub use column::EventColumn;
 pub use filter::{Condition, EventFilter, NumberColumn, TextColumn};
-pub use scan::{EventScan, ScanEnd, TakeBatch};
+pub use scan::{EventScan, IDS_PER_INPUT, ScanEnd, TakeBatch};

@@ -25,7 +25,7 @@ const ROWS: usize = 8192;
 /// Number of bytes of text after which a batch ends.
 const TEXT: usize = 1 << 20;
 /// Number of ids per input: ids are the number of the input times this, plus a number in the input.
-const IDS_PER_INPUT: i64 = 1 << 40;
+pub const IDS_PER_INPUT: i64 = 1 << 40;
 
 /// A scan of inputs for some columns of their events.
 #[derive(Clone, Debug)]
@@ -156,6 +156,7 @@ impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Observer for EventRows<F> {
         let base = input.number as i64 * IDS_PER_INPUT;
         let number = |kind: ChunkNumber, at: u32| match kind {
             ChunkNumber::Event => input.events + i64::from(at),
+            ChunkNumber::Id => base + input.events + i64::from(at),
             ChunkNumber::Thread => base + threads[at as usize] as i64,
             ChunkNumber::Process => base + processes[at as usize] as i64,
         };

@@ -1,5 +1,6 @@
 //! Flags of `query`.
 
+use super::index::IndexFlag;
 use super::{CommonArgs, InputArgs, OutputArgs};
 use crate::engine::TableFormat;
 use crate::outcome::exit::Failure;
@@ -68,6 +69,8 @@ pub(crate) struct QueryArgs {
     /// Keep the pids and times of several inputs as they are
     #[arg(long, help_heading = "Input")]
     pub(crate) as_is: bool,
+    #[command(flatten)]
+    pub(crate) index: IndexFlag,
     /// Format of the result [default: from the name of -o, else table on a terminal, else csv]
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     format: Option<TableFormat>,

@@ -9,6 +9,7 @@ use crate::engine::QueryEngine;
 use crate::messages::Messages;
 use crate::outcome::exit::{Exit, Failure};
 use crate::report;
+use tracemill_join::config::IndexUse;
 use tracemill_pipeline::convert;
 
 /// Columns of a table of events: all but the whole event.
@@ -25,7 +26,13 @@ pub(super) fn run(
         args.refuse_with_export()?;
         let ConvertArgs { input, output, common, .. } = args;
         let flags = Flags { verb: "convert", input, common };
-        let question = Question { sql: EVENTS, format, is_as_is: false, explain: false };
+        let question = Question {
+            sql: EVENTS,
+            format,
+            is_as_is: false,
+            explain: false,
+            index: IndexUse::Auto,
+        };
         return question.answer_by(engine, flags, output, messages);
     }
     if let Some(export) = args.export() {

@@ -7,3 +7,4 @@ mod program;
 mod reference;
 mod refused;
 mod support;
+mod traces;
