@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use tracemill_join::config::Config;
 use tracemill_join::input_set::InputPlace;
+use tracemill_join::read_plan::IndexOutcome;
 use tracemill_join::report::warning::Warning;
 use tracemill_pipeline::EventList;
 use tracemill_trace::run::losses::InputReport;
@@ -92,6 +93,8 @@ pub struct QueryEnd {
     pub rows: u64,
     /// The events that the rows name, for [`TableFormat::Trace`].
     pub events: Option<EventList>,
+    /// How an index was used.
+    pub index: IndexOutcome,
 }
 
 /// An error of a query.

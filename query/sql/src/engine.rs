@@ -15,6 +15,7 @@ use std::io::Write;
 use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
 use tracemill::engine::{Query, QueryEnd, QueryEngine, QueryError, TableDescription};
+use tracemill_arrow::ScanEnd;
 use tracemill_pipeline::EventList;
 use tracemill_trace::Error;
 
@@ -29,9 +30,13 @@ impl QueryEngine for SqlEngine {
             .map_err(|error| QueryError::Run(Error::scratch(&limits.tmp_dir, error)))?;
         let run = Run { query, traces: &traces };
         let Answer { rows, events } = runtime.block_on(run.answer(output))?;
-        let end = traces.take_end();
-        let (inputs, warnings) = end.map(|end| (end.inputs, end.warnings)).unwrap_or_default();
-        Ok(QueryEnd { inputs, warnings, rows, events })
+        let ScanEnd { inputs, mut warnings, .. } = match query.explain {
+            true => ScanEnd::default(),
+            false => traces.take_end().map_err(QueryError::Run)?,
+        };
+        let mut index = traces.take_index();
+        warnings.extend(index.warning.take());
+        Ok(QueryEnd { inputs, warnings, rows, events, index })
     }
 
     fn tables(&self) -> Vec<TableDescription> {

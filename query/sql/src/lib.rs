@@ -15,11 +15,13 @@
 //!   for some of them.
 //! * [`leaf`] is the leaf of a plan: a [`leaf::TraceScan`] that sends batches to the operators.
 //! * [`tables::pushdown`] translates conditions of a query to conditions of a scan.
+//! * Functions such as `trace_start()` are constants that the planner computes.
 //! * [`formats`] write results.
 #![forbid(unsafe_code)]
 
 mod engine;
 mod errors;
+mod functions;
 pub mod formats;
 pub mod leaf;
 pub mod rules;

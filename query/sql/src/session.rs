@@ -1,5 +1,6 @@
 //! Settings of a session: dialect, order of NULL, memory, temporary files.
 
+use crate::functions::BoundFunction;
 use crate::rules::ExactAverages;
 use crate::tables::{self, TableOfTraces};
 use crate::traces::Traces;
@@ -56,6 +57,9 @@ pub fn session(traces: &Arc<Traces>, choice: PlanChoice) -> Result<SessionContex
     let mut context = SessionContext::new_with_config_rt(config, runtime);
     datafusion_functions_json::register_all(&mut context)?;
     context.add_analyzer_rule(Arc::new(ExactAverages));
+    for function in BoundFunction::all(traces) {
+        context.register_udf(function.into());
+    }
     for table in tables::all() {
         let name = table.name();
         context.register_table(name, Arc::new(TableOfTraces::new(traces, table)))?;

@@ -2,7 +2,7 @@
 
 use super::reporting::Reporting;
 use super::query_trace;
-use super::running::{Flags, Running};
+use super::running::{Flags, Running, of_index};
 use crate::args::{OutputArgs, QueryArgs};
 use crate::engine::{Query, QueryEnd, QueryEngine, QueryError, TableDescription, TableFormat};
 use crate::files::whole_file::OutputPlace;
@@ -82,6 +82,8 @@ impl Question<'_> {
         let end = answer(engine, &query, &reporting)?;
         drop(kept);
         reporting.tell(&end.inputs, &end.warnings);
+        let index = of_index(end.index.used.as_ref(), end.index.unused, &end.inputs);
+        index.iter().for_each(|text| messages.note(text));
         messages.losses(&end.inputs);
         let lost = end.inputs.iter().map(InputReport::lost).sum();
         let verb = flags.verb;

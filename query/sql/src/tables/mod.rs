@@ -1,9 +1,11 @@
 //! The tables that queries read.
 
 mod events;
+mod facts;
 pub mod pushdown;
 
 pub use events::EventsTable;
+pub use facts::FactTable;
 
 use crate::leaf::{TraceScan, leaf};
 use crate::traces::Traces;
@@ -46,7 +48,9 @@ pub trait TraceTable: fmt::Debug + Send + Sync {
 
 /// Returns all tables.
 pub fn all() -> Vec<Arc<dyn TraceTable>> {
-    vec![Arc::new(EventsTable)]
+    let mut all: Vec<Arc<dyn TraceTable>> = vec![Arc::new(EventsTable)];
+    all.extend(FactTable::ALL.map(|table| Arc::new(table) as Arc<dyn TraceTable>));
+    all
 }
 
 /// Returns the description of a table.
@@ -111,6 +115,6 @@ impl TableProvider for TableOfTraces {
             Some(numbers) => numbers.clone(),
             None => (0..self.table.schema().fields().len()).collect(),
         };
-        Ok(leaf(&self.traces, self.table.scan(&columns, filters)?, limit))
+        leaf(&self.traces, self.table.scan(&columns, filters)?, limit)
     }
 }
