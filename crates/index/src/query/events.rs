@@ -1,8 +1,11 @@
 //! Answers about all events of an input, and plans to read the events of a time range.
 
 use super::index_file::{check_named, map_index, open_index};
+use super::lookup::{Lookup, Single};
 use super::ranges::{query, query_ranges};
-use std::ops::RangeInclusive;
+use crate::chunk_rows::Expected;
+use crate::format::streams;
+use std::ops::{Range, RangeInclusive};
 use tracemill_join::config::Config;
 use tracemill_join::read_plan::{IndexFile, Planned, ReadPlan, Stop, Unused};
 use tracemill_trace::input::source::Source;
@@ -59,9 +62,63 @@ pub fn events_plan(
         let seen = *times.start()..times.end().saturating_add(1);
         // blocks have the times of no metadata and no CPU profiles; PLACES lists metadata
         let profiles = match input.windows.has_profiles {
-            true => lookup.profiles()?.ok_or(Unused::NoRoom)?,
+            true => profile_events(lookup, &seen)?,
             false => Vec::new(),
         };
         input.small_plan(lookup, &seen, profiles, &config.limits)
     })
+}
+
+/// The times of a stream's events that an index has.
+#[derive(Clone, Copy)]
+enum StreamTimes {
+    /// None, so the stream may have events at any time.
+    Unknown,
+    /// The least and the greatest time.
+    Range(i64, i64),
+    /// The time of each event.
+    Each,
+}
+
+/// Returns the events of CPU profiles whose times may be in `seen`.
+fn profile_events(lookup: &Lookup<'_, '_>, seen: &Range<i64>) -> Result<Vec<Single>, Stop> {
+    let (streams, events) = lookup.streams().ok_or(Unused::NoRoom)?;
+    let mut times = Vec::new();
+    for entry in &streams.pages {
+        let [known, _, _, leasts, widths] = lookup.index.page(entry)?.columns()?;
+        times.extend(known.iter().zip(leasts.iter().zip(&widths)).map(|(known, (least, width))| {
+            let least = *least as i64;
+            match known & (streams::TIMES | streams::CHUNKS) {
+                both if both == streams::TIMES | streams::CHUNKS => StreamTimes::Each,
+                streams::TIMES => {
+                    StreamTimes::Range(least, least.saturating_add_unsigned(*width))
+                }
+                _ => StreamTimes::Unknown,
+            }
+        }));
+    }
+    let (mut expected, mut found) = (Expected::default(), Vec::new());
+    for entry in &events.pages {
+        let page = lookup.index.page(entry)?;
+        let columns = page.columns::<12>()?;
+        for row in 0..page.rows() {
+            let [place, bytes, stream, sum, known @ ..] =
+                columns.each_ref().map(|column| column[row]);
+            let stream_times = usize::try_from(stream).ok().and_then(|stream| times.get(stream));
+            let is_seen = match stream_times.ok_or("its streams are incomplete")? {
+                StreamTimes::Unknown => true,
+                StreamTimes::Range(least, greatest) => {
+                    *least < seen.end && *greatest >= seen.start
+                }
+                StreamTimes::Each => {
+                    let known = expected.decode(stream, known);
+                    seen.contains(&known.ok_or("it has impossible chunks of CPU profiles")?.0)
+                }
+            };
+            if is_seen {
+                found.push(Single { place, sum: sum as u32, bytes });
+            }
+        }
+    }
+    Ok(found)
 }

@@ -1,7 +1,9 @@
 //! Tests of SQL over traces: against a second implementation, by laws, and as users run it.
 #![allow(clippy::unwrap_used)]
 
+mod facts;
 mod formats;
+mod indexed;
 mod laws;
 mod program;
 mod reference;
