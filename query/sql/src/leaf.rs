@@ -73,8 +73,7 @@ pub fn leaf(
     scan: Arc<dyn TraceScan>,
     limit: Option<usize>,
 ) -> DataFusionResult<Arc<dyn ExecutionPlan>> {
-    let Access { statistics, reads } =
-        scan.access(traces).map_err(|error| traces.failed(error))?;
+    let Access { statistics, reads } = scan.access(traces).map_err(|error| traces.failed(error))?;
     let schema = scan.schema();
     let statistics = statistics.filter(|_| limit.is_none());
     let source = TraceSource {

@@ -22,8 +22,8 @@
 
 mod engine;
 mod errors;
-mod functions;
 pub mod formats;
+mod functions;
 pub mod leaf;
 pub mod rules;
 pub mod session;

@@ -12,7 +12,7 @@ use crate::report;
 use tracemill_join::config::IndexUse;
 use tracemill_pipeline::convert;
 
-/// Columns of a table of events: all but the whole event.
+/// Columns of a table of events: all but `event_id` and the whole event.
 const EVENTS: &str = "\
 SELECT file, number, byte_offset, ph, cat, name, pid, tid, pid_text, tid_text, utid, upid, ts_ns, dur_ns, tts_ns, tdur_ns, \
 ts_text, id, scope, bind_id, args FROM events";

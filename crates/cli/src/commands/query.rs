@@ -1,7 +1,7 @@
 //! `tracemill query`: runs the engine of this program, or the program that has one.
 
+use super::query_trace::{self, NamedEvents};
 use super::reporting::Reporting;
-use super::query_trace;
 use super::running::{Flags, Running, of_index};
 use crate::args::{OutputArgs, QueryArgs};
 use crate::engine::{Query, QueryEnd, QueryEngine, QueryError, TableDescription, TableFormat};
@@ -72,7 +72,9 @@ impl Question<'_> {
         engine: &dyn QueryEngine,
     ) -> Result<Exit, Failure> {
         if self.format == TableFormat::Trace && !self.explain {
-            return query_trace::run(self, flags, output, messages, engine);
+            return query_trace::run(flags, output, messages, |running| {
+                self.events(running, engine)
+            });
         }
         let mut reporting = Reporting::new(flags, output, messages)?;
         refuse_binary(self.format, &reporting.output)?;
@@ -91,8 +93,23 @@ impl Question<'_> {
         Ok(Exit::finished(lost))
     }
 
+    /// Returns the events that the answer names.
+    fn events(
+        &self,
+        running: &mut Running<'_>,
+        engine: &dyn QueryEngine,
+    ) -> Result<NamedEvents, Failure> {
+        let kept = self.prepare(running)?;
+        if running.config.joins(&running.sources)? {
+            return Err(Failure::usage(SEVERAL));
+        }
+        let prepared = self.places(running)?;
+        let end = engine.run(&self.query(&prepared, running), &mut io::sink());
+        Ok(NamedEvents { events: end.map_err(failure_of)?.events, kept })
+    }
+
     /// Sets the rules of the inputs, and makes them readable any number of times.
-    pub(super) fn prepare(&self, running: &mut Running<'_>) -> Result<Vec<Draft>, Failure> {
+    fn prepare(&self, running: &mut Running<'_>) -> Result<Vec<Draft>, Failure> {
         running.config.index = self.index.clone();
         if !self.is_as_is {
             running.config = running.config.as_merged();
@@ -102,7 +119,7 @@ impl Question<'_> {
     }
 
     /// Finds new pids and clock offsets of the inputs, unless only the plan is wanted.
-    pub(super) fn places(&self, running: &Running<'_>) -> Result<Prepared, Failure> {
+    fn places(&self, running: &Running<'_>) -> Result<Prepared, Failure> {
         let places = match self.explain {
             true => Vec::new(),
             false => running.watch(InputSet::places)?,
@@ -111,11 +128,7 @@ impl Question<'_> {
     }
 
     /// Returns the query for the engine.
-    pub(super) fn query<'r>(
-        &'r self,
-        prepared: &'r Prepared,
-        running: &'r Running<'_>,
-    ) -> Query<'r> {
+    fn query<'r>(&'r self, prepared: &'r Prepared, running: &'r Running<'_>) -> Query<'r> {
         Query {
             sql: self.sql,
             sources: &running.sources,
@@ -142,14 +155,19 @@ impl Question<'_> {
     }
 }
 
+/// Error for several inputs of a trace.
+const SEVERAL: &str = "\
+--format trace filters a single input, but there are several: pipe them on with tracemill merge … | tracemill query … -, \
+or keep their pids and times with --as-is";
+
 /// The places of the inputs, and a folder for temporary files.
-pub(super) struct Prepared {
+struct Prepared {
     places: Vec<InputPlace>,
     scratch: TempDir,
 }
 
 /// Returns the failure of a run, given an error of the engine.
-pub(super) fn failure_of(error: QueryError) -> Failure {
+fn failure_of(error: QueryError) -> Failure {
     match error {
         QueryError::Sql(text) => Failure::Usage(text),
         QueryError::Run(error) => error.into(),

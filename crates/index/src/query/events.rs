@@ -86,16 +86,18 @@ fn profile_events(lookup: &Lookup<'_, '_>, seen: &Range<i64>) -> Result<Vec<Sing
     let mut times = Vec::new();
     for entry in &streams.pages {
         let [known, _, _, leasts, widths] = lookup.index.page(entry)?.columns()?;
-        times.extend(known.iter().zip(leasts.iter().zip(&widths)).map(|(known, (least, width))| {
-            let least = *least as i64;
-            match known & (streams::TIMES | streams::CHUNKS) {
-                both if both == streams::TIMES | streams::CHUNKS => StreamTimes::Each,
-                streams::TIMES => {
-                    StreamTimes::Range(least, least.saturating_add_unsigned(*width))
+        times.extend(known.iter().zip(leasts.iter().zip(&widths)).map(
+            |(known, (least, width))| {
+                let least = *least as i64;
+                match known & (streams::TIMES | streams::CHUNKS) {
+                    both if both == streams::TIMES | streams::CHUNKS => StreamTimes::Each,
+                    streams::TIMES => {
+                        StreamTimes::Range(least, least.saturating_add_unsigned(*width))
+                    }
+                    _ => StreamTimes::Unknown,
                 }
-                _ => StreamTimes::Unknown,
-            }
-        }));
+            },
+        ));
     }
     let (mut expected, mut found) = (Expected::default(), Vec::new());
     for entry in &events.pages {
@@ -107,9 +109,7 @@ fn profile_events(lookup: &Lookup<'_, '_>, seen: &Range<i64>) -> Result<Vec<Sing
             let stream_times = usize::try_from(stream).ok().and_then(|stream| times.get(stream));
             let is_seen = match stream_times.ok_or("its streams are incomplete")? {
                 StreamTimes::Unknown => true,
-                StreamTimes::Range(least, greatest) => {
-                    *least < seen.end && *greatest >= seen.start
-                }
+                StreamTimes::Range(least, greatest) => *least < seen.end && *greatest >= seen.start,
                 StreamTimes::Each => {
                     let known = expected.decode(stream, known);
                     seen.contains(&known.ok_or("it has impossible chunks of CPU profiles")?.0)

@@ -20,6 +20,7 @@ mod args;
 mod criteria;
 mod decide;
 mod drop_args;
+mod list_cursor;
 mod listed;
 mod look;
 mod membership;
@@ -34,7 +35,7 @@ mod undecided;
 pub use args::ArgsCriterion;
 use criteria::Criteria;
 use drop_args::DropArgs;
-use listed::ListCursor;
+use list_cursor::ListCursor;
 pub use listed::{EventList, EventLister, ListedBy, ListedEvent};
 use look::{FilterLook, Findings};
 pub use options::Filter;
@@ -217,7 +218,8 @@ impl Selection<'_> {
         match self.list.as_ref().and_then(ListCursor::missing) {
             Some(missing) => {
                 let events = plural(missing, "listed event");
-                let problem = format!("{events} cannot be found in the input: list events of this input");
+                let problem =
+                    format!("{events} cannot be found in the input: list events of this input");
                 Err(Error::usage(problem, None))
             }
             None => Ok(()),

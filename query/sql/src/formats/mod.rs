@@ -12,9 +12,9 @@ mod events;
 mod text;
 
 use binary::{ArrowStream, ParquetFile};
-use events::EventNames;
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
+use events::EventNames;
 use std::io::Write;
 use text::{Rows, TextRows};
 use tracemill::engine::{Query, QueryError, TableFormat};

@@ -11,8 +11,7 @@ use datafusion::common::{Column, Result, ScalarValue, plan_err};
 use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, LogicalPlan, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility,
-    lit,
+    ColumnarValue, Expr, LogicalPlan, ScalarFunctionArgs, ScalarUDFImpl, Signature, Volatility, lit,
 };
 use datafusion::optimizer::AnalyzerRule;
 use datafusion_functions_json::udfs::json_as_text_udf;
@@ -114,7 +113,8 @@ fn steps(path: &str) -> Vec<Expr> {
         if !name.is_empty() {
             steps.push(lit(name));
         }
-        while let Some((index, after)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']'))
+        while let Some((index, after)) =
+            rest.strip_prefix('[').and_then(|rest| rest.split_once(']'))
         {
             steps.push(match index.parse::<i64>() {
                 Ok(index) => lit(index),

@@ -1,7 +1,7 @@
 //! The table `events`: one row per event, in file order.
 
-use super::TraceTable;
 use super::pushdown::conditions;
+use super::table::TraceTable;
 use crate::leaf::{Access, TraceScan};
 use crate::traces::Traces;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -98,15 +98,15 @@ const COUNTS: &str = "all, because event_id, number, utid and upid count all eve
 
 /// Returns the statistics of all rows of a scan.
 fn statistics(scan: &EventScan, events: &IndexedEvents) -> Statistics {
-        let schema = scan.schema();
-        let mut statistics = Statistics::new_unknown(&schema);
-        statistics.num_rows = Precision::Exact(events.input.events as usize);
-        let columns = schema.fields().iter().zip(&mut statistics.column_statistics);
-        for (field, column) in columns {
-            if let (Some((least, greatest)), "ts_ns") = (events.times, &**field.name()) {
-                let exact = |time: i64| Precision::Exact(ScalarValue::Int64(Some(time)));
-                (column.min_value, column.max_value) = (exact(least), exact(greatest));
-            }
+    let schema = scan.schema();
+    let mut statistics = Statistics::new_unknown(&schema);
+    statistics.num_rows = Precision::Exact(events.input.events as usize);
+    let columns = schema.fields().iter().zip(&mut statistics.column_statistics);
+    for (field, column) in columns {
+        if let (Some((least, greatest)), "ts_ns") = (events.times, &**field.name()) {
+            let exact = |time: i64| Precision::Exact(ScalarValue::Int64(Some(time)));
+            (column.min_value, column.max_value) = (exact(least), exact(greatest));
         }
-        statistics
+    }
+    statistics
 }

@@ -2,7 +2,7 @@
 //!
 //! An index of the only input answers all of them but `metadata`.
 
-use super::TraceTable;
+use super::table::TraceTable;
 use crate::leaf::TraceScan;
 use crate::traces::Traces;
 use datafusion::arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch, StringViewArray};
@@ -13,12 +13,12 @@ use std::sync::Arc;
 use tracemill_arrow::{ScanEnd, TakeBatch};
 use tracemill_join::inputs::{of_inputs, scan};
 use tracemill_tokenizer::{parse, to_text};
+use tracemill_trace::Error;
 use tracemill_trace::event::envelope::KeyValue;
 use tracemill_trace::input::expand;
 use tracemill_trace::json::content;
-use tracemill_trace::observe::{Nothing, Scanned};
+use tracemill_trace::observe::{Needs, Nothing, Observer, Scanned, SealedChunk, Starter};
 use tracemill_trace::read::InputWarning;
-use tracemill_trace::Error;
 
 /// Bytes of text after which a batch ends.
 const TEXT: usize = 1 << 20;
@@ -49,40 +49,52 @@ impl FactTable {
     fn columns(self) -> &'static [FactColumn] {
         use DataType::{Boolean, Int64, Utf8View};
         match self {
-            FactTable::TraceFile => &const {
-                [
-                    FILE,
-                    FactColumn("size", Int64, "bytes, after decompression"),
-                    FactColumn("encoding", Utf8View, "gzip, zstd or utf-16, if any"),
-                    FactColumn("events", Int64, "number of events"),
-                    FactColumn("sorted", Boolean, "whether events are in the order of merge"),
-                    FactColumn("lost", Int64, "number of events and other parts lost to damage"),
-                    FactColumn("indexed", Boolean, "whether a current index has these facts"),
-                ]
-            },
-            FactTable::Metadata => &const {
-                [
-                    FILE,
-                    FactColumn("name", Utf8View, "top-level key, outside of traceEvents"),
-                    FactColumn("key_type", Utf8View, "single"),
-                    FactColumn("int_value", Int64, "value, if it is an integer"),
-                    FactColumn("str_value", Utf8View, "value as text, else as JSON"),
-                ]
-            },
-            FactTable::Stats => &const {
-                [
-                    FILE,
-                    FactColumn("name", Utf8View, "kind of damage"),
-                    FactColumn("severity", Utf8View, "data_loss or info"),
-                    FactColumn("value", Int64, "number of losses"),
-                ]
-            },
-            FactTable::TraceBounds => &const {
-                [
-                    FactColumn("start_ts", Int64, "start of the trace in nanoseconds"),
-                    FactColumn("end_ts", Int64, "greatest end of an event in nanoseconds"),
-                ]
-            },
+            FactTable::TraceFile => {
+                &const {
+                    [
+                        FILE,
+                        FactColumn("size", Int64, "bytes, after decompression"),
+                        FactColumn("encoding", Utf8View, "gzip, zstd or utf-16, if any"),
+                        FactColumn("events", Int64, "number of events"),
+                        FactColumn("sorted", Boolean, "whether events are in the order of merge"),
+                        FactColumn(
+                            "lost",
+                            Int64,
+                            "number of events and other parts lost to damage",
+                        ),
+                        FactColumn("indexed", Boolean, "whether a current index has these facts"),
+                    ]
+                }
+            }
+            FactTable::Metadata => {
+                &const {
+                    [
+                        FILE,
+                        FactColumn("name", Utf8View, "top-level key, outside of traceEvents"),
+                        FactColumn("key_type", Utf8View, "single"),
+                        FactColumn("int_value", Int64, "value, if it is an integer"),
+                        FactColumn("str_value", Utf8View, "value as text, else as JSON"),
+                    ]
+                }
+            }
+            FactTable::Stats => {
+                &const {
+                    [
+                        FILE,
+                        FactColumn("name", Utf8View, "kind of damage"),
+                        FactColumn("severity", Utf8View, "data_loss or info"),
+                        FactColumn("value", Int64, "number of losses"),
+                    ]
+                }
+            }
+            FactTable::TraceBounds => {
+                &const {
+                    [
+                        FactColumn("start_ts", Int64, "start of the trace in nanoseconds"),
+                        FactColumn("end_ts", Int64, "greatest end of an event in nanoseconds"),
+                    ]
+                }
+            }
         }
     }
 }
@@ -161,11 +173,7 @@ impl TraceScan for FactScan {
 }
 
 /// Adds the rows of each input. Files of folders that are not traces are left out.
-fn of_each_input(
-    traces: &Traces,
-    table: FactTable,
-    rows: &mut FactRows,
-) -> Result<ScanEnd, Error> {
+fn of_each_input(traces: &Traces, table: FactTable, rows: &mut FactRows) -> Result<ScanEnd, Error> {
     let (mut end, mut left_out) = (ScanEnd::default(), Vec::new());
     for input in expand(&traces.sources)? {
         let report = match traces.info(std::slice::from_ref(&input.source)) {
@@ -205,6 +213,25 @@ fn of_each_input(
     Ok(ScanEnd { is_complete: true, ..end })
 }
 
+/// Keeps the bytes of packed inputs, so that values can be read after the scan.
+struct KeptBytes;
+
+impl Observer for KeptBytes {
+    type Chunk = ();
+
+    fn needs(&self) -> Needs {
+        Needs { input_bytes: true, ..Needs::NONE }
+    }
+
+    fn starter(&self) -> Starter<()> {
+        Box::new(|_| ())
+    }
+
+    fn merge(&mut self, _: (), _: &SealedChunk<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
 /// Adds the top-level keys of all inputs. Calls `is_over` when a batch is full. Returns `None` if
 /// it stopped the scan.
 fn metadata(
@@ -212,7 +239,7 @@ fn metadata(
     rows: &mut FactRows,
     is_over: &mut dyn FnMut(&mut FactRows) -> bool,
 ) -> Result<Option<ScanEnd>, Error> {
-    let Scanned { inputs, index, .. } = scan(&traces.sources, &traces.config, Nothing, ())?;
+    let Scanned { inputs, index, .. } = scan(&traces.sources, &traces.config, Nothing, KeptBytes)?;
     let store = inputs.store();
     for KeyValue { key, offset, len } in index.documents.iter().flat_map(|found| &found.keys) {
         let payload = inputs.payloads.iter().rev().find(|payload| payload.base <= *offset);

@@ -44,6 +44,8 @@ fn top_level_keys_are_rows() {
         row("text", json!(null), "ab"),
     ];
     assert_eq!(rows(&file, sql), expected);
+    let packed = folder.file("a.json.gz", tracemill_testkit::packing::gz(TRACE.as_bytes(), 100));
+    assert_eq!(rows(&packed, sql), expected);
     let sql = "SELECT str_value->>'os-name' AS os FROM metadata WHERE name = 'metadata'";
     assert_eq!(rows(&file, sql), [[json!("Linux")]]);
 }
@@ -65,9 +67,8 @@ fn bounds_are_those_of_info() {
 #[test]
 fn bounds_of_several_inputs_are_those_of_their_events() {
     let folder = Folder::new();
-    let files = [1, 2].map(|seed| {
-        folder.file(&format!("{seed}.json"), trace(seed, &TraceShape::plain(200)))
-    });
+    let files = [1, 2]
+        .map(|seed| folder.file(&format!("{seed}.json"), trace(seed, &TraceShape::plain(200))));
     let bounds = rows_with(&files, "SELECT * FROM trace_bounds", Knobs::default());
     let sql = "SELECT min(ts_ns), max(ts_ns + coalesce(dur_ns, 0)) FROM events WHERE ph <> 'M'";
     let [least, greatest] = &rows_with(&files, sql, Knobs::default())[0][..] else { panic!() };

@@ -15,7 +15,8 @@ fn config(index: IndexUse) -> Config {
 
 fn indexed(folder: &Folder, bytes: &[u8]) -> PathBuf {
     let file = folder.file("a.json", bytes);
-    index(&[Source::Path(file.clone())], &IndexConfig::default(), &config(IndexUse::Never)).unwrap();
+    index(&[Source::Path(file.clone())], &IndexConfig::default(), &config(IndexUse::Never))
+        .unwrap();
     file
 }
 
@@ -52,18 +53,25 @@ fn an_index_changes_no_window() {
         };
         let folder = Folder::new();
         let file = indexed(&folder, &trace(seed, &shape));
-        let bounds = ask(&file, "SELECT min(ts_ns), max(ts_ns) FROM events WHERE ph <> 'M'", IndexUse::Never);
+        let bounds = ask(
+            &file,
+            "SELECT min(ts_ns), max(ts_ns) FROM events WHERE ph <> 'M'",
+            IndexUse::Never,
+        );
         let text = String::from_utf8(bounds.unwrap().bytes).unwrap();
-        let times = text.lines().last().unwrap().split(',').map(|time| time.parse::<i64>().unwrap());
+        let times =
+            text.lines().last().unwrap().split(',').map(|time| time.parse::<i64>().unwrap());
         let [least, greatest] = Vec::from_iter(times)[..] else { panic!("{text}") };
         for _ in 0..4 {
             let from = least + (greatest - least) / 100 * rng.range(0, 100) as i64;
             let to = from + (greatest - least) / 30;
             let columns = "byte_offset, name, ts_ns, args, file";
-            let sql = format!("SELECT {columns} FROM events WHERE ts_ns >= {from} AND ts_ns < {to}");
+            let sql =
+                format!("SELECT {columns} FROM events WHERE ts_ns >= {from} AND ts_ns < {to}");
             used += usize::from(assert_equal(&file, &sql).is_some());
             rows += ask(&file, &sql, IndexUse::Auto).unwrap().bytes.len();
-            let sql = format!("SELECT number, utid FROM events WHERE ts_ns BETWEEN {from} AND {to}");
+            let sql =
+                format!("SELECT number, utid FROM events WHERE ts_ns BETWEEN {from} AND {to}");
             assert_eq!(assert_equal(&file, &sql), None);
         }
         let sql = format!("SELECT count(*) FROM events WHERE ts_ns <= {least} AND ph = 'M'");
@@ -128,6 +136,7 @@ fn losses_of_damaged_traces_are_reported_without_a_scan() {
     let text = trace(5, &TraceShape::plain(300));
     let file = indexed(&folder, &text[..text.len() - 200]);
     assert_eq!(assert_equal(&file, "SELECT count(*) FROM events"), Some(0));
-    let lost = ask(&file, "SELECT count(*) FROM events", IndexUse::Auto).unwrap().end.inputs[0].lost();
+    let lost =
+        ask(&file, "SELECT count(*) FROM events", IndexUse::Auto).unwrap().end.inputs[0].lost();
     assert_eq!(lost, 1);
 }

@@ -93,7 +93,11 @@ fn traces_of_several_inputs_need_event_id() {
     let folder = Folder::new().with("a.json", events("b")).with("b.json", events("c"));
     let query = |columns: &str, more: &[&str]| {
         let sql = format!("SELECT {columns} FROM events WHERE name = 'c'");
-        run(&folder, "query", &[&[&sql, "a.json", "b.json", "--format", "trace", "-q"], more].concat())
+        run(
+            &folder,
+            "query",
+            &[&[&sql, "a.json", "b.json", "--format", "trace", "-q"], more].concat(),
+        )
     };
     query("event_id", &[]).ends(2).says(&["tracemill merge"]);
     query("byte_offset", &["--as-is"]).ends(2).says(&["event_id"]);
@@ -107,7 +111,10 @@ fn results_that_name_no_events_are_refused() {
     for (sql, part) in [
         ("SELECT name FROM events", "byte_offset or number"),
         ("SELECT id FROM events", "event_id"),
-        ("SELECT a.number, b.number FROM events a JOIN events b ON a.tid = b.tid", "several columns"),
+        (
+            "SELECT a.number, b.number FROM events a JOIN events b ON a.tid = b.tid",
+            "several columns",
+        ),
         ("SELECT 5 AS byte_offset", "cannot be found"),
         ("SELECT 20 AS number", "cannot be found"),
         ("SELECT -1 AS event_id", "-1 is not"),
@@ -118,6 +125,7 @@ fn results_that_name_no_events_are_refused() {
         assert!(!folder.path("out.json").exists());
     }
     // events that are NULL, and events that a result names twice
-    let sql = "SELECT NULLIF(number, 3) AS number FROM events WHERE number IN (2, 3) UNION ALL SELECT 2";
+    let sql =
+        "SELECT NULLIF(number, 3) AS number FROM events WHERE number IN (2, 3) UNION ALL SELECT 2";
     run(&folder, "query", &[sql, "a.json", "--format", "trace", "-q", "-o", "out.json"]).ends(0);
 }
