@@ -9,7 +9,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use tracemill_join::config::Config;
 use tracemill_join::input_set::InputPlace;
+use tracemill_join::read_plan::IndexOutcome;
 use tracemill_join::report::warning::Warning;
+use tracemill_pipeline::EventList;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::{Error, Source};
 
@@ -30,6 +32,8 @@ pub enum TableFormat {
     Parquet,
     /// Apache Arrow IPC stream
     Arrow,
+    /// A trace of the events that the rows name by event_id, id, byte_offset or number
+    Trace,
 }
 
 impl TableFormat {
@@ -87,6 +91,10 @@ pub struct QueryEnd {
     pub warnings: Vec<Warning>,
     /// Number of rows of the result.
     pub rows: u64,
+    /// The events that the rows name, for [`TableFormat::Trace`].
+    pub events: Option<EventList>,
+    /// How an index was used.
+    pub index: IndexOutcome,
 }
 
 /// An error of a query.
@@ -124,7 +132,8 @@ pub struct ColumnDescription {
 
 /// An engine that answers SQL over traces.
 pub trait QueryEngine: Sync {
-    /// Answers a query, and writes the result to `output`.
+    /// Answers a query, and writes the result to `output`. For [`TableFormat::Trace`], returns the
+    /// events that the rows name instead.
     ///
     /// # Errors
     /// Returns an error if the SQL is wrong, a trace cannot be read, or the result cannot be

@@ -26,6 +26,7 @@ pub use build::{IndexConfig, IndexReport, IndexSection, Reach, index};
 pub use by_index::{extract_profiles, info, info_with, list_profiles, slice};
 pub use place::{has_index, index_path};
 pub use query::{
-    DrawnBin, DrawnCount, DrawnIndex, DrawnName, DrawnSpan, DrawnState, DrawnStretch, index_unused,
+    DrawnBin, DrawnCount, DrawnIndex, DrawnName, DrawnSpan, DrawnState, DrawnStretch,
+    IndexedEvents, events_plan, index_unused, indexed_events,
 };
 use query::{profile_plan, summary, window_plan};

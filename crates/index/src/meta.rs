@@ -17,6 +17,10 @@ pub(super) struct Meta {
     /// Names of sections that were too large, or could not describe everything.
     pub(super) left_out: Vec<String>,
     input: InputMeta,
+    /// Least and greatest `ts` of all events, in nanoseconds. `None` if no event has a `ts`, and in
+    /// older indexes.
+    #[serde(default)]
+    pub(super) times: Option<[i64; 2]>,
     /// Facts that are needed to read only windows of time; `None` if the index lacks SPANS.
     pub(super) windows: Option<WindowsMeta>,
     /// Parameters of the view summary; `None` if the index has none.
@@ -99,7 +103,7 @@ impl Meta {
         let InputReport { bytes, events, encoding, unclosed, odd_separators, .. } = *input;
         let encoding = encoding.map(str::to_owned);
         let input = InputMeta { bytes, events, encoding, losses, unclosed, odd_separators };
-        Meta { jump_level, left_out, input, windows: None, drawn: None, info }
+        Meta { jump_level, left_out, input, times: None, windows: None, drawn: None, info }
     }
 
     /// Reads META from an index. Rejects impossible numbers, because later sums are not checked.

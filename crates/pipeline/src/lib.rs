@@ -85,7 +85,7 @@ pub use extract::{
     ProfileChoice, ProfileInfo, ProfileTarget, ProfilesReport, check_template, extract_profiles,
     list_profiles, profiles_planned,
 };
-pub use filter::{ArgsCriterion, Filter};
+pub use filter::{ArgsCriterion, EventList, EventLister, Filter, ListedBy, ListedEvent};
 pub use fitted::join::{JoinedInputs, join};
 pub use fitted::verbs::{convert, filter, slice, slice_planned};
 pub use merge::merged_scan::{MergeIndex, PendingMerge, scan_to_merge};

@@ -14,6 +14,8 @@ use tracemill_trace::json::{content, member};
 pub(crate) enum ChunkNumber {
     /// The index of the event in its chunk.
     Event,
+    /// The same index, for the id of the event.
+    Id,
     /// The number of the event's thread in the chunk's table.
     Thread,
     /// The number of the event's process in the chunk's table.
@@ -78,6 +80,7 @@ impl ColumnBuilder {
             | EventColumn::Args
             | EventColumn::Event => ColumnValues::Other(StringViewBuilder::new()),
             EventColumn::Number => ColumnValues::ChunkNumbers(ChunkNumber::Event, Vec::new()),
+            EventColumn::EventId => ColumnValues::ChunkNumbers(ChunkNumber::Id, Vec::new()),
             EventColumn::UniqueThread => {
                 ColumnValues::ChunkNumbers(ChunkNumber::Thread, Vec::new())
             }
@@ -107,7 +110,7 @@ impl ColumnBuilder {
             ColumnValues::Other(all) => push_text(self.column, event.event, all),
             ColumnValues::ChunkNumbers(kind, all) => {
                 all.push(match kind {
-                    ChunkNumber::Event => Some(numbers.event),
+                    ChunkNumber::Event | ChunkNumber::Id => Some(numbers.event),
                     ChunkNumber::Thread => numbers.thread,
                     ChunkNumber::Process => numbers.process,
                 });

@@ -8,6 +8,8 @@ use std::sync::Arc;
 pub enum EventColumn {
     /// `file`: the name of the input, as in reports.
     File,
+    /// `event_id`: the event; unique over all inputs.
+    EventId,
     /// `number`: the index of the event within its input, from 0, in file order.
     Number,
     /// `byte_offset`: the offset of the event in its input, after decompression.
@@ -54,8 +56,9 @@ pub enum EventColumn {
 
 impl EventColumn {
     /// All columns, in the order of the table.
-    pub const ALL: [EventColumn; 22] = [
+    pub const ALL: [EventColumn; 23] = [
         EventColumn::File,
+        EventColumn::EventId,
         EventColumn::Number,
         EventColumn::ByteOffset,
         EventColumn::Phase,
@@ -83,6 +86,7 @@ impl EventColumn {
     pub const fn name(self) -> &'static str {
         match self {
             EventColumn::File => "file",
+            EventColumn::EventId => "event_id",
             EventColumn::Number => "number",
             EventColumn::ByteOffset => "byte_offset",
             EventColumn::Phase => "ph",
@@ -111,6 +115,7 @@ impl EventColumn {
     pub const fn meaning(self) -> &'static str {
         match self {
             EventColumn::File => "name of the input",
+            EventColumn::EventId => "event, unique over all inputs",
             EventColumn::Number => "index of the event within its input, from 0",
             EventColumn::ByteOffset => "offset of the event in its input, after decompression",
             EventColumn::Phase => "phase: X, B, E, i, C, b, e, s, f, M, P …",
@@ -145,7 +150,9 @@ impl EventColumn {
     pub fn field(self) -> Field {
         let (data_type, nullable) = match self {
             EventColumn::File | EventColumn::Event => (DataType::Utf8View, false),
-            EventColumn::Number | EventColumn::ByteOffset => (DataType::Int64, false),
+            EventColumn::EventId | EventColumn::Number | EventColumn::ByteOffset => {
+                (DataType::Int64, false)
+            }
             EventColumn::Pid
             | EventColumn::Tid
             | EventColumn::UniqueThread

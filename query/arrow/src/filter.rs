@@ -125,6 +125,16 @@ impl Condition {
 }
 
 impl EventFilter {
+    /// Returns the range that contains the time of each event that satisfies the filter. Returns
+    /// `None` if no condition restricts the time.
+    pub fn times(&self) -> Option<RangeInclusive<i64>> {
+        let ranges = self.0.iter().filter_map(|condition| match condition {
+            Condition::Between(NumberColumn::Time, range) => Some(range.clone()),
+            _ => None,
+        });
+        ranges.reduce(|a, b| *a.start().max(b.start())..=*a.end().min(b.end()))
+    }
+
     pub(crate) fn takes(&self, event: &EventIn<'_>) -> bool {
         self.0.iter().all(|condition| condition.holds(event))
     }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use tracemill_join::config::Config;
 use tracemill_join::input_set::InputPlace;
 use tracemill_join::inputs::{of_inputs, scan};
+use tracemill_join::read_plan::ReadPlan;
 use tracemill_join::report::warning::Warning;
 use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::event::envelope::ChunkStats;
@@ -38,7 +39,8 @@ pub struct EventScan {
 /// Receives the batches of a scan, and breaks if it wants no more.
 pub type TakeBatch<'t> = dyn FnMut(RecordBatch) -> ControlFlow<()> + 't;
 
-/// The result of a scan.
+/// The result of a scan. The default is that of a scan that was stopped.
+#[derive(Default)]
 pub struct ScanEnd {
     /// One report per input that was read.
     pub inputs: Vec<InputReport>,
@@ -78,6 +80,60 @@ impl EventScan {
         EventColumn::schema(&self.columns)
     }
 
+    /// Returns whether a column depends on all earlier events of its input. Then a part of an input
+    /// cannot be read alone.
+    pub fn counts_events(&self) -> bool {
+        self.columns.iter().any(|column| {
+            matches!(
+                column,
+                EventColumn::EventId
+                    | EventColumn::Number
+                    | EventColumn::UniqueThread
+                    | EventColumn::UniqueProcess
+            )
+        })
+    }
+
+    /// Reads the byte ranges of a plan, and passes batches to `take` in file order until it breaks.
+    /// The plan must contain all events that the filter takes, and no column may
+    /// [count events](EventScan::counts_events).
+    ///
+    /// The ranges are read twice: first to check that their events are those of the index, so that
+    /// no batch has to be taken back. Returns `None` if they are not.
+    ///
+    /// # Errors
+    /// Returns [`Changed`](ErrorKind::Changed) if the file is written to while it is read.
+    pub fn run_planned(
+        &self,
+        plan: &ReadPlan,
+        config: &Config,
+        take: impl FnMut(RecordBatch) -> ControlFlow<()>,
+    ) -> Result<Option<ScanEnd>, Error> {
+        if plan.read(Nothing, (), config)?.is_none() {
+            return Ok(None);
+        }
+        let mut rows = self.rows(take);
+        let read = plan.read(Nothing, &mut rows, config)?.map(|scanned| scanned.inputs);
+        if rows.is_stopped {
+            return Ok(Some(ScanEnd::default()));
+        }
+        let inputs = read.ok_or_else(|| plan.index.changed())?;
+        inputs.check_unchanged()?;
+        plan.index.check_unchanged()?;
+        let warnings = of_inputs(&inputs).collect();
+        Ok(Some(ScanEnd { inputs: inputs.reports, warnings, is_complete: true }))
+    }
+
+    fn rows<F>(&self, take: F) -> EventRows<F> {
+        EventRows {
+            request: Arc::new(self.clone()),
+            schema: self.schema(),
+            input: InputRows::default(),
+            is_stopped: false,
+            take,
+        }
+    }
+
     /// Reads all sources, and passes batches to `take` in file order until it breaks.
     ///
     /// Cost: one pass at scanning speed, and the decoding of the requested columns. Heap: the chunks
@@ -91,16 +147,10 @@ impl EventScan {
         config: &Config,
         take: impl FnMut(RecordBatch) -> ControlFlow<()>,
     ) -> Result<ScanEnd, Error> {
-        let mut rows = EventRows {
-            request: Arc::new(self.clone()),
-            schema: self.schema(),
-            input: InputRows::default(),
-            is_stopped: false,
-            take,
-        };
+        let mut rows = self.rows(take);
         let read = scan(sources, config, Nothing, &mut rows).map(|scanned| scanned.inputs);
         if rows.is_stopped {
-            return Ok(ScanEnd { inputs: Vec::new(), warnings: Vec::new(), is_complete: false });
+            return Ok(ScanEnd::default());
         }
         let inputs = read?;
         inputs.check_unchanged()?;
@@ -156,6 +206,7 @@ impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Observer for EventRows<F> {
         let base = input.number as i64 * IDS_PER_INPUT;
         let number = |kind: ChunkNumber, at: u32| match kind {
             ChunkNumber::Event => input.events + i64::from(at),
+            ChunkNumber::Id => base + input.events + i64::from(at),
             ChunkNumber::Thread => base + threads[at as usize] as i64,
             ChunkNumber::Process => base + processes[at as usize] as i64,
         };

@@ -15,6 +15,8 @@ use std::io::Write;
 use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
 use tracemill::engine::{Query, QueryEnd, QueryEngine, QueryError, TableDescription};
+use tracemill_arrow::ScanEnd;
+use tracemill_pipeline::EventList;
 use tracemill_trace::Error;
 
 /// SQL over traces, by DataFusion.
@@ -27,10 +29,14 @@ impl QueryEngine for SqlEngine {
         let runtime = runtime(limits.threads)
             .map_err(|error| QueryError::Run(Error::scratch(&limits.tmp_dir, error)))?;
         let run = Run { query, traces: &traces };
-        let rows = runtime.block_on(run.answer(output))?;
-        let end = traces.take_end();
-        let (inputs, warnings) = end.map(|end| (end.inputs, end.warnings)).unwrap_or_default();
-        Ok(QueryEnd { inputs, warnings, rows })
+        let Answer { rows, events } = runtime.block_on(run.answer(output))?;
+        let ScanEnd { inputs, mut warnings, .. } = match query.explain {
+            true => ScanEnd::default(),
+            false => traces.take_end().map_err(QueryError::Run)?,
+        };
+        let mut index = traces.take_index();
+        warnings.extend(index.warning.take());
+        Ok(QueryEnd { inputs, warnings, rows, events, index })
     }
 
     fn tables(&self) -> Vec<TableDescription> {
@@ -42,6 +48,13 @@ fn runtime(threads: usize) -> std::io::Result<Runtime> {
     Builder::new_multi_thread().worker_threads(threads.max(1)).thread_name("query").build()
 }
 
+/// The number of rows of an answer, and the events that they name if the format is a trace.
+#[derive(Default)]
+struct Answer {
+    rows: u64,
+    events: Option<EventList>,
+}
+
 /// A query that is answered.
 struct Run<'r> {
     query: &'r Query<'r>,
@@ -49,8 +62,8 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    /// Writes the answer. Returns the number of its rows.
-    async fn answer(&self, output: &mut dyn Write) -> Result<u64, QueryError> {
+    /// Writes the answer.
+    async fn answer(&self, output: &mut dyn Write) -> Result<Answer, QueryError> {
         let partitions = self.query.config.limits.threads.max(1);
         let choice = PlanChoice { partitions, hashes_joins: true };
         let mut writer = None;
@@ -81,7 +94,7 @@ impl Run<'_> {
         choice: PlanChoice,
         writer: &mut Option<ResultWriter>,
         output: &mut dyn Write,
-    ) -> Result<u64, Attempt> {
+    ) -> Result<Answer, Attempt> {
         let (context, plan) = self.planned(choice).await?;
         let frame = DataFrame::new(context.state(), plan);
         let context = Arc::new(frame.task_ctx());
@@ -89,7 +102,7 @@ impl Run<'_> {
         if self.query.explain {
             let text = displayable(&*physical).indent(false).to_string();
             output.write_all(text.as_bytes()).map_err(QueryError::Write)?;
-            return Ok(0);
+            return Ok(Answer::default());
         }
         let schema = physical.schema();
         let mut stream = datafusion::physical_plan::execute_stream(physical, context)?;
@@ -98,17 +111,16 @@ impl Run<'_> {
             let batch = batch?;
             let writer = match writer {
                 Some(writer) => writer,
-                None => writer.insert(ResultWriter::new(self.query.format, &schema)?),
+                None => writer.insert(ResultWriter::new(self.query, &schema)?),
             };
             writer.write(&batch, output)?;
             rows += batch.num_rows() as u64;
         }
         let writer = match writer.take() {
             Some(writer) => writer,
-            None => ResultWriter::new(self.query.format, &schema)?,
+            None => ResultWriter::new(self.query, &schema)?,
         };
-        writer.finish(output)?;
-        Ok(rows)
+        Ok(Answer { rows, events: writer.finish(output)? })
     }
 
     /// Returns the plan, with one partition if its rows are in file order.

@@ -4,6 +4,7 @@
 
 use crate::traces::Traces;
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::Statistics;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{
@@ -11,7 +12,7 @@ use datafusion::datasource::physical_plan::{
 };
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::table_schema::TableSchema;
-use datafusion::error::Result;
+use datafusion::error::Result as DataFusionResult;
 use datafusion::execution::object_store::ObjectStoreUrl;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
@@ -39,6 +40,14 @@ pub trait TraceScan: fmt::Debug + Send + Sync {
         String::new()
     }
 
+    /// Returns facts about the scan from an index. By default, there are none.
+    ///
+    /// # Errors
+    /// Returns an error if a named index does not match its trace.
+    fn access(&self, _: &Traces) -> Result<Access, Error> {
+        Ok(Access::default())
+    }
+
     /// Passes batches to `take` until it breaks, always in the same order.
     ///
     /// # Errors
@@ -46,16 +55,32 @@ pub trait TraceScan: fmt::Debug + Send + Sync {
     fn run(&self, traces: &Traces, take: &mut TakeBatch<'_>) -> Result<ScanEnd, Error>;
 }
 
+/// Facts about a scan from an index.
+#[derive(Debug, Default)]
+pub struct Access {
+    /// Exact statistics of all rows, if they are known.
+    pub statistics: Option<Statistics>,
+    /// Which part of the traces is read, for `--explain`. Empty if all of them are.
+    pub reads: String,
+}
+
 /// Returns the plan of a scan, with at most `limit` rows.
+///
+/// # Errors
+/// Returns the errors of [`TraceScan::access`].
 pub fn leaf(
     traces: &Arc<Traces>,
     scan: Arc<dyn TraceScan>,
     limit: Option<usize>,
-) -> Arc<dyn ExecutionPlan> {
+) -> DataFusionResult<Arc<dyn ExecutionPlan>> {
+    let Access { statistics, reads } = scan.access(traces).map_err(|error| traces.failed(error))?;
+    let schema = scan.schema();
+    let statistics = statistics.filter(|_| limit.is_none());
     let source = TraceSource {
         traces: Arc::clone(traces),
-        schema: TableSchema::from(scan.schema()),
+        schema: TableSchema::from(Arc::clone(&schema)),
         scan,
+        reads,
         metrics: ExecutionPlanMetricsSet::new(),
     };
     // all inputs are one file of DataFusion, so that rows come in file order
@@ -63,8 +88,9 @@ pub fn leaf(
     let config = FileScanConfigBuilder::new(ObjectStoreUrl::local_filesystem(), Arc::new(source))
         .with_file_groups(vec![group])
         .with_limit(limit)
+        .with_statistics(statistics.unwrap_or_else(|| Statistics::new_unknown(&schema)))
         .build();
-    DataSourceExec::from_data_source(config)
+    Ok(DataSourceExec::from_data_source(config))
 }
 
 /// A scan of traces as a file source of DataFusion.
@@ -73,6 +99,7 @@ struct TraceSource {
     traces: Arc<Traces>,
     scan: Arc<dyn TraceScan>,
     schema: TableSchema,
+    reads: String,
     metrics: ExecutionPlanMetricsSet,
 }
 
@@ -82,7 +109,7 @@ impl FileSource for TraceSource {
         _: Arc<dyn ObjectStore>,
         _: &FileScanConfig,
         _: usize,
-    ) -> Result<Arc<dyn FileOpener>> {
+    ) -> DataFusionResult<Arc<dyn FileOpener>> {
         let (traces, scan) = (Arc::clone(&self.traces), Arc::clone(&self.scan));
         Ok(Arc::new(TraceOpener { traces, scan }))
     }
@@ -105,8 +132,12 @@ impl FileSource for TraceSource {
 
     fn fmt_extra(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.scan.conditions() {
+            "" => {}
+            conditions => write!(f, ", conditions={conditions}")?,
+        }
+        match &*self.reads {
             "" => Ok(()),
-            conditions => write!(f, ", conditions={conditions}"),
+            reads => write!(f, ", reads={reads}"),
         }
     }
 
@@ -116,8 +147,8 @@ impl FileSource for TraceSource {
 
     fn apply_expressions(
         &self,
-        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-    ) -> Result<TreeNodeRecursion> {
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> DataFusionResult<TreeNodeRecursion>,
+    ) -> DataFusionResult<TreeNodeRecursion> {
         Ok(TreeNodeRecursion::Continue)
     }
 }
@@ -128,7 +159,8 @@ struct TraceOpener {
 }
 
 impl FileOpener for TraceOpener {
-    fn open(&self, _: PartitionedFile) -> Result<FileOpenFuture> {
+    fn open(&self, _: PartitionedFile) -> DataFusionResult<FileOpenFuture> {
+        self.traces.opened();
         let (traces, scan) = (Arc::clone(&self.traces), Arc::clone(&self.scan));
         Ok(Box::pin(async move {
             let mut builder = RecordBatchReceiverStreamBuilder::new(scan.schema(), WAITING);

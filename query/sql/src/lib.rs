@@ -15,12 +15,15 @@
 //!   for some of them.
 //! * [`leaf`] is the leaf of a plan: a [`leaf::TraceScan`] that sends batches to the operators.
 //! * [`tables::pushdown`] translates conditions of a query to conditions of a scan.
+//! * Functions such as `trace_start()` are constants that the planner computes; `extract_arg` becomes
+//!   a look into the args of the same row.
 //! * [`formats`] write results.
 #![forbid(unsafe_code)]
 
 mod engine;
 mod errors;
 pub mod formats;
+mod functions;
 pub mod leaf;
 pub mod rules;
 pub mod session;

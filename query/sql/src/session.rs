@@ -1,5 +1,6 @@
 //! Settings of a session: dialect, order of NULL, memory, temporary files.
 
+use crate::functions::{BoundFunction, ExtractArg, ExtractArgs};
 use crate::rules::ExactAverages;
 use crate::tables;
 use crate::tables::table::TableOfTraces;
@@ -57,6 +58,11 @@ pub fn session(traces: &Arc<Traces>, choice: PlanChoice) -> Result<SessionContex
     let mut context = SessionContext::new_with_config_rt(config, runtime);
     datafusion_functions_json::register_all(&mut context)?;
     context.add_analyzer_rule(Arc::new(ExactAverages));
+    context.register_udf(ExtractArg::new().into());
+    context.add_analyzer_rule(Arc::new(ExtractArgs));
+    for function in BoundFunction::all(traces) {
+        context.register_udf(function.into());
+    }
     for table in tables::all() {
         let name = table.name();
         context.register_table(name, Arc::new(TableOfTraces::new(traces, table)))?;

@@ -189,6 +189,7 @@ impl CriteriaArgs {
         };
         let names = self.name.iter().map(|pattern| self.both_names(pattern));
         Ok(Filter {
+            events: None,
             pid: united(&self.pid),
             tid: united(&self.tid),
             process: self.process.clone(),

@@ -1,5 +1,6 @@
 //! Flags of `query`.
 
+use super::index::IndexFlag;
 use super::{CommonArgs, InputArgs, OutputArgs};
 use crate::engine::TableFormat;
 use crate::outcome::exit::Failure;
@@ -16,7 +17,11 @@ statements. Times are nanoseconds. Several inputs are read as the one trace that
 column file says from which input a row is.
 
 Only the columns that a query uses are decoded, and conditions on ts_ns, dur_ns, name, cat, ph, pid, tid, file and \
-byte_offset are checked before that.
+byte_offset are checked before that. With an index (`tracemill index`), conditions on ts_ns read only the parts of the \
+trace in that time.
+
+With --format trace the result is a trace: the events that the rows name by event_id, byte_offset or number, \
+by the rules of `tracemill filter`. Metadata stays, B and E stay together, and bytes do not change.
 
 This verb needs the program tracemill-query, of the same version, in the folder of tracemill or on PATH.";
 
@@ -30,6 +35,9 @@ Examples:
 
   Which columns are there?
     tracemill query --tables=events
+
+  Drop short events, and open the rest:
+    tracemill query \"SELECT number FROM events WHERE dur_ns > 1e6\" a.json --format trace -o c.json
 
   An argument of all complete events, as CSV:
     tracemill query \"SELECT args->'data'->>'url' FROM events WHERE ph = 'X'\" trace.json -o urls.csv
@@ -68,6 +76,8 @@ pub(crate) struct QueryArgs {
     /// Keep the pids and times of several inputs as they are
     #[arg(long, help_heading = "Input")]
     pub(crate) as_is: bool,
+    #[command(flatten)]
+    pub(crate) index: IndexFlag,
     /// Format of the result [default: from the name of -o, else table on a terminal, else csv]
     #[arg(long, value_name = "FORMAT", help_heading = "Output")]
     format: Option<TableFormat>,

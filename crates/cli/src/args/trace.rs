@@ -29,7 +29,7 @@ const ELSEWHERE: [(&str, &str); 9] = [
 const PFTRACE: &str = "tracemill convert writes it; Perfetto opens .json and .json.gz too, and --for perfetto writes these so that it shows all";
 
 /// Format and compression of the output.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct TraceArgs {
     /// Compress the output [default: from the name of -o: .gz, .zst]

@@ -15,6 +15,7 @@ mod merge_told;
 mod packaging;
 mod profile;
 mod query;
+mod query_trace;
 mod reading;
 mod record;
 mod redact;

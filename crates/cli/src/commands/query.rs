@@ -1,7 +1,8 @@
 //! `tracemill query`: runs the engine of this program, or the program that has one.
 
+use super::query_trace::{self, NamedEvents};
 use super::reporting::Reporting;
-use super::running::Flags;
+use super::running::{Flags, Running, of_index};
 use crate::args::{OutputArgs, QueryArgs};
 use crate::engine::{Query, QueryEnd, QueryEngine, QueryError, TableDescription, TableFormat};
 use crate::files::whole_file::OutputPlace;
@@ -14,7 +15,8 @@ use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use tempfile::TempDir;
-use tracemill_join::input_set::InputSet;
+use tracemill_join::config::IndexUse;
+use tracemill_join::input_set::{InputPlace, InputSet};
 use tracemill_trace::output::draft::Draft;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::{Error, Source};
@@ -45,7 +47,8 @@ pub(super) fn run(
     }
     let format = args.format(output.file().is_none() && io::stdout().is_terminal());
     let flags = Flags { verb: "query", input, common };
-    let question = Question { sql: &sql, format, is_as_is: args.as_is, explain: args.explain };
+    let (is_as_is, index) = (args.as_is, args.index.index.clone());
+    let question = Question { sql: &sql, format, is_as_is, explain: args.explain, index };
     question.answer(flags, output, messages, engine)
 }
 
@@ -56,6 +59,7 @@ pub(super) struct Question<'q> {
     /// Whether pids and times of several inputs stay as they are.
     pub(super) is_as_is: bool,
     pub(super) explain: bool,
+    pub(super) index: IndexUse,
 }
 
 impl Question<'_> {
@@ -67,34 +71,93 @@ impl Question<'_> {
         messages: &Messages,
         engine: &dyn QueryEngine,
     ) -> Result<Exit, Failure> {
+        if self.format == TableFormat::Trace && !self.explain {
+            return query_trace::run(flags, output, messages, |running| {
+                self.events(running, engine)
+            });
+        }
         let mut reporting = Reporting::new(flags, output, messages)?;
         refuse_binary(self.format, &reporting.output)?;
-        let running = &mut reporting.running;
-        if !self.is_as_is {
-            running.config = running.config.as_merged();
-        }
-        running.announce();
-        let kept = keep_pipes(&mut running.sources, &running.config.limits.tmp_dir)?;
-        let running = &reporting.running;
-        let places = running.watch(InputSet::places)?;
-        let scratch = scratch(&running.config.limits.tmp_dir)?;
-        let query = Query {
-            sql: self.sql,
-            sources: &running.sources,
-            places: &places,
-            config: &running.config,
-            scratch: scratch.path(),
-            format: self.format,
-            explain: self.explain,
-        };
+        let kept = self.prepare(&mut reporting.running)?;
+        let prepared = self.places(&reporting.running)?;
+        let query = self.query(&prepared, &reporting.running);
         let end = answered(engine, &query, &reporting.output)?;
         drop(kept);
         reporting.tell(&end.inputs, &end.warnings);
+        let index = of_index(end.index.used.as_ref(), end.index.unused, &end.inputs);
+        index.iter().for_each(|text| messages.note(text));
         messages.losses(&end.inputs);
         let lost = end.inputs.iter().map(InputReport::lost).sum();
         let verb = flags.verb;
         reporting.end(&end.inputs, lost, |run| report::query(verb, &end, lost, run))?;
         Ok(Exit::finished(lost))
+    }
+
+    /// Returns the events that the answer names.
+    fn events(
+        &self,
+        running: &mut Running<'_>,
+        engine: &dyn QueryEngine,
+    ) -> Result<NamedEvents, Failure> {
+        let kept = self.prepare(running)?;
+        if running.config.joins(&running.sources)? {
+            return Err(Failure::usage(SEVERAL));
+        }
+        let prepared = self.places(running)?;
+        let end = engine.run(&self.query(&prepared, running), &mut io::sink());
+        Ok(NamedEvents { events: end.map_err(failure_of)?.events, kept })
+    }
+
+    /// Sets the rules of the inputs, and makes them readable any number of times.
+    fn prepare(&self, running: &mut Running<'_>) -> Result<Vec<Draft>, Failure> {
+        running.config.index = self.index.clone();
+        if !self.is_as_is {
+            running.config = running.config.as_merged();
+        }
+        running.announce();
+        keep_pipes(&mut running.sources, &running.config.limits.tmp_dir)
+    }
+
+    /// Finds new pids and clock offsets of the inputs, unless only the plan is wanted.
+    fn places(&self, running: &Running<'_>) -> Result<Prepared, Failure> {
+        let places = match self.explain {
+            true => Vec::new(),
+            false => running.watch(InputSet::places)?,
+        };
+        Ok(Prepared { places, scratch: scratch(&running.config.limits.tmp_dir)? })
+    }
+
+    /// Returns the query for the engine.
+    fn query<'r>(&'r self, prepared: &'r Prepared, running: &'r Running<'_>) -> Query<'r> {
+        Query {
+            sql: self.sql,
+            sources: &running.sources,
+            places: &prepared.places,
+            config: &running.config,
+            scratch: prepared.scratch.path(),
+            format: self.format,
+            explain: self.explain,
+        }
+    }
+}
+
+/// Error for several inputs of a trace.
+const SEVERAL: &str = "\
+--format trace filters a single input, but there are several: pipe them on with tracemill merge … | tracemill query … -, \
+or keep their pids and times with --as-is";
+
+/// The places of the inputs, and a folder for temporary files.
+struct Prepared {
+    places: Vec<InputPlace>,
+    scratch: TempDir,
+}
+
+/// Returns the failure of a run, given an error of the engine.
+fn failure_of(error: QueryError) -> Failure {
+    match error {
+        QueryError::Sql(text) => Failure::Usage(text),
+        QueryError::Run(error) => error.into(),
+        QueryError::Write(error) => Failure::Usage(error.to_string()),
     }
 }
 
@@ -117,8 +180,7 @@ pub(super) fn answered(
         }
     });
     match (failure, end) {
-        (Some(QueryError::Sql(text)), _) => Err(Failure::Usage(text)),
-        (Some(QueryError::Run(error)), _) => Err(error.into()),
+        (Some(error), _) => Err(failure_of(error)),
         (_, Some(end)) => written.map(|()| end),
         (_, None) => Err(written.err().unwrap_or_else(|| Failure::usage("there is no query"))),
     }

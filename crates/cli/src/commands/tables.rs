@@ -13,6 +13,7 @@ use crate::report;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use tracemill_join::config::IndexUse;
 use tracemill_trace::input::{Input, expand};
 use tracemill_trace::output::check_not_input;
 use tracemill_trace::run::losses::InputReport;
@@ -22,7 +23,7 @@ use tracemill_write::file_names::stem;
 
 /// Columns of the table of events: all but the whole event.
 const EVENTS: &str = "\
-SELECT file, number, byte_offset, ph, cat, name, pid, tid, pid_text, tid_text, utid, upid, ts_ns, dur_ns, tts_ns, tdur_ns, \
+SELECT file, event_id, number, byte_offset, ph, cat, name, pid, tid, pid_text, tid_text, utid, upid, ts_ns, dur_ns, tts_ns, tdur_ns, \
 ts_text, id, scope, bind_id, args FROM events";
 
 /// Returns the query for the rows of a table.
@@ -43,7 +44,8 @@ pub(super) fn run(
     let flags = Flags { verb: "convert", input, common };
     let Some(dir) = &tables.dir else {
         let sql = all_of(tables.single()?);
-        let question = Question { sql: &sql, format, is_as_is: false, explain: false };
+        let index = IndexUse::Auto;
+        let question = Question { sql: &sql, format, is_as_is: false, explain: false, index };
         return question.answer(flags, output, messages, engine);
     };
     let running = Running::new(flags, &[], messages)?;

@@ -120,9 +120,9 @@ impl<'a> Writing<'a> {
     ) -> Result<Exit, Failure> {
         for path in &self.indexed {
             // an existing index describes the trace that was replaced
-            let anew = IndexConfig { replace: true, ..IndexConfig::default() };
+            let replacing = IndexConfig { replace: true, ..IndexConfig::default() };
             let sources = [Source::Path(path.clone())];
-            let reports = self.running.watch(|_, config| index(&sources, &anew, config))?;
+            let reports = self.running.watch(|_, config| index(&sources, &replacing, config))?;
             reports.iter().for_each(|report| say(report, self.running.messages));
         }
         let mut summary = self.running.summary(&run.inputs, lost);

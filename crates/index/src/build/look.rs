@@ -12,6 +12,7 @@ use tracemill_trace::event::envelope::ChunkStats;
 use tracemill_trace::event::{Phase, end_of};
 use tracemill_trace::observe::{EventRef, Look};
 use tracemill_trace::record;
+use tracemill_trace::time::bounds::widen;
 use tracemill_viewers::essential::{is_essential, may_be_special};
 
 /// Collects the index data of one chunk, in the same pass as `info`.
@@ -21,6 +22,8 @@ pub(super) struct IndexLook {
     pub(super) places: Vec<ListedEvent>,
     pub(super) lasting: LastingEvents,
     pub(super) streams: PartStreams,
+    /// Least and greatest `ts` of all events.
+    pub(super) times: Option<(i64, i64)>,
     /// Tracks, names and bins; `None` if the index gets no view summary.
     pub(super) drawn: Option<PartDrawn>,
 }
@@ -37,6 +40,7 @@ impl IndexLook {
             places: Vec::new(),
             lasting,
             streams: PartStreams::default(),
+            times: None,
             drawn,
         }
     }
@@ -59,6 +63,9 @@ impl Look for IndexLook {
         let LastEvent { letter, ts, dur, .. } = last;
         let (place, len) = (event.offset, event.bytes.len() as u64);
         let sum = event_sum(place, event.bytes);
+        if let Some(ts) = ts {
+            widen(&mut self.times, ts.floor, ts.floor);
+        }
         let is_metadata = letter == b'M';
         let may_be_special = !is_metadata && may_be_special(event);
         let is_essential = may_be_special && is_essential(event);

@@ -28,7 +28,7 @@ use tracemill_trace::run::error::Error;
 use tracemill_trace::run::memory::Share;
 use tracemill_trace::run::threads::both;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
-use tracemill_trace::time::bounds::{Bounds, Times};
+use tracemill_trace::time::bounds::{Bounds, Times, widen};
 
 /// Everything that an index of one input contains.
 pub(super) struct Built {
@@ -44,6 +44,8 @@ pub(super) struct Built {
     /// View summary; `None` under the same condition as `spans`.
     pub(super) drawn: Option<DrawnTables>,
     pub(super) bounds: Option<Bounds>,
+    /// Least and greatest `ts` of all events.
+    pub(super) times: Option<(i64, i64)>,
     pub(super) has_profiles: bool,
     pub(super) has_lapses: bool,
     /// Offsets where unpacking can begin: at least two, or none.
@@ -60,6 +62,7 @@ struct Build {
     /// Receiver of the progress of reading, if requested.
     seen: Option<Arc<Seen>>,
     bounds: Times,
+    times: Option<(i64, i64)>,
     tier: Tier,
     has_parts: bool,
     restarts: Vec<Restart>,
@@ -122,6 +125,7 @@ impl Build {
             drawn,
             seen: None,
             bounds: Times::NONE,
+            times: None,
             tier: config.limits.tier.unwrap_or_else(Tier::best),
             has_parts,
             restarts: if has_parts { restarts.to_vec() } else { Vec::new() },
@@ -160,6 +164,7 @@ impl Build {
             streams,
             drawn: drawn.filter(|_| has_parts).map(AllDrawn::finish).transpose()?,
             bounds: self.bounds.bounds(),
+            times: self.times,
             has_profiles: self.has_profiles,
             has_lapses: self.has_lapses,
             restarts: self.restarts,
@@ -227,6 +232,9 @@ impl Observer for Build {
     fn merge(&mut self, mut part: IndexLook, chunk: &SealedChunk<'_>) -> Result<(), Error> {
         self.granules.append(std::mem::take(&mut part.granules))?;
         self.places.extend(&part.places)?;
+        if let Some((least, greatest)) = part.times {
+            widen(&mut self.times, least, greatest);
+        }
         let rows = self.rows_of(&part);
         self.streams.append(std::mem::take(&mut part.streams))?;
         if let (Some(seen), Some(part_drawn)) = (&self.seen, &part.drawn) {

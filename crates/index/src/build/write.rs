@@ -167,6 +167,7 @@ fn meta(built: &Built, chosen: &ChosenSections, with_info: bool) -> io::Result<M
     let info = can_answer.then(|| built.report.clone());
     debug_assert!(built.report.gaps.len() <= TOP);
     let mut meta = Meta::of(chosen.level, chosen.left_out.clone(), input, info);
+    meta.times = built.times.map(|(least, greatest)| [least, greatest]);
     meta.windows = built.spans.as_ref().zip(chosen.look_back).map(|(spans, level)| WindowsMeta {
         level,
         has_crossings: spans.has_crossings,

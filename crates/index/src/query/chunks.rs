@@ -49,7 +49,8 @@ impl<'i> Lookup<'i, '_> {
         Ok(Some(found))
     }
 
-    fn streams(&self) -> Option<(&'i SectionEntry, &'i SectionEntry)> {
+    /// Returns the sections of streams and of their events, if the index has them.
+    pub(super) fn streams(&self) -> Option<(&'i SectionEntry, &'i SectionEntry)> {
         self.index.section(id::STREAMS).zip(self.index.section(id::STREAM_EVENTS))
     }
 }

@@ -3,6 +3,7 @@
 mod chunks;
 mod drawn_index;
 mod drawn_windows;
+mod events;
 mod index_file;
 mod lookup;
 mod profiles;
@@ -12,6 +13,7 @@ mod windows;
 
 pub use drawn_index::{DrawnBin, DrawnIndex, DrawnName, DrawnSpan, DrawnState};
 pub use drawn_windows::{DrawnCount, DrawnStretch};
+pub use events::{IndexedEvents, events_plan, indexed_events};
 pub use index_file::index_unused;
 pub(crate) use profiles::profile_plan;
 pub(crate) use summary::summary;

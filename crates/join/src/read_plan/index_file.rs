@@ -79,7 +79,7 @@ impl<P: Display> From<P> for Stop {
 }
 
 /// The effect of an index on a run.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct IndexOutcome {
     /// The index that was used, and the number of event bytes read with it.
     pub used: Option<(PathBuf, u64)>,

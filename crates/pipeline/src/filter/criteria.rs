@@ -7,11 +7,13 @@
 //! | time | min-dur, max-dur, from, to | immediately for single events and absolute times; for pairs at their end |
 
 use super::args::ArgsTests;
+use super::listed::EventList;
 use super::options::Filter;
 use super::queries::{Queries, has_category};
 use super::reason::{ARGS, FROM, INVERTED, MAX_DUR, MIN_DUR, PASSES, PRESET, Reason, TO};
 use super::threads::ThreadIds;
 use regex::bytes::Regex;
+use std::sync::Arc;
 use tracemill_join::config::pattern::{Case, Preset, any_glob, any_of, glob_text};
 use tracemill_join::report::Unmatched;
 use tracemill_join::report::warning::Warning;
@@ -46,12 +48,14 @@ pub(super) struct CriteriaNeeds {
     pub(super) pairs: bool,
     /// Whether single events are decided after the last event.
     pub(super) late: bool,
+    /// Whether events are compared with a list.
+    pub(super) listed: bool,
 }
 
 impl CriteriaNeeds {
     fn of(criteria: &Criteria) -> Self {
         let Criteria { filter, process, thread, drops, .. } = criteria;
-        let Filter { pid, tid, min_dur, max_dur, from, to, shrink_to, .. } = filter;
+        let Filter { pid, tid, min_dur, max_dur, from, to, shrink_to, events, .. } = filter;
         let relative = |point: &Option<_>| matches!(point, Some(TimePoint::Relative(_)));
         let of_thread = |drop: &DropPreset| drop.thread.is_some() || drop.process.is_some();
         let names = process.is_some() || thread.is_some() || drops.iter().any(of_thread);
@@ -59,10 +63,12 @@ impl CriteriaNeeds {
         let times = times || shrink_to.is_some();
         let fields = criteria.name.is_some() || criteria.cat.is_some() || !filter.ph.is_empty();
         let fields = fields || !criteria.args.is_empty();
-        let pairs = fields || !drops.is_empty() || times;
+        let listed = events.is_some();
+        let pairs = fields || !drops.is_empty() || times || listed;
         let threads = pid.is_some() || tid.is_some() || names;
         let late = names || relative(from) || relative(to) || shrink_to.is_some();
-        CriteriaNeeds { any: threads || pairs, names, threads, times, pairs, late }
+        let late = late || listed;
+        CriteriaNeeds { any: threads || pairs, names, threads, times, pairs, late, listed }
     }
 }
 
@@ -112,6 +118,11 @@ impl Criteria {
 
     pub(super) fn unmatched(&self, threads: &[ThreadIds], names: &MetadataNames) -> Vec<Unmatched> {
         self.queries.unmatched(&self.filter, threads, names)
+    }
+
+    /// Returns the listed events, if there is a list.
+    pub(super) fn list(&self) -> Option<&Arc<EventList>> {
+        self.filter.events.as_ref()
     }
 
     pub(super) fn inverts(&self) -> bool {

@@ -29,6 +29,9 @@ pub(super) struct Findings {
     pub(super) late: Vec<Undecided>,
     /// Events of pairs, groups and streams.
     pub(super) bound: Vec<Undecided>,
+    /// With a list: the indices within the chunk of the events in `late` and in `bound`.
+    pub(super) late_numbers: Vec<u32>,
+    pub(super) bound_numbers: Vec<u32>,
     pub(super) tallies: DropTallies,
     /// The earliest time of an event other than metadata.
     pub(super) times: Times,
@@ -108,7 +111,10 @@ impl Findings {
         };
         let record = Undecided { key, entry, name, thread, reason, role };
         if role == PairRole::Single {
-            return self.single(record, len as u64, criteria);
+            return self.single(record, at, criteria);
+        }
+        if needs.listed {
+            self.bound_numbers.push(at.number as u32);
         }
         self.bound.push(record);
         false
@@ -116,7 +122,7 @@ impl Findings {
 
     /// Keeps, drops or records a single event. Returns whether it certainly stays.
     #[inline]
-    fn single(&mut self, record: Undecided, len: u64, criteria: &Criteria) -> bool {
+    fn single(&mut self, record: Undecided, at: &EventRef, criteria: &Criteria) -> bool {
         let late = criteria.needs.late;
         let reason = match record.reason {
             PASSES if !late => criteria.judge_time(record.time(), record.key as i64, 0),
@@ -124,12 +130,15 @@ impl Findings {
         };
         // with a maximum size, kept events may still be dropped
         if late && (reason == PASSES || criteria.inverts() && criteria.shrinks()) {
+            if criteria.needs.listed {
+                self.late_numbers.push(at.number as u32);
+            }
             self.late.push(record);
             return false;
         }
         let reason = criteria.outcome(reason);
         if reason != PASSES {
-            self.tallies.add(reason, len);
+            self.tallies.add(reason, at.len as u64);
         }
         reason == PASSES
     }

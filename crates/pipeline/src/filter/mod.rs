@@ -20,6 +20,8 @@ mod args;
 mod criteria;
 mod decide;
 mod drop_args;
+mod list_cursor;
+mod listed;
 mod look;
 mod membership;
 mod options;
@@ -33,10 +35,12 @@ mod undecided;
 pub use args::ArgsCriterion;
 use criteria::Criteria;
 use drop_args::DropArgs;
+use list_cursor::ListCursor;
+pub use listed::{EventList, EventLister, ListedBy, ListedEvent};
 use look::{FilterLook, Findings};
 pub use options::Filter;
 use overlapped::Overlapped;
-use reason::DropTallies;
+use reason::{DropTallies, PASSES};
 use thread_numbers::ThreadNumbers;
 use tracemill_join::config::{Config, THREADS};
 use tracemill_join::inputs::scan;
@@ -44,13 +48,14 @@ use tracemill_join::report::{FilterReport, Present, Unmatched};
 use tracemill_trace::event::metadata::MetadataNames;
 use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::{
-    EventIndex, InputOrder, Needs, Observer, Scanned, SealedChunk, Starter,
+    EventIndex, InputOrder, InputStart, Needs, Observer, Scanned, SealedChunk, Starter,
 };
 use tracemill_trace::order::{ExternalSorter, Order};
 use tracemill_trace::output::target::OutputConfig;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::run::memory::Share;
+use tracemill_trace::run::words::plural;
 use tracemill_trace::spill::SpillVec;
 use tracemill_trace::store::place::Place;
 use tracemill_trace::time::bounds::Times;
@@ -111,6 +116,7 @@ fn write(
     limits: &Limits,
 ) -> Result<FilterReport, Error> {
     let EventIndex { kept, long_events, mut documents, events, bytes, .. } = index;
+    selection.check_list()?;
     let metadata = selection.metadata;
     let has_events = inputs.reports.iter().any(|input| input.events > 0);
     let (unmatched, present) = match has_events {
@@ -165,6 +171,7 @@ struct Selection<'c> {
     may_begin: Option<(&'c OutputConfig, &'c Config)>,
     overlapped: Option<Overlapped>,
     criteria: Criteria,
+    list: Option<ListCursor>,
     metadata: u64,
     late: SpillVec<Undecided>,
     bound: ExternalSorter<Undecided>,
@@ -183,6 +190,7 @@ impl<'c> Selection<'c> {
             begun: None,
             may_begin: None,
             overlapped: None,
+            list: criteria.list().map(ListCursor::new),
             criteria,
             metadata: 0,
             late: SpillVec::new(lease.clone()),
@@ -205,6 +213,36 @@ impl Selection<'_> {
         (unmatched, present)
     }
 
+    /// Returns an error if the list has events that the inputs do not have.
+    fn check_list(&self) -> Result<(), Error> {
+        match self.list.as_ref().and_then(ListCursor::missing) {
+            Some(missing) => {
+                let events = plural(missing, "listed event");
+                let problem =
+                    format!("{events} cannot be found in the input: list events of this input");
+                Err(Error::usage(problem, None))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Drops the single events of a chunk that are not in the list, if there is one.
+    fn compare_with_list(&mut self, found: &mut Findings, chunk: &SealedChunk<'_>) {
+        let Some(list) = &mut self.list else { return };
+        list.judge(found, chunk);
+        if self.criteria.inverts() {
+            return;
+        }
+        let Findings { late, tallies, .. } = found;
+        let store = chunk.input_store();
+        late.retain(|record| {
+            if record.reason != PASSES {
+                tallies.add(record.reason, store.len(record.entry.place));
+            }
+            record.reason == PASSES
+        });
+    }
+
     /// Writes the kept events of a chunk immediately, if nothing undecided comes before them.
     fn write_at_once(&mut self, found: &Findings, chunk: &SealedChunk<'_>) {
         if let Some((output, config)) = self.may_begin.take() {
@@ -224,6 +262,10 @@ impl Observer for Selection<'_> {
         Needs { streams_output: self.stream_policy.hurries(), ..Needs::NONE }
     }
 
+    fn begin(&mut self, input: &InputStart<'_>) {
+        self.list.iter_mut().for_each(|list| list.begin(input));
+    }
+
     fn starter(&self) -> Starter<FilterLook> {
         let criteria = self.criteria.clone();
         Box::new(move |_| FilterLook::new(criteria.clone()))
@@ -234,6 +276,7 @@ impl Observer for Selection<'_> {
         if chunk.base == 0 && chunk.stats.events > 0 {
             self.write_at_once(&found, chunk);
         }
+        self.compare_with_list(&mut found, chunk);
         let numbers = self.threads.append(&found.threads);
         let renumber = |record: &mut Undecided| {
             record.thread = numbers.get(record.thread as usize).copied().unwrap_or_default();

@@ -1,6 +1,8 @@
 //! Options of `filter`.
 
 use super::args::ArgsCriterion;
+use super::listed::EventList;
+use std::sync::Arc;
 use tracemill_join::config::id_set::IdSet;
 use tracemill_join::config::pattern::{Glob, Pattern, Preset};
 use tracemill_trace::time::{Duration, TimePoint};
@@ -23,6 +25,8 @@ pub struct Filter {
     pub cat: Vec<Glob>,
     /// Event names, decoded.
     pub name: Vec<Pattern>,
+    /// Events that a caller has listed.
+    pub events: Option<Arc<EventList>>,
     /// Values in `args`; one value for each path must match.
     pub args: Vec<ArgsCriterion>,
     /// Whether names and categories match regardless of case.

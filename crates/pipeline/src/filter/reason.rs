@@ -13,7 +13,8 @@ pub(super) const PRESET: Reason = 12;
 pub(super) const INVERTED: Reason = 17;
 pub(super) const SHRUNK: Reason = 18;
 pub(super) const ARGS: Reason = 19;
-const NAMES: [&str; 20] = [
+pub(super) const UNLISTED: Reason = 20;
+const NAMES: [&str; 21] = [
     "",
     "pid",
     "tid",
@@ -34,6 +35,7 @@ const NAMES: [&str; 20] = [
     "invert",
     "shrink-to",
     "args",
+    "query",
 ];
 
 /// Numbers of dropped events and bytes, by reason.

@@ -2,16 +2,17 @@
 
 use crate::run::{Folder, Knobs, PLAIN, config, knobs, output_to, over, read};
 use crate::trace::assert_same;
+use std::sync::Arc;
 use tracemill_join::config::pattern::Preset;
 use tracemill_join::report::FilterReport;
 use tracemill_join::report::warning::Warning;
-use tracemill_pipeline::{Filter, filter};
+use tracemill_pipeline::{EventList, EventLister, Filter, ListedBy, ListedEvent, filter};
 use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_testkit::reference::{self, Criteria};
 use tracemill_testkit::{Rng, seeds};
-use tracemill_trace::Source;
 use tracemill_trace::output::target::Format;
 use tracemill_trace::time::{Duration, TimePoint};
+use tracemill_trace::{Limits, Source};
 
 pub(crate) fn run(inputs: &[&[u8]], wanted: &Filter, knobs: Knobs) -> (Vec<u8>, FilterReport) {
     let folder = Folder::new();
@@ -39,6 +40,7 @@ fn flags(criteria: &Criteria) -> Filter {
         ph: criteria.ph.clone(),
         cat: criteria.cat.iter().map(|cat| cat.parse().expect("sound")).collect(),
         name: patterns(&criteria.name),
+        events: None,
         args: Vec::new(),
         ignore_case: false,
         min_dur: criteria.min_dur.map(Duration),
@@ -225,6 +227,53 @@ fn a_filter_and_its_inverse_partition_the_events() {
         all.sort();
         assert!(both == all, "seed {seed} {wanted:?}");
     }
+}
+
+/// Lists the events whose phase is in a list.
+fn listed(inputs: &[&[u8]], phases: &[String], by: ListedBy) -> EventList {
+    let limits = Limits::new(2, 32 << 20, std::env::temp_dir());
+    let mut lister = EventLister::new(by, &limits);
+    for (input, bytes) in inputs.iter().enumerate() {
+        let events = reference::events(bytes).expect("sound inputs");
+        for (number, event) in events.iter().enumerate().rev() {
+            let phase = event.ph.as_deref().and_then(|ph| serde_json::from_str::<String>(ph).ok());
+            if phase.is_some_and(|phase| phases.contains(&phase)) {
+                let value = match by {
+                    ListedBy::Number => number,
+                    ListedBy::Offset => event.span.start,
+                };
+                let listed = ListedEvent { input: input as u32, value: value as u64 };
+                (0..1 + number % 2).for_each(|_| lister.push(listed).expect("memory"));
+            }
+        }
+    }
+    lister.finish().expect("memory")
+}
+
+#[test]
+fn listed_events_are_those_of_a_criterion() {
+    let mut kept = 0;
+    for seed in seeds(4000, 40) {
+        let mut rng = Rng::new(seed);
+        let inputs = inputs(&mut rng, seed);
+        let inputs: Vec<&[u8]> = inputs.iter().map(Vec::as_slice).collect();
+        let mut ph = some(&mut rng, 100, &["X", "B", "E", "b", "e", "s", "N", "i", "P", "C"]);
+        ph.sort();
+        ph.dedup();
+        let invert = rng.chance(30);
+        let by = [ListedBy::Number, ListedBy::Offset][rng.index(2)];
+        let events = Some(Arc::new(listed(&inputs, &ph, by)));
+        let list = Filter { events, invert, ..Filter::default() };
+        let criterion = Filter { ph, invert, ..Filter::default() };
+        for knobs in [PLAIN, knobs(seed as usize * 2), knobs(seed as usize * 2 + 1)] {
+            let (expected, theirs) = run(&inputs, &criterion, knobs);
+            let (found, ours) = run(&inputs, &list, knobs);
+            assert_same(&format!("seed {seed} {by:?} {knobs:?}"), &expected, &found);
+            assert_eq!(ours.matching, theirs.matching, "seed {seed}");
+            kept += ours.matching;
+        }
+    }
+    assert!(kept > 1000, "only {kept} events are kept");
 }
 
 /// A group lasts from its first to its last event: if joined, ids 5 and "5" would last 10 µs, like

@@ -5,16 +5,20 @@
 //! | table | the first 1,000 rows, which decide the widths of columns |
 //! | csv, json, ndjson, markdown, arrow | one batch |
 //! | parquet | a row group of 131,072 rows |
+//! | trace | 16 bytes per event that rows name, on disk beyond its lease |
 
 mod binary;
+mod events;
 mod text;
 
 use binary::{ArrowStream, ParquetFile};
 use datafusion::arrow::array::RecordBatch;
 use datafusion::arrow::datatypes::SchemaRef;
+use events::EventNames;
 use std::io::Write;
 use text::{Rows, TextRows};
-use tracemill::engine::{QueryError, TableFormat};
+use tracemill::engine::{Query, QueryError, TableFormat};
+use tracemill_pipeline::EventList;
 
 /// A result that is written.
 pub enum ResultWriter {
@@ -24,15 +28,20 @@ pub enum ResultWriter {
     Parquet(Box<ParquetFile>),
     /// An Arrow IPC stream.
     Arrow(Box<ArrowStream>),
+    /// The events that rows name, which are collected instead of written.
+    Events(Box<EventNames>),
 }
 
 impl ResultWriter {
-    /// Creates the writer of a result with a schema.
+    /// Creates the writer of the result of a query, with a schema.
     ///
     /// # Errors
-    /// Returns an error if the format cannot hold a column.
-    pub fn new(format: TableFormat, schema: &SchemaRef) -> Result<Self, QueryError> {
-        let rows = match format {
+    /// Returns an error if the format cannot hold a column, or needs one that is missing.
+    pub fn new(query: &Query<'_>, schema: &SchemaRef) -> Result<Self, QueryError> {
+        let rows = match query.format {
+            TableFormat::Trace => {
+                return Ok(ResultWriter::Events(Box::new(EventNames::new(query, schema)?)));
+            }
             TableFormat::Parquet => {
                 return Ok(ResultWriter::Parquet(Box::new(ParquetFile::new(schema)?)));
             }
@@ -57,18 +66,22 @@ impl ResultWriter {
             ResultWriter::Text(rows) => rows.write(batch, output),
             ResultWriter::Parquet(file) => file.write(batch, output),
             ResultWriter::Arrow(stream) => stream.write(batch, output),
+            ResultWriter::Events(events) => events.push(batch),
         }
     }
 
-    /// Writes the end of the result.
+    /// Writes the end of the result. Returns the events that were collected, if the format is a
+    /// trace.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.
-    pub fn finish(self, output: &mut dyn Write) -> Result<(), QueryError> {
+    pub fn finish(self, output: &mut dyn Write) -> Result<Option<EventList>, QueryError> {
         match self {
-            ResultWriter::Text(rows) => rows.finish(output),
-            ResultWriter::Parquet(file) => file.finish(output),
-            ResultWriter::Arrow(stream) => stream.finish(output),
+            ResultWriter::Text(rows) => rows.finish(output)?,
+            ResultWriter::Parquet(file) => file.finish(output)?,
+            ResultWriter::Arrow(stream) => stream.finish(output)?,
+            ResultWriter::Events(events) => return events.finish().map(Some),
         }
+        Ok(None)
     }
 }

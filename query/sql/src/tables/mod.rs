@@ -2,16 +2,20 @@
 
 mod analysed;
 mod events;
+mod facts;
 pub mod pushdown;
 pub mod table;
 
 pub use events::EventsTable;
+pub use facts::FactTable;
 
 use std::sync::Arc;
 use table::TraceTable;
 
 /// Returns all tables.
 pub fn all() -> Vec<Arc<dyn TraceTable>> {
-    let events: Arc<dyn TraceTable> = Arc::new(EventsTable);
-    std::iter::once(events).chain(analysed::tables()).collect()
+    let mut all: Vec<Arc<dyn TraceTable>> = vec![Arc::new(EventsTable)];
+    all.extend(FactTable::ALL.map(|table| Arc::new(table) as Arc<dyn TraceTable>));
+    all.extend(analysed::tables());
+    all
 }

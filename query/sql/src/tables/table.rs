@@ -101,6 +101,6 @@ impl TableProvider for TableOfTraces {
             Some(numbers) => numbers.clone(),
             None => (0..self.table.schema().fields().len()).collect(),
         };
-        Ok(leaf(&self.traces, self.table.scan(&columns, filters)?, limit))
+        leaf(&self.traces, self.table.scan(&columns, filters)?, limit)
     }
 }

@@ -133,6 +133,26 @@ fn members_of_args_are_read() {
 }
 
 #[test]
+fn extract_arg_reads_the_args_of_its_row() {
+    let folder = Folder::new();
+    let text = r#"[{"name":"a","args":{"url":"x","n":{"deep":[1,{"k":true}]}}},{"name":"b","args":{"url":"y"}},{"name":"c"}]"#;
+    let file = folder.file("a.json", text);
+    let sql = "SELECT name, extract_arg(args, 'url') FROM events";
+    let expected = [["a", "x"], ["b", "y"]].map(|row| row.map(|text| json!(text)).to_vec());
+    assert_eq!(rows(&file, sql)[..2], expected);
+    assert_eq!(rows(&file, sql)[2], [json!("c"), json!(null)]);
+    let sql = "SELECT EXTRACT_ARG(args, 'n.deep[1].k') AS k FROM events WHERE extract_arg(args, 'n.deep[0]') = '1'";
+    assert_eq!(rows(&file, sql), [[json!("true")]]);
+    // as in PerfettoSQL, where tables have arg_set_id
+    let view = "CREATE VIEW s AS SELECT number AS arg_set_id, args, name FROM events; ";
+    let sql = "SELECT extract_arg(t.arg_set_id, 'args.url') AS url, count(*) FROM s t GROUP BY 1 ORDER BY 1";
+    let expected = [json!(null), json!("x"), json!("y")].map(|url| vec![url, json!(1)]);
+    assert_eq!(rows(&file, &format!("{view}{sql}")), expected);
+    let sql = "SELECT name FROM s WHERE extract_arg(arg_set_id, 'args.url') = 'y'";
+    assert_eq!(rows(&file, &format!("{view}{sql}")), [[json!("b")]]);
+}
+
+#[test]
 fn processes_of_different_recordings_stay_separate() {
     let folder = Folder::new();
     let text = |name: &str| {

@@ -3,9 +3,12 @@
 
 mod analysed;
 mod convert;
+mod facts;
 mod formats;
+mod indexed;
 mod laws;
 mod program;
 mod reference;
 mod refused;
 mod support;
+mod traces;

@@ -50,6 +50,8 @@ fn wrong_sql_is_explained() {
         ("SELECT name FROM event", "event"),
         ("SELECT name FRM events", "Line: 1"),
         ("SELECT nosuch(name) FROM events", "nosuch"),
+        ("SELECT extract_arg(args, name) FROM events", "must be text"),
+        ("SELECT extract_arg(arg_set_id, 'k') FROM (SELECT 1 AS arg_set_id)", "has args"),
     ] {
         let text = refusal(sql);
         assert!(text.contains(part), "{sql}: {text}");

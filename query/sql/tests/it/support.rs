@@ -35,22 +35,37 @@ pub(crate) fn answer(
     format: TableFormat,
     knobs: Knobs,
 ) -> Result<Vec<u8>, QueryError> {
+    answered(files, sql, format, &knobs.config().as_merged()).map(|answered| answered.bytes)
+}
+
+/// The bytes of an answer, and what the engine reports.
+pub(crate) struct Answered {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) end: QueryEnd,
+}
+
+/// Answers a query over files by the rules of `config`.
+pub(crate) fn answered(
+    files: &[PathBuf],
+    sql: &str,
+    format: TableFormat,
+    config: &Config,
+) -> Result<Answered, QueryError> {
     let sources: Vec<Source> = files.iter().cloned().map(Source::Path).collect();
-    let config = knobs.config().as_merged();
-    let places = InputSet::places(&sources, &config).map_err(QueryError::Run)?;
+    let places = InputSet::places(&sources, config).map_err(QueryError::Run)?;
     let scratch = Folder::new();
     let query = Query {
         sql,
         sources: &sources,
         places: &places,
-        config: &config,
+        config,
         scratch: &scratch.path(""),
         format,
         explain: false,
     };
     let mut bytes = Vec::new();
-    let QueryEnd { .. } = SqlEngine.run(&query, &mut bytes)?;
-    Ok(bytes)
+    let end = SqlEngine.run(&query, &mut bytes)?;
+    Ok(Answered { bytes, end })
 }
 
 /// Returns the rows of an answer, in order, as lists of their values.
