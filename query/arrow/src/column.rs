@@ -1,9 +1,9 @@
-//! The columns of the table `events`.
+//! Columns of events.
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
-/// A column of the table `events`.
+/// A column of the table `events`, or one that only other tables have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventColumn {
     /// `file`: the name of the input, as in reports.
@@ -50,10 +50,16 @@ pub enum EventColumn {
     Args,
     /// `event`: the whole event as JSON, as written.
     Event,
+    /// `event_id`: the event, unique over all inputs. Not in `events`.
+    EventId,
+    /// `arg_set_id`: the event if it has args, otherwise null. Not in `events`.
+    ArgSetId,
+    /// `s`: whether an instant belongs to its thread, process or all. Not in `events`.
+    InstantScope,
 }
 
 impl EventColumn {
-    /// All columns, in the order of the table.
+    /// All columns of `events`, in the order of the table.
     pub const ALL: [EventColumn; 22] = [
         EventColumn::File,
         EventColumn::Number,
@@ -104,6 +110,9 @@ impl EventColumn {
             EventColumn::BindId => "bind_id",
             EventColumn::Args => "args",
             EventColumn::Event => "event",
+            EventColumn::EventId => "event_id",
+            EventColumn::ArgSetId => "arg_set_id",
+            EventColumn::InstantScope => "s",
         }
     }
 
@@ -132,6 +141,9 @@ impl EventColumn {
             EventColumn::BindId => "flow that the slice belongs to",
             EventColumn::Args => "args as JSON: args->>'key' is the text of a member",
             EventColumn::Event => "the whole event as JSON",
+            EventColumn::EventId => "event, unique over all inputs",
+            EventColumn::ArgSetId => "event, if it has args",
+            EventColumn::InstantScope => "scope of an instant: t, p or g",
         }
     }
 
@@ -145,7 +157,9 @@ impl EventColumn {
     pub fn field(self) -> Field {
         let (data_type, nullable) = match self {
             EventColumn::File | EventColumn::Event => (DataType::Utf8View, false),
-            EventColumn::Number | EventColumn::ByteOffset => (DataType::Int64, false),
+            EventColumn::Number | EventColumn::ByteOffset | EventColumn::EventId => {
+                (DataType::Int64, false)
+            }
             EventColumn::Pid
             | EventColumn::Tid
             | EventColumn::UniqueThread
@@ -153,7 +167,8 @@ impl EventColumn {
             | EventColumn::Time
             | EventColumn::Duration
             | EventColumn::ThreadTime
-            | EventColumn::ThreadDuration => (DataType::Int64, true),
+            | EventColumn::ThreadDuration
+            | EventColumn::ArgSetId => (DataType::Int64, true),
             _ => (DataType::Utf8View, true),
         };
         Field::new(self.name(), data_type, nullable)

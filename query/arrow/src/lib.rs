@@ -35,9 +35,16 @@
 mod builder;
 mod column;
 mod filter;
+mod input;
 mod scan;
+mod slice;
+mod table;
 mod text;
+mod tracks;
 
 pub use column::EventColumn;
 pub use filter::{Condition, EventFilter, NumberColumn, TextColumn};
 pub use scan::{EventScan, ScanEnd, TakeBatch};
+pub use slice::{SLICE_COLUMNS, SliceColumn, SliceScan, SliceValue};
+pub use table::{ColumnType, RowScan, TableColumn, TraceInputs};
+pub use tracks::TrackKind;

@@ -1,5 +1,6 @@
 //! The tables that queries read.
 
+mod columns;
 mod events;
 pub mod pushdown;
 
@@ -46,7 +47,9 @@ pub trait TraceTable: fmt::Debug + Send + Sync {
 
 /// Returns all tables.
 pub fn all() -> Vec<Arc<dyn TraceTable>> {
-    vec![Arc::new(EventsTable)]
+    let mut all: Vec<Arc<dyn TraceTable>> = vec![Arc::new(EventsTable)];
+    all.extend(columns::tables());
+    all
 }
 
 /// Returns the description of a table.

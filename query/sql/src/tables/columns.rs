@@ -1,0 +1,97 @@
+//! Tables of PerfettoSQL whose rows come from scans of `tracemill-arrow`.
+
+use super::TraceTable;
+use super::pushdown::conditions;
+use crate::leaf::TraceScan;
+use crate::traces::Traces;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::error::{DataFusionError, Result};
+use datafusion::logical_expr::Expr;
+use std::fmt;
+use std::sync::Arc;
+use tracemill_arrow::{
+    Condition, RowScan, SLICE_COLUMNS, ScanEnd, SliceScan, TableColumn, TakeBatch, TraceInputs,
+};
+use tracemill_trace::Error;
+
+/// Returns the tables.
+pub(super) fn tables() -> Vec<Arc<dyn TraceTable>> {
+    vec![Arc::new(ColumnTable {
+        name: "slice",
+        rows: "one row per interval: X events, pairs of B and E, async operations",
+        columns: SLICE_COLUMNS,
+        takes_conditions: true,
+        scan: |columns, conditions| Box::new(SliceScan::new(columns, conditions)),
+    })]
+}
+
+/// A table of columns with sources of type `S`.
+struct ColumnTable<S: 'static> {
+    name: &'static str,
+    rows: &'static str,
+    columns: &'static [TableColumn<S>],
+    /// Whether a scan checks conditions.
+    takes_conditions: bool,
+    /// Creates a scan for some columns of the rows that satisfy conditions.
+    scan: fn(Vec<TableColumn<S>>, Vec<Condition>) -> Box<dyn RowScan>,
+}
+
+impl<S> fmt::Debug for ColumnTable<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
+impl<S: Copy + Send + Sync> TraceTable for ColumnTable<S> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn rows(&self) -> &'static str {
+        self.rows
+    }
+
+    fn schema(&self) -> SchemaRef {
+        TableColumn::schema(self.columns)
+    }
+
+    fn meaning(&self, column: usize) -> &'static str {
+        self.columns[column].meaning
+    }
+
+    fn takes(&self, condition: &Expr) -> bool {
+        self.takes_conditions && conditions(condition).is_some()
+    }
+
+    fn scan(&self, columns: &[usize], filters: &[Expr]) -> Result<Arc<dyn TraceScan>> {
+        let columns = columns.iter().map(|&number| self.columns[number]).collect();
+        let mut all = Vec::new();
+        for filter in filters {
+            let refused = || DataFusionError::Internal(format!("{filter} is no scan condition"));
+            all.extend(conditions(filter).ok_or_else(refused)?);
+        }
+        Ok(Arc::new(ScanOfRows((self.scan)(columns, all))))
+    }
+}
+
+/// A scan of `tracemill-arrow` as that of a plan.
+#[derive(Debug)]
+struct ScanOfRows(Box<dyn RowScan>);
+
+impl TraceScan for ScanOfRows {
+    fn schema(&self) -> SchemaRef {
+        self.0.schema()
+    }
+
+    fn conditions(&self) -> String {
+        match self.0.conditions() {
+            [] => String::new(),
+            conditions => format!("{conditions:?}"),
+        }
+    }
+
+    fn run(&self, traces: &Traces, take: &mut TakeBatch<'_>) -> Result<ScanEnd, Error> {
+        let Traces { sources, places, config, .. } = traces;
+        self.0.run(&TraceInputs { sources, places, config }, take)
+    }
+}
