@@ -100,7 +100,7 @@ impl EventIn<'_> {
 }
 
 /// Returns an integer, or a string that contains one.
-fn integer(value: &[u8]) -> Option<i64> {
+pub(crate) fn integer(value: &[u8]) -> Option<i64> {
     match value {
         [b'"', content @ .., b'"'] => parse(content),
         _ => parse(value),

@@ -7,7 +7,7 @@ use tracemill_trace::event::thread_table::ThreadTable;
 use tracemill_trace::observe::InputStart;
 
 /// Number of ids per input: ids are the number of the input times this, plus a number in the input.
-pub(crate) const IDS_PER_INPUT: i64 = 1 << 40;
+pub const IDS_PER_INPUT: i64 = 1 << 40;
 
 /// The input that is being read.
 #[derive(Default)]

@@ -34,17 +34,27 @@
 
 mod builder;
 mod column;
+mod counters;
 mod filter;
 mod input;
+mod instants;
 mod scan;
 mod slice;
 mod table;
 mod text;
+mod threads;
 mod tracks;
 
 pub use column::EventColumn;
+pub use counters::{
+    COUNTER_COLUMNS, COUNTER_TRACK_COLUMNS, CounterColumn, CounterScan, CounterTrackColumn,
+    CounterTrackScan, CounterTrackValue, CounterValue,
+};
 pub use filter::{Condition, EventFilter, NumberColumn, TextColumn};
+pub use input::IDS_PER_INPUT;
+pub use instants::{INSTANT_COLUMNS, InstantColumn, InstantScan, InstantValue};
 pub use scan::{EventScan, ScanEnd, TakeBatch};
 pub use slice::{SLICE_COLUMNS, SliceColumn, SliceScan, SliceValue};
 pub use table::{ColumnType, RowScan, TableColumn, TraceInputs};
+pub use threads::{PROCESS_COLUMNS, THREAD_COLUMNS, ThreadColumn, ThreadScan, ThreadValue};
 pub use tracks::TrackKind;

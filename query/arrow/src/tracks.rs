@@ -3,8 +3,7 @@
 //! The id of a track has the kind of the track above the number of its thread, process, first slice
 //! or counter. So every scan finds the same id without a table of tracks.
 
-use crate::input::EventThread;
-use crate::input::Renumbering;
+use crate::input::{EventThread, Renumbering};
 
 /// Number of track ids per kind and input.
 const PER_KIND: i64 = 1 << 37;

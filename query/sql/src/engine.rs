@@ -5,6 +5,7 @@ use crate::formats::ResultWriter;
 use crate::session::{PlanChoice, session};
 use crate::statements::{is_in_file_order, plan};
 use crate::tables;
+use crate::tables::views::{VIEWS, View};
 use crate::traces::Traces;
 use datafusion::error::DataFusionError;
 use datafusion::logical_expr::LogicalPlan;
@@ -34,7 +35,9 @@ impl QueryEngine for SqlEngine {
     }
 
     fn tables(&self) -> Vec<TableDescription> {
-        tables::all().iter().map(|table| tables::description(&**table)).collect()
+        let tables = tables::all();
+        let tables = tables.iter().map(|table| tables::description(&**table));
+        tables.chain(VIEWS.iter().map(View::description)).collect()
     }
 }
 
@@ -116,12 +119,12 @@ impl Run<'_> {
         &self,
         choice: PlanChoice,
     ) -> Result<(SessionContext, LogicalPlan), DataFusionError> {
-        let context = session(self.traces, choice)?;
+        let context = session(self.traces, choice).await?;
         let planned = plan(self.query.sql, &context).await?;
         if choice.partitions == 1 || !is_in_file_order(&planned) {
             return Ok((context, planned));
         }
-        let context = session(self.traces, PlanChoice { partitions: 1, ..choice })?;
+        let context = session(self.traces, PlanChoice { partitions: 1, ..choice }).await?;
         let planned = plan(self.query.sql, &context).await?;
         Ok((context, planned))
     }

@@ -10,19 +10,58 @@ use datafusion::logical_expr::Expr;
 use std::fmt;
 use std::sync::Arc;
 use tracemill_arrow::{
-    Condition, RowScan, SLICE_COLUMNS, ScanEnd, SliceScan, TableColumn, TakeBatch, TraceInputs,
+    COUNTER_COLUMNS, COUNTER_TRACK_COLUMNS, Condition, CounterScan, CounterTrackScan,
+    INSTANT_COLUMNS, InstantScan, PROCESS_COLUMNS, RowScan, SLICE_COLUMNS, ScanEnd, SliceScan,
+    THREAD_COLUMNS, TableColumn, TakeBatch, ThreadScan, TraceInputs,
 };
 use tracemill_trace::Error;
 
 /// Returns the tables.
 pub(super) fn tables() -> Vec<Arc<dyn TraceTable>> {
-    vec![Arc::new(ColumnTable {
-        name: "slice",
-        rows: "one row per interval: X events, pairs of B and E, async operations",
-        columns: SLICE_COLUMNS,
-        takes_conditions: true,
-        scan: |columns, conditions| Box::new(SliceScan::new(columns, conditions)),
-    })]
+    vec![
+        Arc::new(ColumnTable {
+            name: "slice",
+            rows: "one row per interval: X events, pairs of B and E, async operations",
+            columns: SLICE_COLUMNS,
+            takes_conditions: true,
+            scan: |columns, conditions| Box::new(SliceScan::new(columns, conditions)),
+        }),
+        Arc::new(ColumnTable {
+            name: "instant",
+            rows: "one row per i, I or R event",
+            columns: INSTANT_COLUMNS,
+            takes_conditions: true,
+            scan: |columns, conditions| Box::new(InstantScan::new(columns, conditions)),
+        }),
+        Arc::new(ColumnTable {
+            name: "counter",
+            rows: "one row per number in the args of a C event",
+            columns: COUNTER_COLUMNS,
+            takes_conditions: false,
+            scan: |columns, _| Box::new(CounterScan::new(columns)),
+        }),
+        Arc::new(ColumnTable {
+            name: "counter_track",
+            rows: "one row per counter of a process and member of its args",
+            columns: COUNTER_TRACK_COLUMNS,
+            takes_conditions: false,
+            scan: |columns, _| Box::new(CounterTrackScan::new(columns)),
+        }),
+        Arc::new(ColumnTable {
+            name: "thread",
+            rows: "one row per thread, in order of first events",
+            columns: THREAD_COLUMNS,
+            takes_conditions: false,
+            scan: |columns, _| Box::new(ThreadScan::threads(columns)),
+        }),
+        Arc::new(ColumnTable {
+            name: "process",
+            rows: "one row per process, in order of first events",
+            columns: PROCESS_COLUMNS,
+            takes_conditions: false,
+            scan: |columns, _| Box::new(ThreadScan::processes(columns)),
+        }),
+    ]
 }
 
 /// A table of columns with sources of type `S`.

@@ -3,6 +3,7 @@
 mod columns;
 mod events;
 pub mod pushdown;
+pub mod views;
 
 pub use events::EventsTable;
 
