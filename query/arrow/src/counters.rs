@@ -292,6 +292,8 @@ struct CounterLook {
     numbers: ThreadNumbers,
     tracks: ThreadTable,
     values: Vec<ChunkValue>,
+    /// Index of the last value of each track.
+    last: Vec<usize>,
     name: Vec<u8>,
     scratch: Vec<u8>,
 }
@@ -330,8 +332,23 @@ impl CounterLook {
             let Some(value) = text.and_then(|text| text.parse().ok()) else { continue };
             self.name.truncate(prefix);
             self.name.extend_from_slice(content(key, &mut self.scratch));
-            let track = self.tracks.number(pid, &self.name) as u32;
-            self.values.push(ChunkValue { event: number, track, ts, value });
+            let track = self.tracks.number(pid, &self.name);
+            self.push(track, ChunkValue { event: number, track: track as u32, ts, value });
+        }
+    }
+
+    /// Adds a value. The last of equal members of an event counts.
+    fn push(&mut self, track: usize, value: ChunkValue) {
+        if track == self.last.len() {
+            self.last.push(self.values.len());
+        }
+        let last = &mut self.last[track];
+        match self.values.get_mut(*last).filter(|last| last.event == value.event) {
+            Some(last) => *last = value,
+            None => {
+                *last = self.values.len();
+                self.values.push(value);
+            }
         }
     }
 }

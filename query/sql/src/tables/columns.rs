@@ -19,13 +19,8 @@ use tracemill_trace::Error;
 /// Returns the tables.
 pub(super) fn tables() -> Vec<Arc<dyn TraceTable>> {
     vec![
-        Arc::new(ColumnTable {
-            name: "slice",
-            rows: "one row per interval: X events, pairs of B and E, async operations",
-            columns: SLICE_COLUMNS,
-            takes_conditions: true,
-            scan: |columns, conditions| Box::new(SliceScan::new(columns, conditions)),
-        }),
+        slice_table("slice", "one row per interval: X events, pairs of B and E, async operations"),
+        slice_table("slices", "the table slice by another name"),
         Arc::new(ColumnTable {
             name: "instant",
             rows: "one row per i, I or R event",
@@ -62,6 +57,16 @@ pub(super) fn tables() -> Vec<Arc<dyn TraceTable>> {
             scan: |columns, _| Box::new(ThreadScan::processes(columns)),
         }),
     ]
+}
+
+fn slice_table(name: &'static str, rows: &'static str) -> Arc<dyn TraceTable> {
+    Arc::new(ColumnTable {
+        name,
+        rows,
+        columns: SLICE_COLUMNS,
+        takes_conditions: true,
+        scan: |columns, conditions| Box::new(SliceScan::new(columns, conditions)),
+    })
 }
 
 /// A table of columns with sources of type `S`.

@@ -169,12 +169,6 @@ pub const VIEWS: &[View] = &[
                 .to_owned()
         },
     },
-    View {
-        name: "slices",
-        rows: "the table slice by another name",
-        columns: &[],
-        sql: || "SELECT * FROM slice".to_owned(),
-    },
 ];
 
 impl View {

@@ -6,4 +6,6 @@ mod laws;
 mod program;
 mod reference;
 mod refused;
+mod slices;
 mod support;
+mod threads;
