@@ -4,8 +4,8 @@
 //! the member, as in Perfetto.
 
 use crate::input::{CurrentInput, IDS_PER_INPUT, ThreadNumbers};
-use crate::scan::{ROWS, ScanEnd, TakeBatch, read};
-use crate::table::{RowScan, TableColumn, TraceInputs, batch, columns};
+use crate::scan::{ROWS, ScanEnd, TakeBatch, batch, read};
+use crate::table::{RowScan, TableColumn, TraceInputs, columns};
 use crate::text::RepeatedText;
 use crate::tracks::TrackKind;
 use arrow_array::{ArrayRef, Float64Array, Int64Array};

@@ -4,8 +4,7 @@ use crate::builder::{ChunkColumn, ChunkNumber, ChunkNumbers, ColumnBuilder};
 use crate::column::EventColumn;
 use crate::filter::{EventFilter, EventIn};
 use crate::input::{CurrentInput, EventThread, ThreadNumbers};
-use crate::table::batch;
-use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -126,6 +125,13 @@ pub(crate) fn read<O: Observer>(
     inputs.check_unchanged()?;
     let warnings = of_inputs(&inputs).collect();
     Ok(ScanEnd { inputs: inputs.reports, warnings, is_complete: true })
+}
+
+/// Returns a batch of columns that are those of the schema.
+pub(crate) fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> RecordBatch {
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
+        .unwrap_or_else(|error| unreachable!("columns are those of the schema: {error}"))
 }
 
 /// The observer that builds batches.

@@ -2,7 +2,6 @@
 
 use crate::filter::Condition;
 use crate::scan::{ScanEnd, TakeBatch};
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::fmt;
 use std::sync::Arc;
@@ -96,11 +95,4 @@ pub trait RowScan: fmt::Debug + Send + Sync {
     /// # Errors
     /// Returns an error if a trace cannot be read, or a limit is reached.
     fn run(&self, inputs: &TraceInputs<'_>, take: &mut TakeBatch<'_>) -> Result<ScanEnd, Error>;
-}
-
-/// Returns a batch of columns that are those of the schema.
-pub(crate) fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> RecordBatch {
-    let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
-        .unwrap_or_else(|error| unreachable!("columns are those of the schema: {error}"))
 }

@@ -9,9 +9,9 @@
 //! ```
 //!
 //! The parent of a slice is the slice of the same track that began last among those that contain it.
-//! Of two slices that begin at the same time, the longer one began first, then the one that is first
-//! in the file. A slice without an end lasts as long as its parent. So depth and parent of a slice
-//! depend on nothing but the intervals of the track.
+//! If two slices begin at the same time, the longer one counts as the first, then the first one in
+//! the file. A slice without an end lasts as long as its parent. So depth and parent of a slice
+//! depend only on the intervals of the track. Starts and ends are compared as the nearest nanoseconds.
 
 use super::records::{Length, NestedSlice, Slice};
 use tracemill_trace::Error;
@@ -62,7 +62,7 @@ impl Nesting {
     fn slice(&mut self, slice: Slice) -> Result<(), Error> {
         self.close(|open| open.end <= slice.ts)?;
         let end = match slice.length() {
-            Length::Known(length) => slice.ts.saturating_add_unsigned(length),
+            Length::Known { nearest, .. } => slice.ts.saturating_add_unsigned(nearest),
             Length::Missing => slice.ts,
             Length::Unended => self.open.last().map_or(i64::MAX, |parent| parent.end),
         };
@@ -82,17 +82,16 @@ impl Nesting {
     fn close(&mut self, is_closed: impl Fn(&OpenSlice) -> bool) -> Result<(), Error> {
         while let Some(open) = self.open.pop_if(|open| is_closed(open)) {
             let OpenSlice { slice, parent, covered, .. } = open;
+            let integer = |time| i64::try_from(time).unwrap_or(i64::MAX);
             let (dur, self_dur) = match slice.length() {
-                Length::Known(length) => (length, length.saturating_sub(covered)),
-                Length::Unended | Length::Missing => (u64::MAX, u64::MAX),
+                Length::Known { floor, .. } => {
+                    (integer(floor), integer(floor.saturating_sub(covered)))
+                }
+                Length::Unended | Length::Missing => (-1, -1),
             };
-            let [dur, self_dur] = [dur, self_dur].map(|time| match time {
-                u64::MAX => -1,
-                time => i64::try_from(time).unwrap_or(i64::MAX),
-            });
             self.nested.push(NestedSlice {
                 id: slice.id(),
-                ts: slice.ts,
+                ts: slice.time().floor(),
                 dur,
                 track: slice.track,
                 parent,

@@ -55,7 +55,8 @@ impl Pairing<'_> {
         let begin = match event.step {
             Step::Instant => {
                 let track = pairs.track(event.id);
-                return self.slices.push(Slice::new(track, event.ts, Length::Known(0), event.id));
+                let length = Length::Known { nearest: 0, floor: 0 };
+                return self.slices.push(Slice::new(track, event.time, length, event.id));
             }
             Step::Begin => {
                 pairs.track(event.id);
@@ -69,8 +70,12 @@ impl Pairing<'_> {
             Step::End => pairs.open.end(event.name),
         };
         let Some(begin) = begin else { return Ok(()) };
-        let length = Length::Known(event.ts.abs_diff(begin.ts));
-        self.slices.push(Slice::new(pairs.track(begin.id), begin.ts, length, begin.id))?;
+        let length = Length::Known {
+            nearest: event.time.nearest.abs_diff(begin.time.nearest),
+            // a pair may end a fraction of a nanosecond before it begins
+            floor: event.time.floor().saturating_sub(begin.time.floor()).max(0) as u64,
+        };
+        self.slices.push(Slice::new(pairs.track(begin.id), begin.time, length, begin.id))?;
         let has_times = begin.thread_ts != i64::MIN && event.thread_ts != i64::MIN;
         match &mut self.thread_times {
             Some(times) if has_times => {
@@ -85,7 +90,7 @@ impl Pairing<'_> {
     fn end(&mut self, pairs: &mut OpenPairs) -> Result<(), Error> {
         while let Some(begin) = pairs.open.pop_outermost() {
             let track = pairs.track(begin.id);
-            self.slices.push(Slice::new(track, begin.ts, Length::Unended, begin.id))?;
+            self.slices.push(Slice::new(track, begin.time, Length::Unended, begin.id))?;
         }
         pairs.open.clear();
         Ok(())

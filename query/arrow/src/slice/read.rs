@@ -1,6 +1,6 @@
 //! Reads the slices of all inputs: one pass that keeps times, tracks and ids.
 
-use super::records::{Length, Operation, PairEvent, Slice, Step};
+use super::records::{Length, Operation, PairEvent, RoundedTime, Slice, Step};
 use crate::builder::member_nanos;
 use crate::input::{CurrentInput, ThreadNumbers};
 use crate::table::TraceInputs;
@@ -8,13 +8,14 @@ use crate::tracks::TrackOwner;
 use std::sync::Arc;
 use tracemill_join::config::THREADS;
 use tracemill_join::input_set::InputPlace;
-use tracemill_tokenizer::{Event, Field};
+use tracemill_tokenizer::{Event, Field, Nanos};
 use tracemill_trace::Error;
 use tracemill_trace::event::{KeyHash, hash_field, name_key};
 use tracemill_trace::json::member;
 use tracemill_trace::observe::{EventRef, InputStart, Look, Observer, SealedChunk, Starter};
 use tracemill_trace::order::KeySorter;
 use tracemill_trace::run::limits::Quota;
+use tracemill_trace::time::attos::Attos;
 
 /// Phases of the events that begin a slice.
 pub(super) const BEGINS: &[u8] = b"XBbnS";
@@ -54,11 +55,11 @@ impl Observer for SliceReader<'_> {
         let input = &mut self.input;
         let numbers = input.numbers.append(&found.numbers);
         self.quota.check(input.numbers.heap(), THREADS)?;
-        for CompleteSlice { owner, ts, length, number } in found.complete {
+        for CompleteSlice { owner, time, length, number } in found.complete {
             let track = owner.track(input.base(), &numbers);
-            self.slices.push(Slice::new(track, ts, length, input.event_id(number)))?;
+            self.slices.push(Slice::new(track, time, length, input.event_id(number)))?;
         }
-        for ChunkPairEvent { operation, ts, number, name, thread_ts, step } in found.pairs {
+        for ChunkPairEvent { operation, time, number, name, thread_ts, step } in found.pairs {
             let operation = match operation {
                 ChunkOperation::Track(owner) => {
                     Operation::of_track(owner.track(input.base(), &numbers))
@@ -66,7 +67,7 @@ impl Observer for SliceReader<'_> {
                 ChunkOperation::Async(operation) => operation.of_input(input.number),
             };
             let id = input.event_id(number);
-            self.pairs.push(PairEvent { operation, ts, id, name, thread_ts, step })?;
+            self.pairs.push(PairEvent { operation, time, id, name, thread_ts, step })?;
         }
         input.events += chunk.stats.events as i64;
         Ok(())
@@ -76,7 +77,7 @@ impl Observer for SliceReader<'_> {
 /// An X event of a chunk.
 struct CompleteSlice {
     owner: TrackOwner,
-    ts: i64,
+    time: RoundedTime,
     length: Length,
     number: u32,
 }
@@ -90,7 +91,7 @@ enum ChunkOperation {
 /// A [`PairEvent`] of a chunk.
 struct ChunkPairEvent {
     operation: ChunkOperation,
-    ts: i64,
+    time: RoundedTime,
     number: u32,
     name: u64,
     thread_ts: i64,
@@ -118,20 +119,25 @@ impl Look for SliceLook {
         if !matches!(phase, b'X' | b'B' | b'E' | b'b' | b'e' | b'n' | b'S' | b'F') {
             return true;
         }
-        let Some(ts) = event.ts().map(|ts| self.place.moved_nanos(ts).floor) else { return true };
+        let Some(ts) = event.ts() else { return true };
+        let time = self.moved(rounded(event, ts));
         if phase == b'X' {
-            let dur = event.dur().filter(|dur| dur.floor >= 0);
-            let length = dur.map_or(Length::Missing, |dur| Length::Known(dur.floor as u64));
-            self.complete.push(CompleteSlice { owner, ts, length, number });
+            self.complete.push(CompleteSlice { owner, time, length: length(event, ts), number });
             return true;
         }
-        self.pair(event, owner, ts, number);
+        self.pair(event, owner, time, number);
         true
     }
 }
 
 impl SliceLook {
-    fn pair(&mut self, event: &Event<'_>, owner: TrackOwner, ts: i64, number: u32) {
+    /// Adds the clock offset of the input.
+    fn moved(&self, time: RoundedTime) -> RoundedTime {
+        let nearest = Nanos { floor: time.nearest, exact: !time.is_less };
+        RoundedTime { nearest: self.place.moved_nanos(nearest).floor, ..time }
+    }
+
+    fn pair(&mut self, event: &Event<'_>, owner: TrackOwner, time: RoundedTime, number: u32) {
         let phase = event.phase();
         let step = match phase {
             b'B' | b'b' | b'S' => Step::Begin,
@@ -143,10 +149,52 @@ impl SliceLook {
             // the names of async events must be equal, even if they are empty
             _ => (ChunkOperation::Async(operation(event, phase)), async_name(event)),
         };
-        let time = self.reads_thread_times.then(|| member_nanos(event, b"tts")).flatten();
-        let thread_ts = time.unwrap_or(i64::MIN);
-        self.pairs.push(ChunkPairEvent { operation, ts, number, name, thread_ts, step });
+        let thread_ts = self.reads_thread_times.then(|| member_nanos(event, b"tts")).flatten();
+        let thread_ts = thread_ts.unwrap_or(i64::MIN);
+        self.pairs.push(ChunkPairEvent { operation, time, number, name, thread_ts, step });
     }
+}
+
+/// Returns the time of an event. Digits below a nanosecond are often those of a double, so the nearest
+/// number tells which times were equal.
+#[inline]
+fn rounded(event: &Event<'_>, ts: Nanos) -> RoundedTime {
+    let exact = RoundedTime { nearest: ts.floor, is_less: false };
+    if ts.exact {
+        return exact;
+    }
+    let ts_attos = event.field(Field::Ts).and_then(Attos::of);
+    match ts_attos.map(nearest) {
+        Some(nearest) if nearest.wrapping_sub(ts.floor) == 1 => {
+            RoundedTime { nearest, is_less: true }
+        }
+        _ => exact,
+    }
+}
+
+/// Returns the length of a complete event.
+#[inline]
+fn length(event: &Event<'_>, ts: Nanos) -> Length {
+    let Some(dur) = event.dur().filter(|dur| dur.floor >= 0) else { return Length::Missing };
+    let floor = dur.floor as u64;
+    let exact = Length::Known { nearest: floor, floor };
+    if ts.exact && dur.exact {
+        return exact;
+    }
+    let attos = |field| event.field(field).and_then(Attos::of);
+    let (Some(start), Some(dur)) = (attos(Field::Ts), attos(Field::Dur)) else { return exact };
+    // the end is rounded, so that slices with equal ends keep them
+    let nearest = nearest(start + dur).saturating_sub(rounded(event, ts).nearest) as u64;
+    match nearest.abs_diff(floor) {
+        0 | 1 => Length::Known { nearest, floor },
+        _ => exact,
+    }
+}
+
+/// Returns the nearest number of nanoseconds.
+fn nearest(time: Attos) -> i64 {
+    let half = Attos::of(b"0.0005").unwrap_or_default();
+    (time + half).floor()
 }
 
 fn async_name(event: &Event<'_>) -> u64 {

@@ -21,7 +21,7 @@ record! {
     pub(super) struct PairEvent {
         /// The track of a thread, or the hash of an async id, see [`Operation`].
         pub(super) operation: Operation,
-        pub(super) ts: i64,
+        pub(super) time: RoundedTime,
         /// Id of the event.
         pub(super) id: i64,
         /// Hash of the name; 0 if pairing ignores the name.
@@ -37,7 +37,7 @@ impl Keyed for PairEvent {
 
     #[inline]
     fn key(&self) -> Self::Key {
-        (self.operation, self.ts, self.id)
+        (self.operation, self.time.nearest, self.id)
     }
 }
 
@@ -82,15 +82,55 @@ impl Operation {
 }
 
 record! {
+    /// A time in nanoseconds.
+    #[derive(Clone, Copy)]
+    pub(super) struct RoundedTime {
+        /// The nearest number of nanoseconds.
+        pub(super) nearest: i64,
+        /// Whether the time is less than `nearest`.
+        pub(super) is_less: bool,
+    }
+}
+
+impl RoundedTime {
+    /// Returns the time rounded down.
+    pub(super) fn floor(self) -> i64 {
+        self.nearest.saturating_sub(i64::from(self.is_less))
+    }
+}
+
+/// The duration of a slice in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Length {
+    Known {
+        /// Difference of the nearest numbers of nanoseconds.
+        nearest: u64,
+        /// Duration rounded down: at most 1 ns more or less.
+        floor: u64,
+    },
+    /// Nothing ends the slice. It lasts as long as its parent.
+    Unended,
+    /// An X event without a duration. It contains no other slices.
+    Missing,
+}
+
+record! {
     /// A slice of a track, to be sorted by time, longer slices first.
     #[derive(Clone, Copy)]
     pub(super) struct Slice {
         pub(super) track: i64,
+        /// The nearest number of nanoseconds.
         pub(super) ts: i64,
         /// All bits of the duration inverted, so that longer slices are smaller.
         inverted: u64,
-        /// Id of the begin event times 2, plus 1 if the duration is unknown.
-        id: u64,
+        /// Id of the begin event, above 4 bits.
+        ///
+        /// ```text
+        ///   0     the duration is unknown
+        ///   1     the time is less than `ts`
+        ///   2, 3  1 plus the duration rounded down minus the duration
+        /// ```
+        bits: u64,
     }
 }
 
@@ -99,41 +139,48 @@ impl Keyed for Slice {
 
     #[inline]
     fn key(&self) -> Self::Key {
-        (self.track, self.ts, self.inverted, self.id)
+        (self.track, self.ts, self.inverted, self.bits)
     }
 }
 
-/// The duration of a slice in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Length {
-    Known(u64),
-    /// Nothing ends the slice. It lasts as long as its parent.
-    Unended,
-    /// An X event without a duration. It contains no other slices.
-    Missing,
-}
+const IS_UNKNOWN: u64 = 1;
+const IS_LESS: u64 = 1 << 1;
+const FLOOR: u32 = 2;
+const ID: u32 = 4;
 
 impl Slice {
     #[inline]
-    pub(super) fn new(track: i64, ts: i64, length: Length, id: i64) -> Self {
-        let (length, is_unknown) = match length {
-            Length::Known(length) => (length, false),
-            Length::Unended => (u64::MAX, true),
-            Length::Missing => (0, true),
+    pub(super) fn new(track: i64, time: RoundedTime, length: Length, id: i64) -> Self {
+        let (length, bits) = match length {
+            Length::Known { nearest, floor } => {
+                (nearest, floor.wrapping_sub(nearest).wrapping_add(1) << FLOOR)
+            }
+            Length::Unended => (u64::MAX, IS_UNKNOWN),
+            Length::Missing => (0, IS_UNKNOWN),
         };
-        Slice { track, ts, inverted: !length, id: (id as u64) << 1 | u64::from(is_unknown) }
+        let is_less = if time.is_less { IS_LESS } else { 0 };
+        let bits = (id as u64) << ID | bits | is_less;
+        Slice { track, ts: time.nearest, inverted: !length, bits }
     }
 
     /// Returns the id of the begin event.
     pub(super) fn id(&self) -> i64 {
-        (self.id >> 1) as i64
+        (self.bits >> ID) as i64
+    }
+
+    /// Returns the time.
+    pub(super) fn time(&self) -> RoundedTime {
+        RoundedTime { nearest: self.ts, is_less: self.bits & IS_LESS != 0 }
     }
 
     pub(super) fn length(&self) -> Length {
-        match (self.id & 1 == 1, !self.inverted) {
+        match (self.bits & IS_UNKNOWN != 0, !self.inverted) {
             (true, 0) => Length::Missing,
             (true, _) => Length::Unended,
-            (false, length) => Length::Known(length),
+            (false, nearest) => {
+                let more = self.bits >> FLOOR & 3;
+                Length::Known { nearest, floor: nearest.saturating_add(more).saturating_sub(1) }
+            }
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Joins the fields of begin events with the places of their slices.
 
+use super::columns::{SliceColumn, SliceValue};
 use super::records::{NestedSlice, PairThreadTime};
-use super::{SliceColumn, SliceScan, SliceTree, SliceValue};
+use super::tree::SliceTree;
 use crate::column::EventColumn;
-use crate::scan::{ROWS, TakeBatch};
-use crate::table::batch;
+use crate::scan::{ROWS, TakeBatch, batch};
 use arrow_array::cast::AsArray;
 use arrow_array::types::Int64Type;
 use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
@@ -48,13 +48,13 @@ pub(super) struct SliceRows<'r, 't, 'f> {
 
 impl<'r, 't, 'f> SliceRows<'r, 't, 'f> {
     pub(super) fn new(
-        scan: &'r SliceScan,
+        columns: &'r [SliceColumn],
         tree: Option<&'r SliceTree>,
         take: &'t mut TakeBatch<'f>,
     ) -> Self {
         SliceRows {
-            columns: &scan.columns,
-            schema: SliceColumn::schema(&scan.columns),
+            columns,
+            schema: SliceColumn::schema(columns),
             has_tree: tree.is_some(),
             nested: ById::new(tree.map(|tree| &tree.nested)),
             thread_times: ById::new(tree.and_then(|tree| tree.thread_times.as_ref())),

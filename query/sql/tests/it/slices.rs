@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use tracemill_testkit::generate::{TraceShape, trace};
-use tracemill_testkit::reference::{RawEvent, events, members, string_content};
+use tracemill_testkit::reference::{RawEvent, events, members, string_content, time};
 use tracemill_testkit::{Folder, Rng, seeds};
 
 const COLUMNS: &str = "id, ts, dur, track_id, category, name, depth, parent_id, arg_set_id, thread_ts, thread_dur, \
@@ -59,15 +59,26 @@ impl Operation {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Length {
-    Known(i64),
+    /// Ends at this time, as a nearest number of nanoseconds.
+    Until(i64),
     Unended,
     Missing,
+}
+
+/// Returns the nearest number of nanoseconds.
+fn nearest(attos: i128) -> i64 {
+    let limit = i128::from(i64::MAX - 8);
+    (attos + 500_000_000).div_euclid(1_000_000_000).clamp(-limit, limit) as i64
 }
 
 /// A slice of the second implementation.
 struct Slice {
     event: usize,
     ts: i64,
+    /// The nearest number of nanoseconds.
+    start: i64,
+    /// Duration as shown.
+    dur: i64,
     length: Length,
     track: i64,
     thread_dur: Value,
@@ -81,6 +92,7 @@ struct Timed<'e> {
     number: usize,
     event: &'e RawEvent,
     ts: i64,
+    start: i64,
     phase: String,
     track: i64,
 }
@@ -88,7 +100,8 @@ struct Timed<'e> {
 fn timed<'e>(all: &'e [RawEvent], numbers: &[(Option<usize>, Option<usize>)]) -> Vec<Timed<'e>> {
     let mut timed = Vec::new();
     for (number, event) in all.iter().enumerate() {
-        let Some(ts) = nanos(event.ts.as_ref()).as_i64() else { continue };
+        let Some(time) = event.ts.as_ref().and_then(|ts| time(ts)) else { continue };
+        let (ts, start) = (time.nanos_floor(), nearest(time.attos()));
         let phase = event.ph.as_ref().and_then(|ph| string_content(ph)).unwrap_or_default();
         let phase = String::from_utf8_lossy(&phase).into_owned();
         let track = match numbers[number] {
@@ -96,10 +109,10 @@ fn timed<'e>(all: &'e [RawEvent], numbers: &[(Option<usize>, Option<usize>)]) ->
             (None, Some(upid)) => upid as i64 + PER_KIND,
             (None, None) => 5 * PER_KIND,
         };
-        timed.push(Timed { number, event, ts, phase, track });
+        timed.push(Timed { number, event, ts, start, phase, track });
     }
     // stable: file order at equal times
-    timed.sort_by_key(|event| event.ts);
+    timed.sort_by_key(|event| event.start);
     timed
 }
 
@@ -108,13 +121,15 @@ fn slices(events: &[Timed<'_>]) -> Vec<Slice> {
     let mut slices: Vec<Slice> = Vec::new();
     let mut open: HashMap<Operation, Vec<(Content, usize)>> = HashMap::new();
     let mut tracks: HashMap<Operation, i64> = HashMap::new();
-    for Timed { number, event, ts, phase, track } in events {
+    for Timed { number, event, ts, start, phase, track } in events {
         let thread_dur = nanos(event.tdur.as_ref());
         let mut slice = |length, track| {
-            let (event, ts) = (*number, *ts);
+            let (event, ts, start, dur) = (*number, *ts, *start, -1);
             let slice = Slice {
                 event,
                 ts,
+                start,
+                dur,
                 length,
                 track,
                 thread_dur: thread_dur.clone(),
@@ -127,7 +142,13 @@ fn slices(events: &[Timed<'_>]) -> Vec<Slice> {
         let operation = match &**phase {
             "X" => {
                 let dur = nanos(event.dur.as_ref()).as_i64().filter(|dur| *dur >= 0);
-                slice(dur.map_or(Length::Missing, Length::Known), *track);
+                slice(Length::Missing, *track);
+                if let Some(dur) = dur {
+                    let attos = |raw: &Option<String>| time(raw.as_ref().unwrap()).unwrap().attos();
+                    let slice = slices.last_mut().unwrap();
+                    let end = nearest(attos(&event.ts) + attos(&event.dur));
+                    (slice.dur, slice.length) = (dur, Length::Until(end));
+                }
                 continue;
             }
             "B" | "E" => Operation::Track(*track),
@@ -150,7 +171,10 @@ fn slices(events: &[Timed<'_>]) -> Vec<Slice> {
                 open.push((name.filter(|_| !is_unnamed), slices.len() - 1));
             }
             "b" | "S" => open.push((name, slices.len() - 1)),
-            "n" => slices.last_mut().unwrap().length = Length::Known(0),
+            "n" => {
+                let slice = slices.last_mut().unwrap();
+                (slice.dur, slice.length) = (0, Length::Until(*start));
+            }
             _ => {
                 let is_pair = phase == "E";
                 let compares = !is_pair || !is_unnamed;
@@ -160,7 +184,7 @@ fn slices(events: &[Timed<'_>]) -> Vec<Slice> {
                 };
                 let begin = open.remove(at).1;
                 let slice = &mut slices[begin];
-                slice.length = Length::Known(ts - slice.ts);
+                (slice.dur, slice.length) = ((ts - slice.ts).max(0), Length::Until(*start));
                 let begin = events.iter().find(|event| event.number == slice.event).unwrap();
                 let times = [begin.event.tts.as_ref(), event.tts.as_ref()].map(nanos);
                 if let [Some(start), Some(end)] = times.map(|time| time.as_i64()) {
@@ -176,23 +200,23 @@ fn slices(events: &[Timed<'_>]) -> Vec<Slice> {
 fn nest(slices: &mut [Slice]) {
     slices.sort_by_key(|slice| {
         let length = match slice.length {
-            Length::Known(length) => length,
+            Length::Until(end) => end - slice.start,
             Length::Unended => i64::MAX,
             Length::Missing => 0,
         };
-        (slice.ts, std::cmp::Reverse(length), slice.event)
+        (slice.start, std::cmp::Reverse(length), slice.event)
     });
     for at in 0..slices.len() {
         let (before, rest) = slices.split_at_mut(at);
         let slice = &mut rest[0];
         let end = match slice.length {
-            Length::Known(length) => Some(slice.ts.saturating_add(length)),
-            Length::Missing => Some(slice.ts),
+            Length::Until(end) => Some(end),
+            Length::Missing => Some(slice.start),
             Length::Unended => None,
         };
         let is_around = |other: &Slice| {
             other.track == slice.track
-                && other.end > slice.ts
+                && other.end > slice.start
                 && end.is_none_or(|end| end <= other.end)
         };
         slice.parent = before.iter().rposition(is_around);
@@ -203,14 +227,16 @@ fn nest(slices: &mut [Slice]) {
 
 /// Returns the time of a slice outside its children.
 fn self_time(slices: &[Slice], number: usize) -> i64 {
-    let Length::Known(length) = slices[number].length else { return -1 };
+    if slices[number].dur < 0 {
+        return -1;
+    }
     let (mut covered, mut until) = (0, i64::MIN);
     // children come by their start
     for child in slices.iter().filter(|child| child.parent == Some(number)) {
-        covered += (child.end - child.ts.max(until)).max(0);
+        covered += (child.end - child.start.max(until)).max(0);
         until = until.max(child.end);
     }
-    length - covered
+    (slices[number].dur - covered).max(0)
 }
 
 fn expected(bytes: &[u8]) -> Option<Vec<Vec<Value>>> {
@@ -230,7 +256,7 @@ fn expected(bytes: &[u8]) -> Option<Vec<Vec<Value>>> {
         vec![
             json!(slice.event),
             json!(slice.ts),
-            json!(if let Length::Known(length) = slice.length { length } else { -1 }),
+            json!(slice.dur),
             json!(slice.track),
             text(event.cat.as_ref()),
             text(event.name.as_ref()),
@@ -250,12 +276,15 @@ fn expected(bytes: &[u8]) -> Option<Vec<Vec<Value>>> {
     Some(rows)
 }
 
+/// Decimals of times, some of them those of doubles.
+const DIGITS: [&str; 7] = ["", "", "", ".25", ".0004", ".0006", ".99999999999998"];
+
 /// A trace of few threads, names and times, so that slices nest, overlap and share times.
 fn dense(seed: u64, events: usize) -> String {
     let mut rng = Rng::new(seed);
     let mut event = || {
         let ph = rng.pick(&["X", "X", "X", "B", "B", "E", "E", "b", "e", "n", "S", "F", "i", "C"]);
-        let mut text = format!("{{\"ph\":\"{ph}\",\"ts\":{}", rng.below(60));
+        let mut text = format!("{{\"ph\":\"{ph}\",\"ts\":{}{}", rng.below(60), rng.pick(&DIGITS));
         if rng.chance(90) {
             text += &format!(",\"pid\":{},\"tid\":{}", rng.below(2), rng.below(2));
         }
@@ -263,7 +292,7 @@ fn dense(seed: u64, events: usize) -> String {
             text += &format!(",\"name\":\"{}\"", rng.pick(&["a", "b", "c", ""]));
         }
         if rng.chance(95) && ph == "X" {
-            text += &format!(",\"dur\":{}", rng.below(30) as i64 - 1);
+            text += &format!(",\"dur\":{}{}", rng.below(30) as i64 - 1, rng.pick(&DIGITS));
         }
         match rng.below(6) {
             0 => {
@@ -395,8 +424,8 @@ fn depth_is_that_of_the_parent_plus_one_and_time_is_counted_once() {
         let folder = Folder::new();
         let file = folder.file("a.json", random_trace(seed));
         let sql = "SELECT count(*) FROM slice c JOIN slice p ON c.parent_id = p.id \
-                   WHERE c.depth <> p.depth + 1 OR c.track_id <> p.track_id OR c.ts < p.ts \
-                   OR (p.dur >= 0 AND c.dur >= 0 AND c.ts + c.dur > p.ts + p.dur)";
+                   WHERE c.depth <> p.depth + 1 OR c.track_id <> p.track_id OR c.ts < p.ts - 1 \
+                   OR (p.dur >= 0 AND c.dur >= 0 AND c.ts + c.dur > p.ts + p.dur + 2)";
         assert_eq!(rows(&file, sql), [[json!(0)]], "seed {seed}");
         let sql = "SELECT count(*) FROM slice WHERE self_dur < -1 OR self_dur > dur \
                    OR (depth = 0) <> (parent_id IS NULL)";
