@@ -31,6 +31,38 @@
 //! assert_eq!((rows, end.inputs[0].events), (2, 2));
 //! # Ok::<(), tracemill_trace::Error>(())
 //! ```
+//!
+//! # Other tables
+//!
+//! A [`RowScan`] makes the rows of another table from the requested columns of it:
+//!
+//! | scan | rows |
+//! |---|---|
+//! | [`SliceScan`] | intervals of threads and async operations, with depth, parent and self time |
+//! | [`InstantScan`] | events without duration |
+//! | [`CounterScan`], [`CounterTrackScan`] | values of counters; the counters |
+//! | [`ThreadScan`] | threads or processes, with names and totals |
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use tracemill_arrow::{RowScan, SLICE_COLUMNS, SliceScan, TraceInputs};
+//! use tracemill_join::config::Config;
+//! use tracemill_trace::{Limits, Source};
+//!
+//! let text = r#"[{"ph":"B","ts":5,"name":"a"},{"ph":"X","ts":6,"dur":1},{"ph":"E","ts":9}]"#;
+//! let config = Config::of(Limits::new(1, 64 << 20, std::env::temp_dir()));
+//! let sources = [Source::bytes("a.json", text)];
+//! let inputs = TraceInputs { sources: &sources, places: &[], config: &config };
+//! let named = |name: &str| *SLICE_COLUMNS.iter().find(|column| column.name == name).unwrap();
+//! let scan = SliceScan::new(vec![named("dur"), named("depth")], Vec::new());
+//! let mut rows = 0;
+//! scan.run(&inputs, &mut |batch| {
+//!     rows += batch.num_rows();
+//!     ControlFlow::Continue(())
+//! })?;
+//! assert_eq!(rows, 2);
+//! # Ok::<(), tracemill_trace::Error>(())
+//! ```
 
 mod builder;
 mod column;

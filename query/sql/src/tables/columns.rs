@@ -69,6 +69,9 @@ fn slice_table(name: &'static str, rows: &'static str) -> Arc<dyn TraceTable> {
     })
 }
 
+/// Creates a scan for some columns of the rows that satisfy conditions.
+type NewScan<S> = fn(Vec<TableColumn<S>>, Vec<Condition>) -> Box<dyn RowScan>;
+
 /// A table of columns with sources of type `S`.
 struct ColumnTable<S: 'static> {
     name: &'static str,
@@ -76,8 +79,7 @@ struct ColumnTable<S: 'static> {
     columns: &'static [TableColumn<S>],
     /// Whether a scan checks conditions.
     takes_conditions: bool,
-    /// Creates a scan for some columns of the rows that satisfy conditions.
-    scan: fn(Vec<TableColumn<S>>, Vec<Condition>) -> Box<dyn RowScan>,
+    scan: NewScan<S>,
 }
 
 impl<S> fmt::Debug for ColumnTable<S> {
