@@ -75,7 +75,7 @@ impl Nesting {
             parent = open.slice.id();
         }
         self.open.push(OpenSlice { slice, end, parent, covered: 0, covered_until: slice.ts });
-        self.quota.check((self.open.len() * size_of::<OpenSlice>()) as u64, "open slices")
+        self.quota.check((self.open.capacity() * size_of::<OpenSlice>()) as u64, "open slices")
     }
 
     /// Removes the innermost open slices as long as a condition holds.

@@ -116,39 +116,44 @@ fn timed<'e>(all: &'e [RawEvent], numbers: &[(Option<usize>, Option<usize>)]) ->
     timed
 }
 
+impl Slice {
+    fn unended(event: &RawEvent, number: usize, [ts, start, track]: [i64; 3]) -> Self {
+        Slice {
+            event: number,
+            ts,
+            start,
+            dur: -1,
+            length: Length::Unended,
+            track,
+            thread_dur: nanos(event.tdur.as_ref()),
+            end: 0,
+            parent: None,
+            depth: 0,
+        }
+    }
+}
+
+/// Sets the length of an X event.
+fn complete(slice: &mut Slice, event: &RawEvent) {
+    slice.length = Length::Missing;
+    if let Some(dur) = nanos(event.dur.as_ref()).as_i64().filter(|dur| *dur >= 0) {
+        let attos = |raw: &Option<String>| time(raw.as_ref().unwrap()).unwrap().attos();
+        let end = nearest(attos(&event.ts) + attos(&event.dur));
+        (slice.dur, slice.length) = (dur, Length::Until(end));
+    }
+}
+
 /// Returns the slices of a trace, without their parents.
 fn slices(events: &[Timed<'_>]) -> Vec<Slice> {
     let mut slices: Vec<Slice> = Vec::new();
     let mut open: HashMap<Operation, Vec<(Content, usize)>> = HashMap::new();
     let mut tracks: HashMap<Operation, i64> = HashMap::new();
     for Timed { number, event, ts, start, phase, track } in events {
-        let thread_dur = nanos(event.tdur.as_ref());
-        let mut slice = |length, track| {
-            let (event, ts, start, dur) = (*number, *ts, *start, -1);
-            let slice = Slice {
-                event,
-                ts,
-                start,
-                dur,
-                length,
-                track,
-                thread_dur: thread_dur.clone(),
-                end: 0,
-                parent: None,
-                depth: 0,
-            };
-            slices.push(slice);
-        };
+        let mut slice = |track| slices.push(Slice::unended(event, *number, [*ts, *start, track]));
         let operation = match &**phase {
             "X" => {
-                let dur = nanos(event.dur.as_ref()).as_i64().filter(|dur| *dur >= 0);
-                slice(Length::Missing, *track);
-                if let Some(dur) = dur {
-                    let attos = |raw: &Option<String>| time(raw.as_ref().unwrap()).unwrap().attos();
-                    let slice = slices.last_mut().unwrap();
-                    let end = nearest(attos(&event.ts) + attos(&event.dur));
-                    (slice.dur, slice.length) = (dur, Length::Until(end));
-                }
+                slice(*track);
+                complete(slices.last_mut().unwrap(), event);
                 continue;
             }
             "B" | "E" => Operation::Track(*track),
@@ -160,14 +165,14 @@ fn slices(events: &[Timed<'_>]) -> Vec<Slice> {
             let Operation::Async { is_local, .. } = operation else { unreachable!() };
             let kind = if is_local { 3 } else { 2 };
             let new = *number as i64 + kind * PER_KIND;
-            slice(Length::Unended, *tracks.entry(operation.clone()).or_insert(new));
+            slice(*tracks.entry(operation.clone()).or_insert(new));
         }
         let name = content(event.name.as_ref());
         let is_unnamed = matches!(event.name.as_deref(), None | Some("null" | "\"\""));
         let open = open.entry(operation.clone()).or_default();
         match &**phase {
             "B" => {
-                slice(Length::Unended, *track);
+                slice(*track);
                 open.push((name.filter(|_| !is_unnamed), slices.len() - 1));
             }
             "b" | "S" => open.push((name, slices.len() - 1)),

@@ -209,7 +209,8 @@ fn views_have_the_columns_of_their_descriptions() {
     for view in VIEWS {
         let description = view.description();
         let sql = format!("SELECT * FROM {}", description.name);
-        let csv = answer(&[file.clone()], &sql, TableFormat::Csv, Knobs::default()).unwrap();
+        let csv =
+            answer(std::slice::from_ref(&file), &sql, TableFormat::Csv, Knobs::default()).unwrap();
         let header = String::from_utf8(csv).unwrap().lines().next().unwrap().to_owned();
         let names: Vec<_> = description.columns.iter().map(|column| &*column.name).collect();
         assert_eq!(header, names.join(","), "{}", description.name);
