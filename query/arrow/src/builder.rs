@@ -2,6 +2,7 @@
 
 use crate::column::EventColumn;
 use crate::filter::{EventIn, NumberColumn};
+use crate::input::EventThread;
 use crate::text::{RepeatedText, is_null, push_utf8};
 use arrow_array::builder::{Int64Builder, StringViewBuilder};
 use arrow_array::{ArrayRef, Int64Array};
@@ -12,10 +13,10 @@ use tracemill_trace::json::{content, member};
 /// A number of an event that depends on earlier chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChunkNumber {
-    /// The index of the event in its chunk.
+    /// The index of the event in its chunk, which becomes that in the input.
     Event,
-    /// The same index, for the id of the event.
-    Id,
+    /// The index of the event in its chunk, which becomes unique over all inputs.
+    EventId,
     /// The number of the event's thread in the chunk's table.
     Thread,
     /// The number of the event's process in the chunk's table.
@@ -26,8 +27,7 @@ pub(crate) enum ChunkNumber {
 #[derive(Clone, Copy)]
 pub(crate) struct ChunkNumbers {
     pub(crate) event: u32,
-    pub(crate) thread: Option<u32>,
-    pub(crate) process: Option<u32>,
+    pub(crate) thread: EventThread,
 }
 
 /// The values of a column, by kind.
@@ -73,14 +73,17 @@ impl ColumnBuilder {
             | EventColumn::Name
             | EventColumn::PidText
             | EventColumn::TidText
-            | EventColumn::Scope => ColumnValues::Repeated(Box::new(RepeatedText::new())),
+            | EventColumn::Scope
+            | EventColumn::InstantScope => ColumnValues::Repeated(Box::new(RepeatedText::new())),
             EventColumn::TimeText
             | EventColumn::Id
             | EventColumn::BindId
             | EventColumn::Args
             | EventColumn::Event => ColumnValues::Other(StringViewBuilder::new()),
             EventColumn::Number => ColumnValues::ChunkNumbers(ChunkNumber::Event, Vec::new()),
-            EventColumn::EventId => ColumnValues::ChunkNumbers(ChunkNumber::Id, Vec::new()),
+            EventColumn::EventId | EventColumn::ArgSetId => {
+                ColumnValues::ChunkNumbers(ChunkNumber::EventId, Vec::new())
+            }
             EventColumn::UniqueThread => {
                 ColumnValues::ChunkNumbers(ChunkNumber::Thread, Vec::new())
             }
@@ -110,9 +113,12 @@ impl ColumnBuilder {
             ColumnValues::Other(all) => push_text(self.column, event.event, all),
             ColumnValues::ChunkNumbers(kind, all) => {
                 all.push(match kind {
-                    ChunkNumber::Event | ChunkNumber::Id => Some(numbers.event),
-                    ChunkNumber::Thread => numbers.thread,
-                    ChunkNumber::Process => numbers.process,
+                    ChunkNumber::EventId if self.column == EventColumn::ArgSetId => {
+                        has_args(event.event).then_some(numbers.event)
+                    }
+                    ChunkNumber::Event | ChunkNumber::EventId => Some(numbers.event),
+                    ChunkNumber::Thread => numbers.thread.thread,
+                    ChunkNumber::Process => numbers.thread.process,
                 });
                 0
             }
@@ -145,10 +151,19 @@ fn number(column: EventColumn, event: &EventIn<'_>) -> Option<i64> {
 }
 
 /// Returns a member in microseconds as nanoseconds, rounded down.
-fn member_nanos(event: &Event<'_>, name: &[u8]) -> Option<i64> {
+pub(crate) fn member_nanos(event: &Event<'_>, name: &[u8]) -> Option<i64> {
     let value = member(event.bytes, name)?;
     let time = nanos(value).or_else(|| nanos(number_text(value, &mut Vec::new())?))?;
     Some(time.floor)
+}
+
+/// Returns whether an event has args with at least one member.
+fn has_args(event: &Event<'_>) -> bool {
+    match event.field(Field::Args) {
+        Some([b'{', inside @ ..]) => inside.trim_ascii_start() != b"}",
+        Some(value) => !is_null(value),
+        None => false,
+    }
 }
 
 /// Returns the value of a column of repeated text, as written.
@@ -159,6 +174,9 @@ fn repeated<'e>(column: EventColumn, event: &'e EventIn<'_>) -> &'e [u8] {
         EventColumn::Phase => Field::Ph,
         EventColumn::Category => Field::Cat,
         EventColumn::Scope => Field::Scope,
+        EventColumn::InstantScope => {
+            return member(event.event.bytes, b"s").unwrap_or_default();
+        }
         _ => Field::Name,
     };
     event.event.field(field).unwrap_or_default()

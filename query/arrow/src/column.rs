@@ -1,9 +1,9 @@
-//! The columns of the table `events`.
+//! Columns of events.
 
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use std::sync::Arc;
 
-/// A column of the table `events`.
+/// A column of the table `events`, or one that only other tables have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventColumn {
     /// `file`: the name of the input, as in reports.
@@ -52,6 +52,10 @@ pub enum EventColumn {
     Args,
     /// `event`: the whole event as JSON, as written.
     Event,
+    /// `arg_set_id`: the event if it has args, otherwise null. Not in `events`.
+    ArgSetId,
+    /// `s`: whether an instant belongs to its thread, process or all. Not in `events`.
+    InstantScope,
 }
 
 impl EventColumn {
@@ -108,6 +112,8 @@ impl EventColumn {
             EventColumn::BindId => "bind_id",
             EventColumn::Args => "args",
             EventColumn::Event => "event",
+            EventColumn::ArgSetId => "arg_set_id",
+            EventColumn::InstantScope => "s",
         }
     }
 
@@ -137,6 +143,8 @@ impl EventColumn {
             EventColumn::BindId => "flow that the slice belongs to",
             EventColumn::Args => "args as JSON: args->>'key' is the text of a member",
             EventColumn::Event => "the whole event as JSON",
+            EventColumn::ArgSetId => "event, if it has args",
+            EventColumn::InstantScope => "scope of an instant: t, p or g",
         }
     }
 
@@ -160,7 +168,8 @@ impl EventColumn {
             | EventColumn::Time
             | EventColumn::Duration
             | EventColumn::ThreadTime
-            | EventColumn::ThreadDuration => (DataType::Int64, true),
+            | EventColumn::ThreadDuration
+            | EventColumn::ArgSetId => (DataType::Int64, true),
             _ => (DataType::Utf8View, true),
         };
         Field::new(self.name(), data_type, nullable)

@@ -34,7 +34,7 @@ pub enum TextColumn {
     File,
 }
 
-/// A condition on one column. Null satisfies no condition.
+/// A condition on an event. Null satisfies no condition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Condition {
     /// The number is in a range.
@@ -45,6 +45,8 @@ pub enum Condition {
     AnyText(TextColumn, Vec<String>),
     /// The text begins with a prefix.
     Prefix(TextColumn, String),
+    /// The phase is one of some letters, and the event has a time.
+    Phases(&'static [u8]),
 }
 
 /// Conditions that an event must satisfy, all of them.
@@ -98,7 +100,7 @@ impl EventIn<'_> {
 }
 
 /// Returns an integer, or a string that contains one.
-fn integer(value: &[u8]) -> Option<i64> {
+pub(crate) fn integer(value: &[u8]) -> Option<i64> {
     match value {
         [b'"', content @ .., b'"'] => parse(content),
         _ => parse(value),
@@ -119,6 +121,9 @@ impl Condition {
             }
             Condition::Prefix(column, prefix) => {
                 event.test_text(*column, |text| text.starts_with(&**prefix))
+            }
+            Condition::Phases(phases) => {
+                phases.contains(&event.event.phase()) && event.event.ts().is_some()
             }
         }
     }

@@ -31,13 +31,62 @@
 //! assert_eq!((rows, end.inputs[0].events), (2, 2));
 //! # Ok::<(), tracemill_trace::Error>(())
 //! ```
+//!
+//! # Other tables
+//!
+//! A [`RowScan`] makes the rows of another table from the requested columns of it:
+//!
+//! | scan | rows |
+//! |---|---|
+//! | [`SliceScan`] | intervals of threads and async operations, with depth, parent and self time |
+//! | [`InstantScan`] | events without duration |
+//! | [`CounterScan`], [`CounterTrackScan`] | values of counters; the counters |
+//! | [`ThreadScan`] | threads or processes, with names and totals |
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use tracemill_arrow::{RowScan, SLICE_COLUMNS, SliceScan, TraceInputs};
+//! use tracemill_join::config::Config;
+//! use tracemill_trace::{Limits, Source};
+//!
+//! let text = r#"[{"ph":"B","ts":5,"name":"a"},{"ph":"X","ts":6,"dur":1},{"ph":"E","ts":9}]"#;
+//! let config = Config::of(Limits::new(1, 64 << 20, std::env::temp_dir()));
+//! let sources = [Source::bytes("a.json", text)];
+//! let inputs = TraceInputs { sources: &sources, places: &[], config: &config };
+//! let named = |name: &str| *SLICE_COLUMNS.iter().find(|column| column.name == name).unwrap();
+//! let scan = SliceScan::new(vec![named("dur"), named("depth")], Vec::new());
+//! let mut rows = 0;
+//! scan.run(&inputs, &mut |batch| {
+//!     rows += batch.num_rows();
+//!     ControlFlow::Continue(())
+//! })?;
+//! assert_eq!(rows, 2);
+//! # Ok::<(), tracemill_trace::Error>(())
+//! ```
 
 mod builder;
 mod column;
+mod counters;
 mod filter;
+mod input;
+mod instants;
 mod scan;
+mod slice;
+mod table;
 mod text;
+mod threads;
+mod tracks;
 
 pub use column::EventColumn;
+pub use counters::{
+    COUNTER_COLUMNS, COUNTER_TRACK_COLUMNS, CounterColumn, CounterScan, CounterTrackColumn,
+    CounterTrackScan, CounterTrackValue, CounterValue,
+};
 pub use filter::{Condition, EventFilter, NumberColumn, TextColumn};
-pub use scan::{EventScan, IDS_PER_INPUT, ScanEnd, TakeBatch};
+pub use input::IDS_PER_INPUT;
+pub use instants::{INSTANT_COLUMNS, InstantColumn, InstantScan, InstantValue};
+pub use scan::{EventScan, ScanEnd, TakeBatch};
+pub use slice::{SLICE_COLUMNS, SliceColumn, SliceScan, SliceValue};
+pub use table::{ColumnType, RowScan, TableColumn, TraceInputs};
+pub use threads::{PROCESS_COLUMNS, THREAD_COLUMNS, ThreadColumn, ThreadScan, ThreadValue};
+pub use tracks::TrackKind;

@@ -3,7 +3,8 @@
 use crate::builder::{ChunkColumn, ChunkNumber, ChunkNumbers, ColumnBuilder};
 use crate::column::EventColumn;
 use crate::filter::{EventFilter, EventIn};
-use arrow_array::{RecordBatch, RecordBatchOptions};
+use crate::input::{CurrentInput, EventThread, ThreadNumbers};
+use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow_schema::SchemaRef;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -12,9 +13,8 @@ use tracemill_join::input_set::InputPlace;
 use tracemill_join::inputs::{of_inputs, scan};
 use tracemill_join::read_plan::ReadPlan;
 use tracemill_join::report::warning::Warning;
-use tracemill_tokenizer::{Event, Field};
+use tracemill_tokenizer::Event;
 use tracemill_trace::event::envelope::ChunkStats;
-use tracemill_trace::event::thread_table::ThreadTable;
 use tracemill_trace::observe::{
     EventRef, InputStart, Look, Nothing, Observer, SealedChunk, Starter,
 };
@@ -22,11 +22,9 @@ use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::{Error, ErrorKind, Source};
 
 /// Maximum number of rows of a batch.
-const ROWS: usize = 8192;
+pub(crate) const ROWS: usize = 8192;
 /// Number of bytes of text after which a batch ends.
 const TEXT: usize = 1 << 20;
-/// Number of ids per input: ids are the number of the input times this, plus a number in the input.
-pub const IDS_PER_INPUT: i64 = 1 << 40;
 
 /// A scan of inputs for some columns of their events.
 #[derive(Clone, Debug)]
@@ -48,6 +46,13 @@ pub struct ScanEnd {
     pub warnings: Vec<Warning>,
     /// Whether all inputs were read to their ends. If not, `inputs` and `warnings` are empty.
     pub is_complete: bool,
+}
+
+impl ScanEnd {
+    /// Returns the result of a scan that did not read all inputs to their ends.
+    pub(crate) fn stopped() -> Self {
+        ScanEnd { inputs: Vec::new(), warnings: Vec::new(), is_complete: false }
+    }
 }
 
 impl EventScan {
@@ -147,50 +152,58 @@ impl EventScan {
         config: &Config,
         take: impl FnMut(RecordBatch) -> ControlFlow<()>,
     ) -> Result<ScanEnd, Error> {
-        let mut rows = self.rows(take);
-        let read = scan(sources, config, Nothing, &mut rows).map(|scanned| scanned.inputs);
-        if rows.is_stopped {
-            return Ok(ScanEnd::default());
-        }
-        let inputs = read?;
-        inputs.check_unchanged()?;
-        let warnings = of_inputs(&inputs).collect();
-        Ok(ScanEnd { inputs: inputs.reports, warnings, is_complete: true })
+        let mut rows = EventRows {
+            request: Arc::new(self.clone()),
+            schema: self.schema(),
+            input: CurrentInput::default(),
+            is_stopped: false,
+            take,
+        };
+        read(sources, config, &mut rows, |rows| rows.is_stopped)
     }
+}
+
+/// Reads all sources until the observer stops.
+///
+/// # Errors
+/// Returns the errors of [`scan`], unless the observer stopped.
+pub(crate) fn read<O: Observer>(
+    sources: &[Source],
+    config: &Config,
+    observer: &mut O,
+    is_stopped: impl Fn(&O) -> bool,
+) -> Result<ScanEnd, Error> {
+    let read = scan(sources, config, Nothing, &mut *observer).map(|scanned| scanned.inputs);
+    if is_stopped(observer) {
+        return Ok(ScanEnd::stopped());
+    }
+    let inputs = read?;
+    inputs.check_unchanged()?;
+    let warnings = of_inputs(&inputs).collect();
+    Ok(ScanEnd { inputs: inputs.reports, warnings, is_complete: true })
+}
+
+/// Returns a batch of columns that are those of the schema.
+pub(crate) fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> RecordBatch {
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
+        .unwrap_or_else(|error| unreachable!("columns are those of the schema: {error}"))
 }
 
 /// The observer that builds batches.
 struct EventRows<F> {
     request: Arc<EventScan>,
     schema: SchemaRef,
-    input: InputRows,
+    input: CurrentInput,
     is_stopped: bool,
     take: F,
-}
-
-/// The input that is being read.
-#[derive(Default)]
-struct InputRows {
-    file: Arc<str>,
-    number: usize,
-    place: Arc<InputPlace>,
-    /// Number of events in earlier chunks.
-    events: i64,
-    threads: ThreadTable,
-    processes: ThreadTable,
 }
 
 impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Observer for EventRows<F> {
     type Chunk = ChunkRows;
 
     fn begin(&mut self, input: &InputStart<'_>) {
-        if input.synthetic && self.input.number == input.number {
-            // events of a CPU profile continue its input
-            return;
-        }
-        let place = self.request.places.get(input.number).cloned().unwrap_or_default();
-        let (file, number, place) = (input.name.into(), input.number, Arc::new(place));
-        self.input = InputRows { file, number, place, ..InputRows::default() };
+        self.input.begin(input, &self.request.places);
     }
 
     fn starter(&self) -> Starter<ChunkRows> {
@@ -201,23 +214,17 @@ impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Observer for EventRows<F> {
 
     fn merge(&mut self, found: ChunkRows, chunk: &SealedChunk<'_>) -> Result<(), Error> {
         let input = &mut self.input;
-        let threads = input.threads.append(&found.threads);
-        let processes = input.processes.append(&found.processes);
-        let base = input.number as i64 * IDS_PER_INPUT;
+        let numbers = input.numbers.append(&found.numbers);
+        let base = input.base();
         let number = |kind: ChunkNumber, at: u32| match kind {
             ChunkNumber::Event => input.events + i64::from(at),
-            ChunkNumber::Id => base + input.events + i64::from(at),
-            ChunkNumber::Thread => base + threads[at as usize] as i64,
-            ChunkNumber::Process => base + processes[at as usize] as i64,
+            ChunkNumber::EventId => input.event_id(at),
+            ChunkNumber::Thread => base + numbers.threads[at as usize] as i64,
+            ChunkNumber::Process => base + numbers.processes[at as usize] as i64,
         };
         for ChunkBatch { columns, rows } in found.batches {
             let columns = columns.into_iter().map(|column| column.into_array(number)).collect();
-            let options = RecordBatchOptions::new().with_row_count(Some(rows));
-            let batch =
-                RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
-                    .unwrap_or_else(|error| {
-                        unreachable!("columns are those of the schema: {error}")
-                    });
+            let batch = batch(&self.schema, columns, rows);
             if (self.take)(batch).is_break() {
                 self.is_stopped = true;
                 return Err(ErrorKind::Cancelled.into());
@@ -244,8 +251,7 @@ struct ChunkRows {
     events: u32,
     rows: usize,
     text: usize,
-    threads: ThreadTable,
-    processes: ThreadTable,
+    numbers: ThreadNumbers,
     /// Whether threads are numbered.
     numbers_threads: bool,
     batches: Vec<ChunkBatch>,
@@ -264,8 +270,7 @@ impl ChunkRows {
             events: 0,
             rows: 0,
             text: 0,
-            threads: ThreadTable::default(),
-            processes: ThreadTable::default(),
+            numbers: ThreadNumbers::default(),
             numbers_threads: request.columns.iter().any(is_numbered),
             batches: Vec::new(),
             request: Arc::clone(request),
@@ -275,14 +280,11 @@ impl ChunkRows {
     /// Numbers the thread and the process of an event, whether the filter takes it or not: their
     /// numbers must not depend on the filter.
     fn number(&mut self, event: &Event<'_>) -> ChunkNumbers {
-        let number = ChunkNumbers { event: self.events, thread: None, process: None };
-        if !self.numbers_threads {
-            return number;
-        }
-        let [pid, tid] = [Field::Pid, Field::Tid].map(|id| event.field(id));
-        let process = pid.map(|pid| self.processes.number(pid, b"") as u32);
-        let thread = tid.map(|tid| self.threads.number(pid.unwrap_or_default(), tid) as u32);
-        ChunkNumbers { thread, process, ..number }
+        let thread = match self.numbers_threads {
+            true => self.numbers.number(event),
+            false => EventThread::default(),
+        };
+        ChunkNumbers { event: self.events, thread }
     }
 
     fn end_batch(&mut self) {

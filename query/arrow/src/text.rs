@@ -44,7 +44,13 @@ impl RepeatedText {
     /// Adds text that is not JSON.
     #[inline]
     pub(crate) fn push_text(&mut self, text: &str) {
-        let number = self.texts.number(text.as_bytes());
+        self.push_bytes(text.as_bytes());
+    }
+
+    /// Adds text that is not JSON and may be invalid UTF-8.
+    #[inline]
+    pub(crate) fn push_bytes(&mut self, text: &[u8]) {
+        let number = self.texts.number(text);
         self.rows.push(number);
     }
 

@@ -4,6 +4,7 @@ use crate::errors::{is_exhausted, query_error};
 use crate::formats::ResultWriter;
 use crate::session::{PlanChoice, session};
 use crate::statements::{is_in_file_order, plan};
+use crate::tables::views::{VIEWS, View};
 use crate::tables::{self, table};
 use crate::traces::Traces;
 use datafusion::error::DataFusionError;
@@ -40,7 +41,9 @@ impl QueryEngine for SqlEngine {
     }
 
     fn tables(&self) -> Vec<TableDescription> {
-        tables::all().iter().map(|table| table::description(&**table)).collect()
+        let tables = tables::all();
+        let tables = tables.iter().map(|table| table::description(&**table));
+        tables.chain(VIEWS.iter().map(View::description)).collect()
     }
 }
 
@@ -128,12 +131,12 @@ impl Run<'_> {
         &self,
         choice: PlanChoice,
     ) -> Result<(SessionContext, LogicalPlan), DataFusionError> {
-        let context = session(self.traces, choice)?;
+        let context = session(self.traces, choice).await?;
         let planned = plan(self.query.sql, &context).await?;
         if choice.partitions == 1 || !is_in_file_order(&planned) {
             return Ok((context, planned));
         }
-        let context = session(self.traces, PlanChoice { partitions: 1, ..choice })?;
+        let context = session(self.traces, PlanChoice { partitions: 1, ..choice }).await?;
         let planned = plan(self.query.sql, &context).await?;
         Ok((context, planned))
     }

@@ -13,6 +13,7 @@
 //!   rows.
 //! * [`tables`] has the tables. Each is a [`tables::table::TraceTable`], which says its columns and returns a scan
 //!   for some of them.
+//! * [`tables::views`] has the views of PerfettoSQL over them.
 //! * [`leaf`] is the leaf of a plan: a [`leaf::TraceScan`] that sends batches to the operators.
 //! * [`tables::pushdown`] translates conditions of a query to conditions of a scan.
 //! * Functions such as `trace_start()` are constants that the planner computes; `extract_arg` becomes

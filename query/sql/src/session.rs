@@ -4,6 +4,7 @@ use crate::functions::{BoundFunction, ExtractArg, ExtractArgs};
 use crate::rules::ExactAverages;
 use crate::tables;
 use crate::tables::table::TableOfTraces;
+use crate::tables::views::add_views;
 use crate::traces::Traces;
 use datafusion::common::config::Dialect;
 use datafusion::error::Result;
@@ -26,14 +27,14 @@ pub struct PlanChoice {
     pub hashes_joins: bool,
 }
 
-/// Creates a session with the tables of some traces.
+/// Creates a session with the tables of some traces, and the views over them.
 ///
 /// Half of the memory limit is for operators; scans take the rest. Sorts, groups and sort-merge joins
 /// beyond it go to the folder of temporary files.
 ///
 /// # Errors
 /// Returns an error if the folder of temporary files cannot be used.
-pub fn session(traces: &Arc<Traces>, choice: PlanChoice) -> Result<SessionContext> {
+pub async fn session(traces: &Arc<Traces>, choice: PlanChoice) -> Result<SessionContext> {
     let limits = &traces.config.limits;
     let mut config = SessionConfig::new()
         .with_target_partitions(choice.partitions)
@@ -67,5 +68,6 @@ pub fn session(traces: &Arc<Traces>, choice: PlanChoice) -> Result<SessionContex
         let name = table.name();
         context.register_table(name, Arc::new(TableOfTraces::new(traces, table)))?;
     }
+    add_views(&context).await?;
     Ok(context)
 }

@@ -56,16 +56,17 @@ pub fn conditions(expr: &Expr) -> Option<Vec<Condition>> {
     }
 }
 
+/// Returns the column of the scan for a column of any table that passes conditions on.
 fn column(expr: &Expr) -> Option<Column> {
     match expr {
         Expr::Column(column) => Some(match &*column.name {
             "pid" => Column::Number(NumberColumn::Pid),
             "tid" => Column::Number(NumberColumn::Tid),
-            "ts_ns" => Column::Number(NumberColumn::Time),
+            "ts_ns" | "ts" => Column::Number(NumberColumn::Time),
             "dur_ns" => Column::Number(NumberColumn::Duration),
             "byte_offset" => Column::Number(NumberColumn::ByteOffset),
             "ph" => Column::Text(TextColumn::Phase),
-            "cat" => Column::Text(TextColumn::Category),
+            "cat" | "category" => Column::Text(TextColumn::Category),
             "name" => Column::Text(TextColumn::Name),
             "file" => Column::Text(TextColumn::File),
             _ => return None,

@@ -10,5 +10,7 @@ mod laws;
 mod program;
 mod reference;
 mod refused;
+mod slices;
 mod support;
+mod threads;
 mod traces;

@@ -8,7 +8,7 @@ use tracemill_testkit::reference::{RawEvent, events, string_content, time};
 use tracemill_testkit::{Folder, Rng, seeds};
 
 /// Returns the text of a value: the content of a string, or any other value as written.
-fn text(raw: Option<&String>) -> Value {
+pub(crate) fn text(raw: Option<&String>) -> Value {
     match raw.map(String::as_str) {
         None | Some("null") => Value::Null,
         Some(raw) => match string_content(raw) {
@@ -19,27 +19,27 @@ fn text(raw: Option<&String>) -> Value {
     }
 }
 
-fn integer(raw: Option<&String>) -> Value {
+pub(crate) fn integer(raw: Option<&String>) -> Value {
     let text = text(raw);
     let parsed = text.as_str().and_then(|text| text.parse::<i64>().ok());
     // `+5` is a number for Rust, but not in JSON
     parsed.filter(|_| !text.as_str().unwrap().starts_with('+')).map_or(Value::Null, |n| json!(n))
 }
 
-fn nanos(raw: Option<&String>) -> Value {
+pub(crate) fn nanos(raw: Option<&String>) -> Value {
     raw.and_then(|raw| time(raw)).map_or(Value::Null, |time| json!(time.nanos_floor()))
 }
 
-fn json_text(raw: Option<&String>) -> Value {
+pub(crate) fn json_text(raw: Option<&String>) -> Value {
     raw.filter(|raw| *raw != "null").map_or(Value::Null, |raw| json!(raw))
 }
 
 /// Numbers of the threads and processes of an input, in order of their first events.
 #[derive(Default)]
-struct Numbers(HashMap<Vec<Option<String>>, usize>);
+pub(crate) struct Numbers(HashMap<Vec<Option<String>>, usize>);
 
 impl Numbers {
-    fn number(&mut self, key: &[&Option<String>]) -> usize {
+    pub(crate) fn number(&mut self, key: &[&Option<String>]) -> usize {
         let (next, key) = (self.0.len(), key.iter().map(|id| (*id).clone()).collect());
         *self.0.entry(key).or_insert(next)
     }
@@ -50,7 +50,7 @@ const COLUMNS: &str = "number, byte_offset, ph, cat, name, pid, tid, pid_text, t
 
 /// Returns whether our text of a lone surrogate equals that of the second implementation: any
 /// number of replacement characters.
-fn same(ours: &Value, theirs: &Value) -> bool {
+pub(crate) fn same(ours: &Value, theirs: &Value) -> bool {
     let plain = |value: &Value| value.as_str().map(|text| text.replace('\u{fffd}', ""));
     ours == theirs || plain(ours).is_some() && plain(ours) == plain(theirs)
 }
