@@ -36,8 +36,8 @@ Examples:
   Which columns are there?
     tracemill query --tables=events
 
-  Drop short events, and open the rest:
-    tracemill query \"SELECT number FROM events WHERE dur_ns > 1e6\" a.json --format trace -o c.json
+  The events that take longer than 100 ns, as a trace:
+    tracemill query \"SELECT number FROM events WHERE dur_ns > 100\" a.json --format trace -o c.json
 
   An argument of all complete events, as CSV:
     tracemill query \"SELECT args->'data'->>'url' FROM events WHERE ph = 'X'\" trace.json -o urls.csv
