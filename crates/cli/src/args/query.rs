@@ -1,7 +1,7 @@
 //! Flags of `query`.
 
 use super::{CommonArgs, InputArgs, OutputArgs};
-use crate::engine::TableFormat;
+use crate::engine::{QueryParam, TableDescription, TableFormat};
 use crate::outcome::exit::Failure;
 use clap::Args;
 use std::io::Read;
@@ -58,6 +58,9 @@ pub(crate) struct QueryArgs {
     /// The query, taken from the first input.
     #[arg(skip)]
     sql: Option<String>,
+    /// Value of $KEY: a number or text ('VAL' is text)
+    #[arg(long = "param", value_name = "KEY=VAL", value_parser = QueryParam::parse, help_heading = "Query")]
+    pub(crate) params: Vec<QueryParam>,
     /// List the tables, or the columns of one table
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "",
           conflicts_with_all = ["sql_file", "explain"], help_heading = "Query")]
@@ -100,6 +103,38 @@ impl QueryArgs {
         };
         let path = path.display();
         read.map_err(|error| Failure::usage(format!("cannot read the query {path}: {error}")))?;
+        Ok(text)
+    }
+
+    /// Returns the list of tables, or of the columns of the table with a name, as text or JSON.
+    pub(crate) fn describe(
+        &self,
+        tables: &[TableDescription],
+        name: &str,
+    ) -> Result<String, Failure> {
+        let is_named = |table: &&TableDescription| name.is_empty() || table.name == name;
+        let found: Vec<&TableDescription> = tables.iter().filter(is_named).collect();
+        if found.is_empty() {
+            let names: Vec<&str> = tables.iter().map(|table| table.name).collect();
+            let names = names.join(", ");
+            return Err(Failure::usage(format!("there is no table {name}; there are {names}")));
+        }
+        match self.format {
+            Some(TableFormat::Json) => return Ok(serde_json::json!(found).to_string() + "\n"),
+            None | Some(TableFormat::Table) => {}
+            Some(_) => return Err(Failure::usage("--tables has the formats table and json")),
+        }
+        let mut text = String::new();
+        let mut row = |name: &str, meaning: &str| text.push_str(&format!("{name:<28}{meaning}\n"));
+        for table in found {
+            if name.is_empty() {
+                row(table.name, table.rows);
+                continue;
+            }
+            for column in &table.columns {
+                row(&format!("{:<18}{}", column.name, column.data_type), column.meaning);
+            }
+        }
         Ok(text)
     }
 

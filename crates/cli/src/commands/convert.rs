@@ -1,11 +1,10 @@
 //! `tracemill convert`.
 
 use super::analysis;
-use super::query::Question;
+use super::query::{Answering, Question};
 use super::running::Flags;
 use super::writing::{TraceFlags, Writing};
 use crate::args::ConvertArgs;
-use crate::engine::QueryEngine;
 use crate::messages::Messages;
 use crate::outcome::exit::{Exit, Failure};
 use crate::report;
@@ -19,14 +18,14 @@ ts_text, id, scope, bind_id, args FROM events";
 pub(super) fn run(
     args: &ConvertArgs,
     messages: &Messages,
-    engine: Option<&dyn QueryEngine>,
+    answering: Answering<'_>,
 ) -> Result<Exit, Failure> {
     if let Some(format) = args.table() {
         args.refuse_with_export()?;
         let ConvertArgs { input, output, common, .. } = args;
         let flags = Flags { verb: "convert", input, common };
-        let question = Question { sql: EVENTS, format, is_as_is: false, explain: false };
-        return question.answer_by(engine, flags, output, messages);
+        let question = Question::of(EVENTS, format);
+        return question.answer_by(answering, flags, output, messages);
     }
     if let Some(export) = args.export() {
         return analysis::convert(args, export, messages);

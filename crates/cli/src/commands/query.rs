@@ -3,7 +3,9 @@
 use super::reporting::Reporting;
 use super::running::Flags;
 use crate::args::{OutputArgs, QueryArgs};
-use crate::engine::{Query, QueryEnd, QueryEngine, QueryError, TableDescription, TableFormat};
+use crate::engine::{
+    PROGRAM, Query, QueryEnd, QueryEngine, QueryError, QueryParam, TableFormat, VERSION, program,
+};
 use crate::files::whole_file::OutputPlace;
 use crate::messages::{Messages, signal};
 use crate::outcome::exit::{Exit, Failure};
@@ -11,31 +13,37 @@ use crate::report;
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use tempfile::TempDir;
 use tracemill_join::input_set::InputSet;
 use tracemill_trace::output::draft::Draft;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::{Error, Source};
 
-/// The program with an engine.
-const PROGRAM: &str = "tracemill-query";
-/// The variable with which a program says its version to the other.
-const VERSION: &str = "TRACEMILL_VERSION";
+/// Where queries are answered.
+#[derive(Clone, Copy)]
+pub(crate) enum Answering<'e> {
+    /// In this process.
+    Here(&'e dyn QueryEngine),
+    /// By [`PROGRAM`], which has the same flags. The words are the command line of this program.
+    ByProgram(&'e [OsString]),
+}
 
-/// Answers a query. Without an engine, runs [`PROGRAM`] with the words of this process.
+/// Answers a query.
 pub(super) fn run(
     args: &QueryArgs,
     messages: &Messages,
-    engine: Option<&dyn QueryEngine>,
+    answering: Answering<'_>,
 ) -> Result<Exit, Failure> {
-    let Some(engine) = engine else { return run_program(messages) };
+    let engine = match answering {
+        Answering::Here(engine) => engine,
+        Answering::ByProgram(words) => return run_program(words, messages),
+    };
     check_version()?;
     if let Some(name) = &args.tables {
         let place = OutputPlace::of(args.output.output.as_deref().unwrap_or(Path::new("-")));
         place.check("the output", &[], args.output.force)?;
-        place.write(describe(&engine.tables(), name)?.as_bytes())?;
+        place.write(args.describe(&engine.tables(), name)?.as_bytes())?;
         return Ok(Exit::Complete);
     }
     let sql = args.sql()?;
@@ -45,20 +53,27 @@ pub(super) fn run(
     }
     let format = args.format(output.file().is_none() && io::stdout().is_terminal());
     let flags = Flags { verb: "query", input, common };
-    let question = Question { sql: &sql, format, is_as_is: args.as_is, explain: args.explain };
+    let (params, explain) = (&args.params[..], args.explain);
+    let question = Question { params, is_as_is: args.as_is, explain, ..Question::of(&sql, format) };
     question.answer(flags, output, messages, engine)
 }
 
 /// A question for the engine.
 pub(super) struct Question<'q> {
-    pub(super) sql: &'q str,
-    pub(super) format: TableFormat,
+    sql: &'q str,
+    params: &'q [QueryParam],
+    format: TableFormat,
     /// Whether pids and times of several inputs stay as they are.
-    pub(super) is_as_is: bool,
-    pub(super) explain: bool,
+    is_as_is: bool,
+    explain: bool,
 }
 
-impl Question<'_> {
+impl<'q> Question<'q> {
+    /// Creates a question without parameters, over inputs that are merged.
+    pub(super) fn of(sql: &'q str, format: TableFormat) -> Self {
+        Question { sql, params: &[], format, is_as_is: false, explain: false }
+    }
+
     /// Answers the question.
     fn answer(
         &self,
@@ -80,6 +95,7 @@ impl Question<'_> {
         let scratch = scratch(&running.config.limits.tmp_dir)?;
         let query = Query {
             sql: self.sql,
+            params: self.params,
             sources: &running.sources,
             places: &places,
             config: &running.config,
@@ -100,14 +116,14 @@ impl Question<'_> {
     /// Answers the question for a verb that does not need an engine otherwise.
     pub(super) fn answer_by(
         &self,
-        engine: Option<&dyn QueryEngine>,
+        answering: Answering<'_>,
         flags: Flags<'_>,
         output: &OutputArgs,
         messages: &Messages,
     ) -> Result<Exit, Failure> {
-        match engine {
-            Some(engine) => self.answer(flags, output, messages, engine),
-            None => run_program(messages),
+        match answering {
+            Answering::Here(engine) => self.answer(flags, output, messages, engine),
+            Answering::ByProgram(words) => run_program(words, messages),
         }
     }
 }
@@ -185,25 +201,6 @@ fn keep_pipes(sources: &mut [Source], folder: &Path) -> Result<Vec<Draft>, Failu
     Ok(kept)
 }
 
-/// Returns the list of tables, or of the columns of the table with a name.
-fn describe(tables: &[TableDescription], name: &str) -> Result<String, Failure> {
-    let mut text = String::new();
-    let mut row = |name: &str, meaning: &str| text.push_str(&format!("{name:<28}{meaning}\n"));
-    if name.is_empty() {
-        tables.iter().for_each(|table| row(table.name, table.rows));
-        return Ok(text);
-    }
-    let Some(table) = tables.iter().find(|table| table.name == name) else {
-        let names: Vec<&str> = tables.iter().map(|table| table.name).collect();
-        let names = names.join(", ");
-        return Err(Failure::usage(format!("there is no table {name}; there are {names}")));
-    };
-    for column in &table.columns {
-        row(&format!("{:<18}{}", column.name, column.data_type), column.meaning);
-    }
-    Ok(text)
-}
-
 /// Returns an error if the program that started this one has another version.
 fn check_version() -> Result<(), Failure> {
     let version = env!("CARGO_PKG_VERSION");
@@ -215,24 +212,24 @@ fn check_version() -> Result<(), Failure> {
     }
 }
 
-/// Runs the program with an engine, which has the same flags.
-fn run_program(messages: &Messages) -> Result<Exit, Failure> {
+/// Runs the program with an engine with the words of this program.
+fn run_program(words: &[OsString], messages: &Messages) -> Result<Exit, Failure> {
     if messages.caller().is_some() {
         return Err(Failure::usage(format!(
             "this needs the program {PROGRAM}: run it as a program"
         )));
     }
-    let words: Vec<OsString> = env::args_os().skip(1).collect();
+    let (name, words) = words.split_first().unzip();
     let missing = || {
         Failure::usage(format!(
-            "this needs the program {PROGRAM}, which is neither in the folder of tracemill nor on PATH: \
-             cargo install tracemill-sql"
+            "this needs the program {PROGRAM}, which is neither in the folder of tracemill nor on PATH: install it \
+             with cargo (tracemill-sql), pip (\"tracemill[sql]\") or npm (@tracemill/sql)"
         ))
     };
-    let program = program().ok_or_else(missing)?;
-    let mut command = Command::new(&program);
-    command.args(words).env(VERSION, env!("CARGO_PKG_VERSION"));
-    let failed = |source| Failure::Start { program: program.display().to_string(), source };
+    let mut command = program(name.map_or(Path::new(""), Path::new)).ok_or_else(missing)?;
+    command.args(words.unwrap_or_default());
+    let program = command.get_program().display().to_string();
+    let failed = |source| Failure::Start { program, source };
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;
@@ -243,13 +240,4 @@ fn run_program(messages: &Messages) -> Result<Exit, Failure> {
         let status = command.status().map_err(failed)?;
         Ok(Exit::Program(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(4)))
     }
-}
-
-/// Finds the program in the folder of this program, then on PATH.
-fn program() -> Option<PathBuf> {
-    let name = format!("{PROGRAM}{}", env::consts::EXE_SUFFIX);
-    let sibling = env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join(&name)));
-    let path = env::var_os("PATH").unwrap_or_default();
-    let on_path = env::split_paths(&path).map(|folder| folder.join(&name));
-    sibling.into_iter().chain(on_path).find(|path| path.is_file())
 }

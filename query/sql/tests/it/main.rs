@@ -3,6 +3,7 @@
 
 mod formats;
 mod laws;
+mod params;
 mod program;
 mod reference;
 mod refused;

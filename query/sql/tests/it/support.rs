@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::path::PathBuf;
-use tracemill::engine::{Query, QueryEnd, QueryEngine, QueryError, TableFormat};
+use tracemill::engine::{Query, QueryEnd, QueryEngine, QueryError, QueryParam, TableFormat};
 use tracemill_join::config::Config;
 use tracemill_join::input_set::InputSet;
 use tracemill_sql::SqlEngine;
@@ -35,12 +35,24 @@ pub(crate) fn answer(
     format: TableFormat,
     knobs: Knobs,
 ) -> Result<Vec<u8>, QueryError> {
+    answer_with(files, sql, &[], format, knobs)
+}
+
+/// Answers a query with parameters.
+pub(crate) fn answer_with(
+    files: &[PathBuf],
+    sql: &str,
+    params: &[QueryParam],
+    format: TableFormat,
+    knobs: Knobs,
+) -> Result<Vec<u8>, QueryError> {
     let sources: Vec<Source> = files.iter().cloned().map(Source::Path).collect();
     let config = knobs.config().as_merged();
     let places = InputSet::places(&sources, &config).map_err(QueryError::Run)?;
     let scratch = Folder::new();
     let query = Query {
         sql,
+        params,
         sources: &sources,
         places: &places,
         config: &config,
