@@ -12,7 +12,10 @@
 //!
 //! The schema never depends on the data: `pid` is an integer or null, and `pid_text` has the pid as
 //! written. Times are nanoseconds, rounded down. Text is copied, because another process may write to
-//! a mapped file.
+//! a mapped file. [`plain_batches`] makes text for files and other programs, without views.
+//!
+//! [`EventScan`] reads events in file order. Programs that read them in another order pass them to
+//! [`EventRows`].
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -35,9 +38,13 @@
 mod builder;
 mod column;
 mod filter;
+mod plain;
+mod rows;
 mod scan;
 mod text;
 
 pub use column::EventColumn;
-pub use filter::{Condition, EventFilter, NumberColumn, TextColumn};
+pub use filter::{Condition, EventFilter, EventIn, NumberColumn, TextColumn};
+pub use plain::{plain_batches, plain_schema};
+pub use rows::EventRows;
 pub use scan::{EventScan, ScanEnd};

@@ -1,9 +1,10 @@
 //! One scan of all inputs, whose events become batches.
 
-use crate::builder::{ChunkColumn, ChunkNumber, ChunkNumbers, ColumnBuilder};
+use crate::builder::{ChunkNumber, ChunkNumbers};
 use crate::column::EventColumn;
 use crate::filter::{EventFilter, EventIn};
-use arrow_array::{RecordBatch, RecordBatchOptions};
+use crate::rows::{ChunkBatch, RowBuilder};
+use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -156,15 +157,8 @@ impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Observer for EventRows<F> {
             ChunkNumber::Thread => base + threads[at as usize] as i64,
             ChunkNumber::Process => base + processes[at as usize] as i64,
         };
-        for ChunkBatch { columns, rows } in found.batches {
-            let columns = columns.into_iter().map(|column| column.into_array(number)).collect();
-            let options = RecordBatchOptions::new().with_row_count(Some(rows));
-            let batch =
-                RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
-                    .unwrap_or_else(|error| {
-                        unreachable!("columns are those of the schema: {error}")
-                    });
-            if (self.take)(batch).is_break() {
+        for batch in found.batches {
+            if (self.take)(batch.into_batch(&self.schema, number)).is_break() {
                 self.is_stopped = true;
                 return Err(ErrorKind::Cancelled.into());
             }
@@ -174,22 +168,14 @@ impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Observer for EventRows<F> {
     }
 }
 
-/// A batch of a chunk.
-struct ChunkBatch {
-    columns: Vec<ChunkColumn>,
-    rows: usize,
-}
-
 /// The rows of a chunk.
 struct ChunkRows {
     request: Arc<EventScan>,
     file: Arc<str>,
     place: Arc<InputPlace>,
-    builders: Vec<ColumnBuilder>,
+    rows: RowBuilder,
     /// Number of events so far, with those that the filter leaves out.
     events: u32,
-    rows: usize,
-    text: usize,
     threads: ThreadTable,
     processes: ThreadTable,
     /// Whether threads are numbered.
@@ -199,17 +185,14 @@ struct ChunkRows {
 
 impl ChunkRows {
     fn new(request: &Arc<EventScan>, file: &Arc<str>, place: &Arc<InputPlace>) -> Self {
-        let builder = |&column: &EventColumn| ColumnBuilder::new(column);
         let is_numbered = |column: &EventColumn| {
             matches!(column, EventColumn::UniqueThread | EventColumn::UniqueProcess)
         };
         ChunkRows {
             file: Arc::clone(file),
             place: Arc::clone(place),
-            builders: request.columns.iter().map(builder).collect(),
+            rows: RowBuilder::new(&request.columns),
             events: 0,
-            rows: 0,
-            text: 0,
             threads: ThreadTable::default(),
             processes: ThreadTable::default(),
             numbers_threads: request.columns.iter().any(is_numbered),
@@ -232,10 +215,8 @@ impl ChunkRows {
     }
 
     fn end_batch(&mut self) {
-        if self.rows > 0 {
-            let columns = self.builders.iter_mut().map(ColumnBuilder::finish).collect();
-            self.batches.push(ChunkBatch { columns, rows: self.rows });
-            (self.rows, self.text) = (0, 0);
+        if self.rows.len() > 0 {
+            self.batches.push(self.rows.finish());
         }
     }
 }
@@ -246,15 +227,12 @@ impl Look for ChunkRows {
         let numbers = self.number(event);
         self.events += 1;
         let (file, place) = (&*self.file, &*self.place);
-        let event = EventIn { event, file, place };
+        let event = EventIn { event, byte_offset: event.offset, file, place };
         if !self.request.filter.takes(&event) {
             return true;
         }
-        for builder in &mut self.builders {
-            self.text += builder.push(&event, &numbers);
-        }
-        self.rows += 1;
-        if self.rows >= ROWS || self.text >= TEXT {
+        self.rows.push(&event, &numbers);
+        if self.rows.len() >= ROWS || self.rows.text() >= TEXT {
             self.end_batch();
         }
         true
