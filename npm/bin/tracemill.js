@@ -3,7 +3,9 @@
 "use strict";
 
 const { spawn } = require("child_process");
+const { createRequire } = require("module");
 const { constants } = require("os");
+const { delimiter, dirname } = require("path");
 const { isatty } = require("tty");
 const { version, optionalDependencies } = require("../package.json");
 
@@ -30,6 +32,19 @@ function program(name) {
   }
 }
 
+/** The environment, in which the program finds tracemill-query on PATH if @tracemill/sql is installed. */
+function environment() {
+  try {
+    const sql = createRequire(require.resolve("@tracemill/sql/package.json"));
+    const names = candidates().map((name) => name.replace("/", "/sql-"));
+    const name = names.find((own) => own in sql("./package.json").optionalDependencies);
+    const folder = dirname(sql.resolve(`${name}/bin/tracemill-query`));
+    return { ...process.env, PATH: [folder, process.env.PATH].filter(Boolean).join(delimiter) };
+  } catch {
+    return process.env;
+  }
+}
+
 function fail(text) {
   console.error(`tracemill: ${text}`);
   process.exit(4);
@@ -48,7 +63,7 @@ function missing(names) {
 }
 
 function run(file) {
-  const child = spawn(file, process.argv.slice(2), { stdio: "inherit" });
+  const child = spawn(file, process.argv.slice(2), { stdio: "inherit", env: environment() });
   // process.stdin is not touched: Node would have reads of the program fail where there is nothing to read yet
   const isTerminal = [0, 1, 2].some((descriptor) => isatty(descriptor));
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {

@@ -17,8 +17,12 @@ after(() => rmSync(home, { recursive: true }));
 // a folder with a space, with nothing but what npm puts there
 const folder = join(home, "an app");
 mkdirSync(folder);
-execFileSync(join(root, "scripts/npm"), ["--debug", "-d", join(home, "packages"), `${platform}=${binary}`]);
-const packages = readdirSync(join(home, "packages")).map((name) => join(home, "packages", name));
+// in the place of tracemill-query, which takes long to build
+const query = join(home, "query");
+writeFileSync(query, '#!/bin/sh\nprintf "%s %s|" "$TRACEMILL_VERSION" "$@"\n', { mode: 0o755 });
+execFileSync(join(root, "scripts/npm"), ["--debug", "-d", join(home, "packages"), `${platform}=${binary}`, `sql-${platform}=${query}`]);
+const packed = readdirSync(join(home, "packages")).map((name) => join(home, "packages", name));
+const packages = packed.filter((file) => !file.includes("tracemill-sql-"));
 execFileSync("npm", ["install", "--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--silent", ...packages], { cwd: folder });
 
 const wrapper = join(folder, "node_modules/tracemill/bin/tracemill.js");
@@ -144,18 +148,32 @@ test("a package that is missing or broken is told, with what to do", () => {
   assert.match(run.stderr, new RegExp(`@tracemill/${platform} is not installed.*npm install --include=optional tracemill@`));
 });
 
+test("npx finds tracemill-query where it is installed", () => {
+  const words = ["tracemill", "query", "SELECT 1", "a b.json"];
+  const without = spawnSync("npx", ["--offline", ...words], { ...options, cwd: join(home, "empty") });
+  assert.equal(without.status, 2);
+  assert.match(without.stderr, /npm \(@tracemill\/sql\)/);
+  const full = join(home, "with sql");
+  mkdirSync(full);
+  execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", "--silent", ...packed], { cwd: full });
+  const { version } = JSON.parse(readFileSync(join(full, "node_modules/@tracemill/sql/package.json")));
+  const run = spawnSync(process.execPath, [join(full, "node_modules/tracemill/bin/tracemill.js"), ...words.slice(1)], { ...options, cwd: full });
+  assert.equal(run.stdout, `${version}|query|SELECT 1|a b.json|`, run.stderr);
+});
+
 test("packages have licences, no script, and no path of this machine", () => {
   assert.equal(packages.length, 2);
-  for (const file of packages) {
+  assert.equal(packed.length, 4);
+  for (const file of packed) {
     const unpacked = mkdtempSync(join(home, "unpacked-"));
     execFileSync("tar", ["xzf", file, "-C", unpacked, "--strip-components=1"]);
     const names = readdirSync(unpacked, { recursive: true }).filter((name) => existsSync(join(unpacked, name)));
     assert.ok(names.includes("LICENSE-MIT") && names.includes("LICENSE-APACHE"), names);
     const manifest = JSON.parse(readFileSync(join(unpacked, "package.json")));
     assert.equal(manifest.scripts, undefined);
-    assert.equal(names.includes("LICENSES-THIRD-PARTY.txt"), manifest.name !== "tracemill");
+    assert.equal(names.includes("LICENSES-THIRD-PARTY.txt"), manifest.name.endsWith(platform));
     // the program is a debug build here; scripts/npm looks into those that are packed for others
-    const texts = names.filter((name) => name !== "bin" && name !== "bin/tracemill");
+    const texts = names.filter((name) => !name.startsWith("bin") || name.endsWith(".js"));
     execFileSync(join(root, "scripts/release/paths"), texts.map((name) => join(unpacked, name)));
   }
   writeFileSync(join(home, "built-here"), `panicked at ${root}/crates/cli/src/main.rs`);

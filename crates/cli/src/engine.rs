@@ -5,8 +5,11 @@
 
 pub use crate::messages::plain;
 use clap::ValueEnum;
+use serde::Serialize;
+use std::env;
 use std::io::{self, Write};
 use std::path::Path;
+use std::process::Command;
 use tracemill_join::config::Config;
 use tracemill_join::input_set::InputPlace;
 use tracemill_join::read_plan::IndexOutcome;
@@ -14,6 +17,26 @@ use tracemill_join::report::warning::Warning;
 use tracemill_pipeline::EventList;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::{Error, Source};
+
+/// The name of the program with an engine.
+pub const PROGRAM: &str = "tracemill-query";
+/// The variable with which a program passes its version to the other.
+pub(crate) const VERSION: &str = "TRACEMILL_VERSION";
+
+/// Returns the command that runs [`PROGRAM`]: in the folder of `near`, in that of this program, or on
+/// PATH. Returns `None` if the program is in none of them.
+pub fn program(near: &Path) -> Option<Command> {
+    let name = format!("{PROGRAM}{}", env::consts::EXE_SUFFIX);
+    let this = env::current_exe().ok();
+    let folders = [near].into_iter().chain(this.as_deref());
+    let folders = folders.filter_map(Path::parent).filter(|folder| !folder.as_os_str().is_empty());
+    let path = env::var_os("PATH").unwrap_or_default();
+    let all = folders.map(Path::to_owned).chain(env::split_paths(&path));
+    let program = all.map(|folder| folder.join(&name)).find(|path| path.is_file())?;
+    let mut command = Command::new(program);
+    command.env(VERSION, env!("CARGO_PKG_VERSION"));
+    Some(command)
+}
 
 /// The format of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -64,10 +87,54 @@ impl TableFormat {
     }
 }
 
+/// A parameter of a query: `$name` in its SQL.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryParam {
+    /// Name, without `$`.
+    pub name: String,
+    /// Value.
+    pub value: ParamValue,
+}
+
+/// The value of a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParamValue {
+    /// BIGINT.
+    Integer(i64),
+    /// DOUBLE, finite.
+    Float(f64),
+    /// TEXT.
+    Text(String),
+}
+
+impl QueryParam {
+    /// Parses `KEY=VAL`. The value is an integer, a finite number, or text; text in single quotes is
+    /// the text between them.
+    ///
+    /// # Errors
+    /// Returns an error if there is no name.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (name, value) = text.split_once('=').unwrap_or_default();
+        if name.is_empty() {
+            return Err("expected KEY=VAL".to_owned());
+        }
+        let quoted = value.strip_prefix('\'').and_then(|value| value.strip_suffix('\''));
+        let value = match (quoted, value.parse(), value.parse::<f64>()) {
+            (Some(text), ..) => ParamValue::Text(text.to_owned()),
+            (None, Ok(number), _) => ParamValue::Integer(number),
+            (None, _, Ok(number)) if number.is_finite() => ParamValue::Float(number),
+            _ => ParamValue::Text(value.to_owned()),
+        };
+        Ok(QueryParam { name: name.to_owned(), value })
+    }
+}
+
 /// A query over traces.
 pub struct Query<'a> {
     /// One SELECT statement, after any number of CREATE VIEW statements.
     pub sql: &'a str,
+    /// Values of the parameters in the SQL.
+    pub params: &'a [QueryParam],
     /// The traces, readable any number of times.
     pub sources: &'a [Source],
     /// New pids and clock offsets of the inputs, by number. Empty if nothing changes.
@@ -109,7 +176,7 @@ pub enum QueryError {
 }
 
 /// A table that queries can read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct TableDescription {
     /// Name of the table.
     pub name: &'static str,
@@ -120,11 +187,12 @@ pub struct TableDescription {
 }
 
 /// A column of a table.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ColumnDescription {
     /// Name of the column.
     pub name: String,
     /// Its type in SQL.
+    #[serde(rename = "type")]
     pub data_type: &'static str,
     /// One phrase about the values.
     pub meaning: &'static str,

@@ -42,6 +42,7 @@ pub use tracemill_trace::run::limits::{Cancel, Progress};
 
 use args::{Cli, Verb};
 use clap::{CommandFactory, FromArgMatches};
+use commands::Answering;
 use engine::QueryEngine;
 use files::RunFiles;
 use messages::Messages;
@@ -76,7 +77,8 @@ pub fn main(words: impl IntoIterator<Item = OsString>, engine: Option<&dyn Query
         // temporary files without a name are removed even without the handler
         messages.warning(&format!("cannot watch for signals: {error}"));
     }
-    let exit = match run(&command, &messages, engine) {
+    let answering = engine.map_or(Answering::ByProgram(&words), Answering::Here);
+    let exit = match run(&command, &messages, answering) {
         Ok(exit) => exit,
         Err(failure) => {
             let exit = Exit::of(&failure);
@@ -120,10 +122,11 @@ fn is_input(word: &OsString) -> bool {
 fn run(
     command: &ParsedCommand,
     messages: &Messages,
-    engine: Option<&dyn QueryEngine>,
+    answering: Answering<'_>,
 ) -> Result<Exit, Failure> {
     command.files.check()?;
-    let ended = catch_unwind(AssertUnwindSafe(|| commands::run(&command.verb, messages, engine)));
+    let run = || commands::run(&command.verb, messages, answering);
+    let ended = catch_unwind(AssertUnwindSafe(run));
     tracemill_trace::os::check_temporary()?;
     ended.unwrap_or_else(|panic| resume_unwind(panic))
 }
@@ -152,7 +155,7 @@ fn silence_lost_temporary() {
 pub fn call(words: impl IntoIterator<Item = OsString>, caller: &Caller) -> Result<Answer, Refusal> {
     let command = command(words)?;
     tracemill_tokenizer::survive_lost_pages();
-    let exit = run(&command, &Messages::to(caller), None)?;
+    let exit = run(&command, &Messages::to(caller), Answering::ByProgram(&[]))?;
     Ok(caller.answer(exit.code()))
 }
 

@@ -2,16 +2,20 @@
 //!
 //! ```text
 //!   tracemill/_verbs.py ─ command-line words ─> verbs ─> tracemill::call ─> JSON, messages
-//!   tracemill/_events.py ─ words ─> events ─ open ─> Trace ─> rows ─> Arrow batches ─> polars, …
+//!   tracemill/_events.py ─ words ─> events ─ open ─> Trace ─> columns ─> stream ─> polars, …
+//!   tracemill/_sql.py ─ words ─> sql ─> program ─> Arrow IPC ─> stream ─> polars, …
 //! ```
 //!
 //! Before a wheel is built, `generate.py` writes `_verbs.py`, which has a typed function for each
 //! command.
 #![forbid(unsafe_code)]
 
+mod columns;
 mod errors;
 mod events;
-mod rows;
+mod program;
+mod sql;
+mod stream;
 mod verbs;
 mod watched;
 
@@ -20,6 +24,8 @@ mod watched;
 mod _native {
     #[pymodule_export]
     use super::events::{Events, open_events};
+    #[pymodule_export]
+    use super::sql::{Rows, open_query, query_text};
     #[pymodule_export]
     use super::verbs::{call, main};
 

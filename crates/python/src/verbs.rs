@@ -1,13 +1,11 @@
 //! Functions that run the program and its commands.
 
+use crate::stream::Message;
 use crate::watched::watched;
 use pyo3::prelude::*;
 use std::ffi::OsString;
 use tracemill::Answer;
 use tracemill::Caller;
-
-/// A message: whether it is a warning, and its text.
-pub(crate) type Message = (bool, String);
 
 /// Result of a command: its status, JSON and messages.
 type Answered = (u8, String, Vec<Message>);
@@ -30,10 +28,9 @@ pub(crate) fn call(
     ))
 }
 
-/// Runs the program with a command line that begins after its name, and returns the exit status.
-/// Prints like the program; a signal ends the process.
+/// Runs the program with a command line, and returns the exit status. Prints like the program; a
+/// signal ends the process.
 #[pyfunction]
 pub(crate) fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
-    let words = [OsString::from("tracemill")].into_iter().chain(words).collect::<Vec<_>>();
     py.detach(|| tracemill::main(words, None))
 }

@@ -1,16 +1,13 @@
 //! Runs work on a separate thread, while the calling thread handles signals and reports progress.
 
 use crate::errors::exception;
+use crate::stream::TICK;
 use pyo3::prelude::*;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
 use std::{panic, thread};
 use tracemill::Caller;
 use tracemill::Refusal;
 use tracemill::Stage;
-
-/// Interval at which signals are checked and progress is reported.
-const TICK: Duration = Duration::from_millis(50);
 
 /// The callback for progress. Its arguments are the stage, the bytes done, and the total bytes if
 /// known.
@@ -22,18 +19,33 @@ fn tell(py: Python<'_>, caller: &Caller, progress: &Tell) -> PyResult<()> {
     progress.call1(py, (verb, done, total)).map(drop)
 }
 
-/// Runs `work` on another thread without the interpreter lock. `caller` can cancel the work.
-///
-/// An exception of a signal handler (KeyboardInterrupt) or of `progress` cancels the work. If the
-/// work has finished already, its result is returned, and the exception is passed to
-/// `sys.unraisablehook`.
+/// Runs `work` on another thread without the interpreter lock, and reports its progress. `caller` can
+/// cancel the work, as in [`interruptible`].
 ///
 /// # Errors
-/// Returns the exception if it cancelled the work. Otherwise, returns the error of the work.
+/// Returns the errors of [`interruptible`].
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     caller: &Caller,
     progress: &Tell,
+    work: impl FnOnce() -> Result<T, Refusal> + Send,
+) -> PyResult<T> {
+    interruptible(py, |py| tell(py, caller, progress), || caller.cancel.cancel(), work)
+}
+
+/// Runs `work` on another thread without the interpreter lock. This thread calls `look` meanwhile, and
+/// once after the work.
+///
+/// An exception of a signal handler (KeyboardInterrupt) or of `look` calls `cancel`, which must end
+/// the work. If the work has finished already, its result is returned, and the exception is passed to
+/// `sys.unraisablehook`.
+///
+/// # Errors
+/// Returns the exception if it cancelled the work. Otherwise, returns the error of the work.
+pub(crate) fn interruptible<T: Send>(
+    py: Python<'_>,
+    look: impl Fn(Python<'_>) -> PyResult<()> + Sync,
+    cancel: impl Fn() + Sync,
     work: impl FnOnce() -> Result<T, Refusal> + Send,
 ) -> PyResult<T> {
     let (done, raised) = py.detach(|| {
@@ -47,13 +59,9 @@ pub(crate) fn watched<T: Send>(
             let mut raised = None;
             while is_over.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
                 if raised.is_none() {
-                    let look = |py: Python<'_>| {
-                        py.check_signals()?;
-                        tell(py, caller, progress)
-                    };
-                    raised = Python::attach(look).err();
+                    raised = Python::attach(|py| py.check_signals().and_then(|()| look(py))).err();
                     if raised.is_some() {
-                        caller.cancel.cancel();
+                        cancel();
                     }
                 }
             }
@@ -62,7 +70,7 @@ pub(crate) fn watched<T: Send>(
     });
     match (done, raised) {
         (Ok(done), raised) => {
-            let raised = raised.or_else(|| tell(py, caller, progress).err());
+            let raised = raised.or_else(|| look(py).err());
             raised.into_iter().for_each(|late| late.write_unraisable(py, None));
             Ok(done)
         }

@@ -1,11 +1,15 @@
 """What the tests of the installed package share."""
 
 import json
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
+HAS_SQL = (Path(sys.executable).parent / "tracemill-query").exists() or shutil.which("tracemill-query") is not None
+needs_sql = pytest.mark.skipif(not HAS_SQL, reason="tracemill-query is not installed: scripts/wheel --sql")
 
 
 @pytest.fixture

@@ -4,10 +4,12 @@ import re
 import shutil
 
 import pytest
-from conftest import ROOT
+from conftest import ROOT, needs_sql
+
+PAGES = ["docs/python.md", "crates/python/README.md", pytest.param("docs/sql.md", marks=needs_sql)]
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "crates/python/README.md"])
+@pytest.mark.parametrize("page", PAGES)
 def test_examples_run(page, node, other, empty, capsys):
     for name, trace in [("trace.json", node), ("trace-2.json", other), ("rank0.json", node), ("rank1.json", other)]:
         shutil.copy(trace, empty / name)

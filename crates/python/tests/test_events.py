@@ -33,6 +33,14 @@ def plain(value):
     return value if value is None or isinstance(value, str) else json.dumps(value, separators=(",", ":"))
 
 
+def number(value):
+    """An integer, or a string of one; else None."""
+    try:
+        return int(value) if isinstance(value, (int, str)) and not isinstance(value, bool) else None
+    except ValueError:
+        return None
+
+
 def rows_of(*paths):
     """What the usual columns have, by the json module: in the order of a merge."""
     rows = []
@@ -43,7 +51,7 @@ def rows_of(*paths):
             of = event.get
             dur = nanos(of("dur"))
             row = {
-                "ts_ns": nanos(of("ts")), "dur_ns": dur, "ph": plain(of("ph")), "pid": of("pid"), "tid": of("tid"),
+                "ts_ns": nanos(of("ts")), "dur_ns": dur, "ph": plain(of("ph")), "pid": number(of("pid")), "tid": number(of("tid")),
                 "cat": plain(of("cat")), "name": plain(of("name")), "id": plain(event.get("id", event.get("id2"))),
                 "args": of("args"),
             }  # fmt: skip
@@ -116,12 +124,12 @@ def test_rules_of_several_inputs_are_said_and_refuse_places(empty, caplog):
     assert [warning.filename for warning in warned] == [__file__]
     assert "process ids of b.json renumbered" in caplog.text
     assert table.to_pylist() == [{"pid": 1, "name": "a"}, {"pid": 10000001, "name": "b"}]
-    for column in ["input", "offset"]:
+    for column in ["file", "byte_offset"]:
         with pytest.raises(tracemill.UsageError, match=f'the column {column} .* pid="keep", ids="keep", align="none"'):
             tracemill.events(["a.json", "b.json"], columns=[column])
     with pytest.warns(tracemill.TracemillWarning, match="lost 1"):
-        kept = tracemill.events(["a.json", "b.json"], columns=["pid", "input"], **AS_WRITTEN)
-    assert pyarrow.table(kept).to_pylist() == [{"pid": 1, "input": "a.json"}, {"pid": 1, "input": "b.json"}]
+        kept = tracemill.events(["a.json", "b.json"], columns=["pid", "file"], **AS_WRITTEN)
+    assert pyarrow.table(kept).to_pylist() == [{"pid": 1, "file": "a.json"}, {"pid": 1, "file": "b.json"}]
 
 
 @pytest.mark.parametrize("name", ["node/trace.json", "node/trace-2.json"])
@@ -168,33 +176,34 @@ def test_windows_and_picks_are_what_json_says(node):
 
 
 def test_columns_are_those_asked_for(node):
-    table = pyarrow.table(tracemill.events(node, columns=["name", "event", "input", "offset"]))
-    assert table.column_names == ["name", "event", "input", "offset"]
+    table = pyarrow.table(tracemill.events(node, columns=["name", "event", "file", "byte_offset"]))
+    assert table.column_names == ["name", "event", "file", "byte_offset"]
     text = node.read_bytes()
     for row in table.slice(0, 200).to_pylist():
         assert json.loads(row["event"])["name"] == row["name"]
-        assert text[row["offset"] :].startswith(row["event"].encode()) and row["input"] == str(node)
+        assert text[row["byte_offset"] :].startswith(row["event"].encode()) and row["file"] == str(node)
     named = {row["tid"]: row["args"]["name"] for row in rows_of(node) if row["name"] == "thread_name"}
     threads = pyarrow.table(tracemill.events(node, columns=["ph", "tid", "thread_name", "process_name"]))
     for row in threads.to_pylist():
         assert row["ph"] == "M" or row["thread_name"] == named.get(row["tid"])
-    with pytest.raises(tracemill.UsageError, match="no column nane: there are ts_ns"):
+    with pytest.raises(tracemill.UsageError, match="no column nane: there are file, byte_offset"):
         tracemill.events(node, columns=["nane"])
     with pytest.raises(tracemill.UsageError, match="list of names"):
         tracemill.events(node, columns="name")
 
 
-def test_ids_are_numbers_where_all_are(empty):
-    numbers = write_trace("numbers.json", [{"ph": "X", "pid": 1, "tid": "7", "ts": 1}, {"ph": "M", "pid": None}])
-    assert pyarrow.table(tracemill.events(numbers, columns=["pid", "tid"])).to_pylist() == [
-        {"pid": None, "tid": None},
-        {"pid": 1, "tid": 7},
+def test_ids_are_numbers_and_text(empty):
+    events = [{"ph": "X", "pid": 1, "tid": "7", "ts": 1}, {"ph": "X", "pid": 1, "tid": "stream 7", "ts": 2}, {"ph": "M"}]
+    path = write_trace("ids.json", [*events, {"ph": "M", "pid": "Spans"}])
+    columns = ["pid", "tid", "pid_text", "tid_text"]
+    assert pyarrow.table(tracemill.events(path, columns=columns)).to_pylist() == [
+        {"pid": None, "tid": None, "pid_text": None, "tid_text": None},
+        {"pid": None, "tid": None, "pid_text": "Spans", "tid_text": None},
+        {"pid": 1, "tid": 7, "pid_text": "1", "tid_text": "7"},
+        {"pid": 1, "tid": None, "pid_text": "1", "tid_text": "stream 7"},
     ]
-    texts = write_trace("texts.json", [{"ph": "X", "pid": 1, "tid": "stream 7", "ts": 1}, {"ph": "M", "pid": "Spans"}])
-    assert pyarrow.table(tracemill.events(texts, columns=["pid", "tid"])).to_pylist() == [
-        {"pid": "Spans", "tid": None},
-        {"pid": "1", "tid": "stream 7"},
-    ]
+    assert pyarrow.table(tracemill.events(path, columns=["ts_ns"], tids=[7, "stream 7"])).num_rows == 2
+    assert pyarrow.table(tracemill.events(path, columns=["ts_ns"], pids="Spans")).num_rows == 1
 
 
 def test_times_are_exact(empty):

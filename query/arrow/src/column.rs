@@ -153,6 +153,19 @@ impl EventColumn {
         EventColumn::ALL.into_iter().find(|column| column.name() == name)
     }
 
+    /// Returns whether the values depend on all earlier events of the input: `event_id`,
+    /// `arg_set_id`, `number`, `utid`, `upid`.
+    pub const fn counts_events(self) -> bool {
+        matches!(
+            self,
+            EventColumn::EventId
+                | EventColumn::ArgSetId
+                | EventColumn::Number
+                | EventColumn::UniqueThread
+                | EventColumn::UniqueProcess
+        )
+    }
+
     /// Returns the Arrow field of the column. Text is [`DataType::Utf8View`], in which repeated text is
     /// stored once per batch.
     pub fn field(self) -> Field {

@@ -4,7 +4,8 @@
 //! the member, as in Perfetto.
 
 use crate::input::{CurrentInput, IDS_PER_INPUT, ThreadNumbers};
-use crate::scan::{ROWS, ScanEnd, TakeBatch, batch, read};
+use crate::rows::batch;
+use crate::scan::{ROWS, ScanEnd, TakeBatch, read};
 use crate::table::{RowScan, TableColumn, TraceInputs, columns};
 use crate::text::RepeatedText;
 use crate::tracks::TrackKind;

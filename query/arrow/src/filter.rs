@@ -1,6 +1,7 @@
 //! Conditions that the scan checks before it decodes an event.
 
 use crate::text::is_null;
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use tracemill_join::input_set::InputPlace;
 use tracemill_tokenizer::{Event, Field, parse, unescaped_text};
@@ -30,6 +31,10 @@ pub enum TextColumn {
     Category,
     /// `name`.
     Name,
+    /// `pid_text`.
+    PidText,
+    /// `tid_text`.
+    TidText,
     /// `file`.
     File,
 }
@@ -40,9 +45,9 @@ pub enum Condition {
     /// The number is in a range.
     Between(NumberColumn, RangeInclusive<i64>),
     /// The number is in a list.
-    AnyNumber(NumberColumn, Vec<i64>),
+    AnyNumber(NumberColumn, BTreeSet<i64>),
     /// The text is in a list.
-    AnyText(TextColumn, Vec<String>),
+    AnyText(TextColumn, BTreeSet<String>),
     /// The text begins with a prefix.
     Prefix(TextColumn, String),
     /// The phase is one of some letters, and the event has a time.
@@ -53,13 +58,17 @@ pub enum Condition {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EventFilter(pub Vec<Condition>);
 
-/// An event that is checked, and the input that it is in.
+/// An event, and the input that it is in.
 #[derive(Clone, Copy)]
-pub(crate) struct EventIn<'e> {
-    pub(crate) event: &'e Event<'e>,
+pub struct EventIn<'e> {
+    /// The event.
+    pub event: &'e Event<'e>,
+    /// Offset of the event in its input.
+    pub byte_offset: u64,
     /// Name of the input.
-    pub(crate) file: &'e str,
-    pub(crate) place: &'e InputPlace,
+    pub file: &'e str,
+    /// New pids and clock offset of the input.
+    pub place: &'e InputPlace,
 }
 
 impl EventIn<'_> {
@@ -67,27 +76,33 @@ impl EventIn<'_> {
     pub(crate) fn number(&self, column: NumberColumn) -> Option<i64> {
         match column {
             NumberColumn::Pid => integer(self.pid()),
-            NumberColumn::Tid => integer(self.event.field(Field::Tid).unwrap_or_default()),
+            NumberColumn::Tid => integer(self.field(Field::Tid)),
             NumberColumn::Time => self.event.ts().map(|time| self.place.moved_nanos(time).floor),
             NumberColumn::Duration => self.event.dur().map(|time| time.floor),
-            NumberColumn::ByteOffset => i64::try_from(self.event.offset).ok(),
+            NumberColumn::ByteOffset => i64::try_from(self.byte_offset).ok(),
         }
     }
 
     /// Returns the pid after renaming, as in the merged trace.
     pub(crate) fn pid(&self) -> &[u8] {
-        self.place.pid(self.event.field(Field::Pid).unwrap_or_default())
+        self.place.pid(self.field(Field::Pid))
+    }
+
+    /// Returns the value of a field as written. It is empty if the event does not have the field.
+    fn field(&self, field: Field) -> &[u8] {
+        self.event.field(field).unwrap_or_default()
     }
 
     /// Returns whether the text of a column passes `test`; false for null.
     fn test_text(&self, column: TextColumn, test: impl Fn(&str) -> bool) -> bool {
-        let field = match column {
+        let value = match column {
             TextColumn::File => return test(self.file),
-            TextColumn::Phase => Field::Ph,
-            TextColumn::Category => Field::Cat,
-            TextColumn::Name => Field::Name,
+            TextColumn::PidText => self.pid(),
+            TextColumn::TidText => self.field(Field::Tid),
+            TextColumn::Phase => self.field(Field::Ph),
+            TextColumn::Category => self.field(Field::Cat),
+            TextColumn::Name => self.field(Field::Name),
         };
-        let value = self.event.field(field).unwrap_or_default();
         if is_null(value) {
             return false;
         }
@@ -117,7 +132,7 @@ impl Condition {
                 event.number(*column).is_some_and(|number| numbers.contains(&number))
             }
             Condition::AnyText(column, texts) => {
-                event.test_text(*column, |text| texts.iter().any(|wanted| wanted == text))
+                event.test_text(*column, |text| texts.contains(text))
             }
             Condition::Prefix(column, prefix) => {
                 event.test_text(*column, |text| text.starts_with(&**prefix))
@@ -140,7 +155,8 @@ impl EventFilter {
         ranges.reduce(|a, b| *a.start().max(b.start())..=*a.end().min(b.end()))
     }
 
-    pub(crate) fn takes(&self, event: &EventIn<'_>) -> bool {
+    /// Returns whether an event satisfies all conditions.
+    pub fn takes(&self, event: &EventIn<'_>) -> bool {
         self.0.iter().all(|condition| condition.holds(event))
     }
 }

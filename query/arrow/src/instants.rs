@@ -3,7 +3,8 @@
 use crate::column::EventColumn;
 use crate::filter::{Condition, EventFilter};
 use crate::input::IDS_PER_INPUT;
-use crate::scan::{EventScan, ScanEnd, TakeBatch, batch};
+use crate::rows::batch;
+use crate::scan::{EventScan, ScanEnd, TakeBatch};
 use crate::table::{RowScan, TableColumn, TraceInputs, columns};
 use crate::tracks::TrackKind;
 use arrow_array::cast::AsArray;

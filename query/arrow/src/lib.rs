@@ -12,7 +12,10 @@
 //!
 //! The schema never depends on the data: `pid` is an integer or null, and `pid_text` has the pid as
 //! written. Times are nanoseconds, rounded down. Text is copied, because another process may write to
-//! a mapped file.
+//! a mapped file. [`plain_batches`] makes text for files and other programs, without views.
+//!
+//! [`EventScan`] reads events in file order. Programs that read them in another order pass them to
+//! [`EventRows`].
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -70,6 +73,8 @@ mod counters;
 mod filter;
 mod input;
 mod instants;
+mod plain;
+mod rows;
 mod scan;
 mod slice;
 mod table;
@@ -82,9 +87,11 @@ pub use counters::{
     COUNTER_COLUMNS, COUNTER_TRACK_COLUMNS, CounterColumn, CounterScan, CounterTrackColumn,
     CounterTrackScan, CounterTrackValue, CounterValue,
 };
-pub use filter::{Condition, EventFilter, NumberColumn, TextColumn};
+pub use filter::{Condition, EventFilter, EventIn, NumberColumn, TextColumn};
 pub use input::IDS_PER_INPUT;
 pub use instants::{INSTANT_COLUMNS, InstantColumn, InstantScan, InstantValue};
+pub use plain::{plain_batches, plain_schema};
+pub use rows::EventRows;
 pub use scan::{EventScan, ScanEnd, TakeBatch};
 pub use slice::{SLICE_COLUMNS, SliceColumn, SliceScan, SliceValue};
 pub use table::{ColumnType, RowScan, TableColumn, TraceInputs};

@@ -1,10 +1,11 @@
 //! One scan of all inputs, whose events become batches.
 
-use crate::builder::{ChunkColumn, ChunkNumber, ChunkNumbers, ColumnBuilder};
+use crate::builder::{ChunkNumber, ChunkNumbers};
 use crate::column::EventColumn;
 use crate::filter::{EventFilter, EventIn};
 use crate::input::{CurrentInput, EventThread, ThreadNumbers};
-use arrow_array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use crate::rows::{ChunkBatch, RowBuilder};
+use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -88,15 +89,7 @@ impl EventScan {
     /// Returns whether a column depends on all earlier events of its input. Then a part of an input
     /// cannot be read alone.
     pub fn counts_events(&self) -> bool {
-        self.columns.iter().any(|column| {
-            matches!(
-                column,
-                EventColumn::EventId
-                    | EventColumn::Number
-                    | EventColumn::UniqueThread
-                    | EventColumn::UniqueProcess
-            )
-        })
+        self.columns.iter().any(|column| column.counts_events())
     }
 
     /// Reads the byte ranges of a plan, and passes batches to `take` in file order until it breaks.
@@ -120,7 +113,7 @@ impl EventScan {
         let mut rows = self.rows(take);
         let read = plan.read(Nothing, &mut rows, config)?.map(|scanned| scanned.inputs);
         if rows.is_stopped {
-            return Ok(Some(ScanEnd::default()));
+            return Ok(Some(ScanEnd::stopped()));
         }
         let inputs = read.ok_or_else(|| plan.index.changed())?;
         inputs.check_unchanged()?;
@@ -129,11 +122,11 @@ impl EventScan {
         Ok(Some(ScanEnd { inputs: inputs.reports, warnings, is_complete: true }))
     }
 
-    fn rows<F>(&self, take: F) -> EventRows<F> {
-        EventRows {
+    fn rows<F>(&self, take: F) -> BatchReader<F> {
+        BatchReader {
             request: Arc::new(self.clone()),
             schema: self.schema(),
-            input: InputRows::default(),
+            input: CurrentInput::default(),
             is_stopped: false,
             take,
         }
@@ -152,7 +145,7 @@ impl EventScan {
         config: &Config,
         take: impl FnMut(RecordBatch) -> ControlFlow<()>,
     ) -> Result<ScanEnd, Error> {
-        let mut rows = EventRows {
+        let mut rows = BatchReader {
             request: Arc::new(self.clone()),
             schema: self.schema(),
             input: CurrentInput::default(),
@@ -183,15 +176,8 @@ pub(crate) fn read<O: Observer>(
     Ok(ScanEnd { inputs: inputs.reports, warnings, is_complete: true })
 }
 
-/// Returns a batch of columns that are those of the schema.
-pub(crate) fn batch(schema: &SchemaRef, columns: Vec<ArrayRef>, rows: usize) -> RecordBatch {
-    let options = RecordBatchOptions::new().with_row_count(Some(rows));
-    RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)
-        .unwrap_or_else(|error| unreachable!("columns are those of the schema: {error}"))
-}
-
 /// The observer that builds batches.
-struct EventRows<F> {
+struct BatchReader<F> {
     request: Arc<EventScan>,
     schema: SchemaRef,
     input: CurrentInput,
@@ -199,7 +185,7 @@ struct EventRows<F> {
     take: F,
 }
 
-impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Observer for EventRows<F> {
+impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Observer for BatchReader<F> {
     type Chunk = ChunkRows;
 
     fn begin(&mut self, input: &InputStart<'_>) {
@@ -222,10 +208,8 @@ impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Observer for EventRows<F> {
             ChunkNumber::Thread => base + numbers.threads[at as usize] as i64,
             ChunkNumber::Process => base + numbers.processes[at as usize] as i64,
         };
-        for ChunkBatch { columns, rows } in found.batches {
-            let columns = columns.into_iter().map(|column| column.into_array(number)).collect();
-            let batch = batch(&self.schema, columns, rows);
-            if (self.take)(batch).is_break() {
+        for batch in found.batches {
+            if (self.take)(batch.into_batch(&self.schema, number)).is_break() {
                 self.is_stopped = true;
                 return Err(ErrorKind::Cancelled.into());
             }
@@ -235,22 +219,14 @@ impl<F: FnMut(RecordBatch) -> ControlFlow<()>> Observer for EventRows<F> {
     }
 }
 
-/// A batch of a chunk.
-struct ChunkBatch {
-    columns: Vec<ChunkColumn>,
-    rows: usize,
-}
-
 /// The rows of a chunk.
 struct ChunkRows {
     request: Arc<EventScan>,
     file: Arc<str>,
     place: Arc<InputPlace>,
-    builders: Vec<ColumnBuilder>,
+    rows: RowBuilder,
     /// Number of events so far, with those that the filter leaves out.
     events: u32,
-    rows: usize,
-    text: usize,
     numbers: ThreadNumbers,
     /// Whether threads are numbered.
     numbers_threads: bool,
@@ -259,17 +235,14 @@ struct ChunkRows {
 
 impl ChunkRows {
     fn new(request: &Arc<EventScan>, file: &Arc<str>, place: &Arc<InputPlace>) -> Self {
-        let builder = |&column: &EventColumn| ColumnBuilder::new(column);
         let is_numbered = |column: &EventColumn| {
             matches!(column, EventColumn::UniqueThread | EventColumn::UniqueProcess)
         };
         ChunkRows {
             file: Arc::clone(file),
             place: Arc::clone(place),
-            builders: request.columns.iter().map(builder).collect(),
+            rows: RowBuilder::new(&request.columns),
             events: 0,
-            rows: 0,
-            text: 0,
             numbers: ThreadNumbers::default(),
             numbers_threads: request.columns.iter().any(is_numbered),
             batches: Vec::new(),
@@ -288,10 +261,8 @@ impl ChunkRows {
     }
 
     fn end_batch(&mut self) {
-        if self.rows > 0 {
-            let columns = self.builders.iter_mut().map(ColumnBuilder::finish).collect();
-            self.batches.push(ChunkBatch { columns, rows: self.rows });
-            (self.rows, self.text) = (0, 0);
+        if self.rows.len() > 0 {
+            self.batches.push(self.rows.finish());
         }
     }
 }
@@ -302,15 +273,12 @@ impl Look for ChunkRows {
         let numbers = self.number(event);
         self.events += 1;
         let (file, place) = (&*self.file, &*self.place);
-        let event = EventIn { event, file, place };
+        let event = EventIn { event, byte_offset: event.offset, file, place };
         if !self.request.filter.takes(&event) {
             return true;
         }
-        for builder in &mut self.builders {
-            self.text += builder.push(&event, &numbers);
-        }
-        self.rows += 1;
-        if self.rows >= ROWS || self.text >= TEXT {
+        self.rows.push(&event, &numbers);
+        if self.rows.len() >= ROWS || self.rows.text() >= TEXT {
             self.end_batch();
         }
         true

@@ -5,7 +5,8 @@
 
 use crate::filter::integer;
 use crate::input::{CurrentInput, ThreadNumbers};
-use crate::scan::{ROWS, ScanEnd, TakeBatch, batch, read};
+use crate::rows::batch;
+use crate::scan::{ROWS, ScanEnd, TakeBatch, read};
 use crate::table::{RowScan, TableColumn, TraceInputs, columns};
 use crate::text::RepeatedText;
 use arrow_array::{ArrayRef, Int64Array};

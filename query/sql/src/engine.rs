@@ -132,12 +132,12 @@ impl Run<'_> {
         choice: PlanChoice,
     ) -> Result<(SessionContext, LogicalPlan), DataFusionError> {
         let context = session(self.traces, choice).await?;
-        let planned = plan(self.query.sql, &context).await?;
+        let planned = plan(self.query.sql, self.query.params, &context).await?;
         if choice.partitions == 1 || !is_in_file_order(&planned) {
             return Ok((context, planned));
         }
         let context = session(self.traces, PlanChoice { partitions: 1, ..choice }).await?;
-        let planned = plan(self.query.sql, &context).await?;
+        let planned = plan(self.query.sql, self.query.params, &context).await?;
         Ok((context, planned))
     }
 }

@@ -9,6 +9,7 @@
 //! * [`session`] has the settings: the PostgreSQL dialect, NULL as the smallest value, the memory limit
 //!   and the folder of temporary files.
 //! * [`statements`] accepts one SELECT after CREATE VIEW statements, and refuses everything that writes.
+//! * [`params`] inserts the values of `--param` in its SQL.
 //! * [`rules`] make answers independent of threads: exact averages of integers, a total order of sorted
 //!   rows.
 //! * [`tables`] has the tables. Each is a [`tables::table::TraceTable`], which says its columns and returns a scan
@@ -26,6 +27,7 @@ mod errors;
 pub mod formats;
 mod functions;
 pub mod leaf;
+pub mod params;
 pub mod rules;
 pub mod session;
 pub mod statements;

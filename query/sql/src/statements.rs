@@ -1,5 +1,6 @@
 //! The statements of a query: CREATE VIEW statements, then one SELECT.
 
+use crate::params::Params;
 use crate::rules::with_ties;
 use datafusion::error::{DataFusionError, Result};
 use datafusion::execution::context::SQLOptions;
@@ -8,13 +9,22 @@ use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::{DFParser, Statement};
 use datafusion::sql::sqlparser::ast::Statement as SqlStatement;
 use datafusion::sql::sqlparser::dialect::PostgreSqlDialect;
+use tracemill::engine::QueryParam;
 
 /// Parses SQL, creates its views, and returns the plan of its SELECT.
 ///
 /// # Errors
-/// Returns an error if the SQL is wrong, or has a statement that could write.
-pub async fn plan(sql: &str, context: &SessionContext) -> Result<LogicalPlan> {
+/// Returns an error if the SQL is wrong, has other parameters than `params`, or has a statement that
+/// could write.
+pub async fn plan(
+    sql: &str,
+    params: &[QueryParam],
+    context: &SessionContext,
+) -> Result<LogicalPlan> {
     let mut statements = DFParser::parse_sql_with_dialect(sql, &PostgreSqlDialect {})?;
+    let mut params = Params::new(params);
+    statements.iter_mut().for_each(|statement| params.insert_into(statement));
+    params.check()?;
     let Some(last) = statements.pop_back() else {
         return Err(refused("there is no statement"));
     };

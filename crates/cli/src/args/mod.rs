@@ -64,7 +64,7 @@ pub(crate) use packaging::{CompletionsArgs, ManArgs};
 pub(crate) use parts::{ChosenThreads, PartArgs, TimesFlag, TraceTimes, flag_words};
 pub(crate) use picks::{AskedRows, PickArgs, RequestedTable};
 pub(crate) use profile::{ExtractArgs, ListArgs, ProfileVerb};
-pub(crate) use query::QueryArgs;
+pub(crate) use query::{QueryArgs, refuse_unknown};
 pub(crate) use record::RecordArgs;
 pub(crate) use redact::RedactArgs;
 pub(crate) use report::ReportArgs;

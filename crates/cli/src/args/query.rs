@@ -2,7 +2,7 @@
 
 use super::index::IndexFlag;
 use super::{CommonArgs, InputArgs, OutputArgs};
-use crate::engine::TableFormat;
+use crate::engine::{QueryParam, TableDescription, TableFormat};
 use crate::outcome::exit::Failure;
 use clap::Args;
 use std::io::Read;
@@ -66,6 +66,9 @@ pub(crate) struct QueryArgs {
     /// The query, taken from the first input.
     #[arg(skip)]
     sql: Option<String>,
+    /// Value of $KEY: a number or text ('VAL' is text)
+    #[arg(long = "param", value_name = "KEY=VAL", value_parser = QueryParam::parse, help_heading = "Query")]
+    pub(crate) params: Vec<QueryParam>,
     /// List the tables, or the columns of one table
     #[arg(long, value_name = "NAME", num_args = 0..=1, require_equals = true, default_missing_value = "",
           conflicts_with_all = ["sql_file", "explain"], help_heading = "Query")]
@@ -113,6 +116,36 @@ impl QueryArgs {
         Ok(text)
     }
 
+    /// Returns the list of tables, or of the columns of the table with a name, as text or JSON.
+    pub(crate) fn describe(
+        &self,
+        tables: &[TableDescription],
+        name: &str,
+    ) -> Result<String, Failure> {
+        if !name.is_empty() {
+            refuse_unknown(tables, name)?;
+        }
+        let is_named = |table: &&TableDescription| name.is_empty() || table.name == name;
+        let found: Vec<&TableDescription> = tables.iter().filter(is_named).collect();
+        match self.format {
+            Some(TableFormat::Json) => return Ok(serde_json::json!(found).to_string() + "\n"),
+            None | Some(TableFormat::Table) => {}
+            Some(_) => return Err(Failure::usage("--tables has the formats table and json")),
+        }
+        let mut text = String::new();
+        let mut row = |name: &str, meaning: &str| text.push_str(&format!("{name:<28}{meaning}\n"));
+        for table in found {
+            if name.is_empty() {
+                row(table.name, table.rows);
+                continue;
+            }
+            for column in &table.columns {
+                row(&format!("{:<18}{}", column.name, column.data_type), column.meaning);
+            }
+        }
+        Ok(text)
+    }
+
     /// Returns whether the query comes from standard input.
     pub(crate) fn is_sql_from_stdin(&self) -> bool {
         self.sql_file.as_deref() == Some(Path::new("-"))
@@ -124,4 +157,14 @@ impl QueryArgs {
         let usual = if is_terminal { TableFormat::Table } else { TableFormat::Csv };
         self.format.or_else(by_name).unwrap_or(usual)
     }
+}
+
+/// Returns an error if there is no table with a name.
+pub(crate) fn refuse_unknown(tables: &[TableDescription], name: &str) -> Result<(), Failure> {
+    if tables.iter().any(|table| table.name == name) {
+        return Ok(());
+    }
+    let names: Vec<&str> = tables.iter().map(|table| table.name).collect();
+    let names = names.join(", ");
+    Err(Failure::usage(format!("there is no table {name}; there are {names}")))
 }

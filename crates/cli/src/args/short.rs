@@ -19,7 +19,13 @@ const USUAL: [(&str, &[&str]); 22] = [
     ("tree", &["bottom_up", "log", "heaviest", "main", "from", "duration", "depth", "per"]),
     ("flame", &["output", "main", "from", "duration", "order", "peek", "diff", "per", "force"]),
     ("diff", &["base", "new", "fail_on", "any", "rows", "main", "source_maps", "json", "markdown"]),
-    ("query", &["sql_file", "tables", "explain", "format", "output", "force", "memory", "as_is"]),
+    (
+        "query",
+        &[
+            "sql_file", "params", "tables", "explain", "format", "output", "force", "memory",
+            "as_is",
+        ],
+    ),
     ("calls", &["output", "force", "main", "pid", "tid", "from", "duration", "rows", "memory"]),
     ("list", &["pid", "tid", "id", "index", "json", "output", "quiet"]),
     ("extract", &["dir", "template", "output", "force", "pid", "tid", "id", "quiet"]),

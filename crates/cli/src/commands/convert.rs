@@ -1,11 +1,11 @@
 //! `tracemill convert`.
 
 use super::analysis;
+use super::query::Answering;
 use super::running::Flags;
 use super::tables;
 use super::writing::{TraceFlags, Writing};
 use crate::args::ConvertArgs;
-use crate::engine::QueryEngine;
 use crate::messages::Messages;
 use crate::outcome::exit::{Exit, Failure};
 use crate::report;
@@ -14,11 +14,11 @@ use tracemill_pipeline::convert;
 pub(super) fn run(
     args: &ConvertArgs,
     messages: &Messages,
-    engine: Option<&dyn QueryEngine>,
+    answering: Answering<'_>,
 ) -> Result<Exit, Failure> {
     if let Some(format) = args.table() {
         args.refuse_with_export()?;
-        return tables::run(args, format, messages, engine);
+        return tables::run(args, format, messages, answering);
     }
     args.refuse_tables()?;
     if let Some(export) = args.export() {

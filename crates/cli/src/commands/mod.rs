@@ -31,19 +31,19 @@ mod viewer;
 mod writing;
 
 use crate::args::Verb;
-use crate::engine::QueryEngine;
 use crate::messages::Messages;
 use crate::outcome::exit::{Exit, Failure};
+pub(crate) use query::Answering;
 pub(crate) use reading::read;
 
-/// Runs a command. `engine` answers queries.
+/// Runs a command.
 ///
 /// # Errors
 /// Returns the failure that ended the command.
 pub(crate) fn run(
     verb: &Verb,
     messages: &Messages,
-    engine: Option<&dyn QueryEngine>,
+    answering: Answering<'_>,
 ) -> Result<Exit, Failure> {
     match verb {
         Verb::Merge(args) => merge::run(args, messages),
@@ -62,10 +62,10 @@ pub(crate) fn run(
         Verb::Report(args) => analysis::report(args, messages),
         Verb::Flame(args) => analysis::flame(args, messages),
         Verb::Calls(args) => analysis::calls(args, messages),
-        Verb::Query(args) => query::run(args, messages, engine),
+        Verb::Query(args) => query::run(args, messages, answering),
         Verb::Profile(verb) => profile::run(verb, messages),
         Verb::Check(args) => check::run(args, messages),
-        Verb::Convert(args) => convert::run(args, messages, engine),
+        Verb::Convert(args) => convert::run(args, messages, answering),
         Verb::Filter(args) => filter::run(args, messages),
         Verb::Redact(args) => redact::run(args, messages),
         Verb::Record(args) => record::run(args, messages),

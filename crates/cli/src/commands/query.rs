@@ -4,7 +4,9 @@ use super::query_trace::{self, NamedEvents};
 use super::reporting::Reporting;
 use super::running::{Flags, Running, of_index};
 use crate::args::{OutputArgs, QueryArgs};
-use crate::engine::{Query, QueryEnd, QueryEngine, QueryError, TableDescription, TableFormat};
+use crate::engine::{
+    PROGRAM, Query, QueryEnd, QueryEngine, QueryError, QueryParam, TableFormat, VERSION, program,
+};
 use crate::files::whole_file::OutputPlace;
 use crate::messages::{Messages, signal};
 use crate::outcome::exit::{Exit, Failure};
@@ -12,8 +14,7 @@ use crate::report;
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use tempfile::TempDir;
 use tracemill_join::config::IndexUse;
 use tracemill_join::input_set::{InputPlace, InputSet};
@@ -21,23 +22,30 @@ use tracemill_trace::output::draft::Draft;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::{Error, Source};
 
-/// The program with an engine.
-const PROGRAM: &str = "tracemill-query";
-/// The variable with which a program says its version to the other.
-const VERSION: &str = "TRACEMILL_VERSION";
+/// Where queries are answered.
+#[derive(Clone, Copy)]
+pub(crate) enum Answering<'e> {
+    /// In this process.
+    Here(&'e dyn QueryEngine),
+    /// By [`PROGRAM`], which has the same flags. The words are the command line of this program.
+    ByProgram(&'e [OsString]),
+}
 
-/// Answers a query. Without an engine, runs [`PROGRAM`] with the words of this process.
+/// Answers a query.
 pub(super) fn run(
     args: &QueryArgs,
     messages: &Messages,
-    engine: Option<&dyn QueryEngine>,
+    answering: Answering<'_>,
 ) -> Result<Exit, Failure> {
-    let Some(engine) = engine else { return run_program(messages) };
+    let engine = match answering {
+        Answering::Here(engine) => engine,
+        Answering::ByProgram(words) => return run_program(words, messages),
+    };
     check_version()?;
     if let Some(name) = &args.tables {
         let place = OutputPlace::of(args.output.output.as_deref().unwrap_or(Path::new("-")));
         place.check("the output", &[], args.output.force)?;
-        place.write(describe(&engine.tables(), name)?.as_bytes())?;
+        place.write(args.describe(&engine.tables(), name)?.as_bytes())?;
         return Ok(Exit::Complete);
     }
     let sql = args.sql()?;
@@ -47,22 +55,30 @@ pub(super) fn run(
     }
     let format = args.format(output.file().is_none() && io::stdout().is_terminal());
     let flags = Flags { verb: "query", input, common };
+    let (params, explain) = (&args.params[..], args.explain);
     let (is_as_is, index) = (args.as_is, args.index.index.clone());
-    let question = Question { sql: &sql, format, is_as_is, explain: args.explain, index };
+    let question = Question { params, is_as_is, explain, index, ..Question::of(&sql, format) };
     question.answer(flags, output, messages, engine)
 }
 
 /// A question for the engine.
 pub(super) struct Question<'q> {
-    pub(super) sql: &'q str,
-    pub(super) format: TableFormat,
+    sql: &'q str,
+    params: &'q [QueryParam],
+    format: TableFormat,
     /// Whether pids and times of several inputs stay as they are.
-    pub(super) is_as_is: bool,
-    pub(super) explain: bool,
-    pub(super) index: IndexUse,
+    is_as_is: bool,
+    explain: bool,
+    index: IndexUse,
 }
 
-impl Question<'_> {
+impl<'q> Question<'q> {
+    /// Creates a question without parameters, over inputs that are merged.
+    pub(super) fn of(sql: &'q str, format: TableFormat) -> Self {
+        let index = IndexUse::Auto;
+        Question { sql, params: &[], format, is_as_is: false, explain: false, index }
+    }
+
     /// Answers the question.
     pub(super) fn answer(
         &self,
@@ -131,6 +147,7 @@ impl Question<'_> {
     fn query<'r>(&'r self, prepared: &'r Prepared, running: &'r Running<'_>) -> Query<'r> {
         Query {
             sql: self.sql,
+            params: self.params,
             sources: &running.sources,
             places: &prepared.places,
             config: &running.config,
@@ -233,32 +250,6 @@ fn keep_pipes(sources: &mut [Source], folder: &Path) -> Result<Vec<Draft>, Failu
     Ok(kept)
 }
 
-/// Returns the list of tables, or of the columns of the table with a name.
-fn describe(tables: &[TableDescription], name: &str) -> Result<String, Failure> {
-    let mut text = String::new();
-    let mut row = |name: &str, meaning: &str| text.push_str(&format!("{name:<28}{meaning}\n"));
-    if name.is_empty() {
-        tables.iter().for_each(|table| row(table.name, table.rows));
-        return Ok(text);
-    }
-    refuse_unknown(tables, name)?;
-    for column in tables.iter().filter(|table| table.name == name).flat_map(|table| &table.columns)
-    {
-        row(&format!("{:<18}{}", column.name, column.data_type), column.meaning);
-    }
-    Ok(text)
-}
-
-/// Returns an error if there is no table with a name.
-pub(super) fn refuse_unknown(tables: &[TableDescription], name: &str) -> Result<(), Failure> {
-    if tables.iter().any(|table| table.name == name) {
-        return Ok(());
-    }
-    let names: Vec<&str> = tables.iter().map(|table| table.name).collect();
-    let names = names.join(", ");
-    Err(Failure::usage(format!("there is no table {name}; there are {names}")))
-}
-
 /// Returns an error if the program that started this one has another version.
 fn check_version() -> Result<(), Failure> {
     let version = env!("CARGO_PKG_VERSION");
@@ -270,24 +261,24 @@ fn check_version() -> Result<(), Failure> {
     }
 }
 
-/// Runs the program with an engine, which has the same flags.
-pub(super) fn run_program(messages: &Messages) -> Result<Exit, Failure> {
+/// Runs the program with an engine with the words of this program.
+pub(super) fn run_program(words: &[OsString], messages: &Messages) -> Result<Exit, Failure> {
     if messages.caller().is_some() {
         return Err(Failure::usage(format!(
             "this needs the program {PROGRAM}: run it as a program"
         )));
     }
-    let words: Vec<OsString> = env::args_os().skip(1).collect();
+    let (name, words) = words.split_first().unzip();
     let missing = || {
         Failure::usage(format!(
-            "this needs the program {PROGRAM}, which is neither in the folder of tracemill nor on PATH: \
-             cargo install tracemill-sql"
+            "this needs the program {PROGRAM}, which is neither in the folder of tracemill nor on PATH: install it \
+             with cargo (tracemill-sql), pip (\"tracemill[sql]\") or npm (@tracemill/sql)"
         ))
     };
-    let program = program().ok_or_else(missing)?;
-    let mut command = Command::new(&program);
-    command.args(words).env(VERSION, env!("CARGO_PKG_VERSION"));
-    let failed = |source| Failure::Start { program: program.display().to_string(), source };
+    let mut command = program(name.map_or(Path::new(""), Path::new)).ok_or_else(missing)?;
+    command.args(words.unwrap_or_default());
+    let program = command.get_program().display().to_string();
+    let failed = |source| Failure::Start { program, source };
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt;
@@ -298,13 +289,4 @@ pub(super) fn run_program(messages: &Messages) -> Result<Exit, Failure> {
         let status = command.status().map_err(failed)?;
         Ok(Exit::Program(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(4)))
     }
-}
-
-/// Finds the program in the folder of this program, then on PATH.
-fn program() -> Option<PathBuf> {
-    let name = format!("{PROGRAM}{}", env::consts::EXE_SUFFIX);
-    let sibling = env::current_exe().ok().and_then(|exe| Some(exe.parent()?.join(&name)));
-    let path = env::var_os("PATH").unwrap_or_default();
-    let on_path = env::split_paths(&path).map(|folder| folder.join(&name));
-    sibling.into_iter().chain(on_path).find(|path| path.is_file())
 }

@@ -1,9 +1,9 @@
 //! `tracemill convert` to tables: one table as a file, or the tables of each input as files in a
 //! folder.
 
-use super::query::{Question, answered, refuse_unknown, run_program, scratch};
+use super::query::{Answering, Question, answered, run_program, scratch};
 use super::running::{Flags, Running};
-use crate::args::ConvertArgs;
+use crate::args::{ConvertArgs, refuse_unknown};
 use crate::engine::{Query, QueryEnd, QueryEngine, TableFormat};
 use crate::files::whole_file::OutputPlace;
 use crate::messages::Messages;
@@ -13,7 +13,6 @@ use crate::report;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use tracemill_join::config::IndexUse;
 use tracemill_trace::input::{Input, expand};
 use tracemill_trace::output::check_not_input;
 use tracemill_trace::run::losses::InputReport;
@@ -36,17 +35,18 @@ pub(super) fn run(
     args: &ConvertArgs,
     format: TableFormat,
     messages: &Messages,
-    engine: Option<&dyn QueryEngine>,
+    answering: Answering<'_>,
 ) -> Result<Exit, Failure> {
-    let Some(engine) = engine else { return run_program(messages) };
+    let engine = match answering {
+        Answering::Here(engine) => engine,
+        Answering::ByProgram(words) => return run_program(words, messages),
+    };
     let ConvertArgs { input, output, tables, common, .. } = args;
     tables.names().into_iter().try_for_each(|name| refuse_unknown(&engine.tables(), name))?;
     let flags = Flags { verb: "convert", input, common };
     let Some(dir) = &tables.dir else {
         let sql = all_of(tables.single()?);
-        let index = IndexUse::Auto;
-        let question = Question { sql: &sql, format, is_as_is: false, explain: false, index };
-        return question.answer(flags, output, messages, engine);
+        return Question::of(&sql, format).answer(flags, output, messages, engine);
     };
     let running = Running::new(flags, &[], messages)?;
     running.announce();
@@ -86,6 +86,7 @@ impl TableFolder<'_> {
                 let sql = all_of(table);
                 let query = Query {
                     sql: &sql,
+                    params: &[],
                     sources: std::slice::from_ref(source),
                     places: &[],
                     config: &running.config,

@@ -78,7 +78,7 @@ fn short_help_fits_one_screen() {
 }
 
 /// Flags whose meaning depends on the verb.
-const OF_VERBS: [&str; 17] = [
+const OF_VERBS: [&str; 18] = [
     "async",
     "by",
     "dir",

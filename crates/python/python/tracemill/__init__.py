@@ -1,6 +1,7 @@
 """samtools for performance traces: Chrome Trace Event JSON and V8 CPU profiles of any size.
 
-`events` makes a table of them, of any size, for polars, pandas, pyarrow and duckdb. Each other function is a verb of the
+`events` makes a table of them, of any size, for polars, pandas, pyarrow and duckdb, and `sql` answers queries over
+them; `tables` lists what queries can read. Each other function is a verb of the
 command ``tracemill``, its keywords are the command's flags, and what it returns is the report that the command writes
 as JSON. Times are ``"12s"``, ``"500ms"``, … after the start of the trace, ``"@…"`` as they
 are written in it, or numbers of microseconds.
@@ -11,8 +12,9 @@ output then stays as it was.
 
 from ._errors import Error, InputError, MachineError, TracemillWarning, UsageError
 from ._events import events
-from ._native import Events, __version__
+from ._native import Events, Rows, __version__
 from ._run import Report
+from ._sql import sql, tables
 from ._verbs import (
     calls,
     check,
@@ -40,6 +42,7 @@ __all__ = [
     "InputError",
     "MachineError",
     "Report",
+    "Rows",
     "TracemillWarning",
     "UsageError",
     "__version__",
@@ -60,6 +63,8 @@ __all__ = [
     "show",
     "slice",
     "split",
+    "sql",
+    "tables",
     "top",
     "tree",
 ]

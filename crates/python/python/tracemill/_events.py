@@ -12,20 +12,27 @@ if TYPE_CHECKING:
     from typing import Literal
 
     _Column = Literal[
-        "ts_ns",
-        "dur_ns",
+        "file",
+        "byte_offset",
         "ph",
-        "pid",
-        "tid",
         "cat",
         "name",
+        "pid",
+        "tid",
+        "pid_text",
+        "tid_text",
+        "ts_ns",
+        "dur_ns",
+        "tts_ns",
+        "tdur_ns",
+        "ts_text",
         "id",
+        "scope",
+        "bind_id",
         "args",
+        "event",
         "process_name",
         "thread_name",
-        "event",
-        "input",
-        "offset",
     ]
 
 
@@ -63,10 +70,11 @@ def events(
     Args:
         inputs: Traces and .cpuprofile files: files, folders (all files in them), or - for standard input.
         columns: Which, and in which order: ts_ns, dur_ns (whole nanoseconds, rounded down), ph, pid, tid, cat, name, id (or
-            id2 as JSON), args (as JSON), which are the usual ones; process_name, thread_name (the last names that the
-            trace says), event (all of it, as JSON), input and offset (its file, and the byte at which it begins there; of
-            several inputs only with pid="keep", ids="keep" and align="none", by which they are read as they are). pid and tid
-            are numbers if they all are in the trace, else text. What an event has not is null.
+            id2 as JSON), args (as JSON), which are the usual ones; pid_text and tid_text (as written: pid and tid are null if
+            they are no integers), tts_ns, tdur_ns, ts_text, scope, bind_id, event (all of it, as JSON), as in the table
+            events of SQL; process_name, thread_name (the last names in the trace); file and byte_offset (its file, and the
+            byte at which it begins there; of several inputs only with pid="keep", ids="keep" and align="none", by which they
+            are read as they are). What an event has not is null.
         window: Only events that begin from A to before B, as A..B, with times as in slice: "1s..1.5s", "@522975000000..".
         pids: Only events of these processes.
         tids: Only events of these threads.

@@ -2,8 +2,7 @@
 
 use crate::errors::format_error;
 use datafusion::arrow::array::RecordBatch;
-use datafusion::arrow::compute::cast;
-use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::arrow::ipc::writer::StreamWriter;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
@@ -14,6 +13,7 @@ use std::io::{self, Write};
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 use tracemill::engine::QueryError;
+use tracemill_arrow::{plain_batches, plain_schema};
 
 /// Rows of a row group.
 const GROUP: usize = 131_072;
@@ -40,22 +40,6 @@ impl Write for Produced {
     }
 }
 
-/// Returns the schema that other programs read: without views, which not all of them know.
-fn plain(schema: &SchemaRef) -> SchemaRef {
-    let field = |field: &Arc<Field>| match field.data_type() {
-        DataType::Utf8View => Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8)),
-        _ => Arc::clone(field),
-    };
-    Arc::new(Schema::new(schema.fields().iter().map(field).collect::<Vec<_>>()))
-}
-
-fn plain_batch(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch, QueryError> {
-    let columns = batch.columns().iter().zip(schema.fields());
-    let columns = columns.map(|(column, field)| cast(column, field.data_type()));
-    let columns = columns.collect::<Result<Vec<_>, _>>().map_err(format_error)?;
-    RecordBatch::try_new(Arc::clone(schema), columns).map_err(format_error)
-}
-
 /// A Parquet file: row groups of 131,072 rows, zstd level 3, statistics of pages, a bloom filter on
 /// `name`.
 pub struct ParquetFile {
@@ -66,7 +50,7 @@ pub struct ParquetFile {
 
 impl ParquetFile {
     pub(super) fn new(schema: &SchemaRef) -> Result<Self, QueryError> {
-        let schema = plain(schema);
+        let schema = plain_schema(schema);
         let level = ZstdLevel::try_new(3).map_err(parquet_error)?;
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(level))
@@ -84,7 +68,9 @@ impl ParquetFile {
         batch: &RecordBatch,
         output: &mut dyn Write,
     ) -> Result<(), QueryError> {
-        self.writer.write(&plain_batch(batch, &self.schema)?).map_err(parquet_error)?;
+        for batch in plain_batches(batch, &self.schema).map_err(format_error)? {
+            self.writer.write(&batch).map_err(parquet_error)?;
+        }
         self.produced.write_to(output)
     }
 
@@ -107,7 +93,7 @@ pub struct ArrowStream {
 
 impl ArrowStream {
     pub(super) fn new(schema: &SchemaRef) -> Result<Self, QueryError> {
-        let (schema, produced) = (plain(schema), Produced::default());
+        let (schema, produced) = (plain_schema(schema), Produced::default());
         let writer = StreamWriter::try_new(produced.clone(), &schema).map_err(format_error)?;
         Ok(ArrowStream { schema, produced, writer })
     }
@@ -117,7 +103,9 @@ impl ArrowStream {
         batch: &RecordBatch,
         output: &mut dyn Write,
     ) -> Result<(), QueryError> {
-        self.writer.write(&plain_batch(batch, &self.schema)?).map_err(format_error)?;
+        for batch in plain_batches(batch, &self.schema).map_err(format_error)? {
+            self.writer.write(&batch).map_err(format_error)?;
+        }
         self.produced.write_to(output)
     }
 

@@ -68,6 +68,8 @@ fn column(expr: &Expr) -> Option<Column> {
             "ph" => Column::Text(TextColumn::Phase),
             "cat" | "category" => Column::Text(TextColumn::Category),
             "name" => Column::Text(TextColumn::Name),
+            "pid_text" => Column::Text(TextColumn::PidText),
+            "tid_text" => Column::Text(TextColumn::TidText),
             "file" => Column::Text(TextColumn::File),
             _ => return None,
         }),
@@ -191,7 +193,7 @@ mod tests {
     fn conditions_are_exact_or_absent() {
         let both = col("name").eq(lit("a")).and(lit(5_i64).lt(col("dur_ns")));
         let expected = vec![
-            Condition::AnyText(TextColumn::Name, vec!["a".into()]),
+            Condition::AnyText(TextColumn::Name, ["a".into()].into()),
             Condition::Between(NumberColumn::Duration, 6..=i64::MAX),
         ];
         assert_eq!(conditions(&both), Some(expected));

@@ -21,7 +21,7 @@ fn indexed(folder: &Folder, bytes: &[u8]) -> PathBuf {
 }
 
 fn ask(file: &PathBuf, sql: &str, index: IndexUse) -> Result<Answered, QueryError> {
-    answered(std::slice::from_ref(file), sql, TableFormat::Csv, &config(index))
+    answered(std::slice::from_ref(file), sql, &[], TableFormat::Csv, &config(index))
 }
 
 /// Asserts that an index changes neither the answer nor the reported inputs. Returns the number of

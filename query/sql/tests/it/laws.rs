@@ -9,7 +9,7 @@ use tracemill_testkit::{Folder, Rng, seeds};
 /// A random condition that the scan can check.
 fn condition(rng: &mut Rng) -> String {
     let number = ["ts_ns", "dur_ns", "pid", "tid", "byte_offset"][rng.index(5)];
-    let text = ["name", "cat", "ph", "file"][rng.index(4)];
+    let text = ["name", "cat", "ph", "file", "pid_text", "tid_text"][rng.index(6)];
     let value = rng.range(0, 3000);
     match rng.below(9) {
         0 => format!("{number} > {value}"),
@@ -17,8 +17,10 @@ fn condition(rng: &mut Rng) -> String {
         2 => format!("{value} = {number}"),
         3 => format!("{number} BETWEEN {value} AND {}", value * 100),
         4 => format!("{number} IN ({value}, 1, 2, 3, 4711)"),
-        5 => format!("{text} = '{}'", ["X", "B", "a", "b", "gc", "null", ""][rng.index(7)]),
-        6 => format!("{text} IN ('X', 'E', 'i', 'a')"),
+        5 => {
+            format!("{text} = '{}'", ["X", "B", "a", "b", "gc", "null", "", "1", "2"][rng.index(9)])
+        }
+        6 => format!("{text} IN ('X', 'E', 'i', 'a', '1')"),
         7 => format!("{text} LIKE '{}%'", ["a", "", "X", "dev", "ü"][rng.index(5)]),
         _ => format!("{number} >= {value}.5"),
     }

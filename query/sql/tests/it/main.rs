@@ -7,6 +7,7 @@ mod facts;
 mod formats;
 mod indexed;
 mod laws;
+mod params;
 mod program;
 mod reference;
 mod refused;

@@ -71,8 +71,25 @@ fn statuses_are_those_of_other_verbs() {
 }
 
 #[test]
+fn parameters_are_flags() {
+    let folder = Folder::new().with("a.json", TRACE);
+    let sql = "SELECT name FROM events WHERE dur_ns > $least AND name <> $name";
+    let words = ["-q", sql, "a.json", "--param", "least=1000"];
+    let run = query(&folder, &[&words[..], &["--param", "name=b"]].concat()).ends(0);
+    assert_eq!(run.stdout, "name\na\n");
+    query(&folder, &words).ends(2).says(&["$name has no value; there are values of $least"]);
+    query(&folder, &[&words[..], &["--param", "least"]].concat())
+        .ends(2)
+        .says(&["expected KEY=VAL", "--help"]);
+}
+
+#[test]
 fn tables_and_plans_are_shown() {
     let folder = Folder::new().with("a.json", TRACE);
+    let json = query(&folder, &["--tables=events", "--format", "json"]).ends(0).stdout;
+    let tables: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(tables[0]["columns"][1]["type"], "BIGINT");
+    query(&folder, &["--tables", "--format", "csv"]).ends(2).says(&["table and json"]);
     assert!(query(&folder, &["--tables"]).ends(0).stdout.starts_with("events "));
     let columns = query(&folder, &["--tables=events"]).ends(0).stdout;
     assert!(columns.lines().any(|line| line.starts_with("byte_offset       BIGINT")), "{columns}");

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use std::path::PathBuf;
-use tracemill::engine::{Query, QueryEnd, QueryEngine, QueryError, TableFormat};
+use tracemill::engine::{Query, QueryEnd, QueryEngine, QueryError, QueryParam, TableFormat};
 use tracemill_join::config::Config;
 use tracemill_join::input_set::InputSet;
 use tracemill_sql::SqlEngine;
@@ -35,7 +35,19 @@ pub(crate) fn answer(
     format: TableFormat,
     knobs: Knobs,
 ) -> Result<Vec<u8>, QueryError> {
-    answered(files, sql, format, &knobs.config().as_merged()).map(|answered| answered.bytes)
+    answer_with(files, sql, &[], format, knobs)
+}
+
+/// Answers a query with parameters.
+pub(crate) fn answer_with(
+    files: &[PathBuf],
+    sql: &str,
+    params: &[QueryParam],
+    format: TableFormat,
+    knobs: Knobs,
+) -> Result<Vec<u8>, QueryError> {
+    let config = knobs.config().as_merged();
+    answered(files, sql, params, format, &config).map(|answered| answered.bytes)
 }
 
 /// The bytes of an answer, and what the engine reports.
@@ -48,6 +60,7 @@ pub(crate) struct Answered {
 pub(crate) fn answered(
     files: &[PathBuf],
     sql: &str,
+    params: &[QueryParam],
     format: TableFormat,
     config: &Config,
 ) -> Result<Answered, QueryError> {
@@ -56,6 +69,7 @@ pub(crate) fn answered(
     let scratch = Folder::new();
     let query = Query {
         sql,
+        params,
         sources: &sources,
         places: &places,
         config,
