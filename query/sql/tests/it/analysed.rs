@@ -57,9 +57,9 @@ fn self_times_of_calls_are_what_calls_within_leave() {
         }
     }
     for row in calls {
-        let [id, dur, own] = [0, 2, 3].map(|at| row[at].as_i64().unwrap());
+        let [id, dur, self_dur] = [0, 2, 3].map(|at| row[at].as_i64().unwrap());
         // events may lie within too
-        assert!(own <= dur - within.get(&id).copied().unwrap_or(0), "{row:?}");
+        assert!(self_dur <= dur - within.get(&id).copied().unwrap_or(0), "{row:?}");
     }
 }
 

@@ -37,7 +37,7 @@ fn each_trace_of_a_folder_becomes_a_file_per_table() {
     assert!(files.iter().all(|path| path.is_file()));
     assert!(!folder.path("out/events/README.parquet").exists());
 
-    // what is newer than its input is kept
+    // files that are newer than their input are kept
     let past = SystemTime::now() - Duration::from_secs(1000);
     for name in ["in/1/p.json", "in/2/deep/p.json"] {
         set_time(&folder.path(name), past - Duration::from_secs(1000));

@@ -1,6 +1,6 @@
-//! Tables of what analyses compute: calls, CPU profiles, initiators and stacks.
+//! Tables that analyses compute: calls, CPU profiles, initiators and stacks.
 //!
-//! A table is an [`AnalysedTable`](table::AnalysedTable): its columns, what it wants from the trace, and a function that
+//! A table is an [`AnalysedTable`](table::AnalysedTable): its columns, whether it needs causes, and a function that
 //! passes rows to a [`RowBuilder`](rows::RowBuilder). All inputs are read as one trace, by the rules of `merge`.
 
 mod calls;

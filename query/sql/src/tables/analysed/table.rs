@@ -1,4 +1,4 @@
-//! A table of what an analysis computes: its columns, and a function that passes its rows.
+//! A table that an analysis computes: its columns, and a function that passes its rows.
 
 use super::rows::RowBuilder;
 use super::threads::{UniqueThreads, unique_threads};
@@ -38,7 +38,7 @@ pub(super) const fn text(name: &'static str, meaning: &'static str) -> Column {
     Column { name, kind: Kind::Text, meaning }
 }
 
-/// A table of what an analysis computes.
+/// A table that an analysis computes.
 pub(super) struct AnalysedTable {
     pub(super) name: &'static str,
     pub(super) rows: &'static str,
