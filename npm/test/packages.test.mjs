@@ -19,7 +19,7 @@ const folder = join(home, "an app");
 mkdirSync(folder);
 // in the place of tracemill-query, which takes long to build
 const query = join(home, "query");
-writeFileSync(query, '#!/bin/sh\nprintf "%s %s|" "$TRACEMILL_VERSION" "$@"\n', { mode: 0o755 });
+writeFileSync(query, '#!/bin/sh\nprintf "%s|" "$TRACEMILL_VERSION" "$@"\n', { mode: 0o755 });
 execFileSync(join(root, "scripts/npm"), ["--debug", "-d", join(home, "packages"), `${platform}=${binary}`, `sql-${platform}=${query}`]);
 const packed = readdirSync(join(home, "packages")).map((name) => join(home, "packages", name));
 const packages = packed.filter((file) => !file.includes("tracemill-sql-"));

@@ -47,10 +47,10 @@ impl<'p> Params<'p> {
     /// Returns an error that lists the names that exist.
     pub fn check(&self) -> Result<()> {
         let given: BTreeSet<&str> = self.params.iter().map(|param| &*param.name).collect();
-        if let Some(name) = self.names.iter().find(|name| !given.contains(&***name)) {
+        if let Some(name) = self.names.iter().find(|name| !given.contains(name.as_str())) {
             return Err(refused(&format!("${name} has no value"), "values", given));
         }
-        let names: BTreeSet<&str> = self.names.iter().map(|name| &**name).collect();
+        let names: BTreeSet<&str> = self.names.iter().map(String::as_str).collect();
         match given.difference(&names).next() {
             Some(name) => Err(refused(&format!("the query has no ${name}"), "parameters", names)),
             None => Ok(()),

@@ -140,7 +140,7 @@ impl Traces {
         locked(&self.index).used = Some((file.index.clone(), bytes));
     }
 
-    /// Returns what an index knows about all events.
+    /// Returns the facts of an index about all events.
     ///
     /// # Errors
     /// Returns an error if a named index does not match its trace.

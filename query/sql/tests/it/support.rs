@@ -50,7 +50,7 @@ pub(crate) fn answer_with(
     answered(files, sql, params, format, &config).map(|answered| answered.bytes)
 }
 
-/// The bytes of an answer, and what the engine reports.
+/// The bytes of an answer, and the report of the engine.
 pub(crate) struct Answered {
     pub(crate) bytes: Vec<u8>,
     pub(crate) end: QueryEnd,
