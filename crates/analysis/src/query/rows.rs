@@ -40,7 +40,7 @@ pub struct FlameRow {
     /// Duration in microseconds.
     pub dur: f64,
     /// Duration minus that of all children, drawn or not, in microseconds.
-    pub own: f64,
+    pub self_time: f64,
     /// DevTools' key of the entry.
     pub key: Option<String>,
     /// Displayed text.

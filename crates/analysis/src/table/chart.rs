@@ -40,7 +40,7 @@ impl Flame<'_> {
                 id: ids.text(ids.id(&entry)),
                 ts: clock.micros(entry.ts),
                 dur: clock.micros(entry.dur),
-                own: clock.micros(self_time),
+                self_time: clock.micros(self_time),
                 key: view.key(&entry, &ids),
                 label,
                 entry,

@@ -48,7 +48,7 @@ impl Sums {
 
 fn flame_row(row: &FlameRow) -> Value {
     let kind = if row.is_call { "P" } else { "E" };
-    json!([row.depth, kind, row.id, hex(row.ts), hex(row.dur), hex(row.own), row.key])
+    json!([row.depth, kind, row.id, hex(row.ts), hex(row.dur), hex(row.self_time), row.key])
 }
 
 fn tree_row(row: &TreeRow, table: &str) -> Value {

@@ -140,7 +140,7 @@ fn write_thread(
         let kind = if row.is_call { "P" } else { "E" };
         let label = row.label.as_ref().unwrap_or(&row.id);
         let ts = trace.written(row.ts);
-        writeln!(out, "{}", json!([row.depth, kind, label, ts, row.dur, row.own, row.key]))
+        writeln!(out, "{}", json!([row.depth, kind, label, ts, row.dur, row.self_time, row.key]))
     })?;
     Ok(written)
 }

@@ -63,7 +63,7 @@ fn push(analysed: &Analysed<'_>, rows: &mut RowBuilder<'_>) -> Result<(), Error>
                 utid.into(),
                 start.into(),
                 dur.into(),
-                Value::from((row.own * 1000.0).round() as i64),
+                Value::from((row.self_time * 1000.0).round() as i64),
                 i64::from(row.depth).into(),
                 parent.into(),
                 (&*unescaped_text(call.name)).into(),

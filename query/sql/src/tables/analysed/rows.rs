@@ -78,7 +78,7 @@ impl Builder {
     }
 }
 
-/// Collects rows of which a query wants some columns, and passes them on as batches.
+/// Collects some columns of rows, and passes them on as batches.
 pub(super) struct RowBuilder<'r> {
     schema: SchemaRef,
     columns: &'r [usize],

@@ -213,7 +213,7 @@ impl Walk<'_> {
                 thread: Some(self.thread),
                 start: Some(row.ts / 1000.0),
                 duration: row.dur / 1000.0,
-                self_time: Some(row.own / 1000.0),
+                self_time: Some(row.self_time / 1000.0),
                 cpu: self.trace.cpu_time(&row.entry).map(|micros| micros / 1000.0),
                 parents: std::mem::take(&mut self.parents),
                 ..Facts::new(id)
