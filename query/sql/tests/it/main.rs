@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod analysed;
+mod args;
 mod convert;
 mod facts;
 mod formats;

@@ -1,13 +1,14 @@
 //! The table `call`: the calls that DevTools draws.
 
-use super::rows::{RowBuilder, Value};
-use super::table::{Analysed, AnalysedTable, number, text};
+use super::trace::{Analysed, push_calls};
+use crate::tables::row_table::{RowTable, number, text};
+use crate::tables::rows::{RowBuilder, Value};
 use tracemill_analysis::{TableRules, View};
 use tracemill_arrow::IDS_PER_INPUT;
 use tracemill_tokenizer::unescaped_text;
 use tracemill_trace::Error;
 
-pub(super) const CALL: AnalysedTable = AnalysedTable {
+pub(super) static CALL: RowTable = RowTable {
     name: "call",
     rows: "one row per call that DevTools computes from samples, callers before callees",
     columns: &[
@@ -26,8 +27,7 @@ pub(super) const CALL: AnalysedTable = AnalysedTable {
         number("node", "id of the node in the profile"),
         number("sample", "index of the sample in which the call begins"),
     ],
-    needs_causes: false,
-    push,
+    push: |traces, rows| push_calls(traces, rows, push),
 };
 
 /// A call within which the next row may lie.

@@ -1,11 +1,12 @@
 //! The tables `initiator` and `stack`: why events ran, as `tracemill show` says it.
 
-use super::rows::{RowBuilder, Value};
-use super::table::{Analysed, AnalysedTable, number, text};
+use super::trace::{Analysed, push_causes};
+use crate::tables::row_table::{RowTable, number, text};
+use crate::tables::rows::{RowBuilder, Value};
 use tracemill_causes::{Causes, EventId, EventKey};
 use tracemill_trace::Error;
 
-pub(super) const INITIATOR: AnalysedTable = AnalysedTable {
+pub(super) static INITIATOR: RowTable = RowTable {
     name: "initiator",
     rows: "one row per event that another event made run",
     columns: &[
@@ -16,11 +17,10 @@ pub(super) const INITIATOR: AnalysedTable = AnalysedTable {
         text("initiator_key", "key of that event"),
         text("initiator_name", "name of that event"),
     ],
-    needs_causes: true,
-    push: push_initiators,
+    push: |traces, rows| push_causes(traces, rows, push_initiators),
 };
 
-pub(super) const STACK: AnalysedTable = AnalysedTable {
+pub(super) static STACK: RowTable = RowTable {
     name: "stack",
     rows: "one row per function in the stack of an event, innermost first, over asynchronous tasks",
     columns: &[
@@ -35,8 +35,7 @@ pub(super) const STACK: AnalysedTable = AnalysedTable {
         number("line", "line, from 0"),
         number("col", "column, from 0"),
     ],
-    needs_causes: true,
-    push: push_stacks,
+    push: |traces, rows| push_causes(traces, rows, push_stacks),
 };
 
 /// The columns that identify an event.

@@ -1,12 +1,13 @@
 //! The tables of CPU profiles: profiles, samples, call sites and functions, named as in PerfettoSQL.
 
-use super::rows::{RowBuilder, Value};
-use super::table::{Analysed, AnalysedTable, number, text};
+use super::trace::{Analysed, push_calls};
+use crate::tables::row_table::{RowTable, number, text};
+use crate::tables::rows::{RowBuilder, Value};
 use tracemill_analysis::Thread;
 use tracemill_analysis::profile::model::{Model, NONE};
 use tracemill_trace::Error;
 
-pub(super) const PROFILE: AnalysedTable = AnalysedTable {
+pub(super) static PROFILE: RowTable = RowTable {
     name: "profile",
     rows: "one row per thread with a CPU profile",
     columns: &[
@@ -17,11 +18,10 @@ pub(super) const PROFILE: AnalysedTable = AnalysedTable {
         number("samples", "number of samples"),
         number("nodes", "number of nodes of the call tree"),
     ],
-    needs_causes: false,
-    push: push_profiles,
+    push: |traces, rows| push_calls(traces, rows, push_profiles),
 };
 
-pub(super) const SAMPLE: AnalysedTable = AnalysedTable {
+pub(super) static SAMPLE: RowTable = RowTable {
     name: "stack_sample",
     rows: "one row per sample of a CPU profile, in order of time",
     columns: &[
@@ -32,11 +32,10 @@ pub(super) const SAMPLE: AnalysedTable = AnalysedTable {
         number("dur", "time until the next sample in nanoseconds"),
         number("callsite_id", "the call that ran; null if the sample names no node"),
     ],
-    needs_causes: false,
-    push: push_samples,
+    push: |traces, rows| push_calls(traces, rows, push_samples),
 };
 
-pub(super) const CALLSITE: AnalysedTable = AnalysedTable {
+pub(super) static CALLSITE: RowTable = RowTable {
     name: "stack_profile_callsite",
     rows: "one row per node of the call tree of a CPU profile",
     columns: &[
@@ -46,11 +45,10 @@ pub(super) const CALLSITE: AnalysedTable = AnalysedTable {
         number("parent_id", "the caller"),
         number("frame_id", "the function"),
     ],
-    needs_causes: false,
-    push: push_callsites,
+    push: |traces, rows| push_calls(traces, rows, push_callsites),
 };
 
-pub(super) const FRAME: AnalysedTable = AnalysedTable {
+pub(super) static FRAME: RowTable = RowTable {
     name: "stack_profile_frame",
     rows: "one row per distinct function of a CPU profile",
     columns: &[
@@ -61,8 +59,7 @@ pub(super) const FRAME: AnalysedTable = AnalysedTable {
         number("line", "line, from 0"),
         number("col", "column, from 0"),
     ],
-    needs_causes: false,
-    push: push_frames,
+    push: |traces, rows| push_calls(traces, rows, push_frames),
 };
 
 /// A CPU profile, with the ids of its first call site and function.

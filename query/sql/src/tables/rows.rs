@@ -1,6 +1,9 @@
 //! Rows that become batches.
 
-use datafusion::arrow::array::{ArrayRef, Int64Builder, RecordBatch, StringViewBuilder};
+use datafusion::arrow::array::{
+    ArrayRef, BooleanBuilder, Float64Builder, Int64Builder, RecordBatch, RecordBatchOptions,
+    StringViewBuilder,
+};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -16,7 +19,16 @@ const TEXT: usize = 1 << 20;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Value<'v> {
     Number(Option<i64>),
+    Real(Option<f64>),
     Text(Option<&'v str>),
+    Flag(bool),
+}
+
+impl Value<'_> {
+    /// Returns a count, or null if it exceeds 63 bits.
+    pub(super) fn count(count: u64) -> Self {
+        Value::Number(i64::try_from(count).ok())
+    }
 }
 
 impl From<i64> for Value<'_> {
@@ -45,13 +57,17 @@ impl<'v> From<Option<&'v str>> for Value<'v> {
 
 enum Builder {
     Number(Int64Builder),
+    Real(Float64Builder),
     Text(StringViewBuilder),
+    Flag(BooleanBuilder),
 }
 
 impl Builder {
     fn new(data_type: &DataType) -> Self {
         match data_type {
             DataType::Int64 => Builder::Number(Int64Builder::new()),
+            DataType::Float64 => Builder::Real(Float64Builder::new()),
+            DataType::Boolean => Builder::Flag(BooleanBuilder::new()),
             _ => Builder::Text(StringViewBuilder::new()),
         }
     }
@@ -60,12 +76,16 @@ impl Builder {
     fn push(&mut self, value: Value<'_>) -> usize {
         match (self, value) {
             (Builder::Number(builder), Value::Number(number)) => builder.append_option(number),
+            (Builder::Real(builder), Value::Real(number)) => builder.append_option(number),
+            (Builder::Flag(builder), Value::Flag(flag)) => builder.append_value(flag),
             (Builder::Text(builder), Value::Text(text)) => {
                 builder.append_option(text);
                 return text.map_or(0, str::len);
             }
-            (Builder::Number(builder), Value::Text(_)) => builder.append_null(),
-            (Builder::Text(builder), Value::Number(_)) => builder.append_null(),
+            (Builder::Number(builder), _) => builder.append_null(),
+            (Builder::Real(builder), _) => builder.append_null(),
+            (Builder::Flag(builder), _) => builder.append_null(),
+            (Builder::Text(builder), _) => builder.append_null(),
         }
         0
     }
@@ -74,6 +94,8 @@ impl Builder {
         match self {
             Builder::Number(builder) => Arc::new(builder.finish()),
             Builder::Text(builder) => Arc::new(builder.finish()),
+            Builder::Real(builder) => Arc::new(builder.finish()),
+            Builder::Flag(builder) => Arc::new(builder.finish()),
         }
     }
 }
@@ -113,6 +135,11 @@ impl<'r> RowBuilder<'r> {
         self.is_stopped
     }
 
+    /// Returns whether the query wants the column with a name.
+    pub(super) fn wants(&self, name: &str) -> bool {
+        self.schema.column_with_name(name).is_some()
+    }
+
     /// Adds a row, given the values of all columns of the table.
     ///
     /// # Errors
@@ -134,8 +161,7 @@ impl<'r> RowBuilder<'r> {
             return Ok(());
         }
         let columns = self.builders.iter_mut().map(Builder::finish).collect();
-        let options = datafusion::arrow::array::RecordBatchOptions::new();
-        let options = options.with_row_count(Some(self.rows));
+        let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
         (self.rows, self.text) = (0, 0);
         let batch = RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)
             .unwrap_or_else(|error| unreachable!("columns are those of the schema: {error}"));
