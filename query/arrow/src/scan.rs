@@ -19,6 +19,7 @@ use tracemill_trace::event::envelope::ChunkStats;
 use tracemill_trace::observe::{
     EventRef, InputStart, Look, Nothing, Observer, SealedChunk, Starter,
 };
+use tracemill_trace::read::Inputs;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::{Error, ErrorKind, Source};
 
@@ -50,9 +51,14 @@ pub struct ScanEnd {
 }
 
 impl ScanEnd {
-    /// Returns the result of a scan that did not read all inputs to their ends.
-    pub(crate) fn stopped() -> Self {
-        ScanEnd { inputs: Vec::new(), warnings: Vec::new(), is_complete: false }
+    /// Returns the result of a scan that read all inputs to their ends.
+    ///
+    /// # Errors
+    /// Returns an error if an input was written to while it was read.
+    pub fn complete(inputs: Inputs) -> Result<Self, Error> {
+        inputs.check_unchanged()?;
+        let warnings = of_inputs(&inputs).collect();
+        Ok(ScanEnd { inputs: inputs.reports, warnings, is_complete: true })
     }
 }
 
@@ -113,13 +119,11 @@ impl EventScan {
         let mut rows = self.rows(take);
         let read = plan.read(Nothing, &mut rows, config)?.map(|scanned| scanned.inputs);
         if rows.is_stopped {
-            return Ok(Some(ScanEnd::stopped()));
+            return Ok(Some(ScanEnd::default()));
         }
-        let inputs = read.ok_or_else(|| plan.index.changed())?;
-        inputs.check_unchanged()?;
+        let end = ScanEnd::complete(read.ok_or_else(|| plan.index.changed())?)?;
         plan.index.check_unchanged()?;
-        let warnings = of_inputs(&inputs).collect();
-        Ok(Some(ScanEnd { inputs: inputs.reports, warnings, is_complete: true }))
+        Ok(Some(end))
     }
 
     fn rows<F>(&self, take: F) -> BatchReader<F> {
@@ -145,13 +149,7 @@ impl EventScan {
         config: &Config,
         take: impl FnMut(RecordBatch) -> ControlFlow<()>,
     ) -> Result<ScanEnd, Error> {
-        let mut rows = BatchReader {
-            request: Arc::new(self.clone()),
-            schema: self.schema(),
-            input: CurrentInput::default(),
-            is_stopped: false,
-            take,
-        };
+        let mut rows = self.rows(take);
         read(sources, config, &mut rows, |rows| rows.is_stopped)
     }
 }
@@ -168,12 +166,9 @@ pub(crate) fn read<O: Observer>(
 ) -> Result<ScanEnd, Error> {
     let read = scan(sources, config, Nothing, &mut *observer).map(|scanned| scanned.inputs);
     if is_stopped(observer) {
-        return Ok(ScanEnd::stopped());
+        return Ok(ScanEnd::default());
     }
-    let inputs = read?;
-    inputs.check_unchanged()?;
-    let warnings = of_inputs(&inputs).collect();
-    Ok(ScanEnd { inputs: inputs.reports, warnings, is_complete: true })
+    ScanEnd::complete(read?)
 }
 
 /// The observer that builds batches.

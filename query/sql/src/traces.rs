@@ -29,7 +29,7 @@ pub struct Traces {
     pub explain: bool,
     /// Start and end of the trace that the inputs are together, once they are known.
     bounds: Mutex<Option<Option<(i64, i64)>>>,
-    /// What an index knows about all events, if a plan may use that instead of a scan.
+    /// The facts of an index about all events, if a plan may use them instead of a scan.
     known: Mutex<Option<IndexedEvents>>,
     /// Whether any scan began.
     is_scanned: AtomicBool,

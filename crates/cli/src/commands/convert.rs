@@ -18,7 +18,7 @@ pub(super) fn run(
 ) -> Result<Exit, Failure> {
     if let Some(format) = args.table() {
         args.refuse_with_export()?;
-        return tables::run(args, format, messages, answering);
+        return answering.answer(messages, |engine| tables::run(args, format, messages, engine));
     }
     args.refuse_tables()?;
     if let Some(export) = args.export() {

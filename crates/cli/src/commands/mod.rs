@@ -62,7 +62,9 @@ pub(crate) fn run(
         Verb::Report(args) => analysis::report(args, messages),
         Verb::Flame(args) => analysis::flame(args, messages),
         Verb::Calls(args) => analysis::calls(args, messages),
-        Verb::Query(args) => query::run(args, messages, answering),
+        Verb::Query(args) => {
+            answering.answer(messages, |engine| query::run(args, messages, engine))
+        }
         Verb::Profile(verb) => profile::run(verb, messages),
         Verb::Check(args) => check::run(args, messages),
         Verb::Convert(args) => convert::run(args, messages, answering),

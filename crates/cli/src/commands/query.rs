@@ -31,17 +31,29 @@ pub(crate) enum Answering<'e> {
     ByProgram(&'e [OsString]),
 }
 
+impl Answering<'_> {
+    /// Calls `work` with the engine, or runs the program.
+    pub(super) fn answer(
+        self,
+        messages: &Messages,
+        work: impl FnOnce(&dyn QueryEngine) -> Result<Exit, Failure>,
+    ) -> Result<Exit, Failure> {
+        match self {
+            Answering::Here(engine) => {
+                check_version()?;
+                work(engine)
+            }
+            Answering::ByProgram(words) => run_program(words, messages),
+        }
+    }
+}
+
 /// Answers a query.
 pub(super) fn run(
     args: &QueryArgs,
     messages: &Messages,
-    answering: Answering<'_>,
+    engine: &dyn QueryEngine,
 ) -> Result<Exit, Failure> {
-    let engine = match answering {
-        Answering::Here(engine) => engine,
-        Answering::ByProgram(words) => return run_program(words, messages),
-    };
-    check_version()?;
     if let Some(name) = &args.tables {
         let place = OutputPlace::of(args.output.output.as_deref().unwrap_or(Path::new("-")));
         place.check("the output", &[], args.output.force)?;
@@ -99,14 +111,7 @@ impl<'q> Question<'q> {
         let query = self.query(&prepared, &reporting.running);
         let end = answered(engine, &query, &reporting.output)?;
         drop(kept);
-        reporting.tell(&end.inputs, &end.warnings);
-        let index = of_index(end.index.used.as_ref(), end.index.unused, &end.inputs);
-        index.iter().for_each(|text| messages.note(text));
-        messages.losses(&end.inputs);
-        let lost = end.inputs.iter().map(InputReport::lost).sum();
-        let verb = flags.verb;
-        reporting.end(&end.inputs, lost, |run| report::query(verb, &end, lost, run))?;
-        Ok(Exit::finished(lost))
+        finish(&reporting, &end)
     }
 
     /// Returns the events that the answer names.
@@ -203,6 +208,19 @@ pub(super) fn answered(
     }
 }
 
+/// Prints warnings, losses and the summary, and writes the report if requested.
+pub(super) fn finish(reporting: &Reporting<'_>, end: &QueryEnd) -> Result<Exit, Failure> {
+    let messages = reporting.running.messages;
+    reporting.tell(&end.inputs, &end.warnings);
+    let index = of_index(end.index.used.as_ref(), end.index.unused, &end.inputs);
+    index.iter().for_each(|text| messages.note(text));
+    messages.losses(&end.inputs);
+    let lost = end.inputs.iter().map(InputReport::lost).sum();
+    let verb = reporting.running.flags.verb;
+    reporting.end(&end.inputs, lost, |run| report::query(verb, end, lost, run))?;
+    Ok(Exit::finished(lost))
+}
+
 /// Returns an error if binary data would go to a terminal.
 fn refuse_binary(format: TableFormat, output: &OutputPlace) -> Result<(), Failure> {
     match format.is_binary() && output.is_stdout() && io::stdout().is_terminal() {
@@ -262,7 +280,7 @@ fn check_version() -> Result<(), Failure> {
 }
 
 /// Runs the program with an engine with the words of this program.
-pub(super) fn run_program(words: &[OsString], messages: &Messages) -> Result<Exit, Failure> {
+fn run_program(words: &[OsString], messages: &Messages) -> Result<Exit, Failure> {
     if messages.caller().is_some() {
         return Err(Failure::usage(format!(
             "this needs the program {PROGRAM}: run it as a program"

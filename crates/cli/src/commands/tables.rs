@@ -1,21 +1,19 @@
 //! `tracemill convert` to tables: one table as a file, or the tables of each input as files in a
 //! folder.
 
-use super::query::{Answering, Question, answered, run_program, scratch};
+use super::query::{Question, answered, finish, scratch};
+use super::reporting::Reporting;
 use super::running::{Flags, Running};
 use crate::args::{ConvertArgs, refuse_unknown};
 use crate::engine::{Query, QueryEnd, QueryEngine, TableFormat};
 use crate::files::whole_file::OutputPlace;
 use crate::messages::Messages;
 use crate::outcome::exit::{Exit, Failure};
-use crate::outcome::remedies;
-use crate::report;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tracemill_trace::input::{Input, expand};
 use tracemill_trace::output::check_not_input;
-use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::run::words::plural;
 use tracemill_trace::{Error, Source};
 use tracemill_write::file_names::stem;
@@ -35,12 +33,8 @@ pub(super) fn run(
     args: &ConvertArgs,
     format: TableFormat,
     messages: &Messages,
-    answering: Answering<'_>,
+    engine: &dyn QueryEngine,
 ) -> Result<Exit, Failure> {
-    let engine = match answering {
-        Answering::Here(engine) => engine,
-        Answering::ByProgram(words) => return run_program(words, messages),
-    };
     let ConvertArgs { input, output, tables, common, .. } = args;
     tables.names().into_iter().try_for_each(|name| refuse_unknown(&engine.tables(), name))?;
     let flags = Flags { verb: "convert", input, common };
@@ -48,10 +42,11 @@ pub(super) fn run(
         let sql = all_of(tables.single()?);
         return Question::of(&sql, format).answer(flags, output, messages, engine);
     };
-    let running = Running::new(flags, &[], messages)?;
-    running.announce();
+    let reporting = Reporting::new(flags, output, messages)?;
+    reporting.running.announce();
     let folder = TableFolder { dir, format, is_forced: output.force };
-    folder.write(&tables.names(), &running, engine)
+    let end = folder.write(&tables.names(), &reporting.running, engine)?;
+    finish(&reporting, &end)
 }
 
 /// A folder of tables: `TABLE/NAME.parquet` for each table and input.
@@ -68,7 +63,7 @@ impl TableFolder<'_> {
         tables: &[&str],
         running: &Running<'_>,
         engine: &dyn QueryEngine,
-    ) -> Result<Exit, Failure> {
+    ) -> Result<QueryEnd, Failure> {
         let inputs = expand(&running.sources)?;
         let names = names_of(&inputs)?;
         let scratch = scratch(&running.config.limits.tmp_dir)?;
@@ -113,7 +108,7 @@ impl TableFolder<'_> {
         if !notes.is_empty() {
             running.messages.say(&notes.join("; "));
         }
-        finish(&all, running)
+        Ok(all)
     }
 
     /// Returns the path of a table of an input.
@@ -141,18 +136,6 @@ fn add(all: &mut QueryEnd, end: QueryEnd, is_first: bool) {
         all.inputs.extend(end.inputs);
         all.warnings.extend(end.warnings);
     }
-}
-
-/// Prints warnings and the summary, and writes the report if requested.
-fn finish(all: &QueryEnd, running: &Running<'_>) -> Result<Exit, Failure> {
-    running.messages.inputs(&all.inputs);
-    running.messages.warnings(&remedies::warnings(&all.warnings));
-    running.messages.losses(&all.inputs);
-    let lost = all.inputs.iter().map(InputReport::lost).sum();
-    let place = running.flags.common.messages.report.as_deref().map(OutputPlace::of);
-    let summary = running.summary(&all.inputs, lost);
-    running.end(&summary, place.as_ref(), |run| report::query("convert", all, lost, run))?;
-    Ok(Exit::finished(lost))
 }
 
 /// Returns whether a file was written after its input.

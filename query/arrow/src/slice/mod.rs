@@ -105,6 +105,6 @@ impl RowScan for SliceScan {
             }
         };
         let end = end.or(tree.map(|tree| tree.end));
-        Ok(end.unwrap_or_else(ScanEnd::stopped))
+        Ok(end.unwrap_or_default())
     }
 }

@@ -1,11 +1,11 @@
 //! Tables of PerfettoSQL whose rows come from scans of `tracemill-arrow`.
 
-use super::pushdown::conditions;
+use super::pushdown::{all_conditions, conditions, described};
 use super::table::TraceTable;
 use crate::leaf::TraceScan;
 use crate::traces::Traces;
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::error::{DataFusionError, Result};
+use datafusion::error::Result;
 use datafusion::logical_expr::Expr;
 use std::fmt;
 use std::sync::Arc;
@@ -111,12 +111,7 @@ impl<S: Copy + Send + Sync> TraceTable for ColumnTable<S> {
 
     fn scan(&self, columns: &[usize], filters: &[Expr]) -> Result<Arc<dyn TraceScan>> {
         let columns = columns.iter().map(|&number| self.columns[number]).collect();
-        let mut all = Vec::new();
-        for filter in filters {
-            let refused = || DataFusionError::Internal(format!("{filter} is no scan condition"));
-            all.extend(conditions(filter).ok_or_else(refused)?);
-        }
-        Ok(Arc::new(ScanOfRows((self.scan)(columns, all))))
+        Ok(Arc::new(ScanOfRows((self.scan)(columns, all_conditions(filters)?))))
     }
 }
 
@@ -130,10 +125,7 @@ impl TraceScan for ScanOfRows {
     }
 
     fn conditions(&self) -> String {
-        match self.0.conditions() {
-            [] => String::new(),
-            conditions => format!("{conditions:?}"),
-        }
+        described(self.0.conditions())
     }
 
     fn run(&self, traces: &Traces, take: &mut TakeBatch<'_>) -> Result<ScanEnd, Error> {

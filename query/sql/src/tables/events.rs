@@ -1,16 +1,16 @@
 //! The table `events`: one row per event, in file order.
 
-use super::pushdown::conditions;
+use super::pushdown::{all_conditions, conditions, described};
 use super::table::TraceTable;
 use crate::leaf::{Access, TraceScan};
 use crate::traces::Traces;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::stats::Precision;
 use datafusion::common::{ScalarValue, Statistics};
-use datafusion::error::{DataFusionError, Result};
+use datafusion::error::Result;
 use datafusion::logical_expr::Expr;
 use std::sync::Arc;
-use tracemill_arrow::{Condition, EventColumn, EventFilter, EventScan, ScanEnd, TakeBatch};
+use tracemill_arrow::{EventColumn, EventFilter, EventScan, ScanEnd, TakeBatch};
 use tracemill_index::IndexedEvents;
 use tracemill_trace::Error;
 
@@ -41,12 +41,7 @@ impl TraceTable for EventsTable {
 
     fn scan(&self, columns: &[usize], filters: &[Expr]) -> Result<Arc<dyn TraceScan>> {
         let columns: Vec<_> = columns.iter().map(|&number| EventColumn::ALL[number]).collect();
-        let mut all: Vec<Condition> = Vec::new();
-        for filter in filters {
-            let refused = || DataFusionError::Internal(format!("{filter} is no scan condition"));
-            all.extend(conditions(filter).ok_or_else(refused)?);
-        }
-        Ok(Arc::new(EventScan::new(columns).filtered(EventFilter(all))))
+        Ok(Arc::new(EventScan::new(columns).filtered(EventFilter(all_conditions(filters)?))))
     }
 }
 
@@ -56,10 +51,7 @@ impl TraceScan for EventScan {
     }
 
     fn conditions(&self) -> String {
-        match self.filter().0.as_slice() {
-            [] => String::new(),
-            conditions => format!("{conditions:?}"),
-        }
+        described(&self.filter().0)
     }
 
     fn access(&self, traces: &Traces) -> Result<Access, Error> {

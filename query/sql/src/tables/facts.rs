@@ -7,7 +7,7 @@ use super::rows::{RowBuilder, Value};
 use crate::traces::Traces;
 use tracemill_arrow::ScanEnd;
 use tracemill_inspect::info::InfoReport;
-use tracemill_join::inputs::{of_inputs, scan};
+use tracemill_join::inputs::scan;
 use tracemill_tokenizer::{parse, to_text};
 use tracemill_trace::Error;
 use tracemill_trace::event::envelope::KeyValue;
@@ -169,7 +169,5 @@ fn push_keys(traces: &Traces, rows: &mut RowBuilder<'_>) -> Result<ScanEnd, Erro
             (&*text).into(),
         ])?;
     }
-    inputs.check_unchanged()?;
-    let warnings = of_inputs(&inputs).collect();
-    Ok(ScanEnd { inputs: inputs.reports, warnings, is_complete: true })
+    ScanEnd::complete(inputs)
 }

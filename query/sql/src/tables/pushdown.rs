@@ -3,6 +3,7 @@
 //! A condition is translated exactly or not at all, so a query has the same rows either way.
 
 use datafusion::common::ScalarValue;
+use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::expr::{InList, Like};
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Operator};
 use std::ops::RangeInclusive;
@@ -16,6 +17,26 @@ const EXACT: f64 = 9_007_199_254_740_992.0;
 enum Column {
     Number(NumberColumn),
     Text(TextColumn),
+}
+
+/// Returns the conditions of the scan that are equivalent to expressions together.
+///
+/// # Errors
+/// Returns an error if there are none.
+pub fn all_conditions(filters: &[Expr]) -> Result<Vec<Condition>> {
+    let all = filters.iter().map(|filter| {
+        let refused = || DataFusionError::Internal(format!("{filter} is no scan condition"));
+        conditions(filter).ok_or_else(refused)
+    });
+    Ok(all.collect::<Result<Vec<_>>>()?.concat())
+}
+
+/// Describes conditions for `--explain`. The text is empty if there are none.
+pub fn described(conditions: &[Condition]) -> String {
+    match conditions {
+        [] => String::new(),
+        conditions => format!("{conditions:?}"),
+    }
 }
 
 /// Returns the conditions of the scan that are equivalent to an expression. Returns `None` if there

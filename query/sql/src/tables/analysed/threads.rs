@@ -6,7 +6,9 @@ use datafusion::arrow::datatypes::Int64Type;
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use tracemill_analysis::Thread;
-use tracemill_arrow::{EventColumn, EventScan, IDS_PER_INPUT};
+use tracemill_arrow::{
+    IDS_PER_INPUT, PROCESS_COLUMNS, RowScan, THREAD_COLUMNS, ThreadScan, TraceInputs,
+};
 use tracemill_trace::Error;
 
 /// Column `utid` by input, pid and tid.
@@ -26,27 +28,21 @@ impl UniqueThreads {
 /// # Errors
 /// Returns an error if a trace cannot be read.
 pub(super) fn unique_threads(traces: &Traces) -> Result<UniqueThreads, Error> {
-    let columns = [EventColumn::UniqueThread, EventColumn::PidText, EventColumn::TidText];
-    let scan = EventScan::new(columns).at_places(traces.places.clone());
+    let all = THREAD_COLUMNS.iter().chain(PROCESS_COLUMNS);
+    let columns = ["utid", "pid_text", "tid_text"]
+        .map(|name| all.clone().copied().find(|column| column.name == name));
+    let scan = ThreadScan::threads(columns.into_iter().flatten().collect());
+    let Traces { sources, places, config, .. } = traces;
     let mut found = HashMap::new();
-    let mut greatest = HashMap::new();
-    scan.run(&traces.sources, &traces.config, |batch| {
+    scan.run(&TraceInputs { sources, places, config }, &mut |batch| {
         let utids = batch.column(0).as_primitive::<Int64Type>();
-        let [pids, tids] = [1, 2].map(|column| batch.column(column).as_string_view());
-        for (row, utid) in utids.iter().enumerate() {
-            let Some(utid) = utid else { continue };
-            let input = (utid / IDS_PER_INPUT) as usize;
-            // numbers come in order of first use
-            let last: &mut i64 = greatest.entry(input).or_insert(-1);
-            if utid <= *last {
-                continue;
-            }
-            *last = utid;
-            let [pid, tid] = [pids, tids].map(|texts| match texts.is_null(row) {
+        let ids = [1, 2].map(|column| batch.column(column).as_string_view());
+        for (row, utid) in utids.values().iter().enumerate() {
+            let [pid, tid] = ids.map(|texts| match texts.is_null(row) {
                 true => String::new(),
                 false => texts.value(row).to_owned(),
             });
-            found.insert((input, pid, tid), utid);
+            found.insert(((utid / IDS_PER_INPUT) as usize, pid, tid), *utid);
         }
         ControlFlow::Continue(())
     })?;

@@ -73,7 +73,7 @@ impl<'t> Analysed<'t> {
     }
 
     /// Returns the index of the input that has an event, by the event's number among all.
-    pub(super) fn input_of(&self, number: u64) -> usize {
+    fn input_of(&self, number: u64) -> usize {
         self.before.partition_point(|before| *before <= number).saturating_sub(1)
     }
 

@@ -86,9 +86,7 @@ impl Facts {
             children: Vec::new(),
         }
     }
-}
 
-impl Facts {
     /// Adds the event as written. The stacks that it names replace the calls around it.
     pub(super) fn add_written(&mut self, event: EventText) {
         let EventText { text, stacks } = event;
