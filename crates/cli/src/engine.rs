@@ -4,6 +4,7 @@
 //! `tracemill-query`, which is this library with an engine. So both have the same flags and messages.
 
 pub use crate::messages::plain;
+pub use crate::text::similar::suggestion;
 use clap::ValueEnum;
 use serde::Serialize;
 use std::env;

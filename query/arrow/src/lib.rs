@@ -42,6 +42,7 @@
 //! | scan | rows |
 //! |---|---|
 //! | [`SliceScan`] | intervals of threads and async operations, with depth, parent and self time |
+//! | [`FlowScan`] | arrows between slices |
 //! | [`InstantScan`] | events without duration |
 //! | [`CounterScan`], [`CounterTrackScan`] | values of counters; the counters |
 //! | [`ThreadScan`] | threads or processes, with names and totals |
@@ -71,6 +72,7 @@ mod builder;
 mod column;
 mod counters;
 mod filter;
+mod flow;
 mod input;
 mod instants;
 mod plain;
@@ -88,6 +90,7 @@ pub use counters::{
     CounterTrackScan, CounterTrackValue, CounterValue,
 };
 pub use filter::{Condition, EventFilter, EventIn, NumberColumn, TextColumn};
+pub use flow::{FLOW_COLUMNS, FlowColumn, FlowScan, FlowValue};
 pub use input::IDS_PER_INPUT;
 pub use instants::{INSTANT_COLUMNS, InstantColumn, InstantScan, InstantValue};
 pub use plain::{plain_batches, plain_schema};

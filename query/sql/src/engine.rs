@@ -30,11 +30,8 @@ impl QueryEngine for SqlEngine {
         let runtime = runtime(limits.threads)
             .map_err(|error| QueryError::Run(Error::scratch(&limits.tmp_dir, error)))?;
         let run = Run { query, traces: &traces };
-        let Answer { rows, events } = runtime.block_on(run.answer(output))?;
-        let ScanEnd { inputs, mut warnings, .. } = match query.explain {
-            true => ScanEnd::default(),
-            false => traces.take_end().map_err(QueryError::Run)?,
-        };
+        let Answer { rows, events, end } = runtime.block_on(run.answer(output))?;
+        let ScanEnd { inputs, mut warnings, .. } = end;
         let mut index = traces.take_index();
         warnings.extend(index.warning.take());
         Ok(QueryEnd { inputs, warnings, rows, events, index })
@@ -51,11 +48,13 @@ fn runtime(threads: usize) -> std::io::Result<Runtime> {
     Builder::new_multi_thread().worker_threads(threads.max(1)).thread_name("query").build()
 }
 
-/// The number of rows of an answer, and the events that they name if the format is a trace.
+/// Facts about an answer that was written.
 #[derive(Default)]
 struct Answer {
     rows: u64,
+    /// The events that the rows name, if the format is a trace.
     events: Option<EventList>,
+    end: ScanEnd,
 }
 
 /// A query that is answered.
@@ -123,7 +122,8 @@ impl Run<'_> {
             Some(writer) => writer,
             None => ResultWriter::new(self.query, &schema)?,
         };
-        Ok(Answer { rows, events: writer.finish(output)? })
+        let end = self.traces.take_end().map_err(QueryError::Run)?;
+        Ok(Answer { rows, events: writer.finish(&end, output)?, end })
     }
 
     /// Returns the plan, with one partition if its rows are in file order.

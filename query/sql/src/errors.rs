@@ -1,9 +1,11 @@
 //! Converts errors of DataFusion to those of a query.
 
+use crate::tables;
+use crate::tables::views::{VIEWS, View};
 use datafusion::arrow::error::ArrowError;
 use datafusion::error::DataFusionError;
 use std::io;
-use tracemill::engine::QueryError;
+use tracemill::engine::{QueryError, suggestion};
 use tracemill_trace::{Error, ErrorKind, Limits};
 
 /// Returns the error of a query, given that of a plan or its execution.
@@ -41,9 +43,13 @@ pub(crate) fn query_error(error: DataFusionError, limits: &Limits) -> QueryError
 /// Names tables as users do, without the catalogue and the schema that all have.
 fn named_plainly(text: &str) -> String {
     let plain = text.replace("datafusion.public.", "");
-    match plain.starts_with("table '") {
-        true => format!("{plain}: tracemill query --tables lists the tables"),
-        false => plain,
+    let missing = plain.strip_prefix("table '").and_then(|rest| rest.strip_suffix("' not found"));
+    let Some(missing) = missing else { return plain };
+    let tables = tables::all();
+    let names = tables.iter().map(|table| table.name());
+    match &*suggestion(missing, names.chain(VIEWS.iter().map(View::name))) {
+        "" => format!("{plain}: tracemill query --tables lists the tables"),
+        suggestion => format!("{plain}{suggestion}"),
     }
 }
 

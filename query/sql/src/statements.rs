@@ -1,4 +1,4 @@
-//! The statements of a query: CREATE VIEW statements, then one SELECT.
+//! The statements of a query: INCLUDE PERFETTO MODULE and CREATE VIEW statements, then one SELECT.
 
 use crate::params::Params;
 use crate::rules::with_ties;
@@ -21,7 +21,8 @@ pub async fn plan(
     params: &[QueryParam],
     context: &SessionContext,
 ) -> Result<LogicalPlan> {
-    let mut statements = DFParser::parse_sql_with_dialect(sql, &PostgreSqlDialect {})?;
+    let sql = without_includes(sql)?;
+    let mut statements = DFParser::parse_sql_with_dialect(&sql, &PostgreSqlDialect {})?;
     let mut params = Params::new(params);
     statements.iter_mut().for_each(|statement| params.insert_into(statement));
     params.check()?;
@@ -55,6 +56,32 @@ async fn create_view(statement: Statement, context: &SessionContext) -> Result<(
     SQLOptions::new().with_allow_dml(false).with_allow_statements(false).verify_plan(&plan)?;
     context.execute_logical_plan(plan).await?;
     Ok(())
+}
+
+/// Modules of PerfettoSQL whose tables always exist here.
+const MODULES: [&str; 2] = ["slices.with_context", "slices.self_dur"];
+
+/// Replaces the statements INCLUDE PERFETTO MODULE at the start by blank lines, so that errors name
+/// the line in `sql`.
+fn without_includes(sql: &str) -> Result<String> {
+    let mut rest = sql;
+    while let Some((statement, after)) = rest.split_once(';') {
+        let words: Vec<&str> = statement.split_ascii_whitespace().collect();
+        let [first, second, third, module] = words[..] else { break };
+        let is_include = [(first, "include"), (second, "perfetto"), (third, "module")];
+        if !is_include.iter().all(|(word, name)| word.eq_ignore_ascii_case(name)) {
+            break;
+        }
+        if !MODULES.contains(&module) {
+            return Err(refused(&format!(
+                "there is no module {module} of PerfettoSQL: of its modules, there are {}",
+                MODULES.join(" and ")
+            )));
+        }
+        rest = after;
+    }
+    let lines = sql[..sql.len() - rest.len()].matches('\n').count();
+    Ok("\n".repeat(lines) + rest)
 }
 
 fn refused(text: &str) -> DataFusionError {

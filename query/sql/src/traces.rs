@@ -97,12 +97,13 @@ impl Traces {
         }
     }
 
-    /// Returns the report of `info` on some sources, by an index if possible.
+    /// Returns the report of `info` on some sources with the `top` longest gaps, by an index if
+    /// possible.
     ///
     /// # Errors
     /// Returns the errors of [`info`].
-    pub(crate) fn info(&self, sources: &[Source]) -> Result<InfoReport, Error> {
-        let wanted = InfoConfig { top: 0, full: false, self_times: false };
+    pub(crate) fn info(&self, sources: &[Source], top: usize) -> Result<InfoReport, Error> {
+        let wanted = InfoConfig { top, full: false, self_times: false };
         let report = info(sources, &wanted, &self.config)?;
         if let Some(index) = &report.index {
             locked(&self.index).used = Some((index.clone(), 0));
@@ -120,7 +121,7 @@ impl Traces {
         if let Some(bounds) = *known {
             return Ok(bounds);
         }
-        let InfoReport { start_ns, end_ns, inputs, warnings, .. } = self.info(&self.sources)?;
+        let InfoReport { start_ns, end_ns, inputs, warnings, .. } = self.info(&self.sources, 0)?;
         self.ended(ScanEnd { inputs, warnings, is_complete: true });
         Ok(*known.insert(start_ns.zip(end_ns)))
     }

@@ -7,7 +7,7 @@ const ALIKE: f64 = 0.7;
 
 /// Returns ": did you mean NAME?" with the name most similar to `word`. Returns an empty text if
 /// none is similar.
-pub(crate) fn suggestion<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> String {
+pub fn suggestion<'n>(word: &str, names: impl IntoIterator<Item = &'n str>) -> String {
     let plain = plain(word);
     // if names differ only in case, the first one counts
     let mut best: Option<(f64, &str)> = None;

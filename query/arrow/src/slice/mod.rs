@@ -12,19 +12,24 @@
 mod columns;
 mod nesting;
 mod pairs;
+mod points;
 mod read;
 mod records;
 mod rows;
 mod tree;
 
 pub use columns::{SLICE_COLUMNS, SliceColumn, SliceValue};
+pub(crate) use points::{Binding, FlowKey, FlowPoint, FlowStep};
+pub(crate) use read::SliceFacts;
+pub(crate) use records::{Length, Slice};
+pub(crate) use tree::SlicesByTrack;
 
 use crate::column::EventColumn;
 use crate::filter::{Condition, EventFilter};
 use crate::scan::{EventScan, ScanEnd, TakeBatch};
 use crate::table::{RowScan, TraceInputs};
 use arrow_schema::SchemaRef;
-use read::BEGINS;
+use points::BEGINS;
 use rows::SliceRows;
 use tracemill_trace::Error;
 use tree::SliceTree;

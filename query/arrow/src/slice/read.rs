@@ -1,5 +1,6 @@
 //! Reads the slices of all inputs: one pass that keeps times, tracks and ids.
 
+use super::points::{ChunkPoint, EventFlow, FlowPoint};
 use super::records::{Length, Operation, PairEvent, RoundedTime, Slice, Step};
 use crate::builder::member_nanos;
 use crate::input::{CurrentInput, ThreadNumbers};
@@ -17,8 +18,14 @@ use tracemill_trace::order::KeySorter;
 use tracemill_trace::run::limits::Quota;
 use tracemill_trace::time::attos::Attos;
 
-/// Phases of the events that begin a slice.
-pub(super) const BEGINS: &[u8] = b"XBbnS";
+/// What is read in addition to slices.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SliceFacts {
+    /// CPU times of threads.
+    pub(crate) thread_times: bool,
+    /// Points of flows.
+    pub(crate) flows: bool,
+}
 
 /// The observer that collects slices.
 pub(super) struct SliceReader<'r> {
@@ -26,8 +33,8 @@ pub(super) struct SliceReader<'r> {
     pub(super) input: CurrentInput,
     pub(super) slices: KeySorter<Slice>,
     pub(super) pairs: KeySorter<PairEvent>,
-    /// Whether CPU times of threads are read.
-    pub(super) reads_thread_times: bool,
+    pub(super) points: KeySorter<FlowPoint>,
+    pub(super) facts: SliceFacts,
     pub(super) quota: Quota,
 }
 
@@ -40,14 +47,15 @@ impl Observer for SliceReader<'_> {
 
     fn starter(&self) -> Starter<SliceLook> {
         let place = Arc::clone(&self.input.place);
-        let reads_thread_times = self.reads_thread_times;
+        let facts = self.facts;
         Box::new(move |_| SliceLook {
             place: Arc::clone(&place),
-            reads_thread_times,
+            facts,
             events: 0,
             numbers: ThreadNumbers::default(),
             complete: Vec::new(),
             pairs: Vec::new(),
+            points: Vec::new(),
         })
     }
 
@@ -68,6 +76,11 @@ impl Observer for SliceReader<'_> {
             };
             let id = input.event_id(number);
             self.pairs.push(PairEvent { operation, time, id, name, thread_ts, step })?;
+        }
+        for ChunkPoint { owner, ts, number, flow, step, binding } in found.points {
+            let (track, id) = (owner.track(input.base(), &numbers), input.event_id(number));
+            let flow = flow.of_input(input.number);
+            self.points.push(FlowPoint { track, ts, id, flow, step, binding })?;
         }
         input.events += chunk.stats.events as i64;
         Ok(())
@@ -101,11 +114,12 @@ struct ChunkPairEvent {
 /// The slices of a chunk.
 pub(super) struct SliceLook {
     place: Arc<InputPlace>,
-    reads_thread_times: bool,
+    facts: SliceFacts,
     events: u32,
     numbers: ThreadNumbers,
     complete: Vec<CompleteSlice>,
     pairs: Vec<ChunkPairEvent>,
+    points: Vec<ChunkPoint>,
 }
 
 impl Look for SliceLook {
@@ -116,11 +130,19 @@ impl Look for SliceLook {
         // threads are numbered by all events, as in other tables
         let owner = TrackOwner::of(self.numbers.number(event));
         let phase = event.phase();
-        if !matches!(phase, b'X' | b'B' | b'E' | b'b' | b'e' | b'n' | b'S' | b'F') {
+        let is_of_slice = matches!(phase, b'X' | b'B' | b'E' | b'b' | b'e' | b'n' | b'S' | b'F');
+        let flow = if self.facts.flows { EventFlow::of(event) } else { None };
+        if !is_of_slice && flow.is_none() {
             return true;
         }
         let Some(ts) = event.ts() else { return true };
         let time = self.moved(rounded(event, ts));
+        if let Some(EventFlow { flow, step, binding }) = flow {
+            self.points.push(ChunkPoint { owner, ts: time.nearest, number, flow, step, binding });
+        }
+        if !is_of_slice {
+            return true;
+        }
         if phase == b'X' {
             self.complete.push(CompleteSlice { owner, time, length: length(event, ts), number });
             return true;
@@ -149,7 +171,7 @@ impl SliceLook {
             // the names of async events must be equal, even if they are empty
             _ => (ChunkOperation::Async(operation(event, phase)), async_name(event)),
         };
-        let thread_ts = self.reads_thread_times.then(|| member_nanos(event, b"tts")).flatten();
+        let thread_ts = self.facts.thread_times.then(|| member_nanos(event, b"tts")).flatten();
         let thread_ts = thread_ts.unwrap_or(i64::MIN);
         self.pairs.push(ChunkPairEvent { operation, time, number, name, thread_ts, step });
     }

@@ -101,7 +101,7 @@ impl RoundedTime {
 
 /// The duration of a slice in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Length {
+pub(crate) enum Length {
     Known {
         /// Difference of the nearest numbers of nanoseconds.
         nearest: u64,
@@ -117,10 +117,10 @@ pub(super) enum Length {
 record! {
     /// A slice of a track, to be sorted by time, longer slices first.
     #[derive(Clone, Copy)]
-    pub(super) struct Slice {
-        pub(super) track: i64,
+    pub(crate) struct Slice {
+        pub(crate) track: i64,
         /// The nearest number of nanoseconds.
-        pub(super) ts: i64,
+        pub(crate) ts: i64,
         /// All bits of the duration inverted, so that longer slices are smaller.
         inverted: u64,
         /// Id of the begin event, above 4 bits.
@@ -164,7 +164,7 @@ impl Slice {
     }
 
     /// Returns the id of the begin event.
-    pub(super) fn id(&self) -> i64 {
+    pub(crate) fn id(&self) -> i64 {
         (self.bits >> ID) as i64
     }
 
@@ -173,7 +173,8 @@ impl Slice {
         RoundedTime { nearest: self.ts, is_less: self.bits & IS_LESS != 0 }
     }
 
-    pub(super) fn length(&self) -> Length {
+    /// Returns the duration.
+    pub(crate) fn length(&self) -> Length {
         match (self.bits & IS_UNKNOWN != 0, !self.inverted) {
             (true, 0) => Length::Missing,
             (true, _) => Length::Unended,

@@ -7,13 +7,15 @@ use datafusion::arrow::ipc::writer::StreamWriter;
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 use std::io::{self, Write};
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 use tracemill::engine::QueryError;
-use tracemill_arrow::{plain_batches, plain_schema};
+use tracemill_arrow::{ScanEnd, plain_batches, plain_schema};
+use tracemill_trace::run::losses::InputReport;
 
 /// Rows of a row group.
 const GROUP: usize = 131_072;
@@ -41,7 +43,7 @@ impl Write for Produced {
 }
 
 /// A Parquet file: row groups of 131,072 rows, zstd level 3, statistics of pages, a bloom filter on
-/// `name`.
+/// `name`, and as metadata the version, the inputs, and their numbers of events and losses.
 pub struct ParquetFile {
     schema: SchemaRef,
     produced: Produced,
@@ -74,7 +76,23 @@ impl ParquetFile {
         self.produced.write_to(output)
     }
 
-    pub(super) fn finish(self, output: &mut dyn Write) -> Result<(), QueryError> {
+    /// Ends the file with facts about the inputs as key-value metadata.
+    pub(super) fn finish(
+        mut self,
+        end: &ScanEnd,
+        output: &mut dyn Write,
+    ) -> Result<(), QueryError> {
+        let names: Vec<&str> = end.inputs.iter().map(|input| &*input.name).collect();
+        let events: u64 = end.inputs.iter().map(|input| input.events).sum();
+        let lost: u64 = end.inputs.iter().map(InputReport::lost).sum();
+        for (key, value) in [
+            ("tracemill.version", env!("CARGO_PKG_VERSION").to_owned()),
+            ("tracemill.inputs", names.join("\n")),
+            ("tracemill.events", events.to_string()),
+            ("tracemill.lost", lost.to_string()),
+        ] {
+            self.writer.append_key_value_metadata(KeyValue::new(key.to_owned(), value));
+        }
         self.writer.close().map_err(parquet_error)?;
         self.produced.write_to(output)
     }

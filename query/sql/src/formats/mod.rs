@@ -18,6 +18,7 @@ use events::EventNames;
 use std::io::Write;
 use text::{Rows, TextRows};
 use tracemill::engine::{Query, QueryError, TableFormat};
+use tracemill_arrow::ScanEnd;
 use tracemill_pipeline::EventList;
 
 /// A result that is written.
@@ -70,15 +71,19 @@ impl ResultWriter {
         }
     }
 
-    /// Writes the end of the result. Returns the events that were collected, if the format is a
-    /// trace.
+    /// Writes the end of the result, given the end of the scan. Returns the events that were collected,
+    /// if the format is a trace.
     ///
     /// # Errors
     /// Returns an error if the output cannot be written.
-    pub fn finish(self, output: &mut dyn Write) -> Result<Option<EventList>, QueryError> {
+    pub fn finish(
+        self,
+        end: &ScanEnd,
+        output: &mut dyn Write,
+    ) -> Result<Option<EventList>, QueryError> {
         match self {
             ResultWriter::Text(rows) => rows.finish(output)?,
-            ResultWriter::Parquet(file) => file.finish(output)?,
+            ResultWriter::Parquet(file) => file.finish(end, output)?,
             ResultWriter::Arrow(stream) => stream.finish(output)?,
             ResultWriter::Events(events) => return events.finish().map(Some),
         }

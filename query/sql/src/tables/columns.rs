@@ -10,9 +10,9 @@ use datafusion::logical_expr::Expr;
 use std::fmt;
 use std::sync::Arc;
 use tracemill_arrow::{
-    COUNTER_COLUMNS, COUNTER_TRACK_COLUMNS, Condition, CounterScan, CounterTrackScan,
-    INSTANT_COLUMNS, InstantScan, PROCESS_COLUMNS, RowScan, SLICE_COLUMNS, ScanEnd, SliceScan,
-    THREAD_COLUMNS, TableColumn, TakeBatch, ThreadScan, TraceInputs,
+    COUNTER_COLUMNS, COUNTER_TRACK_COLUMNS, Condition, CounterScan, CounterTrackScan, FLOW_COLUMNS,
+    FlowScan, INSTANT_COLUMNS, InstantScan, PROCESS_COLUMNS, RowScan, SLICE_COLUMNS, ScanEnd,
+    SliceScan, THREAD_COLUMNS, TableColumn, TakeBatch, ThreadScan, TraceInputs,
 };
 use tracemill_trace::Error;
 
@@ -27,6 +27,13 @@ pub(super) fn tables() -> Vec<Arc<dyn TraceTable>> {
             columns: INSTANT_COLUMNS,
             takes_conditions: true,
             scan: |columns, conditions| Box::new(InstantScan::new(columns, conditions)),
+        }),
+        Arc::new(ColumnTable {
+            name: "flow",
+            rows: "one row per arrow between slices, by s, t and f events or bind_id",
+            columns: FLOW_COLUMNS,
+            takes_conditions: false,
+            scan: |columns, _| Box::new(FlowScan::new(columns)),
         }),
         Arc::new(ColumnTable {
             name: "counter",

@@ -1,4 +1,4 @@
-//! Small tables of facts about inputs: `trace_file`, `metadata`, `stats`, `trace_bounds`.
+//! Small tables of facts about inputs: `trace_file`, `gap`, `metadata`, `stats`, `trace_bounds`.
 //!
 //! An index of the only input answers all of them but `metadata`.
 
@@ -16,8 +16,11 @@ use tracemill_trace::json::content;
 use tracemill_trace::observe::{Needs, Nothing, Observer, Scanned, SealedChunk, Starter};
 use tracemill_trace::read::InputWarning;
 
+/// Number of gaps per input, at most what an index has.
+const GAPS: usize = 20;
+
 /// The tables.
-pub(super) static TABLES: [&RowTable; 4] = [&TRACE_FILE, &METADATA, &STATS, &TRACE_BOUNDS];
+pub(super) static TABLES: [&RowTable; 5] = [&TRACE_FILE, &METADATA, &STATS, &GAP, &TRACE_BOUNDS];
 
 static TRACE_FILE: RowTable = RowTable {
     name: "trace_file",
@@ -59,6 +62,17 @@ static STATS: RowTable = RowTable {
     push: |traces, rows| of_each_input(traces, rows, push_losses),
 };
 
+static GAP: RowTable = RowTable {
+    name: "gap",
+    rows: "the 20 longest times without an event in each input, longest first, as info has them",
+    columns: &[
+        text("file", "name of the input"),
+        number("ts", "end of the last event before it in nanoseconds, on the clock of the file"),
+        number("dur", "nanoseconds to the next event"),
+    ],
+    push: |traces, rows| of_each_input(traces, rows, push_gaps),
+};
+
 static TRACE_BOUNDS: RowTable = RowTable {
     name: "trace_bounds",
     rows: "one row, for all inputs together",
@@ -81,7 +95,7 @@ fn of_each_input(
 ) -> Result<ScanEnd, Error> {
     let (mut end, mut left_out) = (ScanEnd::default(), Vec::new());
     for input in expand(&traces.sources)? {
-        let report = match traces.info(std::slice::from_ref(&input.source)) {
+        let report = match traces.info(std::slice::from_ref(&input.source), GAPS) {
             Err(error) if input.is_found() && error.is_no_trace() => {
                 InputWarning::leave_out(&mut left_out, error.to_string());
                 continue;
@@ -127,6 +141,14 @@ fn push_losses(report: &InfoReport, rows: &mut RowBuilder<'_>) -> Result<(), Err
                 ])?;
             }
         }
+    }
+    Ok(())
+}
+
+fn push_gaps(report: &InfoReport, rows: &mut RowBuilder<'_>) -> Result<(), Error> {
+    let file = report.inputs.first().map(|input| &*input.name);
+    for gap in &report.gaps {
+        rows.push(&[file.into(), Some(gap.from_ns).into(), Value::count(gap.length_ns())])?;
     }
     Ok(())
 }

@@ -169,9 +169,51 @@ pub const VIEWS: &[View] = &[
                 .to_owned()
         },
     },
+    View {
+        name: "thread_or_process_slice",
+        rows: "slices of threads and of processes, with both",
+        columns: columns! {
+            id BIGINT, "begin event, unique over all inputs";
+            ts BIGINT, "start in nanoseconds, rounded down";
+            dur BIGINT, "duration in nanoseconds, -1 if it is unknown";
+            category TEXT, "categories, separated by commas";
+            name TEXT, "name";
+            track_id BIGINT, "track: joins track";
+            thread_name TEXT, "name of the thread, NULL for slices of processes";
+            utid BIGINT, "thread, NULL for slices of processes";
+            tid BIGINT, "tid, if it is an integer";
+            process_name TEXT, "name of the process";
+            upid BIGINT, "process";
+            pid BIGINT, "pid, if it is an integer";
+            depth BIGINT, "number of slices around it on its track";
+            parent_id BIGINT, "innermost slice of the track that contains it";
+            arg_set_id BIGINT, "id, if there are args";
+        },
+        sql: || {
+            "SELECT id, ts, dur, category, name, track_id, thread_name, utid, tid, process_name, \
+             upid, pid, depth, parent_id, arg_set_id FROM thread_slice UNION ALL \
+             SELECT id, ts, dur, category, name, track_id, NULL::text, NULL::bigint, NULL::bigint, \
+             process_name, upid, pid, depth, parent_id, arg_set_id FROM process_slice"
+                .to_owned()
+        },
+    },
+    View {
+        name: "slice_self_dur",
+        rows: "one row per slice",
+        columns: columns! {
+            id BIGINT, "slice";
+            self_dur BIGINT, "duration outside children, -1 if it is unknown";
+        },
+        sql: || "SELECT id, self_dur FROM slice".to_owned(),
+    },
 ];
 
 impl View {
+    /// Returns the name.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// Returns the description of the view.
     pub fn description(&self) -> TableDescription {
         let columns = self.columns.iter().map(|column| ColumnDescription {

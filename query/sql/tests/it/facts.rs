@@ -75,3 +75,16 @@ fn bounds_of_several_inputs_are_those_of_their_events() {
     assert_eq!(&bounds[0][0], least);
     assert!(bounds[0][1].as_i64() >= greatest.as_i64());
 }
+
+#[test]
+fn gaps_are_those_of_info() {
+    let folder = Folder::new();
+    let file = folder.file(
+        "a.json",
+        r#"[{"ph":"X","ts":1000000,"dur":5,"name":"a"},{"ph":"i","ts":1000007},
+            {"ph":"X","ts":4000000,"dur":1,"name":"b"},{"ph":"i","ts":6500000}]"#,
+    );
+    let expected = [[2_999_993_000_i64, 1_000_007_000], [2_499_999_000, 4_000_001_000]]
+        .map(|[dur, ts]| [json!(ts), json!(dur)]);
+    assert_eq!(rows(&file, "SELECT ts, dur FROM gap"), expected);
+}

@@ -47,8 +47,13 @@ fn parquet_and_arrow_have_the_rows_of_text() {
             |format| answer(std::slice::from_ref(&file), SQL, format, Knobs::default()).unwrap();
         let parquet = folder.file("a.parquet", ask(TableFormat::Parquet));
         let opened = std::fs::File::open(parquet).unwrap();
-        let reader = ParquetRecordBatchReaderBuilder::try_new(opened).unwrap().build().unwrap();
-        let batches: Vec<RecordBatch> = reader.map(Result::unwrap).collect();
+        let builder = ParquetRecordBatchReaderBuilder::try_new(opened).unwrap();
+        let facts = builder.metadata().file_metadata().key_value_metadata().unwrap();
+        let fact = |key| facts.iter().find(|fact| fact.key == key).unwrap().value.clone();
+        assert_eq!(fact("tracemill.inputs"), file.to_str().map(str::to_owned));
+        assert_eq!(fact("tracemill.events"), Some(expected.len().to_string()));
+        assert_eq!(fact("tracemill.lost").as_deref(), Some("0"));
+        let batches: Vec<RecordBatch> = builder.build().unwrap().map(Result::unwrap).collect();
         assert_eq!(values(&batches), expected, "seed {seed}");
         let arrow = ask(TableFormat::Arrow);
         let reader = StreamReader::try_new(&arrow[..], None).unwrap();

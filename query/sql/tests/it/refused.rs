@@ -47,7 +47,11 @@ fn statements_that_write_are_refused() {
 fn wrong_sql_is_explained() {
     for (sql, part) in [
         ("SELECT nam FROM events", "name"),
-        ("SELECT name FROM event", "event"),
+        ("SELECT name FROM event", "did you mean events?"),
+        ("SELECT name FROM thread_slices", "did you mean thread_slice?"),
+        ("SELECT name FROM x", "query --tables lists"),
+        ("INCLUDE PERFETTO MODULE android.startup;\nSELECT 1", "slices.with_context and slices"),
+        ("include perfetto module slices.self_dur;\n\nSELECT name FRM events", "Line: 3"),
         ("SELECT name FRM events", "Line: 1"),
         ("SELECT nosuch(name) FROM events", "nosuch"),
         ("SELECT extract_arg(args, name) FROM events", "must be text"),

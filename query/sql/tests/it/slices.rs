@@ -462,3 +462,17 @@ fn tracks_of_slices_are_in_their_tables() {
         assert_eq!(processes, rows(&file, &sql), "seed {seed}");
     }
 }
+
+#[test]
+fn views_have_the_slices_of_their_tables() {
+    let folder = Folder::new();
+    let file = folder.file("a.json", dense(7, 300));
+    let columns = "id, ts, name, upid, depth, parent_id";
+    let all = rows(&file, &format!("SELECT {columns} FROM thread_or_process_slice ORDER BY id"));
+    let sql = "SELECT {columns} FROM thread_slice UNION ALL SELECT {columns} FROM process_slice";
+    let both = sql.replace("{columns}", columns);
+    assert_eq!(all, rows(&file, &format!("SELECT * FROM ({both}) AS both_kinds ORDER BY id")));
+    assert!(all.len() > 50);
+    let sql = "INCLUDE PERFETTO MODULE slices.self_dur; SELECT * FROM slice_self_dur";
+    assert_eq!(rows(&file, sql), rows(&file, "SELECT id, self_dur FROM slice"));
+}
