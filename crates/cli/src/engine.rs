@@ -1,4 +1,5 @@
-//! The interface of an engine that answers SQL, which another crate implements.
+//! The interface of an engine that answers SQL and opens inputs on other machines, which another
+//! crate implements.
 //!
 //! The program `tracemill` has no engine, so that it stays small: `tracemill query` runs the program
 //! `tracemill-query`, which is this library with an engine. So both have the same flags and messages.
@@ -199,7 +200,28 @@ pub struct ColumnDescription {
     pub meaning: &'static str,
 }
 
-/// An engine that answers SQL over traces.
+/// A request to open an input on another machine.
+pub struct OpenAddress<'a> {
+    /// The address, such as `s3://bucket/trace.json`.
+    pub address: &'a str,
+    /// A path for a folder of local files. The engine creates the folder.
+    pub folder: &'a Path,
+    /// How the command reads the input.
+    pub access: AddressAccess,
+}
+
+/// How a command reads an input on another machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressAccess {
+    /// Once, from its start to its end.
+    Once,
+    /// Only parts, if there is an index.
+    Ranges,
+    /// As a file.
+    File,
+}
+
+/// An engine that answers SQL over traces, and opens inputs on other machines.
 pub trait QueryEngine: Sync {
     /// Answers a query, and writes the result to `output`. For [`TableFormat::Trace`], returns the
     /// events that the rows name instead.
@@ -208,6 +230,12 @@ pub trait QueryEngine: Sync {
     /// Returns an error if the SQL is wrong, a trace cannot be read, or the result cannot be
     /// written.
     fn run(&self, query: &Query<'_>, output: &mut dyn Write) -> Result<QueryEnd, QueryError>;
+
+    /// Opens an input on another machine: a stream, or a remote file next to its index.
+    ///
+    /// # Errors
+    /// Returns an error if the address cannot be read.
+    fn open(&self, request: &OpenAddress<'_>) -> Result<Source, Error>;
 
     /// Returns the tables.
     fn tables(&self) -> Vec<TableDescription>;

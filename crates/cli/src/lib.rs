@@ -45,6 +45,7 @@ use clap::{CommandFactory, FromArgMatches};
 use commands::Answering;
 use engine::QueryEngine;
 use files::RunFiles;
+use files::addresses::{Addresses, open};
 use messages::Messages;
 use outcome::exit::{Exit, Failure};
 use std::ffi::OsString;
@@ -125,6 +126,10 @@ fn run(
     answering: Answering<'_>,
 ) -> Result<Exit, Failure> {
     command.files.check()?;
+    let _folder = match open(&command.files, answering, messages)? {
+        Addresses::Ended(exit) => return Ok(exit),
+        Addresses::Opened(folder) => folder,
+    };
     let run = || commands::run(&command.verb, messages, answering);
     let ended = catch_unwind(AssertUnwindSafe(run));
     tracemill_trace::os::check_temporary()?;

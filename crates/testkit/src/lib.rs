@@ -14,6 +14,7 @@
 //! | [`mod@reference`] | the expected output of each command |
 //! | [`devtools`] | the engine of DevTools, built for comparison |
 //! | [`world`], [`heap`] | folders for running the built command, its results, memory |
+//! | [`web`] | a web server with faults |
 //! | [`packing`] | gzip and zstd without the code under test |
 //! | [`rng`], [`rounds`] | seeded random numbers, and the number of seeds per test |
 #![forbid(unsafe_code)]
@@ -29,6 +30,7 @@ pub mod reference;
 pub mod rng;
 pub mod rounds;
 pub mod vary;
+pub mod web;
 pub mod world;
 
 pub use rng::Rng;

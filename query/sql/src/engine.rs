@@ -15,12 +15,15 @@ use futures::StreamExt;
 use std::io::Write;
 use std::sync::Arc;
 use tokio::runtime::{Builder, Runtime};
-use tracemill::engine::{Query, QueryEnd, QueryEngine, QueryError, TableDescription};
+use tracemill::engine::{
+    AddressAccess, OpenAddress, Query, QueryEnd, QueryEngine, QueryError, TableDescription,
+};
 use tracemill_arrow::ScanEnd;
 use tracemill_pipeline::EventList;
-use tracemill_trace::Error;
+use tracemill_store::Access;
+use tracemill_trace::{Error, Source};
 
-/// SQL over traces, by DataFusion.
+/// SQL over traces, by DataFusion, and inputs on other machines.
 pub struct SqlEngine;
 
 impl QueryEngine for SqlEngine {
@@ -35,6 +38,15 @@ impl QueryEngine for SqlEngine {
         let mut index = traces.take_index();
         warnings.extend(index.warning.take());
         Ok(QueryEnd { inputs, warnings, rows, events, index })
+    }
+
+    fn open(&self, request: &OpenAddress<'_>) -> Result<Source, Error> {
+        let access = match request.access {
+            AddressAccess::Once => Access::Once,
+            AddressAccess::Ranges => Access::Ranges,
+            AddressAccess::File => Access::File,
+        };
+        tracemill_store::open(request.address, request.folder, access)
     }
 
     fn tables(&self) -> Vec<TableDescription> {

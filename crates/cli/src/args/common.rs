@@ -19,7 +19,7 @@ use tracemill_trace::{Limits, Source};
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Input")]
 pub(crate) struct InputArgs {
-    /// Traces: files, folders (recursively), or - for standard input [default: -]
+    /// Traces: files, folders (recursively), addresses (s3://…), or - for standard input [default: -]
     ///
     /// Folders: files that are not traces are skipped and counted, and so are hidden files and
     /// indexes (.tmi). Links to folders are not followed. Several inputs are read as the one trace

@@ -10,6 +10,7 @@ use crate::outcome::remedies;
 use crate::report;
 use crate::text::size::human;
 use tracemill_index::{IndexReport, index};
+use tracemill_trace::Source;
 use tracemill_trace::run::losses::InputReport;
 use tracemill_trace::run::words::{grouped, plural};
 
@@ -21,6 +22,12 @@ pub(super) fn run(args: &IndexArgs, messages: &Messages) -> Result<Exit, Failure
     let sources = &running.sources;
     if output.output.is_some() && (sources.len() != 1 || sources[0].is_folder()) {
         return Err(Failure::usage("-o names one index, so name only one trace"));
+    }
+    let is_remote = |source: &&Source| matches!(source, Source::Remote(_));
+    if let Some(source) = sources.iter().find(is_remote).filter(|_| output.output.is_none()) {
+        return Err(Failure::usage(format!(
+            "name the index of {source} by -o, and then copy it next to the trace"
+        )));
     }
     let place = report_place(&common.messages, messages, &output, sources)?;
     running.announce();

@@ -33,7 +33,7 @@ mod writing;
 use crate::args::Verb;
 use crate::messages::Messages;
 use crate::outcome::exit::{Exit, Failure};
-pub(crate) use query::Answering;
+pub(crate) use query::{Answering, scratch};
 pub(crate) use reading::read;
 
 /// Runs a command.

@@ -33,7 +33,7 @@ pub(crate) enum Answering<'e> {
 
 impl Answering<'_> {
     /// Calls `work` with the engine, or runs the program.
-    pub(super) fn answer(
+    pub(crate) fn answer(
         self,
         messages: &Messages,
         work: impl FnOnce(&dyn QueryEngine) -> Result<Exit, Failure>,
@@ -230,8 +230,8 @@ fn refuse_binary(format: TableFormat, output: &OutputPlace) -> Result<(), Failur
 }
 
 /// Creates a folder for the engine's temporary files in `folder`.
-pub(super) fn scratch(folder: &Path) -> Result<TempDir, Failure> {
-    let created = tempfile::Builder::new().prefix("tracemill-query-").tempdir_in(folder);
+pub(crate) fn scratch(folder: &Path) -> Result<TempDir, Failure> {
+    let created = tempfile::Builder::new().prefix("tracemill-").tempdir_in(folder);
     let created = created.map_err(|error| Error::scratch(folder, error))?;
     signal::remove_at_end(created.path());
     Ok(created)

@@ -1,5 +1,6 @@
 //! Converts the input names of the command line and of `--files-from` to sources.
 
+use super::addresses::opened;
 use crate::outcome::exit::Failure;
 use std::ffi::OsString;
 use std::io::{IsTerminal, Read};
@@ -32,7 +33,8 @@ pub(crate) fn sources(names: &[PathBuf], list: Option<&Path>) -> Result<Vec<Sour
             ));
         }
     }
-    for name in names.iter().filter(|name| !name.exists()) {
+    let names = names.iter().filter(|name| !name.exists() && opened(name).is_none());
+    for name in names {
         address_text(&name.to_string_lossy()).map_or(Ok(()), |text| Err(Failure::usage(text)))?;
     }
     if sources.is_empty() {
@@ -65,7 +67,11 @@ pub(crate) fn address_text(name: &str) -> Option<String> {
 
 /// Creates a source. The name `-` means standard input; a file with that name is `./-`.
 fn source(name: PathBuf, file: fn(PathBuf) -> Source) -> Source {
-    if name == Path::new("-") { Source::Stdin } else { file(name) }
+    match opened(&name) {
+        Some(source) => source,
+        None if name == Path::new("-") => Source::Stdin,
+        None => file(name),
+    }
 }
 
 fn read_list(list: &Path) -> Result<Vec<u8>, Failure> {

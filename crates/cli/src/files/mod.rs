@@ -6,6 +6,7 @@
 //! Other code checks paths that are known only later: names from a manifest or from a list on
 //! standard input, and the files that `split` writes.
 
+pub(crate) mod addresses;
 pub(crate) mod inputs;
 pub(crate) mod manifest;
 pub(crate) mod whole_file;
@@ -75,8 +76,13 @@ struct NamedFile {
     role: FileRole,
 }
 
+/// The paths of a command line.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct RunFiles(Vec<NamedFile>);
+pub(crate) struct RunFiles {
+    verb: String,
+    tmp_dir: Option<PathBuf>,
+    named: Vec<NamedFile>,
+}
 
 impl RunFiles {
     /// Collects the paths from the flags of a parsed command line.
@@ -123,7 +129,24 @@ impl RunFiles {
             files.extend(listed(&names).into_iter().map(input));
         }
         files.retain(|file| file.path != Path::new("-"));
-        RunFiles(files)
+        let tmp_dir = flags.try_get_one("tmp_dir").ok().flatten().cloned();
+        RunFiles { verb: verb.to_owned(), tmp_dir, named: files }
+    }
+
+    /// Returns the name of the verb.
+    fn verb(&self) -> &str {
+        &self.verb
+    }
+
+    /// Returns the folder of temporary files.
+    fn tmp_dir(&self) -> PathBuf {
+        self.tmp_dir.clone().unwrap_or_else(std::env::temp_dir)
+    }
+
+    /// Returns the inputs on other machines.
+    fn addresses(&self) -> impl Iterator<Item = &Path> {
+        let inputs = self.named.iter().filter(|file| file.role == FileRole::Input);
+        inputs.map(|file| &*file.path).filter(|path| addresses::is_address(path))
     }
 
     /// Returns a usage error if two outputs are the same file, an output is an input, or an output
@@ -133,12 +156,12 @@ impl RunFiles {
     /// there is an output, the metadata of each named file is read once; otherwise no file is
     /// touched.
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        let outputs: Vec<Output<'_>> = self.0.iter().filter_map(Output::of).collect();
+        let outputs: Vec<Output<'_>> = self.named.iter().filter_map(Output::of).collect();
         if outputs.is_empty() {
             return Ok(());
         }
         let reads =
-            self.0.iter().filter(|file| matches!(file.role, FileRole::Input | FileRole::Reads));
+            self.named.iter().filter(|file| matches!(file.role, FileRole::Input | FileRole::Reads));
         let reads: Vec<(&NamedFile, Metadata)> =
             reads.filter_map(|file| Some((file, fs::metadata(&file.path).ok()?))).collect();
         for (at, output) in outputs.iter().enumerate() {

@@ -112,6 +112,8 @@ pub struct IndexFile {
     pub index: PathBuf,
     /// Whether the user named the index, which then must match the trace.
     pub is_named: bool,
+    /// Whether the trace is on another machine, so that not all of its bytes can be compared.
+    pub is_remote: bool,
     /// File metadata of the trace, read before the index was opened.
     pub metadata: Metadata,
 }

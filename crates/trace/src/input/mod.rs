@@ -31,6 +31,7 @@ mod decode;
 mod original;
 pub mod packed;
 mod pump;
+pub mod remote;
 pub(crate) mod seek_table;
 mod sniff;
 pub mod source;
@@ -170,8 +171,9 @@ pub fn open(input: &Input, limits: &Limits) -> Result<OpenedInput, Error> {
                 Err(Error::read(&input.source, why))
             }
         },
-        Source::Path(path) | Source::Listed(path) => {
-            let failed = |e| Error::read(path.display(), e);
+        Source::Path(_) | Source::Listed(_) | Source::Remote(_) => {
+            let path = input.source.path();
+            let failed = |e| Error::read(&input.source, e);
             let file = File::open(path).map_err(failed)?;
             let metadata = file.metadata().map_err(failed)?;
             // files in /proc are regular and have content, but length 0

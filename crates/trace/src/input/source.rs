@@ -10,6 +10,7 @@
 //! # Ok::<(), tracemill_trace::Error>(())
 //! ```
 
+use crate::input::remote::RemoteFile;
 use crate::spill::SpilledVec;
 use crate::store::entry::Entry;
 use std::fmt;
@@ -30,6 +31,8 @@ pub enum Source {
     Listed(PathBuf),
     /// A stream or bytes; see [`Source::reader`] and [`Source::bytes`].
     Reader(NamedReader),
+    /// A file on another machine.
+    Remote(RemoteFile),
 }
 
 impl Source {
@@ -95,6 +98,7 @@ impl Source {
             Source::Stdin => Path::new(""),
             Source::Path(path) | Source::Listed(path) => path,
             Source::Reader(reader) => Path::new(&reader.name),
+            Source::Remote(file) => file.path(),
         }
     }
 
@@ -105,13 +109,16 @@ impl Source {
             Source::Path(path) | Source::Listed(path) => std::fs::metadata(path)
                 .is_ok_and(|metadata| metadata.is_file() || metadata.is_dir()),
             Source::Reader(reader) => matches!(reader.bytes, Bytes::Mapped { .. }),
+            Source::Remote(_) => true,
         }
     }
 
-    /// Returns the path, if the source is in the file system.
+    /// Returns the path, if the source is in the file system, or that of the local copy of a remote
+    /// file.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Source::Path(path) | Source::Listed(path) => Some(path),
+            Source::Remote(file) => Some(file.path()),
             Source::Stdin | Source::Reader(_) => None,
         }
     }
@@ -128,6 +135,7 @@ impl fmt::Display for Source {
             Source::Stdin => f.write_str("standard input"),
             Source::Path(path) | Source::Listed(path) => path.display().fmt(f),
             Source::Reader(reader) => f.write_str(&reader.name),
+            Source::Remote(file) => file.fmt(f),
         }
     }
 }

@@ -171,7 +171,7 @@ fn refuse_input(output: Option<FileId>, path: &str, inputs: &[&Source]) -> Resul
             Source::Path(path) | Source::Listed(path) => {
                 (Some(&**path), std::fs::metadata(path).ok())
             }
-            Source::Reader(_) => (None, None),
+            Source::Reader(_) | Source::Remote(_) => (None, None),
         };
         let Some(input) = input else { continue };
         if input.is_dir() {

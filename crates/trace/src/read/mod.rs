@@ -19,6 +19,7 @@ mod numbers;
 pub mod pieces;
 mod reader;
 mod refuse;
+mod remote;
 pub mod scan;
 mod session;
 mod sources;

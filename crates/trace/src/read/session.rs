@@ -3,10 +3,12 @@
 use super::expand::{Expand, Expanded, look};
 use super::numbers::EventNumbers;
 use super::reader::{ChunkStart, Current, InputBytes, InputPayload, InputStart, Inputs, Reader};
+use super::remote;
 use super::warning::InputWarning;
 use crate::event::envelope::{ChunkStats, Document, KeyValue};
 use crate::event::proof::{Proof, prove_keys};
 use crate::input::packed::{Stretch, unpack};
+use crate::input::source::Source;
 use crate::input::spool::{Spool, SpoolLimits, Spooled};
 use crate::input::{self, Input, OpenedInput};
 use crate::read::pieces::{ChosenPieces, scan_pieces};
@@ -154,6 +156,9 @@ impl Session<'_> {
 
     /// Opens an input. Returns `None` if it is not a trace and is left out.
     fn open(&mut self, input: &Input) -> Result<Option<OpenedInput>, Error> {
+        if let Source::Remote(file) = &input.source {
+            remote::fetch(file, self.pieces, self.limits)?;
+        }
         let opened =
             input::open(input, self.limits).and_then(|opened| self.check_strict(input, opened));
         match opened {

@@ -14,6 +14,7 @@ mod params;
 mod program;
 mod reference;
 mod refused;
+mod remote;
 mod slices;
 mod support;
 mod threads;

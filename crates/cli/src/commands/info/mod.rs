@@ -99,7 +99,8 @@ impl<'s> Again<'s> {
         if !sources.iter().all(Source::is_rereadable) {
             return None;
         }
-        let is_file = |source: &Source| source.path().is_file();
+        let is_file =
+            |source: &Source| !matches!(source, Source::Remote(_)) && source.path().is_file();
         if sources.len() > HELD || !sources.iter().all(is_file) {
             return Some(Again::ByName(sources));
         }
