@@ -15,12 +15,12 @@ pub(crate) mod placing;
 use crate::build::placing::{Placed, Placing};
 use crate::model::{Arranged, Model, TraceFacts};
 use crate::tracks::flows::{ByLane, Flows};
-use crate::tracks::found::{EachChunk, Found};
+use crate::tracks::found::{EachChunk, Found, Screenshot};
 use crate::tracks::joined::{InputNotes, Joined};
 use crate::tracks::lane::{Lane, LaneInfo, processes};
 use crate::tracks::names::SharedNames;
 use crate::tracks::notes::Notes;
-use crate::tracks::record::{Mark, NO_PLACE, OPEN, Span, Timed, colored};
+use crate::tracks::record::{Mark, NO_PLACE, OPEN, Span, Timed, colored, place_of_call};
 use std::sync::Arc;
 use tracemill_analysis::{Entries, ReadRules, TableRules, Trace, View};
 use tracemill_index::drawing::{LaneKey, LaneKind, LaneTable, NAME_MOST};
@@ -55,6 +55,7 @@ pub(crate) struct All {
     marks: Option<KeySorter<Mark>>,
     flows: KeySorter<Mark>,
     pub(crate) facts: TraceFacts,
+    screenshots: Vec<Screenshot>,
     given: u64,
 }
 
@@ -68,6 +69,7 @@ impl All {
             marks: Some(sorter(config, "begins and ends", MARKS)),
             flows: sorter(config, "points of flows", FLOWS),
             facts: TraceFacts { undrawn: Some(0), lone_ends: Some(0), ..TraceFacts::default() },
+            screenshots: Vec::new(),
             given: config.limits.memory,
         }
     }
@@ -79,6 +81,7 @@ impl All {
         self.facts.events += found.events;
         self.facts.undrawn = self.facts.undrawn.map(|undrawn| undrawn + found.undrawn);
         self.facts.event_bytes += found.bytes;
+        self.screenshots.extend(found.screenshots);
         for Timed(lane, span) in found.spans {
             let span = Span { name: names[span.name as usize], ..span };
             self.spans.push(Timed(lanes[lane as usize], span))?;
@@ -130,7 +133,8 @@ impl All {
         /// Estimated bytes per lane, in addition to its texts.
         const LANE: u64 = 400;
         let lanes = self.lanes.heap() + self.parts.heap() + self.lanes.all().len() as u64 * LANE;
-        let bytes = self.names.heap() + lanes;
+        let shots = size_of_val(self.screenshots.as_slice()) as u64;
+        let bytes = self.names.heap() + lanes + shots;
         if bytes > self.given / 4 {
             let what = format!("names and tracks take {} MiB", bytes >> 20);
             return Err(ErrorKind::Exceeded { what, given: self.given }.into());
@@ -144,6 +148,8 @@ impl All {
         if joined.is_same() {
             return Ok(());
         }
+        // only those of a single recording are shown
+        self.screenshots.clear();
         let spans =
             std::mem::replace(&mut self.spans, sorter(config, "spans by lane", SPANS)).finish()?;
         for Timed(lane, span) in spans.iter() {
@@ -228,11 +234,26 @@ impl All {
                     Some((first, last)) => (first.min(start), last.max(start + dur)),
                     None => (start, start + dur),
                 });
-                let place = NO_PLACE;
+                let place = self.place_of(row.url, row.line, row.column);
                 self.spans.push(Timed(lane, Span { start, dur, place, name, row: 0, flags: 0 }))
             })?;
         }
         self.check()
+    }
+}
+
+impl All {
+    /// Returns the offset of a call, which names the source location of its function.
+    fn place_of(&self, url: &[u8], line: Option<i64>, column: Option<i64>) -> u64 {
+        if url.is_empty() {
+            return NO_PLACE;
+        }
+        let mut text = url[..url.len().min(NAME_MOST)].to_vec();
+        // lines and columns count from 0 in profiles, and from 1 in editors
+        for number in [line, column].into_iter().map_while(|number| number) {
+            text.extend_from_slice(format!(":{}", number + 1).as_bytes());
+        }
+        place_of_call(self.names.number(&text))
     }
 }
 
@@ -309,7 +330,7 @@ pub(crate) fn arrange(
     notes: &Notes,
     config: &Config,
 ) -> Result<Arranged, Error> {
-    let All { names, lanes: keys, spans, flows: points, mut facts, .. } = all;
+    let All { names, lanes: keys, spans, flows: points, mut facts, screenshots, .. } = all;
     let keys = keys.all();
     let flows = flows(points, config)?;
     let others = keys.iter().skip(known.len()).map(|key| Arc::new(LaneInfo::new(key, notes)));
@@ -327,5 +348,5 @@ pub(crate) fn arrange(
     spans.try_for_each(|span| placing.take(span))?;
     let Placed { lanes, tracks, sums, folded } = placing.finish()?;
     facts.folded += folded;
-    Ok(Arranged { names, sums: Arc::new(sums), lanes, tracks, flows, facts })
+    Ok(Arranged { names, sums: Arc::new(sums), lanes, tracks, flows, facts, screenshots })
 }
