@@ -50,7 +50,7 @@ async function places(tab, { events }) {
 // What the checks ask of the page: where a lane is, what lies at a computed place.
 const probes = `
 tracemill.item = (tid) => tracemill.lanes.items.find((item) => item.lane && item.lane.kind === 'thread' && item.lane.name.endsWith(' ' + tid));
-tracemill.model.fold([...tracemill.model.trace.processes.keys()].map((at) => `p${at}`).concat([...tracemill.model.lanes.keys()].map((id) => `l${id}`)), false);
+tracemill.model.fold([...tracemill.model.trace.processes.keys()].map((at) => 'p' + at).concat([...tracemill.model.lanes.keys()].map((id) => 'l' + id)), false);
 tracemill.show = (tid) => { document.getElementById('scroll').scrollTop = Math.max(0, tracemill.item(tid).top - 50); };
 tracemill.probe = ({ tid, start, dur, row }) => {
   const { lanes } = tracemill;
@@ -254,7 +254,7 @@ async function told() {
   writeFileSync(picture('kept.json.tmi'), 'notes');
   const cases = [
     ['several', [file, picture('other.json')], /^All of it was read, .* MiB: there are several inputs, .*tracemill merge /],
-    ['unkept', [picture('kept.json')], /^The index of .* is not kept, .*exists already\.$/],
+    ['unkept', [picture('kept.json')], /^Cannot save the index of .*exists already\.$/],
   ];
   for (const [name, inputs, says] of cases) {
     const served = await serve(tracemill, folder, ...inputs);

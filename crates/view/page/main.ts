@@ -179,10 +179,10 @@ class Page {
     element('facts').title = more.join('\n');
   }
 
-  // What went otherwise than one may expect, and was not wrong; in the order of how much it tells.
+  // Warnings, and why all of a large trace was read.
   private notices(): void {
     const { whole, warnings, inputs, command } = this.model.trace;
-    const said = warnings.map((text) => `${visible(text).replace(/^the /, 'The ')}.`);
+    const said = warnings.map((text) => `${visible(text).replace(/^(the|cannot) /, (word) => word[0]!.toUpperCase() + word.slice(1))}.`);
     if (whole !== null) {
       const several = ` Slices read all of it again. As one file it has an index, and is there at once: tracemill merge ${visible(command)} -o all.json && tracemill view all.json`;
       said.push(`All of it was read, ${bytes(this.model.trace.bytes)}: ${visible(whole)}.${inputs.length > 1 ? several : ''}`);
