@@ -179,6 +179,14 @@ async function pages({ browser, check, picture, tracemill, folder }) {
     await tab.still();
     const strips = await tab.run('tracemill.lanes.strips.all.map(({ title }) => title)');
     check(`${name}: a page has the tracks of DevTools`, ['Screenshots', 'Frames', 'Interactions', 'Timings', 'Layout shifts'].every((title) => strips.includes(title)), strips.join());
+    await tab.run("document.getElementById('scroll').scrollTop = tracemill.lanes.items.find(({ lane }) => lane?.name === 'JS heap').top - 50");
+    await tab.still();
+    const [x, y] = await tab.run("(({ lanes }) => [lanes.width * 0.6, lanes.topOf(lanes.items.find(({ lane }) => lane?.name === 'JS heap')) + 10])(tracemill)");
+    await hover(tab, 'base', x, y);
+    await tab.until(`/^[\\d\u202f]+ +JS heap at /.test(${text('tip')})`);
+    check('the mouse shows the value of a counter', true, await tab.run(text('tip')));
+    await tab.run("document.getElementById('scroll').scrollTop = 0");
+    await tab.still();
     check('and markers of its visits', (await tab.run('tracemill.lanes.strips.markers.length')) > 0);
     await tab.picture(picture(`page-${name}.png`));
     check('no errors', tab.errors.length === 0, tab.errors.join(' · '));

@@ -45,7 +45,7 @@ export class Around {
       term(list, label, [line], 1, 0);
     };
     if (found.self !== null && picked.dur) say('Self time', `${exact(found.self)}, ${Math.round((found.self / picked.dur) * 100)} %`);
-    if (found.named.count > 1) say('Of this name', `${grouped(found.named.count)} in the trace, ${exact(found.named.total)} in total`);
+    if (found.named.count > 1) say('Of this name', `${grouped(found.named.count)} in the trace, ${exact(found.named.total)} in total with nested ones`);
     this.row(list, 'Within', [...found.above].reverse().map((end) => [end, '']));
     this.row(list, 'Flow from', found.arrows.filter(({ to, from }) => is(to) && !is(from)).map((arrow) => [arrow.from, this.after(arrow)]));
     this.row(list, 'Flow to', found.arrows.filter(({ from, to }) => is(from) && !is(to)).map((arrow) => [arrow.to, this.after(arrow)]));

@@ -26,6 +26,7 @@ export class Lanes {
   colors: Paint;
   // the part at the top that pinned lanes take, which does not scroll
   pinnedHeight = 0;
+  private stripsHeight = 0;
   private groups: { key: unknown[]; all: Group[] } = { key: [], all: [] };
   private readonly base = element<HTMLCanvasElement>('base');
   private readonly scroll = element('scroll');
@@ -88,12 +89,15 @@ export class Lanes {
       if (this.items.at(-1)!.pinned) this.pinnedHeight = top;
     }
     if (!this.items.some(({ pinned }) => pinned)) this.pinnedHeight = 0;
+    const before = top;
     for (const strip of model.filter ? [] : this.strips.all) {
       const key = `s${strip.name.replace(/[^\w-]/g, '_')}`;
       if (model.hidden.has(key)) continue;
       const rows = model.isClosed(key) ? 1 : strip.depth;
       put({ height: rows * this.rowHeight + 5, process: model.trace.processes[0]!, lane: null, rows, key, pinned: false, strip });
     }
+    const moved = top - before - this.stripsHeight;
+    this.stripsHeight = top - before;
     for (const { process, lanes, key } of this.shown()) {
       if (many) put({ height: head, process, lane: null, rows: 0, key, pinned: false });
       if (model.isClosed(key) && model.filter === '') continue;
@@ -102,6 +106,8 @@ export class Lanes {
     element('shown').hidden = model.hidden.size === 0;
     element('shown').textContent = `Show ${model.hidden.size} hidden`;
     element('space').style.height = `${top}px`;
+    // what is looked at stays where it is when strips come above it
+    if (moved && this.scroll.scrollTop > 0) this.scroll.scrollTop += moved;
     this.resize();
   }
 

@@ -117,6 +117,9 @@ class Page {
   update(trace: Trace): void {
     this.model.update(trace);
     this.lanes.tiles.forget(this.model.duration);
+    this.lanes.colors = this.minimap.colors = paint(scheme.matches, trace.colors, trace);
+    void this.lanes.strips.read();
+    if (!this.model.picked) this.restored();
     this.facts();
     this.ask('layout');
     void this.minimap.read();
@@ -169,12 +172,12 @@ class Page {
       trace.changed,
       typeof trace.calls === 'string' ? `No calls of CPU profiles are shown: ${visible(trace.calls)}` : null,
       trace.processes.length ? null : 'There is nothing to draw: no event has a time and a phase that is drawn.',
-      trace.folded ? `${grouped(trace.folded)} events have no row, there are so many at a time.` : null,
+      trace.folded ? `${grouped(trace.folded)} events have no row, because too many overlap.` : null,
     ];
     banner(...message(this.model), said.filter((text) => text).join(' '));
-    const more = [...(trace.joined ? [`${visible(trace.joined)} (as merge does)`] : []), `${grouped(trace.unended)} begins without an end`];
-    if (trace.undrawn !== null) more.push(`${grouped(trace.undrawn)} are drawn nowhere (objects, without a time)`);
-    if (trace.lone_ends !== null) more.push(`${grouped(trace.lone_ends)} ends without a begin`);
+    const more = [...(trace.joined ? [`${visible(trace.joined)} (as merge does)`] : []), `${grouped(trace.unended)} begin events without an end`];
+    if (trace.undrawn !== null) more.push(`${grouped(trace.undrawn)} are not drawn (objects, or without a time)`);
+    if (trace.lone_ends !== null) more.push(`${grouped(trace.lone_ends)} end events without a begin`);
     if (trace.by_index) more.push('Shown by its index: ≈ where a window has too many events to be read');
     element('facts').title = more.join('\n');
   }
