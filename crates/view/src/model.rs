@@ -3,7 +3,6 @@
 use crate::tracks::bins::Bins;
 use crate::tracks::damage::{self, Damaged};
 use crate::tracks::flows::Flows;
-use crate::tracks::found::Screenshot;
 use crate::tracks::joined::Origins;
 use crate::tracks::lane::{Lane, Process};
 use crate::tracks::names::SharedNames;
@@ -73,8 +72,6 @@ pub(crate) struct Model {
     pub(crate) flows: Flows,
     pub(crate) bounds: Bounds,
     pub(crate) facts: TraceFacts,
-    /// Events with screenshots, if the whole trace was read.
-    pub(crate) screenshots: Vec<Screenshot>,
     /// Approximate sums of the intervals that are not in rows.
     pub(crate) bins: Option<Bins>,
     /// Rows of calls, if they are not among `tracks`.
@@ -90,12 +87,11 @@ pub(crate) struct Arranged {
     pub(crate) tracks: Tracks,
     pub(crate) flows: Flows,
     pub(crate) facts: TraceFacts,
-    pub(crate) screenshots: Vec<Screenshot>,
 }
 
 impl Arranged {
     pub(crate) fn model(self, processes: Vec<Process>, bounds: Bounds, scanned: InputSet) -> Model {
-        let Arranged { names, sums, lanes, tracks, flows, facts, screenshots } = self;
+        let Arranged { names, sums, lanes, tracks, flows, facts } = self;
         let (bins, calls, damaged) = (None, None, OnceLock::new());
         Model {
             names,
@@ -106,7 +102,6 @@ impl Arranged {
             flows,
             bounds,
             facts,
-            screenshots,
             bins,
             calls,
             scanned,

@@ -15,7 +15,7 @@ pub(crate) mod placing;
 use crate::build::placing::{Placed, Placing};
 use crate::model::{Arranged, Model, TraceFacts};
 use crate::tracks::flows::{ByLane, Flows};
-use crate::tracks::found::{EachChunk, Found, Screenshot};
+use crate::tracks::found::{EachChunk, Found};
 use crate::tracks::joined::{InputNotes, Joined};
 use crate::tracks::lane::{Lane, LaneInfo, processes};
 use crate::tracks::names::SharedNames;
@@ -55,7 +55,6 @@ pub(crate) struct All {
     marks: Option<KeySorter<Mark>>,
     flows: KeySorter<Mark>,
     pub(crate) facts: TraceFacts,
-    screenshots: Vec<Screenshot>,
     given: u64,
 }
 
@@ -69,7 +68,6 @@ impl All {
             marks: Some(sorter(config, "begins and ends", MARKS)),
             flows: sorter(config, "points of flows", FLOWS),
             facts: TraceFacts { undrawn: Some(0), lone_ends: Some(0), ..TraceFacts::default() },
-            screenshots: Vec::new(),
             given: config.limits.memory,
         }
     }
@@ -81,7 +79,6 @@ impl All {
         self.facts.events += found.events;
         self.facts.undrawn = self.facts.undrawn.map(|undrawn| undrawn + found.undrawn);
         self.facts.event_bytes += found.bytes;
-        self.screenshots.extend(found.screenshots);
         for Timed(lane, span) in found.spans {
             let span = Span { name: names[span.name as usize], ..span };
             self.spans.push(Timed(lanes[lane as usize], span))?;
@@ -133,8 +130,7 @@ impl All {
         /// Estimated bytes per lane, in addition to its texts.
         const LANE: u64 = 400;
         let lanes = self.lanes.heap() + self.parts.heap() + self.lanes.all().len() as u64 * LANE;
-        let shots = size_of_val(self.screenshots.as_slice()) as u64;
-        let bytes = self.names.heap() + lanes + shots;
+        let bytes = self.names.heap() + lanes;
         if bytes > self.given / 4 {
             let what = format!("names and tracks take {} MiB", bytes >> 20);
             return Err(ErrorKind::Exceeded { what, given: self.given }.into());
@@ -148,8 +144,6 @@ impl All {
         if joined.is_same() {
             return Ok(());
         }
-        // only those of a single recording are shown
-        self.screenshots.clear();
         let spans =
             std::mem::replace(&mut self.spans, sorter(config, "spans by lane", SPANS)).finish()?;
         for Timed(lane, span) in spans.iter() {
@@ -330,7 +324,7 @@ pub(crate) fn arrange(
     notes: &Notes,
     config: &Config,
 ) -> Result<Arranged, Error> {
-    let All { names, lanes: keys, spans, flows: points, mut facts, screenshots, .. } = all;
+    let All { names, lanes: keys, spans, flows: points, mut facts, .. } = all;
     let keys = keys.all();
     let flows = flows(points, config)?;
     let others = keys.iter().skip(known.len()).map(|key| Arc::new(LaneInfo::new(key, notes)));
@@ -348,5 +342,5 @@ pub(crate) fn arrange(
     spans.try_for_each(|span| placing.take(span))?;
     let Placed { lanes, tracks, sums, folded } = placing.finish()?;
     facts.folded += folded;
-    Ok(Arranged { names, sums: Arc::new(sums), lanes, tracks, flows, facts, screenshots })
+    Ok(Arranged { names, sums: Arc::new(sums), lanes, tracks, flows, facts })
 }

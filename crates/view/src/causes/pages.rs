@@ -5,6 +5,7 @@ use crate::causes::FoundCauses;
 use crate::model::Model;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use tracemill_analysis::events::tracks::TrackKind;
 use tracemill_report::{Track, TrackRow, page_visits, track_rows};
 use tracemill_trace::Error;
 
@@ -56,11 +57,9 @@ impl FoundCauses {
             visit.fcp.iter().for_each(|after| mark("FCP", start + after));
             visit.lcp.iter().for_each(|paint| mark("LCP", start + paint.time));
         }
-        let shots = model
-            .screenshots
-            .iter()
-            .take(MOST)
-            .map(|shot| json!({ "at": model.since_start(shot.ts), "place": shot.place }));
+        let shots = self.trace.track_events();
+        let shots = shots.filter(|event| event.kind == TrackKind::Screenshot).take(MOST);
+        let shots = shots.map(|shot| json!({ "at": since(shot.ts), "place": shot.values[0] }));
         let shots: Vec<Value> = shots.collect();
         Ok(json!({ "state": "ready", "tracks": tracks, "markers": markers, "shots": shots }))
     }

@@ -23,13 +23,6 @@ use tracemill_trace::observe::{EventRef, Look, Observer, SealedChunk, Starter};
 use tracemill_trace::run::error::Error;
 use tracemill_trace::time::bounds::Times;
 
-/// Time and offset of an event of Chrome that has a screenshot.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Screenshot {
-    pub(crate) ts: i64,
-    pub(crate) place: u64,
-}
-
 pub(crate) struct Found {
     pub(crate) labels: Labels,
     pub(crate) spans: Vec<Timed>,
@@ -37,7 +30,6 @@ pub(crate) struct Found {
     /// Points of flows. `name` is [`NEXT`] for a point that belongs to the next event, else 0.
     pub(crate) flows: Vec<Mark>,
     pub(crate) notes: Notes,
-    pub(crate) screenshots: Vec<Screenshot>,
     pub(crate) times: Times,
     pub(crate) events: u64,
     pub(crate) undrawn: u64,
@@ -52,7 +44,6 @@ impl Default for Found {
             marks: Vec::new(),
             flows: Vec::new(),
             notes: Notes::default(),
-            screenshots: Vec::new(),
             times: Times::NONE,
             events: 0,
             undrawn: 0,
@@ -122,12 +113,6 @@ impl Found {
         labels.page_samples(event, |lane, value| {
             spans.push(Timed(lane, Span::of_sample(start, value, place)));
         });
-    }
-
-    fn screenshot(&mut self, event: &Event<'_>, ts: i64, place: u64) {
-        if event.field(Field::Name) == Some(b"\"Screenshot\"") {
-            self.screenshots.push(Screenshot { ts, place });
-        }
     }
 
     fn counter(&mut self, event: &Event<'_>, start: i64, place: u64) {
@@ -219,15 +204,11 @@ impl Found {
                 let lane = self.labels.lane(event, kind);
                 self.span(lane, event, at, at, offset);
                 self.page_counters(event, at, offset);
-                self.screenshot(event, at, offset);
             }
             Shape::Begin(kind) | Shape::End(kind) => self.mark(event, at, offset, kind),
             Shape::Flow => self.flow(event, at, offset),
             Shape::Samples => self.counter(event, at, offset),
-            Shape::None => {
-                self.undrawn += 1;
-                self.screenshot(event, at, offset);
-            }
+            Shape::None => self.undrawn += 1,
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::support::{Opened, named, open, open_indexed};
 use crate::tiles::generate;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::path::Path;
 use tracemill_testkit::Rng;
 
 fn lanes(opened: &Opened) -> Vec<Value> {
@@ -186,26 +187,20 @@ fn longest_event_of_a_name_is_named() {
     }
 }
 
-#[test]
-fn page_of_chrome_has_markers_frames_and_categories() {
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let opened = open(&std::fs::read(path.join("../../testdata/tracks/page.json")).unwrap());
+fn read_twice(opened: &Opened) -> Value {
     assert_eq!(opened.json("api/pages")["state"], "reading");
     opened.site.read_causes().unwrap();
-    let pages = opened.json("api/pages");
-    let markers: Vec<&str> = pages["markers"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|marker| marker["name"].as_str().unwrap())
-        .collect();
-    assert_eq!(markers, ["Nav"]);
-    let shots = pages["shots"].as_array().unwrap();
-    assert!(!shots.is_empty());
-    for shot in shots {
-        let text = opened.bytes(&format!("api/event?place={}", shot["place"]));
-        assert!(String::from_utf8(text).unwrap().contains("Screenshot"));
-    }
+    opened.json("api/pages")
+}
+
+#[test]
+fn page_of_chrome_has_markers_frames_and_screenshots() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/tracks/page.json");
+    let text = std::fs::read(path).unwrap();
+    let opened = open(&text);
+    let pages = read_twice(&opened);
+    let markers = pages["markers"].as_array().unwrap().iter().map(|marker| &marker["name"]);
+    assert!(markers.eq(["Nav"]), "{pages}");
     let end: f64 = opened.json("api/trace")["duration"].as_str().unwrap().parse().unwrap();
     let tracks = pages["tracks"].as_array().unwrap();
     assert!(tracks.iter().any(|track| track["name"] == "frames"), "{pages}");
@@ -213,7 +208,23 @@ fn page_of_chrome_has_markers_frames_and_categories() {
         let start = row["start"].as_f64().unwrap();
         assert!((0.0..=end).contains(&start), "{row}");
     }
-    let path = path.join("../../testdata/chromium/trace.json.gz");
+    // an index has no screenshots; the second pass finds them
+    let by_index = open_indexed(&text);
+    for (opened, pages) in [(&opened, &pages), (&by_index, &read_twice(&by_index))] {
+        let shots = pages["shots"].as_array().unwrap();
+        assert!(!shots.is_empty());
+        for shot in shots {
+            let text =
+                opened.bytes(&format!("api/event?place={}", shot["place"].as_f64().unwrap()));
+            let event: Value = serde_json::from_slice(&text).unwrap();
+            assert_eq!(event["name"], "Screenshot");
+        }
+    }
+}
+
+#[test]
+fn names_that_devtools_knows_have_categories() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/chromium/trace.json.gz");
     let opened = named("trace.json.gz", &std::fs::read(path).unwrap(), crate::support::config());
     opened.site.read().unwrap();
     let trace = opened.json("api/trace");
