@@ -150,7 +150,7 @@ async function recorded() {
   const tab = await openTab(browser, { width: 1200, height: 620 });
   await tab.go(served.address);
   await tab.run('tracemill.model.show(195e6, 246e6)');
-  await tab.run("document.getElementById('scroll').scrollTop = tracemill.lanes.items.find((item) => item.lane?.name === 'CrRendererMain 5962').top - 130");
+  await tab.until('tracemill.lanes.strips.all.length > 0');
   await tab.still();
   await tab.picture(picture('view.png'));
   await tab.close();

@@ -17,8 +17,13 @@ export class Around {
   constructor(private readonly model: Model, private readonly names: Names) {}
 
   private async ask({ lane, row, start }: Pick<Picked, 'lane' | 'row' | 'start'>, signal: AbortSignal | null): Promise<Answer | null> {
-    const answer = await fetch(`api/around?lane=${lane}&row=${row}&start=${Math.round(start)}`, { signal }).catch(() => null);
-    return answer?.ok ? ((await answer.json()) as Answer | null) : null;
+    try {
+      const answer = await fetch(`api/around?lane=${lane}&row=${row}&start=${Math.round(start)}`, { signal });
+      return answer.ok ? ((await answer.json()) as Answer | null) : null;
+    } catch {
+      // another event is picked, or the server is gone: the text of the event says so
+      return null;
+    }
   }
 
   // The event at a place; nothing if there is none.

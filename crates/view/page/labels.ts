@@ -24,6 +24,8 @@ export class Labels {
       const own = this.rendered.get(item.key) ?? this.make(item);
       own.style.top = `${topOf(item)}px`;
       own.style.height = `${item.height}px`;
+      const { search } = this.model;
+      own.classList.toggle('match', search !== '' && item.lane?.name.toLowerCase().includes(search.toLowerCase()) === true);
       const open = !this.model.isClosed(item.key);
       own.setAttribute('aria-expanded', String(open));
       own.querySelector('.twist')!.textContent = open ? '▾' : '▸';

@@ -135,6 +135,9 @@ export class Lanes {
     this.model.tell(grown ? 'layout' : 'view');
   }
 
+  // All lanes that are not hidden, in order.
+  get all(): Lane[] { return this.shown().flatMap(({ lanes }) => lanes); }
+
   // Folds all tracks, or opens them where all are folded.
   foldAll(): void {
     const groups = this.shown();
@@ -144,7 +147,7 @@ export class Lanes {
   }
 
   // Opens the lane of an event, so that its row is seen; returns whether something was closed.
-  open({ lane, row }: Picked): boolean {
+  open({ lane, row }: Pick<Picked, 'lane' | 'row'>): boolean {
     const { model } = this;
     const group = this.groups.all.find(({ lanes }) => lanes.some(({ id }) => id === lane));
     const keys = [...(group && !model.pinned.has(`l${lane}`) ? [group.key] : []), ...(row ? [`l${lane}`] : [])].filter((key) => model.isClosed(key));

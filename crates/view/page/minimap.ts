@@ -135,7 +135,7 @@ export class Minimap {
   private up(): void {
     const { drag, model } = this;
     this.drag = null;
-    if (!drag || drag.moved) return;
+    if (!drag || drag.moved || drag.kind === 'from' || drag.kind === 'to') return;
     const { from, to } = model.view;
     const all = to - from >= (model.outer.to - model.outer.from) * 0.999;
     const half = all ? (to - from) / 16 : (to - from) / 2;

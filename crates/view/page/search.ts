@@ -42,7 +42,7 @@ export class Search {
   // Lanes whose names have the text, in the order in which they are shown.
   private threads(): number[] {
     const text = this.model.search.toLowerCase();
-    return this.lanes.items.flatMap(({ lane }) => (lane?.name.toLowerCase().includes(text) ? [lane.id] : []));
+    return this.lanes.all.filter(({ name }) => name.toLowerCase().includes(text)).map(({ id }) => id);
   }
 
   private say(): void {
@@ -106,7 +106,9 @@ export class Search {
       return;
     }
     this.thread = (this.thread + (forwards ? 1 : threads.length - 1) + threads.length) % threads.length;
-    const item = this.lanes.find(threads[this.thread]!);
+    const lane = threads[this.thread]!;
+    if (this.lanes.open({ lane, row: 0 })) this.lanes.layout();
+    const item = this.lanes.find(lane);
     if (item && !item.pinned) element('scroll').scrollTop = item.top - this.lanes.pinnedHeight;
     this.place.textContent = `${this.thread + 1} / ${grouped(threads.length)} ${threads.length === 1 ? 'track' : 'tracks'}`;
   }

@@ -1,12 +1,15 @@
 // The parts of the page that need no browser: `npm test`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { valueAt } from './built/counter.mjs';
 import { flags, wordOf } from './built/damage.mjs';
 import { bytes, exact, short, stamp, step, visible } from './built/format.mjs';
 import { Model } from './built/model.mjs';
 import { loadOf, withCalls } from './built/mainload.mjs';
 import { folded, mainOf, ordered } from './built/order.mjs';
 import { contrasts, columnAt, draw, hit, paint } from './built/raster.mjs';
+import { place } from './built/strips.mjs';
+import { argsOf } from './built/tip.mjs';
 import { COLUMNS, levelOf, parse, ranges } from './built/tiles.mjs';
 
 const random = (seed) => (below) => {
@@ -196,6 +199,29 @@ test('the main thread comes first and is open, what does little is folded', () =
   assert.deepEqual([...folded(processes.slice(0, 2))], []);
   const program = [{ pid: '4', name: 'a', lanes: [lane(0, 'thread', 'worker 5', 9, 1), lane(1, 'thread', 'Thread 4', 3, 1)] }];
   assert.equal(mainOf(program).id, 1);
+});
+
+test('rows of a strip do not overlap', () => {
+  for (let seed = 0; seed < 30; seed += 1) {
+    const below = random(seed);
+    const rows = Array.from({ length: 1 + below(60) }, () => ({ start: below(500), dur: below(40), row: 0 })).sort((a, b) => a.start - b.start || b.dur - a.dur);
+    const depth = place(rows);
+    assert.ok(rows.every(({ row }) => row < depth));
+    // the last row takes what has no room
+    for (const [at, a] of rows.entries()) for (const b of rows.slice(at + 1)) if (a.row === b.row && a.row < 11) assert.ok(a.start + a.dur <= b.start, `seed ${seed}`);
+  }
+});
+
+test('the first arguments of an event are shown, harmful marks visibly', () => {
+  const text = '{"ph":"X","args":{"data":{"url":"http://a/b","line":7,"deep":{"er":{"est":1}}},"list":[1,2],"more":"a\u202eb","none":null}}';
+  assert.deepEqual(argsOf(text), ['data.url: http://a/b', 'data.line: 7', 'data.deep.er: {"est":1}', 'list: [1,2]']);
+  assert.deepEqual(argsOf('{"args":{"a":"\u202e"}}'), ['a: ⟨U+202E⟩']);
+  assert.deepEqual([argsOf('{"args":'), argsOf('{}'), argsOf('{"args":{"a":"' + 'x'.repeat(200) + '"}}')[0].length], [[], [], 94]);
+});
+
+test('the value of a counter is that of the last sample', () => {
+  const tiles = [{ start: [10, 20], place: [5, 7] }, { start: [30], place: [1] }];
+  assert.deepEqual([5, 10, 25, 99].map((time) => valueAt(tiles, time)), [null, 5, 7, 1]);
 });
 
 test('the overview has the self times of categories', () => {
