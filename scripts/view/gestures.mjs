@@ -3,7 +3,6 @@ import path from 'node:path';
 import { openTab, serve } from './page.mjs';
 
 const text = (id) => `document.getElementById('${id}').textContent`;
-const names = "[...document.querySelectorAll('#names .lane')].map((lane) => lane.innerText.replace(/\\s+/g, ' '))";
 
 // Moves the mouse to a point of an element and drags it to another, with a modifier if one is given.
 async function drag(tab, id, from, to, modifiers = 0) {
@@ -199,8 +198,8 @@ export async function gestures(all) {
   const { browser, served, check, picture } = all;
   const tab = await openTab(browser, { width: 1400, height: 900 });
   await tab.go(served.address);
-  const shown = await tab.run(names);
-  check('the main thread of the page comes first', /^▾? ?Renderer/.test(shown[0]) && shown[1].includes('CrRendererMain'), shown.slice(0, 3).join(' | '));
+  const shown = await tab.run('tracemill.lanes.items.filter(({ strip }) => !strip).slice(0, 2).map(({ process, lane }) => lane?.name ?? process.name)');
+  check('the main thread of the page comes first', shown[0] === 'Renderer' && shown[1].startsWith('CrRendererMain'), shown.join(' | '));
   check('what is not busy is folded', await tab.run('tracemill.lanes.items.some(({ key, lane }) => tracemill.model.isClosed(key))'));
   await tab.picture(picture('first.png'));
   await searches(tab, check);
