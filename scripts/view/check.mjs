@@ -11,6 +11,7 @@ import { realViewers } from './real.mjs';
 import { handsOn } from './viewers.mjs';
 import { quantile, walk } from './walk.mjs';
 import { causes } from './causes.mjs';
+import { gestures } from './gestures.mjs';
 import { damaged, hostile, nested, random } from './traces.mjs';
 
 const [tracemill, chromium, folder] = process.argv.slice(2, 5).map((word) => path.resolve(word));
@@ -49,6 +50,7 @@ async function places(tab, { events }) {
 // What the checks ask of the page: where a lane is, what lies at a computed place.
 const probes = `
 tracemill.item = (tid) => tracemill.lanes.items.find((item) => item.lane && item.lane.kind === 'thread' && item.lane.name.endsWith(' ' + tid));
+tracemill.model.fold([...tracemill.model.trace.processes.keys()].map((at) => 'p' + at).concat([...tracemill.model.lanes.keys()].map((id) => 'l' + id)), false);
 tracemill.show = (tid) => { document.getElementById('scroll').scrollTop = Math.max(0, tracemill.item(tid).top - 50); };
 tracemill.probe = ({ tid, start, dur, row }) => {
   const { lanes } = tracemill;
@@ -85,7 +87,7 @@ async function refusals(address) {
 }
 
 // What whoever has no mouse cannot do without, by its name.
-const REACHED = ['Search names', 'Previous match', 'Next match', 'Open in… / Save', 'Keyboard help', 'Overview: visible window', 'Time line. Press question mark for keys.', '+ crumb'];
+const REACHED = ['Search events and tracks', 'Previous match', 'Next match', 'Open in… / Save', 'Keyboard help', 'Overview: visible window', 'Time line. Press question mark for keys.', 'Zoom in here', 'Filter tracks', 'Fold all tracks, or open them', 'Width of the names'];
 
 // Everything that can be reached by Tab has a name and is of some kind.
 async function accessible(tab) {
@@ -108,6 +110,7 @@ async function keyboard(tab) {
   await tab.send('Input.insertText', { text: 'work 7' });
   await tab.key('Enter');
   await tab.until("document.querySelector('#event dd')?.textContent?.startsWith('work 7')");
+  await tab.until('tracemill.model.picked !== null');
   await tab.run("document.getElementById('base').focus()");
   const before = await tab.run('tracemill.model.view.to - tracemill.model.view.from');
   await tab.key('f');
@@ -147,11 +150,12 @@ async function recorded() {
   const tab = await openTab(browser, { width: 1200, height: 620 });
   await tab.go(served.address);
   await tab.run('tracemill.model.show(195e6, 246e6)');
-  await tab.run("document.getElementById('scroll').scrollTop = tracemill.lanes.items.find((item) => item.lane?.name === 'CrRendererMain 5962').top - 130");
+  await tab.until('tracemill.lanes.strips.all.length > 0');
   await tab.still();
   await tab.picture(picture('view.png'));
   await tab.close();
   await causes({ browser, served, check, picture });
+  await gestures({ browser, served, check, picture, tracemill, folder });
   await handsOn({ browser, served, check });
   await served.end();
   const there = (name) => (existsSync(picture(name)) ? picture(name) : null);
@@ -250,7 +254,7 @@ async function told() {
   writeFileSync(picture('kept.json.tmi'), 'notes');
   const cases = [
     ['several', [file, picture('other.json')], /^All of it was read, .* MiB: there are several inputs, .*tracemill merge /],
-    ['unkept', [picture('kept.json')], /^The index of .* is not kept, .*exists already\.$/],
+    ['unkept', [picture('kept.json')], /^Cannot save the index of .*exists already\.$/],
   ];
   for (const [name, inputs, says] of cases) {
     const served = await serve(tracemill, folder, ...inputs);

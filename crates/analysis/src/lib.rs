@@ -75,7 +75,7 @@ pub use entries::sorting::Pairs;
 pub use events::details::Wanted;
 pub use events::entities::Entities;
 pub use events::producer::Producer;
-pub use events::styles::{names_titled, title_of};
+pub use events::styles::{names_titled, names_with_categories, title_of};
 pub use names::groups::GroupBy;
 pub use names::labels::categories;
 pub use profile::maps::{MapFault, Mapped, SourceMaps, UnusedMap};

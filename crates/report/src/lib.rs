@@ -95,4 +95,4 @@ pub use web::shifts::ShiftCluster;
 pub use web::tracks::memory::{CounterChange, PageMemory};
 pub use web::tracks::rows::{RowVisit, Track, TrackRow};
 pub use web::tracks::{TrackSummary, TrackTotal, track_rows, track_totals};
-pub use web::{LargestPaint, LargestParts, Metric, Visit};
+pub use web::{LargestPaint, LargestParts, Metric, Visit, page_visits};

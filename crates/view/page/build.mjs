@@ -7,7 +7,7 @@ const here = import.meta.dirname;
 const common = { bundle: true, format: 'esm', target: 'es2022', absWorkingDir: here, logLevel: 'warning' };
 
 if (process.argv[2] === '--test') {
-  const entryPoints = ['damage.ts', 'format.ts', 'model.ts', 'order.ts', 'raster.ts', 'tiles.ts'];
+  const entryPoints = ['counter.ts', 'damage.ts', 'format.ts', 'mainload.ts', 'model.ts', 'order.ts', 'raster.ts', 'strips.ts', 'tiles.ts', 'tip.ts'];
   await build({ ...common, entryPoints, outdir: 'test/built', platform: 'node', outExtension: { '.js': '.mjs' } });
 } else {
   const folder = path.resolve(process.argv[2]);

@@ -4,6 +4,7 @@ import { jump, term, type Arrow, type Around, type End } from './around';
 import { exact, refused, visible } from './format';
 import type { Model, Picked } from './model';
 import type { Names } from './names';
+import { tail } from './selection';
 
 interface Frame { function: string | null; place: string; event?: End; }
 interface Level { task: string | null; frames: Frame[]; more: number; }
@@ -100,7 +101,7 @@ export class Causes {
   private frame({ function: name, place, event }: Frame): HTMLElement {
     const [line, source] = [document.createElement('div'), document.createElement('span')];
     source.className = 'source';
-    source.textContent = visible(place.replace(/^.*\/(?=[^/])/, ''));
+    source.textContent = visible(tail(place));
     source.title = visible(place);
     line.append(event ? jump(this.model, this.names, event) : visible(name || '(anonymous)'), ' ', source);
     return line;

@@ -8,6 +8,18 @@ import type { Tile } from './tiles';
 // What it is drawn on.
 interface Sheet { model: Model; colors: Paint; width: number; rowHeight: number; x(time: number): number; }
 
+// The value at a time: the greatest of the column that has it.
+export function valueAt(tiles: Tile[], time: number): number | null {
+  let [best, value] = [-Infinity, null as number | null];
+  for (const tile of tiles) {
+    for (let at = 0; at < tile.start.length; at += 1) {
+      const start = tile.start[at]!;
+      if (start <= time && start >= best) [best, value] = [start, tile.place[at]!];
+    }
+  }
+  return value;
+}
+
 // A counter: the band between its least and greatest value of each column, from 0 or the least.
 export function counter(pen: CanvasRenderingContext2D, item: Item, top: number, tiles: Tile[], lanes: Sheet): void {
   let [least, most] = [0, -Infinity];

@@ -1,32 +1,33 @@
 // Mouse and keyboard over the drawing.
 
-import type { Lanes, Under } from './lanes';
+import type { Lanes } from './lanes';
 import type { Model, Span } from './model';
-import { exact, short, grouped } from './format';
 import type { Names } from './names';
+import { Tip } from './tip';
 
 const element = <T extends HTMLElement>(id: string): T => document.getElementById(id) as T;
 
-export interface Actions { help(): void; open(): void; find(forwards: boolean): void; escape(): void; }
+export interface Actions { help(): void; open(): void; find(forwards: boolean): void; focus(): void; escape(): void; }
 
 export const KEYS: [string, string][] = [
-  ['W S · wheel with Ctrl', 'zoom in, out'], ['A D · ← →', 'left, right'], ['↑ ↓ · wheel', 'up, down'],
-  ['drag', 'move'], ['Shift + drag · ruler', 'select a time'], ['click · double click', 'details · zoom to it'],
-  [', .', 'previous, next event of the row'], ['m', 'select the time of the event'], ['f', 'zoom to selection or event'], ['0', 'whole trace'],
-  ['b · Backspace', 'zoom in here · back out'], ['Enter · h on a name', 'collapse it · hide it'], ['/ · n N', 'search · next, previous match'], ['o', 'open in another viewer, save'], ['Esc', 'clear'], ['?', 'these keys'],
+  ['W S · + − · wheel with Ctrl', 'zoom in, out'], ['A D · ← →', 'left, right'], ['↑ ↓ · wheel', 'up, down'],
+  ['drag', 'move'], ['Shift + drag', 'select a time of some tracks'], ['drag on the ruler', 'select a time of all tracks'], ['click · double click', 'details · zoom to it'],
+  ['[ ] · , .', 'previous, next event of the row'], ['m', 'mark: select the time of the event'], ['f', 'zoom to the event or the selection'], ['0', 'whole trace'],
+  ['b · Backspace', 'zoom in here · back out'], ['Enter · h · p on a name', 'fold it · hide it · pin it to the top'], ['/ · n N', 'search · next, previous match'], ['o', 'open in another viewer, save'], ['Esc', 'clear'], ['?', 'these keys'],
 ];
 
 export class Input {
   private readonly base = element<HTMLCanvasElement>('base');
   private readonly ruler = element<HTMLCanvasElement>('ruler');
   private readonly scroll = element('scroll');
-  private readonly tip = element('tip');
+  private readonly tip: Tip;
   private drag: { kind: 'move' | 'select'; x: number; y: number; view: Span; scroll: number; moved: boolean } | null = null;
   cursor: number | null = null;
   private readonly held = new Set<string>();
   private ticking = false;
 
-  constructor(private readonly model: Model, private readonly lanes: Lanes, private readonly names: Names, private readonly actions: Actions) {
+  constructor(private readonly model: Model, private readonly lanes: Lanes, names: Names, private readonly actions: Actions) {
+    this.tip = new Tip(lanes, names);
     for (const canvas of [this.base, this.ruler]) {
       canvas.addEventListener('pointerdown', (event) => this.down(event, canvas === this.ruler));
       canvas.addEventListener('pointermove', (event) => this.move(event, canvas === this.ruler));
@@ -73,7 +74,7 @@ export class Input {
     }
     drag.moved ||= Math.abs(event.offsetX - drag.x) + Math.abs(event.offsetY - drag.y) > 3;
     if (!drag.moved) return;
-    this.tip.hidden = true;
+    this.tip.hide();
     const { from, to } = drag.view;
     if (drag.kind === 'move') {
       const by = ((drag.x - event.offsetX) / this.lanes.width) * (to - from);
@@ -83,7 +84,8 @@ export class Input {
       return;
     }
     const [a, b] = [this.lanes.time(drag.x), this.lanes.time(event.offsetX)];
-    this.model.select({ from: Math.min(a, b), to: Math.max(a, b) });
+    const lanes = onRuler ? null : this.lanes.between(drag.y + drag.scroll - this.scroll.scrollTop, event.offsetY);
+    this.model.select({ from: Math.min(a, b), to: Math.max(a, b) }, lanes);
   }
 
   private up(event: PointerEvent, onRuler: boolean): void {
@@ -91,6 +93,8 @@ export class Input {
     this.drag = null;
     if (!drag || drag.moved) return;
     if (onRuler) return this.model.select(null);
+    const row = this.lanes.stripRow(event.offsetX, event.offsetY);
+    if (row) return this.model.select({ from: row.start, to: row.start + Math.max(row.dur, 1) });
     this.model.pick(this.lanes.under(event.offsetX, event.offsetY)?.picked ?? null);
   }
 
@@ -107,35 +111,16 @@ export class Input {
 
   private leave(): void {
     this.cursor = null;
-    this.tip.hidden = true;
+    this.tip.hide();
     this.model.tell('hover');
   }
 
   private hover(event: PointerEvent, onRuler: boolean): void {
     const under = onRuler ? null : this.lanes.under(event.offsetX, event.offsetY);
     this.base.style.cursor = under?.picked ? 'pointer' : 'default';
-    if (!under || (!under.picked && !under.count)) {
-      this.tip.hidden = true;
-      return;
-    }
-    this.tip.replaceChildren(...this.told(under));
-    this.tip.hidden = false;
-    const box = this.tip.getBoundingClientRect();
-    this.tip.style.left = `${Math.min(event.clientX + 12, innerWidth - box.width - 8)}px`;
-    this.tip.style.top = `${event.clientY + 18 + box.height > innerHeight ? event.clientY - box.height - 10 : event.clientY + 18}px`;
-  }
-
-  private told({ picked, count, about }: Under): Node[] {
-    const [strong, rest] = [document.createElement('b'), document.createElement('span')];
-    if (!picked) {
-      strong.textContent = `≈ ${grouped(count)} ${count === 1 ? 'event' : 'events'}`;
-      rest.textContent = about ? ' begin here that are short: zoom in to see each' : ' shorter than two pixels: zoom in to see each';
-      return [strong, rest];
-    }
-    strong.textContent = this.names.get(picked.name) ?? '…';
-    const open = picked.flags & 1 ? ', has no end' : '';
-    rest.textContent = `  ${picked.dur ? exact(picked.dur) : 'instant'} at ${short(picked.start)}${open}${picked.flags & 4 ? ', overlaps others' : ''}`;
-    return [strong, rest];
+    const row = onRuler || under ? null : this.lanes.stripRow(event.offsetX, event.offsetY);
+    if (row) return this.tip.say(this.lanes.strips.told(row), event);
+    this.tip.show(under, event);
   }
 
   private key(event: KeyboardEvent): void {
@@ -164,6 +149,8 @@ export class Input {
       case 'PageUp': this.scroll.scrollTop -= this.lanes.height; return true;
       case 'PageDown': this.scroll.scrollTop += this.lanes.height; return true;
       case '0': model.show(0, model.duration); return true;
+      case '+': case '=': model.zoom(0.6, this.cursor ?? (from + to) / 2); return true;
+      case '-': model.zoom(1 / 0.6, this.cursor ?? (from + to) / 2); return true;
       case 'f': this.focus(); return true;
       case 'm': if (model.picked) model.select({ from: model.picked.start, to: model.picked.start + model.picked.dur }); return true;
       case 'b': model.push(model.view); return true;
@@ -174,18 +161,21 @@ export class Input {
       case 'o': this.actions.open(); return true;
       case '?': this.actions.help(); return true;
       case 'Escape': this.actions.escape(); return true;
-      case ',': case '.': case 'Enter': this.neighbour(key !== ','); return true;
+      case ',': case '[': this.neighbour(false); return true;
+      case '.': case ']': case 'Enter': this.neighbour(true); return true;
       default: return false;
     }
   }
 
   private focus(): void {
     const { selection, picked } = this.model;
-    if (picked) this.zoomTo(picked.start, picked.start + picked.dur);
-    else if (selection) this.model.show(selection.from, selection.to);
+    if (picked) {
+      this.zoomTo(picked.start, picked.start + picked.dur);
+      this.actions.focus();
+    } else if (selection) this.model.show(selection.from, selection.to);
   }
 
-  // The event before or behind that which is picked, in its row; without one the first that is seen.
+  // The event before or after the picked one, in its row; without one the first that is seen.
   private neighbour(forwards: boolean): void {
     const { picked } = this.model;
     const lane = picked?.lane ?? this.lanes.visible().find((item) => item.lane && item.lane.kind !== 'counter')?.lane?.id;

@@ -29,7 +29,7 @@ async function soFar(): Promise<void> {
 function draw({ events, duration, processes }: SoFar): void {
   element('so-far').hidden = false;
   const time = short(Number(duration));
-  element('so-far-text').textContent = `Not complete: when ${grouped(events)} events begin that were read so far, by process.`;
+  element('so-far-text').textContent = `Not complete: the starts of the ${grouped(events)} events read so far, by process.`;
   const canvas = element<HTMLCanvasElement>('so-far-drawing');
   const [width, height, ratio] = [canvas.clientWidth, canvas.clientHeight, devicePixelRatio];
   [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];

@@ -3,7 +3,7 @@
 import { Around } from './around';
 import { Causes } from './causes';
 import { message } from './damage';
-import { exact, grouped, bytes, refused, short, step, visible } from './format';
+import { exact, grouped, bytes, refused, visible } from './format';
 import { Handover } from './handover';
 import { Input, KEYS } from './input';
 import { Lanes } from './lanes';
@@ -14,6 +14,10 @@ import { Names } from './names';
 import { drawOver } from './over';
 import { ORDERS, type Order } from './order';
 import { Panel } from './panel';
+import { resizable } from './resize';
+import { drawRuler } from './ruler';
+import { Search } from './search';
+import { Strips } from './strips';
 import { contrasts, paint } from './raster';
 import { Tiles, type Tile } from './tiles';
 
@@ -48,6 +52,7 @@ class Page {
   private readonly names: Names;
   private readonly around: Around;
   private readonly causes: Causes;
+  private readonly search: Search;
   private readonly dirty = new Set<Change>();
   private framed = false;
   private seen = false;
@@ -55,22 +60,25 @@ class Page {
   private failure = '';
 
   constructor(trace: Trace) {
-    const colors = paint(scheme.matches, trace.colors);
+    const colors = paint(scheme.matches, trace.colors, trace);
     this.model = new Model(trace);
     this.names = new Names(() => this.ask('view'));
     const tiles = new Tiles(this.model.duration, (arrived) => this.arrived(arrived), (why) => this.fail(why));
-    this.lanes = new Lanes(this.model, tiles, this.names, colors);
+    const strips = new Strips(this.model);
+    this.lanes = new Lanes(this.model, tiles, this.names, strips, colors);
     this.minimap = new Minimap(this.model, colors);
     this.around = new Around(this.model, this.names);
     this.causes = new Causes(this.model, this.names, this.around);
-    this.panel = new Panel(this.model, this.names, this.around, this.causes);
+    this.panel = new Panel(this.model, this.names, this.around, this.causes, () => this.lanes.colors);
     this.handover = new Handover(this.model);
     const escape = (): void => {
       this.model.select(null);
       this.model.pick(null);
+      this.model.sought = null;
       this.panel.close();
     };
-    this.input = new Input(this.model, this.lanes, this.names, { help: () => this.help(), open: () => void this.handover.show(), find: (on) => void this.find(on), escape });
+    this.input = new Input(this.model, this.lanes, this.names, { help: () => this.help(), open: () => void this.handover.show(), find: (on) => void this.search.find(on), focus: () => this.reveal(this.model.picked), escape });
+    this.search = new Search(this.model, this.lanes, this.names, this.minimap, (why) => this.fail(why));
   }
 
   begin(): void {
@@ -80,55 +88,75 @@ class Page {
     model.listen((change) => this.ask(change));
     this.lanes.layout();
     model.restore(location.hash);
+    this.restored();
     element('loading').hidden = true;
     element('scroll').addEventListener('scroll', () => this.ask('view'));
     new ResizeObserver(() => this.ask('layout')).observe(element('scroll'));
     addEventListener('resize', () => this.ask('layout'));
     addEventListener('hashchange', () => { if (location.hash !== model.hash()) model.restore(location.hash); });
     scheme.addEventListener('change', () => {
-      this.lanes.colors = this.minimap.colors = paint(scheme.matches, this.model.trace.colors);
+      this.lanes.colors = this.minimap.colors = paint(scheme.matches, this.model.trace.colors, this.model.trace);
+      void this.minimap.read();
       this.ask('layout');
     });
     element('open').addEventListener('click', () => void this.handover.show());
     element('help').addEventListener('click', () => this.help());
-    element('next').addEventListener('click', () => void this.find(true));
-    element('previous').addEventListener('click', () => void this.find(false));
-    const search = element<HTMLInputElement>('search');
-    search.addEventListener('input', () => void this.count());
-    search.addEventListener('keydown', (event) => {
-      if (event.key === 'Enter') void this.find(!event.shiftKey);
-      if (event.key === 'Escape') element('base').focus();
-    });
     element('notice').querySelector('button')?.addEventListener('click', () => {
       element('notice').hidden = true;
       element('base').focus();
       this.ask('layout');
     });
-    this.orders();
-    void this.minimap.load();
+    this.tools();
+    void this.minimap.read();
+    void this.lanes.strips.read();
     // what tests ask, in place of pixels
-    Object.assign(globalThis, { tracemill: { model, lanes: this.lanes, tiles: this.lanes.tiles, contrasts: () => contrasts(this.lanes.colors) } });
+    Object.assign(globalThis, { tracemill: { model, lanes: this.lanes, tiles: this.lanes.tiles, minimap: this.minimap, contrasts: () => contrasts(this.lanes.colors) } });
   }
 
   // Shows what came to the trace.
   update(trace: Trace): void {
     this.model.update(trace);
     this.lanes.tiles.forget(this.model.duration);
+    this.lanes.colors = this.minimap.colors = paint(scheme.matches, trace.colors, trace);
+    void this.lanes.strips.read();
+    if (!this.model.picked) this.restored();
     this.facts();
     this.ask('layout');
-    void this.minimap.load();
+    void this.minimap.read();
     element('live').textContent = typeof trace.calls === 'string' ? trace.calls : 'Calls of CPU profiles are shown.';
   }
 
-  // In which order lanes stand, and those that are hidden.
-  private orders(): void {
-    const [order, shown] = [element<HTMLSelectElement>('order'), element('shown')];
-    for (const [value, text] of ORDERS) order.append(new Option(text, value));
-    order.addEventListener('change', () => this.lanes.arrange(order.value as Order));
-    shown.addEventListener('click', () => {
-      this.lanes.unhide();
+  // Controls of how tracks are arranged.
+  private tools(): void {
+    const { model } = this;
+    const [order, filter] = [element<HTMLSelectElement>('order'), element<HTMLInputElement>('filter')];
+    for (const [value, text] of ORDERS) order.append(new Option(text, value, false, value === model.order));
+    order.addEventListener('change', () => {
+      model.order = order.value as Order;
+      model.tell('layout');
+    });
+    filter.addEventListener('input', () => {
+      model.filter = filter.value;
+      model.tell('layout');
+    });
+    filter.addEventListener('keydown', (event) => { if (event.key === 'Escape') element('base').focus(); });
+    element('shown').addEventListener('click', () => {
+      model.hidden.clear();
+      model.tell('layout');
       element('base').focus();
     });
+    element('fold').addEventListener('click', () => this.lanes.foldAll());
+    resizable(element('grip'), () => this.ask('layout'));
+  }
+
+  // Shows what the address says.
+  private restored(): void {
+    const { model } = this;
+    element<HTMLSelectElement>('order').value = model.order;
+    element<HTMLInputElement>('filter').value = model.filter;
+    this.search.restore();
+    const { sought } = model;
+    if (sought) void this.around.event(sought).then((found) => { if (found && model.sought === sought) model.pick(found); });
   }
 
   private facts(): void {
@@ -144,20 +172,20 @@ class Page {
       trace.changed,
       typeof trace.calls === 'string' ? `No calls of CPU profiles are shown: ${visible(trace.calls)}` : null,
       trace.processes.length ? null : 'There is nothing to draw: no event has a time and a phase that is drawn.',
-      trace.folded ? `${grouped(trace.folded)} events have no row, there are so many at a time.` : null,
+      trace.folded ? `${grouped(trace.folded)} events have no row, because too many overlap.` : null,
     ];
     banner(...message(this.model), said.filter((text) => text).join(' '));
-    const more = [...(trace.joined ? [`${visible(trace.joined)} (as merge does)`] : []), `${grouped(trace.unended)} begins without an end`];
-    if (trace.undrawn !== null) more.push(`${grouped(trace.undrawn)} are drawn nowhere (objects, without a time)`);
-    if (trace.lone_ends !== null) more.push(`${grouped(trace.lone_ends)} ends without a begin`);
+    const more = [...(trace.joined ? [`${visible(trace.joined)} (as merge does)`] : []), `${grouped(trace.unended)} begin events without an end`];
+    if (trace.undrawn !== null) more.push(`${grouped(trace.undrawn)} are not drawn (objects, or without a time)`);
+    if (trace.lone_ends !== null) more.push(`${grouped(trace.lone_ends)} end events without a begin`);
     if (trace.by_index) more.push('Shown by its index: ≈ where a window has too many events to be read');
     element('facts').title = more.join('\n');
   }
 
-  // What went otherwise than one may expect, and was not wrong; in the order of how much it tells.
+  // Warnings, and why all of a large trace was read.
   private notices(): void {
     const { whole, warnings, inputs, command } = this.model.trace;
-    const said = warnings.map((text) => `${visible(text).replace(/^the /, 'The ')}.`);
+    const said = warnings.map((text) => `${visible(text).replace(/^(the|cannot) /, (word) => word[0]!.toUpperCase() + word.slice(1))}.`);
     if (whole !== null) {
       const several = ` Slices read all of it again. As one file it has an index, and is there at once: tracemill merge ${visible(command)} -o all.json && tracemill view all.json`;
       said.push(`All of it was read, ${bytes(this.model.trace.bytes)}: ${visible(whole)}.${inputs.length > 1 ? several : ''}`);
@@ -196,6 +224,7 @@ class Page {
       this.lanes.forget();
       this.lanes.layout();
     }
+    if (changed.has('address')) this.restored();
     if (changed.has('crumbs')) this.minimap.crumbs();
     if (changed.has('picked')) {
       this.reveal(this.model.picked);
@@ -209,9 +238,9 @@ class Page {
     }
     if (['view', 'layout', 'crumbs', 'selection'].some((change) => changed.has(change as Change))) {
       this.minimap.render();
-      this.ruler();
+      drawRuler(this.model, this.lanes);
       this.save();
-    }
+    } else if (changed.has('picked')) this.save();
     drawOver(this.lanes, [...this.around.arrows, ...this.causes.arrows], this.input.cursor);
   }
 
@@ -220,87 +249,17 @@ class Page {
     this.saved = window.setTimeout(() => history.replaceState(null, '', this.model.hash()), 150);
   }
 
-  private ruler(): void {
-    const canvas = element<HTMLCanvasElement>('ruler');
-    const [width, height, ratio] = [canvas.clientWidth, canvas.clientHeight, devicePixelRatio];
-    const size = [Math.round(width * ratio), Math.round(height * ratio)] as const;
-    // to size it anew costs more than to draw it
-    if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;
-    const pen = canvas.getContext('2d');
-    if (!pen) return;
-    pen.setTransform(1, 0, 0, 1, 0, 0);
-    pen.clearRect(0, 0, canvas.width, canvas.height);
-    const { colors } = this.lanes;
-    const { from, to } = this.model.view;
-    pen.scale(ratio, ratio);
-    pen.font = `${Math.round(height * 0.45)}px system-ui, sans-serif`;
-    pen.textBaseline = 'middle';
-    const by = step(((to - from) / width) * height * 4.5);
-    for (let time = Math.floor(from / by) * by; time < to; time += by) {
-      const x = Math.round(this.lanes.x(time));
-      pen.fillStyle = colors.line;
-      pen.fillRect(x, 0, 1, height);
-      pen.fillStyle = colors.soft;
-      const text = by < 1000 ? exact(time) : short2(time, by);
-      // none is cut
-      if (x + 4 + pen.measureText(text).width <= width) pen.fillText(text, x + 4, height / 2);
-    }
-    const { approximate: crowded, about } = this.lanes.drawn;
-    const approximate = about || crowded ? '≈ where crowded' : '';
-    element('corner').textContent = `${short(to - from)} ${approximate}`;
-    const summed = 'What is short is drawn from sums over stretches of time, in one row below what is long; zoom in for each event.';
-    const dense = 'Events shorter than two pixels are drawn as density; zoom in for each.';
-    element('corner').title = about ? summed : crowded ? dense : 'Every event is drawn as it is.';
-  }
-
-  // Scrolls to what is picked.
+  // Opens the lane of what is picked, and scrolls to it.
   private reveal(picked: Picked | null): void {
+    if (picked && this.lanes.open(picked)) this.lanes.layout();
     const item = picked && this.lanes.find(picked.lane);
     if (!picked || !item) return;
     const scroll = element('scroll');
     const y = item.top + picked.row * this.lanes.rowHeight;
-    if (y < scroll.scrollTop || y > scroll.scrollTop + scroll.clientHeight - 2 * this.lanes.rowHeight) scroll.scrollTop = y - scroll.clientHeight / 3;
+    const top = scroll.scrollTop + this.lanes.pinnedHeight;
+    if (!item.pinned && (y < top || y > scroll.scrollTop + scroll.clientHeight - 2 * this.lanes.rowHeight)) scroll.scrollTop = y - Math.max(scroll.clientHeight / 3, this.lanes.pinnedHeight);
     const { from, to } = this.model.view;
     if (picked.start + picked.dur < from || picked.start > to) this.model.show(picked.start - (to - from) / 2, picked.start + (to - from) / 2);
-  }
-
-  private async count(): Promise<void> {
-    const text = element<HTMLInputElement>('search').value;
-    const place = element('found');
-    if (!text) {
-      place.textContent = '';
-      return;
-    }
-    const answer = await fetch(`api/names?q=${encodeURIComponent(text)}&limit=2000`);
-    if (!answer.ok || element<HTMLInputElement>('search').value !== text) return;
-    const { count, names } = (await answer.json()) as { count: number; names: { count: number }[] };
-    const events = names.reduce((sum, name) => sum + name.count, 0);
-    place.textContent = `${grouped(events)}${count > names.length ? '+' : ''} ${events === 1 && count === 1 ? 'match' : 'matches'}${count > 1 ? `, ${grouped(count)} names` : ''}`;
-  }
-
-  private async find(forwards: boolean): Promise<void> {
-    const text = element<HTMLInputElement>('search').value;
-    if (!text) return element('search').focus();
-    const { picked, view } = this.model;
-    // what no event stands for is known by its time alone
-    const beyond = picked && picked.place < 0 ? (forwards ? 1 : -1) : 0;
-    const at = Math.round(picked ? picked.start + beyond : forwards ? view.from : view.to);
-    const after = picked && picked.place >= 0 ? `&after=${picked.place}` : '';
-    const answer = await fetch(`api/find?name=${encodeURIComponent(text)}&at=${at}${after}&dir=${forwards ? 'on' : 'back'}`);
-    if (!answer.ok) {
-      element('found').textContent = 'not searched';
-      return this.fail(`Search: ${await refused(answer)}`);
-    }
-    this.fail('');
-    const found = (await answer.json()) as (Picked & { id: number; name: string }) | null;
-    if (!found) {
-      element('live').textContent = 'No more matches.';
-      element('found').textContent = forwards ? 'no more matches' : 'no earlier matches';
-      return;
-    }
-    const named = found as unknown as { id: number; name: string };
-    this.names.set(named.id, named.name);
-    this.model.pick({ ...found, name: named.id });
   }
 
   private help(): void {
@@ -321,13 +280,6 @@ class Page {
     dialog.replaceChildren(title, list, close);
     if (!dialog.open) dialog.showModal();
   }
-}
-
-// A tick's time with as many digits as its step needs.
-function short2(time: number, by: number): string {
-  const [unit, power] = time >= 1e9 || by >= 1e9 ? ['s', 9] : time >= 1e6 || by >= 1e6 ? ['ms', 6] : ['µs', 3];
-  const places = Math.max(0, (power as number) - Math.floor(Math.log10(by)));
-  return `${(time / 10 ** (power as number)).toFixed(places)} ${unit}`;
 }
 
 start().catch((error: unknown) => {

@@ -1,5 +1,9 @@
-// What is looked at: the trace, the visible window, the crumbs above it, the selection. All times are nanoseconds behind the
-// start of the trace. Who changes it tells all who listen; the address says it too.
+// What is looked at: the trace, the visible window, the crumbs above it, the selection, and how tracks are arranged. All times are
+// nanoseconds after the start of the trace. Each change is passed to all listeners; the address has the state too.
+
+import { folded, ORDERS, type Order } from './order';
+import type { Strip } from './strips';
+import { ranges } from './tiles';
 
 export type Kind = 'thread' | 'async' | 'counter' | 'calls';
 export interface Lane { id: number; kind: Kind; name: string; rows: number; events: number; busy: number; first: number; last: number; }
@@ -7,16 +11,18 @@ export interface Process { pid: string; name: string; labels: string | null; inp
 // A place where an input is damaged: at the time of the event before it, if there is one.
 export interface Damage { kind: string; sentence: string; input: string; offset: number; bytes: number; excerpt: string; at: number | null; }
 // What stands below each other on the sheet: a process, or one of its lanes.
-export interface Item { top: number; height: number; process: Process; lane: Lane | null; rows: number; key: string; }
+export interface Item { top: number; height: number; process: Process; lane: Lane | null; rows: number; key: string; pinned: boolean; strip?: Strip; }
 export interface Trace {
   file: string; command: string; start: string; end: string; duration: string; events: number; bytes: number; event_bytes: number;
-  by_index: boolean; colors: string[]; undrawn: number | null; lone_ends: number | null; unended: number; folded: number; lost: number; damage: Damage[]; names: number; calls: boolean | string; changed: string | null; joined: string | null; merged: boolean; warnings: string[]; whole: string | null;
+  by_index: boolean; colors: string[]; categories: Record<string, number[]>; undrawn: number | null; lone_ends: number | null; unended: number; folded: number; lost: number; damage: Damage[]; names: number; calls: boolean | string; changed: string | null; joined: string | null; merged: boolean; warnings: string[]; whole: string | null;
   viewers: { perfetto: string | null; devtools: boolean; speedscope: boolean };
   inputs: { name: string; at: number | null }[]; processes: Process[];
 }
 export interface Span { from: number; to: number; }
+// A window of some lanes; of all if there is no list.
+export interface Selection extends Span { lanes: number[] | null; }
 export interface Picked { lane: number; row: number; start: number; dur: number; place: number; name: number; flags: number; }
-export type Change = 'view' | 'crumbs' | 'selection' | 'picked' | 'layout' | 'hover';
+export type Change = 'view' | 'crumbs' | 'selection' | 'picked' | 'layout' | 'hover' | 'address';
 
 const LEAST = 20;
 
@@ -27,8 +33,19 @@ export class Model {
   readonly processOf = new Map<number, Process>();
   view: Span = { from: 0, to: 1 };
   crumbs: Span[] = [];
-  selection: Span | null = null;
+  selection: Selection | null = null;
   picked: Picked | null = null;
+  // an event of the address that is not read yet
+  sought: Pick<Picked, 'lane' | 'row' | 'start'> | null = null;
+  order: Order = 'main';
+  search = '';
+  // a part of the names of the lanes that are shown
+  filter = '';
+  // what the user did to tracks, by their keys; those that are not folded as at first are toggled
+  readonly toggled = new Set<string>();
+  readonly hidden = new Set<string>();
+  readonly pinned = new Set<string>();
+  private folded: ReadonlySet<string> = new Set();
   private readonly listeners: ((change: Change) => void)[] = [];
 
   constructor(public trace: Trace) {
@@ -45,7 +62,7 @@ export class Model {
     for (const [id, lane] of this.lanes) lane.rows = Math.max(lane.rows, rows.get(id) ?? 0);
     const moved = ({ from, to }: Span): Span => ({ from: from + by, to: to + by });
     this.crumbs = this.crumbs.map(moved);
-    this.selection = this.selection && moved(this.selection);
+    this.selection = this.selection && { ...this.selection, ...moved(this.selection) };
     this.picked = this.picked && { ...this.picked, start: this.picked.start + by };
     this.view = all ? { from: 0, to: this.duration } : moved(this.view);
     this.tell('crumbs');
@@ -57,12 +74,24 @@ export class Model {
     this.start = BigInt(trace.start);
     this.lanes.clear();
     this.processOf.clear();
+    this.folded = folded(trace.processes);
     for (const process of trace.processes) {
       for (const lane of process.lanes) {
         this.lanes.set(lane.id, lane);
         this.processOf.set(lane.id, process);
       }
     }
+  }
+
+  isClosed(key: string): boolean { return this.folded.has(key) !== this.toggled.has(key); }
+
+  // Folds or opens some lanes and processes.
+  fold(keys: string[], closed: boolean): void {
+    for (const key of keys) {
+      if (this.folded.has(key) === closed) this.toggled.delete(key);
+      else this.toggled.add(key);
+    }
+    this.tell('layout');
   }
 
   listen(listener: (change: Change) => void): void { this.listeners.push(listener); }
@@ -134,8 +163,8 @@ export class Model {
     this.show(this.outer.from, this.outer.to);
   }
 
-  select(span: Span | null): void {
-    this.selection = span && span.to > span.from ? { from: Math.max(0, Math.floor(span.from)), to: Math.min(this.duration, Math.ceil(span.to)) } : null;
+  select(span: Span | null, lanes: number[] | null = null): void {
+    this.selection = span && span.to > span.from ? { from: Math.max(0, Math.floor(span.from)), to: Math.min(this.duration, Math.ceil(span.to)), lanes } : null;
     this.tell('selection');
   }
 
@@ -150,8 +179,15 @@ export class Model {
     const parts = [`v=${span(this.view)}`];
     if (this.crumbs.length) parts.push(`c=${this.crumbs.map(span).join(',')}`);
     if (this.selection) parts.push(`s=${span(this.selection)}`);
+    if (this.selection?.lanes) parts.push(`l=${ranges(this.selection.lanes)}`);
+    if (this.picked) parts.push(`e=${this.picked.lane}.${this.picked.row}.${Math.round(this.picked.start)}`);
+    if (this.order !== 'main') parts.push(`o=${this.order}`);
+    for (const [name, keys] of this.sets) if (keys.size) parts.push(`${name}=${[...keys].slice(0, 200).join(',')}`);
+    for (const [name, text] of [['q', this.search], ['t', this.filter]]) if (text) parts.push(`${name}=${encodeURIComponent(text)}`);
     return `#${parts.join('&')}`;
   }
+
+  private get sets(): [string, Set<string>][] { return [['f', this.toggled], ['h', this.hidden], ['p', this.pinned]]; }
 
   restore(hash: string): void {
     const parts = new Map(hash.replace(/^#/, '').split('&').map((part): [string, string] => [part.slice(0, 1), part.slice(2)]));
@@ -163,11 +199,30 @@ export class Model {
     };
     const crumbs = (parts.get('c') ?? '').split(',').map(span);
     this.crumbs = crumbs.filter((crumb): crumb is Span => crumb !== null).slice(0, 32);
-    this.selection = span(parts.get('s'));
+    const selection = span(parts.get('s'));
+    const lanes = (parts.get('l') ?? '').split(',').flatMap((part) => {
+      const [first, last] = part.split('-').map(Number);
+      return [...this.lanes.keys()].filter((id) => id >= first! && id <= (last ?? first!));
+    });
+    this.selection = selection && { ...selection, lanes: lanes.length ? lanes : null };
+    this.order = ORDERS.find(([order]) => order === parts.get('o'))?.[0] ?? 'main';
+    for (const [name, keys] of this.sets) {
+      keys.clear();
+      for (const key of (parts.get(name) ?? '').split(',')) if (/^([lp]\d+|s[\w-]+)$/.test(key)) keys.add(key);
+    }
+    const text = (name: string): string => {
+      try {
+        return decodeURIComponent(parts.get(name) ?? '');
+      } catch {
+        return '';
+      }
+    };
+    [this.search, this.filter] = [text('q'), text('t')];
+    const event = /^(\d+)\.(\d+)\.(\d+)$/.exec(parts.get('e') ?? '');
+    this.sought = event && { lane: Number(event[1]), row: Number(event[2]), start: Number(event[3]) };
     const view = span(parts.get('v'));
     if (view) this.show(view.from, view.to);
     else this.show(0, this.duration);
-    this.tell('crumbs');
-    this.tell('selection');
+    for (const change of ['crumbs', 'selection', 'layout', 'address'] as const) this.tell(change);
   }
 }

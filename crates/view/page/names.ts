@@ -24,6 +24,16 @@ export class Names {
     return null;
   }
 
+  // The text, once it is known.
+  async text(id: number): Promise<string> {
+    for (let tries = 0; tries < 100; tries += 1) {
+      const text = this.get(id);
+      if (text !== null) return text;
+      await new Promise((go) => setTimeout(go, 30));
+    }
+    return '…';
+  }
+
   set(id: number, text: string): void { this.texts.set(id, visible(text)); }
 
   private async fetch(): Promise<void> {

@@ -3,6 +3,7 @@
 import type { Arrow } from './around';
 import type { Lanes } from './lanes';
 import type { Picked } from './model';
+import { MARKERS } from './strips';
 
 export function drawOver(lanes: Lanes, arrows: Arrow[], cursor: number | null): void {
   const pen = (document.getElementById('over') as HTMLCanvasElement).getContext('2d');
@@ -12,10 +13,16 @@ export function drawOver(lanes: Lanes, arrows: Arrow[], cursor: number | null): 
   pen.clearRect(0, 0, lanes.width, lanes.height);
   if (selection) {
     const [x0, x1] = [lanes.x(selection.from), lanes.x(selection.to)];
-    pen.fillStyle = lanes.colors.shade;
-    pen.fillRect(x0, 0, Math.max(x1 - x0, 1), lanes.height);
-    pen.fillStyle = lanes.colors.accent;
-    for (const x of [x0, x1]) pen.fillRect(x - 0.5, 0, 1, lanes.height);
+    const own = new Set(selection.lanes);
+    const areas = selection.lanes
+      ? lanes.visible().filter(({ lane }) => lane && own.has(lane.id)).map((item) => ({ top: lanes.topOf(item), height: item.height }))
+      : [{ top: 0, height: lanes.height }];
+    for (const { top, height } of areas) {
+      pen.fillStyle = lanes.colors.shade;
+      pen.fillRect(x0, top, Math.max(x1 - x0, 1), height);
+      pen.fillStyle = lanes.colors.accent;
+      for (const x of [x0, x1]) pen.fillRect(x - 0.5, top, 1, height);
+    }
   }
   const y = picked ? lanes.y(picked) : null;
   if (picked && y !== null) {
@@ -25,6 +32,12 @@ export function drawOver(lanes: Lanes, arrows: Arrow[], cursor: number | null): 
     pen.strokeRect(x0, y, Math.max(x1 - x0, 2), lanes.rowHeight - 1);
   }
   for (const own of picked ? arrows : []) arrow(pen, lanes, own);
+  for (const { name, at } of lanes.strips.markers) {
+    const x = Math.round(lanes.x(at));
+    if (x < 0 || x > lanes.width) continue;
+    pen.fillStyle = MARKERS[name]!;
+    pen.fillRect(x, 0, 1, lanes.height);
+  }
   if (cursor !== null) {
     pen.fillStyle = lanes.colors.soft;
     pen.fillRect(Math.round(lanes.x(cursor)), 0, 1, lanes.height);

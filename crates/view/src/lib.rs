@@ -41,8 +41,8 @@
 //! | `build` | reads whole inputs: sorts, pairs, assigns rows |
 //! | `model` | lanes, rows and names of a trace or of a window |
 //! | `indexed` | traces shown by their index; search by name |
-//! | `tile` | answers for drawing: tiles, statistics, ancestors and arrows |
-//! | `causes` | initiators and stacks of events, from a second pass |
+//! | `tile` | answers for drawing: tiles, statistics, search, ancestors and arrows |
+//! | `causes` | initiators and stacks of events, trees, tracks of pages, from a second pass |
 //! | `slices` | slices as downloads, and the memory lent to background work |
 //! | `ask` | requests, replies, DevTools and other viewers |
 //! | `site`, `server` | routes; sockets and slow clients |

@@ -6,10 +6,12 @@ use crate::tracks::flows::Flows;
 use crate::tracks::joined::Origins;
 use crate::tracks::lane::{Lane, Process};
 use crate::tracks::names::SharedNames;
-use crate::tracks::record::NO_PLACE;
+use crate::tracks::record::Span;
 use crate::tracks::{DrawnRow, Grid, Tracks};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
+use tracemill_analysis::names_with_categories;
 use tracemill_index::drawing::{COLORS, LaneKind};
 use tracemill_join::input_set::InputSet;
 use tracemill_join::report::warning::Warning;
@@ -169,6 +171,7 @@ impl Model {
             "names": self.names.len(),
             "by_index": self.bins.is_some(),
             "colors": COLORS.iter().map(|color| format!("#{:06x}", color.rgb)).collect::<Vec<_>>(),
+            "categories": self.categories_json(),
             "on_disk": self.tracks.spilled() + self.flows.spilled(),
             "processes": self.processes.iter().map(|process| self.process_json(process)).collect::<Vec<_>>(),
         })
@@ -181,7 +184,7 @@ impl Model {
     fn events(&self) -> impl Iterator<Item = damage::NearEvent> {
         let tracks = self.lanes.iter().flat_map(|lane| &lane.tracks);
         let spans = tracks.flat_map(|track| self.tracks.of(track.spans.clone()));
-        spans.filter(|span| span.place != NO_PLACE).map(|span| (span.place, span.start))
+        spans.filter(Span::is_event).map(|span| (span.place, span.start))
     }
 
     fn damaged_by(&self, events: impl Iterator<Item = damage::NearEvent>) -> Vec<Damaged> {
@@ -195,6 +198,17 @@ impl Model {
     fn damage_json(&self) -> Vec<Value> {
         let all = self.damaged.get_or_init(|| self.damaged_by(self.events()));
         all.iter().map(|damage| damage.json(|time| self.since_start(time))).collect()
+    }
+
+    /// Returns the numbers of the names that DevTools knows, by category.
+    fn categories_json(&self) -> BTreeMap<&'static str, Vec<u32>> {
+        let mut all = BTreeMap::<_, Vec<u32>>::new();
+        for (name, category) in names_with_categories() {
+            if let Some(number) = self.names.find(name.as_bytes()) {
+                all.entry(category).or_default().push(number);
+            }
+        }
+        all
     }
 
     fn inputs_json(&self) -> Vec<Value> {

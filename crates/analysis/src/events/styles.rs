@@ -37,6 +37,15 @@ pub fn names_titled(is_meant: impl Fn(&str) -> bool) -> Vec<&'static str> {
     STYLES.iter().filter(|style| is_meant(style.1)).map(|style| style.0).collect()
 }
 
+/// Returns the names of the events that DevTools knows, with their categories.
+///
+/// ```
+/// assert!(tracemill_analysis::names_with_categories().any(|known| known == ("FunctionCall", "scripting")));
+/// ```
+pub fn names_with_categories() -> impl Iterator<Item = (&'static str, &'static str)> {
+    STYLES.iter().map(|style| (style.0, style.2))
+}
+
 /// Name, title, category, and whether it is hidden.
 const STYLES: [(&str, &str, &str, bool); 113] = [
     ("AbortPostTaskCallback", "Cancel postTask", "scripting", false),

@@ -14,6 +14,7 @@ use tracemill_tokenizer::{Event, Field};
 use tracemill_trace::Error;
 use tracemill_trace::event::KeyHash;
 use tracemill_trace::event::names::Names;
+use tracemill_trace::observe::EventRef;
 use tracemill_trace::record;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 
@@ -182,8 +183,8 @@ record! {
         pub track: [u32; 2],
         /// Numbers of the names of the time stamps at which this one starts and ends.
         pub edges: [u32; 2],
-        /// Start and end of a time stamp, if they are numbers; layer tree and number of a frame; or
-        /// the values of counters. NaN if missing.
+        /// Start and end of a time stamp, if they are numbers; layer tree and number of a frame;
+        /// the values of counters; or the offset of a screenshot. NaN if missing.
         pub values: [f64; 4],
     }
 }
@@ -267,6 +268,13 @@ impl TrackEvent {
             _ => read.read_timing(event, args, names)?,
         }
         Some(read)
+    }
+
+    /// Keeps the offset of a screenshot, if it is that of the event at `at`.
+    pub(crate) fn note_offset(&mut self, at: &EventRef) {
+        if self.kind == TrackKind::Screenshot && self.number == at.number {
+            self.values[0] = at.offset as f64;
+        }
     }
 
     /// Reads the `args` of an event of frames. Returns `None` if DevTools ignores the event.

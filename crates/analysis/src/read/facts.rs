@@ -337,6 +337,9 @@ impl Look for Facts {
             self.note_cause(event, at);
         }
         self.note(event, at.number);
+        if let Some(last) = self.tracks.last_mut() {
+            last.note_offset(at);
+        }
         true
     }
 }

@@ -98,6 +98,14 @@ object! {
     struct Image { #[serde(rename = "DOMNodeId")] node_id, image_url }
 }
 
+/// Returns the visits of pages, one for each navigation of the main frame.
+///
+/// # Errors
+/// Returns the reason why the trace has no metrics.
+pub fn page_visits(trace: &Trace) -> Metric<Vec<Visit>> {
+    visits(trace, &network::requests(trace), &interactions::interactions(trace))
+}
+
 /// Returns the visits, one for each navigation of the main frame.
 ///
 /// # Errors

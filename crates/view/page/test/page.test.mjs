@@ -1,11 +1,15 @@
 // The parts of the page that need no browser: `npm test`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { valueAt } from './built/counter.mjs';
 import { flags, wordOf } from './built/damage.mjs';
 import { bytes, exact, short, stamp, step, visible } from './built/format.mjs';
 import { Model } from './built/model.mjs';
-import { ordered } from './built/order.mjs';
+import { loadOf, withCalls } from './built/mainload.mjs';
+import { folded, mainOf, ordered } from './built/order.mjs';
 import { contrasts, columnAt, draw, hit, paint } from './built/raster.mjs';
+import { place } from './built/strips.mjs';
+import { argsOf } from './built/tip.mjs';
 import { COLUMNS, levelOf, parse, ranges } from './built/tiles.mjs';
 
 const random = (seed) => (below) => {
@@ -48,10 +52,18 @@ test('the address brings back what was seen', () => {
   model.push({ from: 1e8, to: 9e8 });
   model.show(2e8, 3e8);
   model.select({ from: 2.1e8, to: 2.2e8 });
+  model.pick({ lane: 3, row: 2, start: 25, dur: 1, place: 0, name: 0, flags: 0 });
+  [model.order, model.search, model.filter] = ['name', 'a&b=ü', '#'];
+  model.fold(['l1', 'p2'], true);
+  model.hidden.add('p1');
+  model.pinned.add('l4');
   const other = new Model(trace(1e9));
   other.restore(model.hash());
-  assert.deepEqual([other.view, other.crumbs, other.selection], [model.view, model.crumbs, model.selection]);
-  for (const hash of ['', '#v=9-1', '#v=x&c=,,&s=1-', '#v=0-99999999999999999999999']) new Model(trace(50)).restore(hash);
+  const state = ({ view, crumbs, selection, order, search, filter, toggled, hidden, pinned }) => ({ view, crumbs, selection, order, search, filter, toggled, hidden, pinned });
+  assert.deepEqual(state(other), state(model));
+  assert.deepEqual(other.sought, { lane: 3, row: 2, start: 25 });
+  assert.deepEqual([other.isClosed('l1'), other.isClosed('l2')], [true, false]);
+  for (const hash of ['', '#v=9-1', '#v=x&c=,,&s=1-', '#v=0-99999999999999999999999', '#q=%&f=x,l-1&e=1.2&o=none']) new Model(trace(50)).restore(hash);
 });
 
 test('what comes to a trace leaves what is seen where it is', () => {
@@ -65,7 +77,7 @@ test('what comes to a trace leaves what is seen where it is', () => {
   model.lanes.get(0).rows = 7;
   // it begins 3 ns earlier now, and lasts longer
   model.update({ start: '2', duration: String(1e9 + 10), processes: processes(lane(0, 2), lane(1, 4)) });
-  assert.deepEqual([model.view, model.selection, model.crumbs], [{ from: 2e8 + 3, to: 3e8 + 3 }, { from: 2.1e8 + 3, to: 2.2e8 + 3 }, [{ from: 1e8 + 3, to: 9e8 + 3 }]]);
+  assert.deepEqual([model.view, model.selection, model.crumbs], [{ from: 2e8 + 3, to: 3e8 + 3 }, { from: 2.1e8 + 3, to: 2.2e8 + 3, lanes: null }, [{ from: 1e8 + 3, to: 9e8 + 3 }]]);
   assert.deepEqual([model.picked.start, model.duration, model.lanes.get(0).rows, model.lanes.get(1).rows], [28, 1e9 + 10, 7, 4]);
   // who sees all of it sees all of it then
   const whole = new Model(trace(1e9));
@@ -118,7 +130,7 @@ test('pixels are where intervals are', () => {
     const [read] = parse(tile(spans, []), 0, 1);
     const map = { from: below(300), perPixel: 0.3 + below(40) / 10 };
     const pixels = new Uint32Array(width * rows);
-    draw(read, { pixels, width, rows }, map, [0, COLUMNS], colors);
+    draw(read, { pixels, width, rows }, map, [0, COLUMNS], colors, colors.palettes.events);
     for (let row = 0; row < rows; row += 1) {
       for (let x = 0; x < width; x += 1) {
         const [from, to] = [map.from + x * map.perPixel, map.from + (x + 1) * map.perPixel];
@@ -141,7 +153,7 @@ test('intervals have the colours that they name', () => {
   const pixel = (flags) => {
     const [read] = parse(tile([{ start: 0, dur: 90, place: 0, name: 5, row: 0, flags }], []), 0, 1);
     const pixels = new Uint32Array(100);
-    draw(read, { pixels, width: 100, rows: 1 }, { from: 0, perPixel: 1 }, [0, COLUMNS], colors);
+    draw(read, { pixels, width: 100, rows: 1 }, { from: 0, perPixel: 1 }, [0, COLUMNS], colors, colors.palettes.events);
     return pixels[50];
   };
   assert.deepEqual([pixel(8), pixel(17), colors.inks], [0xff0000b4, 0xff77ffff, ['#ffffff', '#000000']]);
@@ -161,13 +173,76 @@ test('lanes stand in the order that was chosen, calls below their thread', () =>
     of('20', 'zebra', [lane(0, 'counter', 'heap', 1e18), lane(1, 'thread', 'Thread 10', 5), lane(2, 'calls', 'Thread 10', 9), lane(3, 'thread', 'Thread 9', 7)]),
     of('3', 'ant', [lane(4, 'thread', 'main 4', 100)]),
   ];
-  const told = (order, hidden = []) => ordered(processes, order, new Set(hidden)).map(({ key, lanes }) => `${key}:${lanes.map(({ id }) => id)}`).join(' ');
+  const told = (order, hidden = []) => ordered(processes, order, (key) => hidden.includes(key)).map(({ key, lanes }) => `${key}:${lanes.map(({ id }) => id)}`).join(' ');
   assert.equal(told('trace'), 'p0:0,1,2,3 p1:4');
   assert.equal(told('busy'), 'p1:4 p0:1,2,3,0');
+  assert.equal(told('main'), 'p1:4 p0:1,2,3,0');
   assert.equal(told('name'), 'p1:4 p0:0,3,1,2');
   assert.equal(told('id'), 'p1:4 p0:3,1,2,0');
   assert.equal(told('id', ['l1', 'p1']), 'p0:3,2,0');
   assert.deepEqual(processes.map(({ lanes }) => lanes.length), [4, 1]);
+});
+
+test('the main thread comes first and is open, what does little is folded', () => {
+  const lane = (id, kind, name, busy, rows) => ({ id, kind, name, busy, rows });
+  const processes = [
+    { pid: '1', name: 'GPU', lanes: [lane(0, 'counter', 'memory', 1e12, 1), lane(1, 'thread', 'CrGpuMain 1', 900, 8)] },
+    { pid: '0', name: '', lanes: [lane(2, 'thread', 'swapper/0 0', 1e9, 1)] },
+    { pid: '7', name: 'Renderer', lanes: [lane(3, 'async', 'loading', 1e9, 6), lane(4, 'thread', 'Compositor 8', 300, 4), lane(5, 'thread', 'CrRendererMain 7', 200, 30), lane(6, 'calls', 'CrRendererMain 7', 150, 9), lane(7, 'thread', 'idle thread 9', 2, 3)] },
+  ];
+  assert.equal(mainOf(processes).id, 5);
+  assert.deepEqual(ordered(processes, 'main', () => false).map(({ lanes }) => lanes.map(({ id }) => id)), [[5, 6, 4, 7, 3], [1, 0], [2]]);
+  // async operations and counters do not make a process busy, nor does what idles
+  assert.deepEqual(ordered(processes, 'busy', () => false).map(({ key }) => key), ['p0', 'p2', 'p1']);
+  assert.deepEqual([...folded(processes)].sort(), ['l0', 'l1', 'l3', 'l7', 'p1']);
+  // a trace that fits is shown as it is
+  assert.deepEqual([...folded(processes.slice(0, 2))], []);
+  const program = [{ pid: '4', name: 'a', lanes: [lane(0, 'thread', 'worker 5', 9, 1), lane(1, 'thread', 'Thread 4', 3, 1)] }];
+  assert.equal(mainOf(program).id, 1);
+});
+
+test('rows of a strip do not overlap', () => {
+  for (let seed = 0; seed < 30; seed += 1) {
+    const below = random(seed);
+    const rows = Array.from({ length: 1 + below(60) }, () => ({ start: below(500), dur: below(40), row: 0 })).sort((a, b) => a.start - b.start || b.dur - a.dur);
+    const depth = place(rows);
+    assert.ok(rows.every(({ row }) => row < depth));
+    // the last row takes what has no room
+    for (const [at, a] of rows.entries()) for (const b of rows.slice(at + 1)) if (a.row === b.row && a.row < 11) assert.ok(a.start + a.dur <= b.start, `seed ${seed}`);
+  }
+});
+
+test('the first arguments of an event are shown, harmful marks visibly', () => {
+  const text = '{"ph":"X","args":{"data":{"url":"http://a/b","line":7,"deep":{"er":{"est":1}}},"list":[1,2],"more":"a\u202eb","none":null}}';
+  assert.deepEqual(argsOf(text), ['data.url: http://a/b', 'data.line: 7', 'data.deep.er: {"est":1}', 'list: [1,2]']);
+  assert.deepEqual(argsOf('{"args":{"a":"\u202e"}}'), ['a: ⟨U+202E⟩']);
+  assert.deepEqual([argsOf('{"args":'), argsOf('{}'), argsOf('{"args":{"a":"' + 'x'.repeat(200) + '"}}')[0].length], [[], [], 94]);
+});
+
+test('the value of a counter is that of the last sample', () => {
+  const tiles = [{ start: [10, 20], place: [5, 7] }, { start: [30], place: [1] }];
+  assert.deepEqual([5, 10, 25, 99].map((time) => valueAt(tiles, time)), [null, 5, 7, 1]);
+});
+
+test('the overview has the self times of categories', () => {
+  // an event of 4 columns holds two others, of 1 and of 1.5 columns; one without an end does not count
+  const spans = [{ start: 0, dur: 90, place: 0, name: 9, row: 0, flags: 1 }, { start: 0, dur: 40, place: 0, name: 0, row: 0, flags: 0 }, { start: 10, dur: 10, place: 0, name: 1, row: 1, flags: 0 }, { start: 20, dur: 15, place: 0, name: 2, row: 1, flags: 0 }];
+  const [read] = parse(tile(spans, [{ column: 5, count: 3, name: 1, row: 0, busy: 51 }]), 0, 10);
+  const load = loadOf(read, 8, 3, (name) => name);
+  const seen = load.map((own) => [...own].map((part) => Math.round(part * 100)));
+  // calls of half the time of columns 0 and 6 are scripting
+  withCalls(load, parse(tile([], [{ column: 0, count: 1, name: 1, row: 0, busy: 128 }, { column: 6, count: 1, name: 1, row: 0, busy: 128 }]), 0, 10)[0], 8, 1);
+  assert.deepEqual([load[1][0], load[1][6], load[2][0]].map((part) => Math.round(part * 10)), [0, 5, 0]);
+  assert.deepEqual(seen, [[100, 0, 0, 50, 0, 0, 0, 0], [0, 100, 0, 0, 0, 20, 0, 0], [0, 0, 100, 50, 0, 0, 0, 0]]);
+});
+
+test('events of Chrome have the colours of their categories', () => {
+  const processes = [{ lanes: [{ name: 'CrRendererMain 7' }] }];
+  const own = paint(false, [], { processes, categories: { scripting: [3], layout: [5] } });
+  assert.deepEqual([own.categoryOf(3), own.categoryOf(5), own.categoryOf(4)], [1, 2, own.categories.length - 1]);
+  const byName = paint(false, [], { processes: [{ lanes: [{ name: 'main' }] }], categories: { scripting: [3] } });
+  assert.deepEqual([own.palettes.events.table.length, byName.palettes.events.table], [6, null]);
+  for (const dark of [false, true]) assert.ok(Math.min(...contrasts(paint(dark, [], { processes, categories: {} }))) >= 4.5, String(contrasts(paint(dark, [], { processes, categories: {} }))));
 });
 
 test('marks of damage have words, one for those that stand close', () => {

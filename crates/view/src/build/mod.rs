@@ -20,7 +20,7 @@ use crate::tracks::joined::{InputNotes, Joined};
 use crate::tracks::lane::{Lane, LaneInfo, processes};
 use crate::tracks::names::SharedNames;
 use crate::tracks::notes::Notes;
-use crate::tracks::record::{Mark, NO_PLACE, OPEN, Span, Timed, colored};
+use crate::tracks::record::{Mark, NO_PLACE, OPEN, Span, Timed, colored, place_of_call};
 use std::sync::Arc;
 use tracemill_analysis::{Entries, ReadRules, TableRules, Trace, View};
 use tracemill_index::drawing::{LaneKey, LaneKind, LaneTable, NAME_MOST};
@@ -228,11 +228,26 @@ impl All {
                     Some((first, last)) => (first.min(start), last.max(start + dur)),
                     None => (start, start + dur),
                 });
-                let place = NO_PLACE;
+                let place = self.place_of(row.url, row.line, row.column);
                 self.spans.push(Timed(lane, Span { start, dur, place, name, row: 0, flags: 0 }))
             })?;
         }
         self.check()
+    }
+}
+
+impl All {
+    /// Returns the offset of a call, which names the source location of its function.
+    fn place_of(&self, url: &[u8], line: Option<i64>, column: Option<i64>) -> u64 {
+        if url.is_empty() {
+            return NO_PLACE;
+        }
+        let mut text = url[..url.len().min(NAME_MOST)].to_vec();
+        // lines and columns count from 0 in profiles, and from 1 in editors
+        for number in [line, column].into_iter().map_while(|number| number) {
+            text.extend_from_slice(format!(":{}", number + 1).as_bytes());
+        }
+        place_of_call(self.names.number(&text))
     }
 }
 

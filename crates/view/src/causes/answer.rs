@@ -20,7 +20,7 @@ const STARTED: usize = 20;
 const FRAMES: usize = 100;
 
 impl FoundCauses {
-    pub(super) fn answer(
+    pub(crate) fn answer(
         &self,
         shown: &Shown,
         at: EventAt,

@@ -5,7 +5,7 @@ use crate::indexed::shown::Shown;
 use crate::model::Model;
 use crate::tracks::flows::InLane;
 use crate::tracks::lane::Lane;
-use crate::tracks::record::{NO_PLACE, Span};
+use crate::tracks::record::Span;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tracemill_analysis::entries::Entry;
@@ -48,7 +48,7 @@ impl FoundCauses {
     pub(super) fn ids_of(&self, model: &Model, event: InLane) -> Result<Vec<EventId>, Error> {
         let InLane(number, span) = event;
         let trace = &self.trace;
-        if span.place != NO_PLACE {
+        if span.is_event() {
             let event = trace.cause_event_at(span.place);
             return Ok(event.map_or_else(Vec::new, |event| EventId::all_of(&event, trace)));
         }

@@ -1,4 +1,5 @@
-//! Why events ran: initiators and stacks, from a second pass over the inputs.
+//! Why events ran: initiators and stacks, from a second pass over the inputs. Trees of selections
+//! and the tracks of pages come from the same pass.
 //!
 //! ```text
 //!   first question ─> read: Trace::read, Causes::find ─> FoundCauses, kept
@@ -10,8 +11,9 @@
 
 mod answer;
 mod matching;
+mod pages;
+mod trees;
 
-use crate::indexed::shown::Shown;
 use serde_json::{Value, json};
 use std::sync::{Arc, OnceLock};
 use tracemill_analysis::{ReadRules, Trace, Wanted};
@@ -66,17 +68,16 @@ impl CauseStore {
         debug_assert!(stored.is_ok(), "they are read once");
     }
 
-    /// Returns the answer for an event, as JSON; `None` if no event is drawn there.
+    /// Returns an answer from the causes, or a JSON object that says that they are being read, or
+    /// why they cannot be.
     pub(crate) fn answer(
         &self,
-        shown: &Shown,
-        at: crate::tile::around::EventAt,
-        cancel: &Cancel,
+        answer: impl FnOnce(&FoundCauses) -> Result<Option<Value>, Error>,
     ) -> Result<Option<Value>, Error> {
         match self.0.get() {
             None => Ok(Some(json!({ "state": "reading" }))),
             Some(Err(why)) => Ok(Some(json!({ "state": "failed", "why": why }))),
-            Some(Ok(found)) => found.answer(shown, at, cancel),
+            Some(Ok(found)) => answer(found),
         }
     }
 }

@@ -429,7 +429,9 @@ fn whole(
         lane.first = lane.first.min(bin.start.max(bounds.start));
         lane.last = lane.last.max(end);
         if lane.kind != LaneKind::Counter {
-            lane.busy = lane.busy.saturating_add(bin.busy);
+            // bins count intervals inside others too
+            let most = lane.last.saturating_sub(lane.first);
+            lane.busy = lane.busy.saturating_add(bin.busy).min(most);
         }
     }
     if let Some(calls) = calls {

@@ -3,10 +3,11 @@
 //! can contain a nearer event.
 
 use crate::indexed::Indexed;
-use crate::tile::stats::{self, SearchStart};
+use crate::tile::search::{self, SearchStart};
+use crate::tracks::Grid;
 use crate::tracks::found::{EachChunk, Found};
 use crate::tracks::names::holds;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::sync::Arc;
 use tracemill_index::DrawnStretch;
 use tracemill_join::input_set::InputSet;
@@ -16,6 +17,8 @@ use tracemill_trace::time::windows::TimeSpan;
 
 /// Maximum number of ranges that are requested from the index at once.
 const STRETCHES: usize = 4096;
+/// Maximum number of ranges whose pixel columns are returned.
+const MARKED: usize = 1 << 20;
 /// Maximum number of ranges that are read from the trace at once.
 const AT_ONCE: usize = 64;
 /// Maximum number of ranges that are read at once from a compressed trace, where each may need much
@@ -27,15 +30,8 @@ fn rank(time: i64, forwards: bool) -> i64 {
     if forwards { time } else { time.saturating_neg() }
 }
 
-fn is_next(start: i64, place: u64, from: SearchStart) -> bool {
-    let SearchStart { at, forwards, after } = from;
-    let is_behind =
-        (rank(start, forwards), place) > (rank(at, forwards), after.unwrap_or_default());
-    is_behind || after.is_none() && start == at
-}
-
 impl Indexed {
-    /// Finds the nearest event with a text in its name, like [`stats::find`]. Cost: a pass over the
+    /// Finds the nearest event with a text in its name, like [`search::find`]. Cost: a pass over the
     /// rows of the index, and over the ranges between the time and the event.
     pub(crate) fn find(
         &self,
@@ -45,13 +41,41 @@ impl Indexed {
     ) -> Result<Value, Error> {
         // every window contains the calls
         let nearest = match self.nearest(text, from, cancel)? {
-            Some((start, _)) => {
-                self.window(TimeSpan::new(start, start.saturating_add(1)), cancel)?
-            }
+            Some(start) => self.window(TimeSpan::new(start, start.saturating_add(1)), cancel)?,
             None => Arc::clone(self.whole()),
         };
         let goes_on = || cancel.check().is_ok();
-        Ok(stats::find(&nearest, text, from, &goes_on).unwrap_or_default())
+        Ok(search::find(&nearest, text, from, &goes_on).unwrap_or_default())
+    }
+
+    /// Returns how many events match, and the pixel columns of the ranges that contain a match.
+    /// Cost: a pass over the rows of the index.
+    pub(crate) fn matches(&self, text: &str, px: u32) -> Result<Value, Error> {
+        let names = search::matching(self.whole(), text);
+        let sums = &self.whole().sums;
+        let count: u64 = names.iter().map(|&name| sums[name as usize].count).sum();
+        let bounds = self.whole().bounds;
+        let grid = Grid { from: bounds.start, to: bounds.end, px, exact: false };
+        let mut marked = vec![false; px as usize];
+        let mut mark = |first: i64, last: i64| {
+            let (first, last) = (grid.column(first) as usize, grid.column(last) as usize);
+            marked[first..=last.max(first)].fill(true);
+        };
+        self.index().spans(None, |span| {
+            if span.name.is_some_and(|name| names.contains(&name)) {
+                mark(span.start, span.start);
+            }
+            Ok(())
+        })?;
+        let (is_wanted, by_start) =
+            (|name: u32| names.contains(&name), |times: (i64, i64)| Some(times.0));
+        let ranges = match names.is_empty() {
+            true => Vec::new(),
+            false => self.index().stretches_of(is_wanted, by_start, None, MARKED)?,
+        };
+        ranges.iter().for_each(|range| mark(range.times.0, range.times.1));
+        let columns: Vec<u32> = (0..px).filter(|&at| marked[at as usize]).collect();
+        Ok(json!({ "count": count, "columns": columns, "rank": null }))
     }
 
     fn nearest(
@@ -59,14 +83,18 @@ impl Indexed {
         text: &str,
         from: SearchStart,
         cancel: &Cancel,
-    ) -> Result<Option<(i64, u64)>, Error> {
+    ) -> Result<Option<i64>, Error> {
         let forwards = from.forwards;
-        let names = stats::matching(self.whole(), text);
-        let mut best: Option<(i64, u64)> = None;
-        let look = |best: &mut Option<(i64, u64)>, start: i64, place: u64| {
-            let key = (rank(start, forwards), place);
-            if is_next(start, place, from) && best.is_none_or(|best| key < best) {
-                *best = Some(key);
+        let names = search::matching(self.whole(), text);
+        let mut best = None;
+        let look = |best: &mut Option<_>, start: i64, place: u64| {
+            // the offset of an event differs from that of all others
+            let place = match forwards {
+                true => (start, place, 0, 0),
+                false => (start, place, usize::MAX, u16::MAX),
+            };
+            if from.precedes(place) && best.is_none_or(|best| from.prefers(place, best)) {
+                *best = Some(place);
             }
         };
         self.index().spans(None, |span| {
@@ -89,8 +117,9 @@ impl Indexed {
             let all = self.index().stretches_of(is_wanted, ranked, beyond, STRETCHES)?;
             for batch in all.chunks(at_once) {
                 let nearest = batch.first().map(|range| range.key.0);
-                if best.is_some_and(|best| nearest.is_none_or(|nearest| best.0 < nearest)) {
-                    return Ok(unranked(best, forwards));
+                let is_far = |start| nearest.is_none_or(|nearest| rank(start, forwards) < nearest);
+                if best.is_some_and(|best| is_far(best.0)) {
+                    return Ok(best.map(|best| best.0));
                 }
                 cancel.check()?;
                 let mut look = |start, place| look(&mut best, start, place);
@@ -98,7 +127,7 @@ impl Indexed {
             }
             match all.last() {
                 Some(last) if all.len() == STRETCHES => beyond = Some(last.key),
-                _ => return Ok(unranked(best, forwards)),
+                _ => return Ok(best.map(|best| best.0)),
             }
         }
     }
@@ -133,8 +162,4 @@ impl Indexed {
         };
         InputSet::read_planned(&plan, &config, EachChunk(take)).map(drop)
     }
-}
-
-fn unranked(best: Option<(i64, u64)>, forwards: bool) -> Option<(i64, u64)> {
-    best.map(|(key, place)| (rank(key, forwards), place))
 }

@@ -14,7 +14,7 @@ use crate::build::build;
 use crate::indexed::Indexed;
 use crate::model::Model;
 use crate::tile::around::{EventAt, around, event_at};
-use crate::tile::stats::{self, SearchStart};
+use crate::tile::search::{self, SearchStart};
 use crate::tracks::flows::InLane;
 use serde_json::Value;
 use std::sync::Arc;
@@ -147,7 +147,7 @@ impl Shown {
         }
     }
 
-    /// Returns the nearest event whose name contains a text; see [`stats::find`].
+    /// Returns the nearest event whose name contains a text; see [`search::find`].
     pub(crate) fn find(
         &self,
         text: &str,
@@ -156,8 +156,24 @@ impl Shown {
     ) -> Result<Value, Error> {
         let goes_on = || cancel.check().is_ok();
         let found = match self {
-            Shown::Whole(model) => stats::find(model, text, from, &goes_on),
+            Shown::Whole(model) => search::find(model, text, from, &goes_on),
             Shown::Indexed(index) => Some(index.find(text, from, cancel)?),
+        };
+        found.ok_or_else(|| ErrorKind::Cancelled.into())
+    }
+
+    /// Returns where the events are whose names contain a text; see [`search::matches`].
+    pub(crate) fn matches(
+        &self,
+        text: &str,
+        px: u32,
+        current: Option<SearchStart>,
+        cancel: &Cancel,
+    ) -> Result<Value, Error> {
+        let goes_on = || cancel.check().is_ok();
+        let found = match self {
+            Shown::Whole(model) => search::matches(model, text, px, current, &goes_on),
+            Shown::Indexed(index) => Some(index.matches(text, px)?),
         };
         found.ok_or_else(|| ErrorKind::Cancelled.into())
     }

@@ -10,10 +10,10 @@ use crate::ask::{Ask, Door, UrlQuery};
 use crate::causes::{CauseStore, FoundCauses};
 use crate::indexed::shown::{OpenedTrace, Shown};
 use crate::model::Model;
-use crate::site::replies::{PX_MOST, drawn, event, gone, groups, names, window};
+use crate::site::replies::{
+    PX_MOST, drawn, event, event_at, gone, groups, lanes_of, names, nothing, search_start, window,
+};
 use crate::slices::Slices;
-use crate::tile::around::EventAt;
-use crate::tile::stats::SearchStart;
 use crate::tile::{overview, stats};
 use serde_json::json;
 use std::io::{self, Write};
@@ -360,34 +360,31 @@ impl Site {
             }
             "api/tile" => drawn(&shown, query, cancel),
             "open" => self.opened(model, query),
-            "api/around" | "api/causes" => {
-                let (lane, row) = (query.number::<usize>("lane")?, query.number::<u16>("row")?);
-                let start = query.number::<i64>("start")?.saturating_add(model.bounds.start);
-                let nothing =
-                    || Reply::error(404, "no event begins there", "Ask for those of tiles.");
-                let at = EventAt { lane, row, start };
-                let found = if path == "api/around" {
-                    shown.around(at, cancel)
-                } else {
-                    self.slices.room.need_causes();
-                    self.causes.answer(&shown, at, cancel)
-                };
-                found.map_err(failed)?.map(|found| Reply::json(&found)).ok_or_else(nothing)
+            "api/around" => {
+                let found = shown.around(event_at(model, query)?, cancel).map_err(failed)?;
+                found.map(|found| Reply::json(&found)).ok_or_else(nothing)
+            }
+            "api/causes" | "api/tree" | "api/pages" => {
+                self.of_second_pass(path, &shown, query, cancel)
             }
             "api/event" => event(&shown, query, cancel),
             "api/names" => names(model, query),
             "api/find" => {
-                let at = query.number::<i64>("at")?.saturating_add(model.bounds.start);
-                let forwards = query.get("dir").as_deref() != Some("back");
-                let after = query.get("after").and_then(|place| place.parse().ok());
+                let from = search_start(model, query)?;
                 let text = query.get("name").unwrap_or_default();
-                let from = SearchStart { at, forwards, after };
                 let found = shown.find(&text, from, cancel).map_err(failed)?;
+                Ok(Reply::json(&found))
+            }
+            "api/matches" => {
+                let px = query.number::<u32>("px")?.clamp(1, PX_MOST);
+                let text = query.get("q").unwrap_or_default();
+                let current = query.get("at").map(|_| search_start(model, query)).transpose()?;
+                let found = shown.matches(&text, px, current, cancel).map_err(failed)?;
                 Ok(Reply::json(&found))
             }
             "api/stats" => {
                 let window = window(model, query)?;
-                let lanes = query.numbers("lanes", model.lanes.len())?;
+                let lanes = lanes_of(model, query)?;
                 let summed_model = shown.summed(window, cancel).map_err(failed)?;
                 let found = stats::stats(&summed_model, &lanes, window, &goes_on);
                 found.map(|found| Reply::json(&found)).ok_or_else(gone)
@@ -401,6 +398,32 @@ impl Site {
                 self.slices.answer(path, query, model, window(model, query)?, cancel)
             }
         }
+    }
+
+    /// Answers a request that needs the causes of events, which a second pass over the inputs finds.
+    fn of_second_pass(
+        &self,
+        path: &str,
+        shown: &Shown,
+        query: &UrlQuery<'_>,
+        cancel: &Cancel,
+    ) -> Result<Reply, Reply> {
+        self.slices.room.need_causes();
+        let model = shown.whole();
+        let found = match path {
+            "api/causes" => {
+                let at = event_at(model, query)?;
+                self.causes.answer(|found| found.answer(shown, at, cancel))
+            }
+            "api/tree" => {
+                let (lanes, span) = (lanes_of(model, query)?, window(model, query)?);
+                let is_bottom_up = query.get("shape").as_deref() == Some("bottom-up");
+                self.causes.answer(|found| found.tree(model, &lanes, span, is_bottom_up).map(Some))
+            }
+            _ => self.causes.answer(|found| found.pages(model).map(Some)),
+        };
+        let found = found.map_err(|error| Reply::failed(&error))?;
+        found.map(|found| Reply::json(&found)).ok_or_else(nothing)
     }
 
     fn trace(&self, shown: &Shown) -> serde_json::Value {
@@ -425,7 +448,10 @@ impl Site {
 }
 
 fn is_route(path: &str) -> bool {
-    const ROUTES: [&str; 11] = [
+    const ROUTES: [&str; 14] = [
+        "api/matches",
+        "api/tree",
+        "api/pages",
         "api/around",
         "api/causes",
         "open",

@@ -4,8 +4,11 @@ use crate::ask::UrlQuery;
 use crate::ask::reply::{Content, Reply};
 use crate::indexed::shown::Shown;
 use crate::model::Model;
+use crate::tile::around::EventAt;
+use crate::tile::search::{AfterEvent, SearchStart};
 use crate::tile::{EXACT, stats, tile};
 use crate::tracks::Grid;
+use crate::tracks::record::place_of_number;
 use serde_json::json;
 use std::sync::Arc;
 use tracemill_trace::Error;
@@ -41,6 +44,40 @@ pub(super) fn drawn(shown: &Shown, query: &UrlQuery<'_>, cancel: &Cancel) -> Res
     };
     let goes_on = || cancel.check().is_ok();
     tile(&shown_model, &lanes, grid, most.min(EXACT), &goes_on).map(Reply::bytes).ok_or_else(gone)
+}
+
+/// Returns the reply to a request for an event that does not exist.
+pub(super) fn nothing() -> Reply {
+    Reply::error(404, "no event begins there", "Ask for those of tiles.")
+}
+
+/// Reads the position of an event from the parameters of a request.
+pub(super) fn event_at(model: &Model, query: &UrlQuery<'_>) -> Result<EventAt, Reply> {
+    let (lane, row) = (query.number::<usize>("lane")?, query.number::<u16>("row")?);
+    let start = query.number::<i64>("start")?.saturating_add(model.bounds.start);
+    Ok(EventAt { lane, row, start })
+}
+
+pub(super) fn lanes_of(model: &Model, query: &UrlQuery<'_>) -> Result<Vec<usize>, Reply> {
+    query.numbers("lanes", model.lanes.len())
+}
+
+/// Reads the start of a search from the parameters of a request: a time, and the event that begins
+/// there, if it was found before.
+pub(super) fn search_start(model: &Model, query: &UrlQuery<'_>) -> Result<SearchStart, Reply> {
+    let at = query.number::<i64>("at")?.saturating_add(model.bounds.start);
+    let forwards = query.get("dir").as_deref() != Some("back");
+    let optional = |name: &str| query.get(name).and_then(|number| number.parse().ok());
+    let after = optional("after").map(|place| {
+        // several calls may begin together; only lane and row distinguish them
+        let (lane, row) = if forwards { (usize::MAX, u16::MAX) } else { (0, 0) };
+        AfterEvent {
+            place: place_of_number(place),
+            lane: optional("lane").map_or(lane, |number| number as usize),
+            row: optional("row").map_or(row, |number| number as u16),
+        }
+    });
+    Ok(SearchStart { at, forwards, after })
 }
 
 /// Reads a window from the parameters of a request, and converts it from nanoseconds since the

@@ -4,8 +4,9 @@ use crate::model::Model;
 use crate::tracks::flows::{InLane, NEXT};
 use crate::tracks::is_beside;
 use crate::tracks::lane::Lane;
-use crate::tracks::record::{Mark, NO_PLACE, Span};
+use crate::tracks::record::{Mark, Span, place_number};
 use serde_json::{Value, json};
+use tracemill_index::drawing::LaneKind;
 
 /// The position of a drawn event.
 #[derive(Clone, Copy)]
@@ -82,14 +83,38 @@ pub(crate) fn around(
             json!({ "from": event(model, from), "from_time": from_time, "to": event(model, to), "to_time": to_time })
         })
         .collect();
-    Some(json!({ "above": above, "arrows": arrows }))
+    let sum = model.sums.get(span.name as usize).copied().unwrap_or_default();
+    Some(json!({
+        "event": event(model, event_in_lane), "above": above, "arrows": arrows,
+        "self": self_time(model, lane, span),
+        "named": { "count": sum.count, "total": sum.total },
+    }))
+}
+
+/// Returns the time of an interval that no interval in the row below covers. Returns `None` if the
+/// row below is not exact, or has too many intervals.
+fn self_time(model: &Model, lane: &Lane, span: Span) -> Option<i64> {
+    const MOST: usize = 1 << 20;
+    if is_beside(&span) || model.bins_of(lane).is_some() || lane.kind == LaneKind::Async {
+        return None;
+    }
+    let rows = model.rows_of(lane);
+    let Some(below) = lane.tracks.iter().find(|track| track.row == span.row + 1) else {
+        return Some(span.dur);
+    };
+    let range = rows.within(below, false, span.start, span.end());
+    let inner = |range| {
+        let children = rows.of(range).filter(|child| !is_beside(child));
+        children.filter(|child| child.start >= span.start).map(|child| child.dur).sum::<i64>()
+    };
+    (range.len() <= MOST).then(|| span.dur - inner(range))
 }
 
 /// Returns a drawn event as JSON.
 pub(crate) fn event(model: &Model, InLane(lane, span): InLane) -> Value {
     json!({
         "lane": lane, "start": model.since_start(span.start), "dur": span.dur, "row": span.row,
-        "place": if span.place == NO_PLACE { -1.0 } else { span.place as f64 },
+        "place": place_number(span.place),
         "name": span.name, "text": model.names.text(span.name), "flags": span.flags,
     })
 }

@@ -11,7 +11,8 @@
 //! ```
 //!
 //! Times are nanoseconds since the trace start, exact up to 104 days. `place` is the offset for
-//! [`api/event`](crate), or -1. In `flags`, 1 marks an open slice, and 4 an interval in a row of
+//! [`api/event`](crate), or -1; for a call it is -2 − n, and n is the number of its source location
+//! in `api/names`. In `flags`, 1 marks an open slice, and 4 an interval in a row of
 //! overlapping intervals. The upper five bits are the number of a colour in `colors` of `api/trace`,
 //! from 1, or 0.
 //!
@@ -26,12 +27,13 @@
 //! least value and `place` the greatest.
 
 pub(crate) mod around;
+pub(crate) mod search;
 pub(crate) mod stats;
 
 use crate::model::Model;
 use crate::tracks::Grid;
 use crate::tracks::lane::Lane;
-use crate::tracks::record::NO_PLACE;
+use crate::tracks::record::place_number;
 use tracemill_index::drawing::LaneKind;
 
 /// Maximum number of intervals in a window up to which none are combined.
@@ -92,8 +94,7 @@ fn lane(model: &Model, number: usize, grid: Grid, out: &mut Vec<u8>) {
     head(number, state, kind, spans.len(), columns.len(), out);
     floats(spans.iter().map(|span| model.since_start(span.start)), out);
     floats(spans.iter().map(|span| span.dur as f64), out);
-    let place = |place: u64| if place == NO_PLACE { -1.0 } else { place as f64 };
-    floats(spans.iter().map(|span| place(span.place)), out);
+    floats(spans.iter().map(|span| place_number(span.place)), out);
     words(spans.iter().map(|span| span.name), out);
     shorts(spans.iter().map(|span| span.row), out);
     bytes(spans.iter().map(|span| span.flags as u8), out);

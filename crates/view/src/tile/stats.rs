@@ -1,12 +1,12 @@
-//! Computes statistics of a window: counts and times by name, and busy time by lane (track). Also
-//! searches the next event with a name.
+//! Computes statistics of a window: counts and times by name, and busy time by lane (track).
 
 use crate::model::Model;
+use crate::tile::around::event;
+use crate::tile::search::matching;
 use crate::tracks::bins::Bins;
-use crate::tracks::lane::Lane;
-use crate::tracks::record::{NO_PLACE, Span};
+use crate::tracks::flows::InLane;
+use crate::tracks::record::Span;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
 use tracemill_index::drawing::LaneKind;
 use tracemill_trace::spill::hash::HashMap;
 use tracemill_trace::time::windows::TimeSpan;
@@ -15,16 +15,6 @@ use tracemill_trace::time::windows::TimeSpan;
 const MOST: u64 = 8 << 20;
 const TOP: usize = 200;
 
-/// Start and direction of a search for the next event with a name.
-#[derive(Clone, Copy)]
-pub(crate) struct SearchStart {
-    /// The time at which the search starts.
-    pub(crate) at: i64,
-    pub(crate) forwards: bool,
-    /// Offset of the event after which the search starts, if several begin at this time.
-    pub(crate) after: Option<u64>,
-}
-
 #[derive(Clone, Copy, Default)]
 struct OfName {
     count: u64,
@@ -32,6 +22,8 @@ struct OfName {
     self_time: i128,
     least: i64,
     most: i64,
+    /// The longest interval, with the number of its lane.
+    longest: Option<(usize, Span)>,
 }
 
 /// Returns statistics of a window. Only the parts of intervals inside the window count. Self time
@@ -59,7 +51,7 @@ pub(crate) fn stats(
             if lane.kind == LaneKind::Counter || lane.tracks.is_empty() {
                 continue;
             }
-            busy.push((number, of_lane(model, lane, from, to, &mut names)));
+            busy.push((number, of_lane(model, number, window, &mut names)));
         }
     }
     let mut rows: Vec<(u32, OfName)> = names.into_iter().collect();
@@ -73,6 +65,7 @@ pub(crate) fn stats(
                 "name": model.names.text(*name), "id": name, "count": row.count,
                 "total": row.total as f64, "self": row.self_time as f64,
                 "min": row.least, "max": row.most,
+                "longest": row.longest.map(|(lane, span)| event(model, InLane(lane as u32, span))),
             })
         })
         .collect();
@@ -121,11 +114,11 @@ fn about(model: &Model, bins: &Bins, lanes: &[usize], from: i64, to: i64) -> Val
 /// Adds the intervals of a lane to the statistics. Returns the total time of the lane's first row.
 fn of_lane(
     model: &Model,
-    lane: &Lane,
-    from: i64,
-    to: i64,
+    number: usize,
+    window: TimeSpan,
     names: &mut HashMap<u32, OfName>,
 ) -> i128 {
+    let (lane, TimeSpan { from, to }) = (&model.lanes[number], window);
     let clipped =
         |span: &Span| (i128::from(span.end().min(to)) - i128::from(span.start.max(from))).max(0);
     let (mut first, rows) = (0, model.rows_of(lane));
@@ -152,6 +145,9 @@ fn of_lane(
             }
             let row = names.entry(span.name).or_default();
             row.least = if row.count == 0 { span.dur } else { row.least.min(span.dur) };
+            if row.longest.is_none_or(|(_, longest)| longest.dur < span.dur) {
+                row.longest = Some((number, Span { row: track.row, ..span }));
+            }
             row.most = row.most.max(span.dur);
             row.count += 1;
             row.total += time;
@@ -172,69 +168,7 @@ pub(crate) fn names(model: &Model, text: &str, most: usize) -> Value {
     json!({ "count": count, "names": found.iter().map(|&name| name_json(model, name)).collect::<Vec<_>>() })
 }
 
-/// Returns the numbers of names that contain a text and have intervals.
-pub(crate) fn matching(model: &Model, text: &str) -> BTreeSet<u32> {
-    let has_any = |name: &u32| model.sums.get(*name as usize).is_some_and(|sum| sum.count > 0);
-    let mut found = model.names.holding(text);
-    found.retain(has_any);
-    found
-}
-
 pub(crate) fn name_json(model: &Model, name: u32) -> Value {
     let sum = model.sums.get(name as usize).copied().unwrap_or_default();
     json!({ "id": name, "name": model.names.text(name), "count": sum.count, "total": sum.total, "max": sum.longest })
-}
-
-/// Returns the nearest event after or before a time whose name contains a text. If several events
-/// are equally near, returns that of the first lane. Cost: at most a pass over all intervals.
-pub(crate) fn find(
-    model: &Model,
-    text: &str,
-    from: SearchStart,
-    goes_on: &dyn Fn() -> bool,
-) -> Option<Value> {
-    let SearchStart { at, forwards, after } = from;
-    let wanted = matching(model, text);
-    let mut best: Option<(i64, u64, usize, Span)> = None;
-    let rank = |start: i64| if forwards { start } else { start.saturating_neg() };
-    if !wanted.is_empty() {
-        for (number, lane) in model.lanes.iter().enumerate() {
-            if lane.kind == LaneKind::Counter {
-                continue;
-            }
-            let rows = model.rows_of(lane);
-            for track in &lane.tracks {
-                if !goes_on() {
-                    return None;
-                }
-                let (low, high) = match forwards {
-                    true => (at, i64::MAX),
-                    false => (i64::MIN, at.saturating_add(1)),
-                };
-                let range = rows.within(track, false, low, high);
-                let is_next = |span: &Span| {
-                    let is_behind = (rank(span.start), span.place) > (rank(at), after.unwrap_or(0));
-                    let is_here = after.is_none() && span.start == at;
-                    (is_behind || is_here) && wanted.contains(&span.name)
-                };
-                let found = match forwards {
-                    true => rows.of(range).find(is_next),
-                    false => range.rev().filter_map(|index| rows.get(index)).find(is_next),
-                };
-                if let Some(span) = found {
-                    let key = (rank(span.start), span.place);
-                    if best.is_none_or(|nearest| key < (nearest.0, nearest.1)) {
-                        best = Some((key.0, key.1, number, span));
-                    }
-                }
-            }
-        }
-    }
-    Some(best.map_or(Value::Null, |(_, _, lane, span)| {
-        json!({
-            "lane": lane, "start": model.since_start(span.start), "dur": span.dur, "row": span.row,
-            "place": if span.place == NO_PLACE { -1.0 } else { span.place as f64 },
-            "name": model.names.text(span.name), "id": span.name, "flags": span.flags,
-        })
-    }))
 }

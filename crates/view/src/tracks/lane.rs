@@ -3,7 +3,7 @@
 use crate::tracks::Track;
 use crate::tracks::joined::Origins;
 use crate::tracks::notes::Notes;
-use crate::tracks::record::Span;
+use crate::tracks::record::{OPEN, Span};
 use std::ops::Deref;
 use std::sync::Arc;
 use tracemill_index::drawing::{LaneKey, LaneKind};
@@ -25,7 +25,10 @@ pub(crate) struct Lane {
     pub(crate) info: Arc<LaneInfo>,
     pub(crate) tracks: Vec<Track>,
     pub(crate) events: u64,
+    /// Total time of the outermost intervals that have an end.
     pub(crate) busy: i64,
+    /// Number of intervals without an end around the current time. They last until the trace ends.
+    open: u16,
     pub(crate) first: i64,
     pub(crate) last: i64,
 }
@@ -78,7 +81,15 @@ impl LaneInfo {
 
 impl Lane {
     pub(crate) fn new(info: Arc<LaneInfo>) -> Self {
-        Lane { info, tracks: Vec::new(), events: 0, busy: 0, first: i64::MAX, last: i64::MIN }
+        Lane {
+            info,
+            tracks: Vec::new(),
+            events: 0,
+            busy: 0,
+            open: 0,
+            first: i64::MAX,
+            last: i64::MIN,
+        }
     }
 
     pub(crate) fn add(&mut self, span: &Span) {
@@ -86,8 +97,11 @@ impl Lane {
         self.first = self.first.min(span.start);
         let is_counter = self.kind == LaneKind::Counter;
         self.last = self.last.max(if is_counter { span.start } else { span.end() });
-        if span.row == 0 && !is_counter {
-            self.busy = self.busy.saturating_add(span.dur);
+        if span.row == self.open && !is_counter {
+            match span.flags & OPEN {
+                0 => self.busy = self.busy.saturating_add(span.dur),
+                _ => self.open += 1,
+            }
         }
     }
 }

@@ -29,6 +29,11 @@ impl SharedNames {
         self.write().append(other)
     }
 
+    /// Returns the number of a name, if the table has the name.
+    pub(crate) fn find(&self, text: &[u8]) -> Option<u32> {
+        self.read().find(text)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.read().len()
     }

@@ -5,8 +5,36 @@ use std::cmp::Reverse;
 use tracemill_trace::order::Keyed;
 use tracemill_trace::record;
 
-/// Offset of an interval that has no event, such as a call.
+/// Offset of an interval that has no event.
 pub(crate) const NO_PLACE: u64 = u64::MAX;
+/// Offset of a call whose source location has name number 0; those of other calls follow.
+const CALLS: u64 = 1 << 63;
+
+/// Returns the offset of a call, which has no event, from the number of its source location.
+pub(crate) fn place_of_call(location: u32) -> u64 {
+    CALLS + u64::from(location)
+}
+
+/// Returns an offset as the page reads it. -1 is no event, and -2 − n for a call whose
+/// location has name number n.
+pub(crate) fn place_number(place: u64) -> f64 {
+    match place {
+        NO_PLACE => -1.0,
+        CALLS.. => -2.0 - (place - CALLS) as f64,
+        _ => place as f64,
+    }
+}
+
+/// Returns the offset that the page reads as `number`.
+pub(crate) fn place_of_number(number: i64) -> u64 {
+    match u64::try_from(number) {
+        Ok(place) => place,
+        Err(_) => number.checked_add(2).map_or(NO_PLACE, |number| match number {
+            1 => NO_PLACE,
+            _ => CALLS.saturating_add(number.unsigned_abs()),
+        }),
+    }
+}
 /// Flag of an interval without an end, which is drawn to the end of the trace.
 pub(crate) const OPEN: u16 = 1;
 /// Flag of an interval in a row for intervals that overlap others without nesting.
@@ -64,6 +92,11 @@ impl Span {
         self.start.saturating_add(self.dur)
     }
 
+    /// Returns whether the interval is an event of an input, not a call.
+    pub(crate) fn is_event(&self) -> bool {
+        self.place < CALLS
+    }
+
     pub(crate) fn value(&self) -> f64 {
         f64::from_bits(self.dur as u64)
     }
@@ -86,6 +119,7 @@ impl Keyed for Timed {
     type Key = (u32, i64, Reverse<i64>, u64);
 
     fn key(&self) -> Self::Key {
-        (self.0, self.1.start, Reverse(self.1.dur), self.1.place)
+        // calls that begin and end together stay in the order of their depth
+        (self.0, self.1.start, Reverse(self.1.dur), self.1.place.min(CALLS))
     }
 }

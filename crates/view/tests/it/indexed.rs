@@ -201,7 +201,7 @@ fn events_are_found_by_name_in_both_directions() {
         for dir in ["", "&dir=back"] {
             let route = format!("api/find?name=n{name}&at={at}{dir}");
             let [indexed, scanned] = [&by_index, &by_scan].map(|opened| opened.json(&route));
-            for key in ["start", "dur", "place", "name"] {
+            for key in ["start", "dur", "place", "text"] {
                 assert_eq!(indexed[key], scanned[key], "{route}");
             }
             // continue from the found event
@@ -321,7 +321,7 @@ fn calls_are_added_later_and_equal_fully_read_ones() {
             assert_eq!(count(&by_index), count(&by_scan), "{name}");
             let found = |opened: &Opened| {
                 let found = opened.json(&format!("api/find?name={name}&at=0"));
-                ["start", "dur", "name"].map(|key| found[key].clone())
+                ["start", "dur", "text"].map(|key| found[key].clone())
             };
             assert_eq!(found(&by_index), found(&by_scan), "{name}");
         }

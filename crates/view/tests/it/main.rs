@@ -1,6 +1,7 @@
 //! Integration tests of the server: as a function of requests, and over sockets.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+mod answers;
 mod causes;
 mod flows;
 mod fuzzed;

@@ -26,7 +26,7 @@ fn same_searches(rng: &mut Rng, (by_index, by_scan): (&Opened, &Opened), what: &
     for _ in 0..4 {
         let route = format!("api/find?name=n{}&at={}", rng.below(40), rng.below(end));
         let [indexed, scanned] = [by_index, by_scan].map(|opened| opened.json(&route));
-        for key in ["start", "dur", "place", "name"] {
+        for key in ["start", "dur", "place", "text"] {
             assert_eq!(indexed[key], scanned[key], "{what} {route}");
         }
         let Some(place) = indexed["place"].as_u64() else { continue };

@@ -100,7 +100,10 @@ fn every_request_gets_a_reply() {
     let opened = open(TRACE);
     let routes = [
         "api/tile?from=0&to=5000000&px=700&lanes=0-3&exact=0",
-        "api/find?name=a&at=5&after=9&dir=back",
+        "api/find?name=a&at=5&after=9&lane=1&row=2&dir=back",
+        "api/matches?q=a&px=64&at=5&after=9&lane=1&row=2",
+        "api/tree?from=0&to=9&lanes=0-2&shape=bottom-up",
+        "api/pages",
         "api/names?ids=0-2&q=a&limit=3",
         "api/stats?from=0&to=9&lanes=1,2",
         "api/event?place=9&most=5",
@@ -222,7 +225,7 @@ fn event_route_returns_exact_text() {
     let opened = open(TRACE);
     let found = opened.json("api/find?name=A&at=0");
     assert_eq!(
-        (&found["name"], &found["start"], &found["dur"]),
+        (&found["text"], &found["start"], &found["dur"]),
         (&"a".into(), &0.0.into(), &5_000_000.into())
     );
     let text = opened.bytes(&format!("api/event?place={}", found["place"].as_f64().unwrap()));
@@ -231,10 +234,10 @@ fn event_route_returns_exact_text() {
     // the only other name that contains the letter
     let next =
         opened.json(&format!("api/find?name=a&at=0&after={}", found["place"].as_f64().unwrap()));
-    assert_eq!(next["name"], "mark");
+    assert_eq!(next["text"], "mark");
     assert_eq!(opened.json("api/find?name=nowhere&at=0"), Value::Null);
     let back = opened.json("api/find?name=a&at=5000001&dir=back");
-    assert_eq!(back["name"], "mark");
+    assert_eq!(back["text"], "mark");
 }
 
 #[test]
