@@ -4,6 +4,8 @@ use std::ops::Range;
 
 /// Greatest number of bytes between two ranges that one request reads.
 const GAP: u64 = 1 << 20;
+/// Least number of bytes of a request, because the next range is often near.
+const LEAST: u64 = 256 << 10;
 /// Greatest number of bytes of a request.
 const PART: u64 = 8 << 20;
 
@@ -25,9 +27,10 @@ impl RangeSet {
         self.0.splice(first..end, [start..last]);
     }
 
-    /// Returns the parts of `ranges` that are not in the set, as the ranges of requests: gaps of up to
-    /// 1 MiB are read too, and no request has more than 8 MiB. `ranges` ascend.
-    pub(crate) fn requests(&self, ranges: &[Range<u64>]) -> Vec<Range<u64>> {
+    /// Returns the parts of `ranges` that are not in the set, as the ranges of requests to an object of
+    /// `length` bytes: gaps of up to 1 MiB are read too. A request has 256 KiB to 8 MiB. `ranges`
+    /// ascend.
+    pub(crate) fn requests(&self, ranges: &[Range<u64>], length: u64) -> Vec<Range<u64>> {
         let mut missing = RangeSet::default();
         for range in ranges.iter().filter(|range| !range.is_empty()) {
             let mut start = range.start;
@@ -40,8 +43,9 @@ impl RangeSet {
         }
         let mut joined: Vec<Range<u64>> = Vec::new();
         for range in missing.0 {
+            let range = range.start..range.end.max(range.start + LEAST).min(length);
             match joined.last_mut() {
-                Some(last) if range.start - last.end <= GAP => last.end = range.end,
+                Some(last) if range.start <= last.end + GAP => last.end = last.end.max(range.end),
                 _ => joined.push(range),
             }
         }
@@ -78,19 +82,19 @@ mod tests {
             known.iter().for_each(|range| set.add(range.clone()));
             assert_eq!(units(&set.0), units(&known), "seed {seed}");
             assert!(set.0.windows(2).all(|pair| pair[0].end < pair[1].start));
-            let requests = set.requests(&wanted);
+            let requests = set.requests(&wanted, 400 << 16);
             let [known, wanted, requested] = [&known, &wanted, &requests].map(|all| units(all));
             for unit in 0..400 {
                 assert!(requested[unit] || known[unit] || !wanted[unit], "seed {seed}: {unit}");
             }
             let is_long = |range: &Range<u64>| range.end - range.start > PART;
             assert!(!requests.iter().any(is_long), "seed {seed}");
-            // what is requested beyond that lies in gaps
+            // what is requested beyond that lies in gaps, or fills a request
             let mut run = 0;
             for unit in 0..400 {
                 let is_needed = wanted[unit] && !known[unit];
                 run = if requested[unit] && !is_needed { run + 1 } else { 0 };
-                assert!(run <= GAP >> 16, "seed {seed}: {unit}");
+                assert!(run <= (GAP + LEAST) >> 16, "seed {seed}: {unit}");
             }
         }
     }

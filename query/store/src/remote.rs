@@ -57,7 +57,7 @@ impl FetchRanges for WholeCopy {
 impl FetchRanges for LocalCopy {
     fn fetch(&self, ranges: &[Range<u64>], limits: &Limits) -> Result<(), Error> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let requests = known.requests(ranges);
+        let requests = known.requests(ranges, self.object.length());
         let count = requests.len();
         let (sender, answers) = channel();
         let gets: Vec<_> = requests

@@ -11,6 +11,7 @@
 use crate::chunk::skim::Skim;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use tracemill_tokenizer::{Cursor, Mapped};
+use tracemill_trace::input::remote::RangeReader;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::run::memory::{Lease, Share};
 use tracemill_trace::spill::hash::HashMap;
@@ -58,6 +59,8 @@ pub struct KnownChunks {
     lists: SpillLists,
     file: Option<Mapped>,
     long: LongEvents,
+    /// Copies chunks of an input on another machine.
+    remote: Option<RangeReader>,
     bytes_read: AtomicU64,
     is_wrong: AtomicBool,
 }
@@ -73,9 +76,16 @@ impl KnownChunks {
             lists: SpillLists::new(lease.part(Share::of(15, 16))),
             file: None,
             long: LongEvents::within(lease.part(Share::of(1, 16))),
+            remote: None,
             bytes_read: AtomicU64::new(0),
             is_wrong: AtomicBool::new(false),
         }
+    }
+
+    /// Copies chunks by `remote` before they are read.
+    #[must_use]
+    pub fn with_remote(self, remote: Option<RangeReader>) -> Self {
+        KnownChunks { remote, ..self }
     }
 
     /// Adds a chunk of the stream whose first event is at `first` in the input.
@@ -170,6 +180,12 @@ impl<'c> KnownGroup<'c> {
     pub(crate) fn check(self, number: usize, store: &Store<'_>) -> bool {
         let Some(Entry { place, .. }) = self.chunks().get(number) else { return false };
         let (bytes, offset) = (store.event(place), place.offset() - self.all.base);
+        let range = offset..offset + bytes.len() as u64;
+        if self.all.remote.as_ref().is_some_and(|remote| remote.fetch(range).is_err()) {
+            // the scan that follows reports the error
+            self.all.is_wrong.store(true, Ordering::Relaxed);
+            return false;
+        }
         let is_event =
             bytes.first() == Some(&b'{') && Cursor::new(bytes).value().len() == bytes.len();
         let sum = self.stream.sums.records(self.file()).get(number);

@@ -12,7 +12,9 @@ use crate::chunk_rows::Expected;
 use crate::format::{IndexError, PageEntry, SectionEntry, event_sum, id, streams};
 use std::ops::Range;
 use tracemill_cpuprofile::{KnownChunk, KnownChunks};
-use tracemill_join::read_plan::{Stop, Unused};
+use tracemill_join::read_plan::{BASE, Stop, Unused};
+use tracemill_trace::input::remote::RangeReader;
+use tracemill_trace::input::source::Source;
 use tracemill_trace::run::limits::Limits;
 use tracemill_trace::run::memory::Share;
 use tracemill_trace::spill::hash::HashSet;
@@ -55,13 +57,12 @@ impl<'i> Lookup<'i, '_> {
     }
 }
 
-/// Finds the events of CPU profiles that windows need. The input begins at offset `base` of the
-/// address space.
+/// Finds the events of CPU profiles that windows need. The input begins at [`BASE`].
 pub(super) fn wanted(
     lookup: &Lookup<'_, '_>,
     windows: &Windows,
     edges: Edges,
-    base: u64,
+    source: &Source,
     limits: &Limits,
 ) -> Result<WantedStreams, Stop> {
     let (streams, events) = lookup.streams().ok_or(Unused::NoRoom)?;
@@ -76,10 +77,14 @@ pub(super) fn wanted(
     };
     wanting.first.resize(wanting.wanted.len(), None);
     let lease = limits.lease("chunks of CPU profiles that are known", Share::of_index(1, 4));
+    let remote = match source {
+        Source::Remote(file) => Some(RangeReader::new(file, limits)),
+        _ => None,
+    };
     let mut all = WantedStreams {
         first: HashSet::default(),
         events: Vec::new(),
-        known: KnownChunks::new(base, &lease, event_sum),
+        known: KnownChunks::new(BASE, &lease, event_sum).with_remote(remote),
     };
     events.pages.iter().try_for_each(|entry| wanting.take_page(entry, &mut all))?;
     all.known.finish().map_err(|error| error.to_string())?;

@@ -25,7 +25,7 @@ use super::chunks;
 use super::ranges::query_ranges;
 use std::sync::Arc;
 use tracemill_join::config::Config;
-use tracemill_join::read_plan::{BASE, Planned, Unused, WindowPlan};
+use tracemill_join::read_plan::{Planned, Unused, WindowPlan};
 use tracemill_trace::input::source::Source;
 use tracemill_trace::run::error::Error;
 use tracemill_trace::spill::hash::{HashMap, HashSet};
@@ -56,7 +56,7 @@ pub(crate) fn window_plan(
         let mut events = lookup.spans(&times, edges, &mut long_pairs)?.ok_or(Unused::Tied)?;
         let (mut streams, mut chunks) = (HashSet::default(), None);
         if input.windows.has_profiles {
-            let wanted = chunks::wanted(lookup, &windows, edges, BASE, &config.limits)?;
+            let wanted = chunks::wanted(lookup, &windows, edges, &input.source, &config.limits)?;
             (streams, chunks) = (wanted.first, Some(Arc::new(wanted.known)));
             events.extend(wanted.events);
         }

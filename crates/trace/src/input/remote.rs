@@ -93,6 +93,27 @@ impl RemoteFile {
     }
 }
 
+/// Copies ranges of a remote file when they are about to be read.
+pub struct RangeReader {
+    file: RemoteFile,
+    limits: Limits,
+}
+
+impl RangeReader {
+    /// Creates the reader for a run.
+    pub fn new(file: &RemoteFile, limits: &Limits) -> Self {
+        RangeReader { file: file.clone(), limits: limits.clone() }
+    }
+
+    /// Copies a range.
+    ///
+    /// # Errors
+    /// Returns the errors of [`FetchRanges::fetch`].
+    pub fn fetch(&self, range: Range<u64>) -> Result<(), Error> {
+        self.file.fetch(&[range], &self.limits)
+    }
+}
+
 impl fmt::Display for RemoteFile {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)
