@@ -1,5 +1,6 @@
 //! The sections of a report.
 
+use crate::gpu::compared::Ranks;
 use crate::spread::{Lasting, Spread};
 use crate::web::insights::Insight;
 use crate::web::network::Request;
@@ -85,6 +86,8 @@ pub struct Report {
     pub compiled: Option<Compiled>,
     /// GPU activity recorded by PyTorch; `None` if there is none.
     pub devices: Option<Devices>,
+    /// The ranks of a job of PyTorch; `None` unless there are several.
+    pub ranks: Option<Ranks>,
     /// Maximum values of counters, by process, in trace order.
     pub counters: Vec<Counted>,
     /// Tracks that DevTools draws above the threads, in the order of its panel.

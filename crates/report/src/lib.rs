@@ -73,6 +73,7 @@ pub use found::{
     Header, Kernel, KindTime, Reflow, Reflows, Report, ReportRules, StreamIdle, Stretch, Tasks,
     ThreadSums,
 };
+pub use gpu::compared::{Collective, Rank, Ranks};
 pub use sections::report;
 pub use spread::Spread;
 pub use web::initiated::{ReasonFinder, Reasons, initiated_requests};

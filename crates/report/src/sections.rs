@@ -68,6 +68,7 @@ pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<R
         build: None,
         compiled: None,
         devices: None,
+        ranks: None,
         counters: counted(trace),
         tracks: summaries(trace, rules.rows, rules.window)?,
         memory: memory(trace, rules.window)?,
@@ -94,7 +95,7 @@ pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<R
     report.visits = visits;
     add_of_producer(trace, threads, rules, requests, &room.grown, &mut report)?;
     if producer == Producer::Pytorch {
-        report.devices = on_devices(trace, threads, rules, &room.grown)?;
+        (report.devices, report.ranks) = on_devices(trace, threads, rules, &room.grown)?;
     }
     Ok(report)
 }

@@ -1,6 +1,8 @@
-//! Facts in the top-level key `metadata`.
+//! Facts in the top-level keys `metadata` and `distributedInfo`.
 
+use crate::events::devices::integer;
 use crate::value::{member, number};
+use tracemill_join::input_set::InputSet;
 use tracemill_tokenizer::string_is;
 
 /// Returns whether metadata is that of a CPU profile.
@@ -16,4 +18,14 @@ pub(crate) fn host_ratio(metadata: &[Vec<u8>], inputs: usize) -> Option<f64> {
         [metadata] if inputs == 1 => member(metadata, b"hostDPR").and_then(number),
         _ => None,
     }
+}
+
+/// Returns the rank of each input in its job.
+pub(crate) fn job_ranks(inputs: &InputSet) -> Vec<Option<u64>> {
+    let mut ranks = vec![None; inputs.reports().len()];
+    for (input, value) in inputs.values_by_input(b"distributedInfo") {
+        ranks[input] =
+            member(&value, b"rank").and_then(integer).and_then(|rank| rank.try_into().ok());
+    }
+    ranks
 }

@@ -41,6 +41,10 @@ const KERNEL: &str = r#"[{"ph":"X","name":"train.py(12): step","cat":"python_fun
 {"ph":"X","name":"cudaLaunchKernel","cat":"cuda_runtime","pid":9,"tid":9,"ts":1002,"dur":5,"args":{"correlation":1}},
 {"ph":"X","name":"add","cat":"kernel","pid":0,"tid":7,"ts":1010,"dur":30,"args":{"correlation":1,"stream":7}}]"#;
 
+/// A step with a collective on a rank without a number. The other rank has a longer kernel.
+const RANK: &str = r#"[{"ph":"X","name":"ProfilerStep#1","cat":"user_annotation","pid":9,"tid":9,"ts":1000,"dur":90},
+{"ph":"X","name":"ncclDevKernel_AllReduce","cat":"kernel","pid":0,"tid":7,"ts":1010,"dur":30,"args":{"stream":7}}]"#;
+
 const BAZEL: &str = r#"[{"ph":"X","name":"Launch","cat":"build phase marker","pid":1,"tid":1,"ts":0,"dur":1000},
 {"ph":"X","name":"link","cat":"action processing","pid":1,"tid":2,"ts":2000,"dur":3000},
 {"ph":"X","name":"action 'link'","cat":"critical path component","pid":1,"tid":3,"ts":2000,"dur":3000}]"#;
@@ -182,6 +186,8 @@ fn folder() -> Folder {
         .with("insights.json", crate::insights::page())
         .with("bazel.json", BAZEL)
         .with("kernel.json", KERNEL)
+        .with("last.json", RANK)
+        .with("waits.json", RANK.replace("\"dur\":30", "\"dur\":50"))
         .with("mixed/notes.json", NOTES)
         .with("mixed/flawed.cpuprofile", FLAWED)
 }
@@ -299,7 +305,9 @@ fn add_tables(folder: &Folder, seen: &mut Seen) {
         ("report --json", format!("{node} --times exact")),
         ("report --json", chromium),
         ("report --json", data("clang/14")),
-        ("report --json", format!("{pytorch} -n 9")),
+        ("report --json", format!("{pytorch} {} -n 9", data("pytorch/rank-1.json"))),
+        ("report --json", "last.json waits.json".to_owned()),
+        ("report --json", format!("{pytorch} kernel.json")),
         ("report --json", data("node-cpu-prof")),
         ("report --json", data("cases/page-without-navigation.json")),
         ("report --json", data("cases/whole.json")),

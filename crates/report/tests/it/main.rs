@@ -9,6 +9,7 @@ mod devices;
 mod idle;
 mod insights;
 mod pages;
+mod ranks;
 mod report;
 mod started;
 mod tracks;

@@ -7,6 +7,7 @@ mod figures;
 mod insights;
 mod next;
 mod parties;
+mod ranks;
 mod reflow;
 mod section;
 mod sections;

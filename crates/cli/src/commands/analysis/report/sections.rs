@@ -43,7 +43,7 @@ impl ReportInputs<'_> {
             .chain(self.build())
             .chain(self.compiler());
         let mut all: Vec<Section> =
-            of_producer.chain(self.devices()).chain(self.tracks()).collect();
+            of_producer.chain(self.ranks()).chain(self.devices()).chain(self.tracks()).collect();
         let others = [
             tasks(),
             self.reflow(),
