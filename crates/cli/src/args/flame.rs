@@ -32,7 +32,7 @@ Examples:
     tracemill flame --main server.json
 
   All profiles of a folder as one picture:
-    tracemill flame --per all profiles/ -o profiles.svg
+    tracemill flame profiles/ -o profiles.svg
 
   A flame chart of 40 milliseconds:
     tracemill flame --order time --from 60ms --to 100ms server.json -o chart.svg
@@ -93,7 +93,7 @@ pub(crate) struct FlameArgs {
     /// Group by this
     #[arg(long, value_name = "KEY", default_value = "none", value_parser = choices(GROUPS), help_heading = "Picture")]
     pub(crate) group_by: GroupBy,
-    /// Draw the threads of each UNIT as one [default: thread; with --peek and --diff: all]
+    /// Draw the threads of each UNIT as one [default: thread; of folders, with --peek and --diff: all]
     #[arg(long, value_name = "UNIT", value_parser = choices(UNITS), help_heading = "Picture")]
     per: Option<Per>,
     #[command(flatten)]
@@ -165,7 +165,9 @@ impl FlameArgs {
             Some(_) if by_time => {
                 Err(Failure::usage("--order time has a band for each thread: leave out --per"))
             }
-            None if self.peek.is_some() || self.diff.is_some() => Ok(Per::All),
+            None if self.peek.is_some() || self.diff.is_some() || self.input.has_folder() => {
+                Ok(Per::All)
+            }
             Some(per) if self.diff.is_some() && per != Per::All => Err(Failure::usage(
                 "--diff compares all threads as one: leave out --per, or choose threads with --pid, --tid and --main",
             )),

@@ -19,8 +19,8 @@ Shows what is slow in a trace or CPU profile: one page, with sections that depen
             reflow: forced layouts; frames, animations, timings, interactions,
             layout-shifts, gpu-tasks, extension-tracks, screenshots; memory of
             pages
-  Node, V8  blocks: 50 ms or more without an (idle) sample, in which a server
-            cannot answer
+  Node, V8  services: folders or processes compared; blocks: 50 ms or more
+            without an (idle) sample, in which a server cannot answer
   Bazel     phases, critical-path, actions
   clang     sources, templates, functions, headers (-ftime-trace, one file or
             a folder)

@@ -38,6 +38,7 @@ mod remedies;
 mod report;
 mod reported_causes;
 mod schema;
+mod services;
 mod show;
 mod slices;
 mod source_maps;

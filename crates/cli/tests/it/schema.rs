@@ -57,6 +57,12 @@ const NOTES: &str = r#"{"traceEvents":[{"ph":"X","name":"a","cat":"c","pid":1,"t
 const FLAWED: &str = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1}}],
 "startTime":1,"endTime":5000,"samples":[1,7,1],"timeDeltas":[0,1000,1000]}"#;
 
+/// A CPU profile of a busy function.
+const BUSY: &str = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},"children":[2,3]},
+{"id":2,"callFrame":{"functionName":"serve","scriptId":"7","url":"a.js","lineNumber":1,"columnNumber":1}},
+{"id":3,"callFrame":{"functionName":"(idle)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1}}],
+"startTime":1000,"endTime":301000,"samples":[2,2,2],"timeDeltas":[0,100000,100000]}"#;
+
 /// A key of a kind of output. The group is a name that headings of the page have for several outputs.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
@@ -175,7 +181,7 @@ const STACKS: &str = r#"{"stackFrames":{"1":{"name":"f","category":"lib.so","lin
 /// A folder with the inputs of [`all_output`].
 fn folder() -> Folder {
     let folder = Folder::new();
-    folder.folder("mixed");
+    ["mixed", "pods", "pods/a", "pods/b"].iter().for_each(|name| drop(folder.folder(name)));
     folder
         .with("parties.json", crate::parties::PAGE)
         .with("async.json", crate::one_answer::ASYNC)
@@ -187,6 +193,8 @@ fn folder() -> Folder {
         .with("bazel.json", BAZEL)
         .with("kernel.json", KERNEL)
         .with("last.json", RANK)
+        .with("pods/a/busy.cpuprofile", BUSY)
+        .with("pods/b/idle.cpuprofile", BUSY.replace("[2,2,2]", "[3,3,3]"))
         .with("waits.json", RANK.replace("\"dur\":30", "\"dur\":50"))
         .with("mixed/notes.json", NOTES)
         .with("mixed/flawed.cpuprofile", FLAWED)
@@ -307,6 +315,7 @@ fn add_tables(folder: &Folder, seen: &mut Seen) {
         ("report --json", data("clang/14")),
         ("report --json", format!("{pytorch} {} -n 9", data("pytorch/rank-1.json"))),
         ("report --json", "last.json waits.json".to_owned()),
+        ("report --json", "pods".to_owned()),
         ("report --json", format!("{pytorch} kernel.json")),
         ("report --json", data("node-cpu-prof")),
         ("report --json", data("cases/page-without-navigation.json")),

@@ -3,16 +3,15 @@
 
 pub(crate) mod causes;
 mod class;
-pub(crate) mod compared;
 mod kernels;
 mod launched;
 mod ranks;
 mod running;
 mod streams;
 
+use crate::found::ranks::Ranks;
 use crate::found::{Device, DeviceRules, Devices, KindTime, ReportRules};
 use class::{Class, Classes, Mask};
-use compared::Ranks;
 use kernels::Kernels;
 use launched::{OnDevice, launched, millis};
 use ranks::Comparing;

@@ -14,9 +14,9 @@
 //! Collectives with the same name and process group correspond by their position within a step. The
 //! step of a kernel is that of its launch; of a kernel without a known launch, that at its start.
 
-use super::compared::{Collective, Rank, Ranks};
 use super::launched::{OnDevice, millis};
 use crate::found::ReportRules;
+use crate::found::ranks::{Collective, Rank, Ranks};
 use std::collections::{BTreeMap, BTreeSet};
 use tracemill_analysis::Trace;
 use tracemill_analysis::events::devices::{DeviceEvent, Role};

@@ -11,6 +11,7 @@ mod insights;
 mod pages;
 mod ranks;
 mod report;
+mod services;
 mod started;
 mod tracks;
 mod varied_pages;

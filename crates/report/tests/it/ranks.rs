@@ -111,8 +111,11 @@ struct Counted {
     unmatched: u64,
 }
 
+/// Rank and duration of each kernel, by name, process group, step and position.
+type Groups = BTreeMap<(usize, usize, i64, u64), Vec<(usize, i64)>>;
+
 fn naive(ranks: &[MadeRank]) -> Counted {
-    let mut groups: BTreeMap<(usize, usize, i64, u64), Vec<(usize, i64)>> = BTreeMap::new();
+    let mut groups = Groups::new();
     for (number, rank) in ranks.iter().enumerate() {
         for (at, joined) in rank.collectives.iter().enumerate() {
             let step_of = |joined: &Joined| {

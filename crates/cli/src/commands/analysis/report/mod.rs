@@ -11,6 +11,7 @@ mod ranks;
 mod reflow;
 mod section;
 mod sections;
+mod services;
 mod tracks;
 mod web;
 mod write;
