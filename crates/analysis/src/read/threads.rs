@@ -14,7 +14,7 @@ use crate::profile::maps::{Mapper, SourceMaps};
 use crate::profile::model::Model;
 use crate::profile::samples::{Sample, Samples};
 use crate::read::facts::{Facts, Lane};
-use crate::read::metadata::{host_ratio, is_of_profile, job_ranks};
+use crate::read::metadata::{facts_of, is_of_profile, job_ranks};
 use crate::read::placing::{causes_on_clock, clock_of, on_clock};
 use crate::read::reading::Reading;
 use crate::read::refused::refusals;
@@ -145,7 +145,7 @@ impl Trace {
         (trace.bounds, trace.job_ranks) = ((bounds.min, bounds.max), job_ranks);
         trace.is_generic &= !wholes;
         (trace.inputs, trace.warnings) = (inputs.reports().to_vec(), inputs.warnings().to_vec());
-        trace.host_ratio = host_ratio(&metadata, trace.inputs.len());
+        (trace.host_ratio, trace.recorded) = facts_of(&metadata, trace.inputs.len());
         trace.add_profiles(&lanes, profiles);
         if !drawn_only {
             trace.bound_by_samples();
@@ -221,6 +221,7 @@ impl Trace {
             entities: Default::default(),
             modifications: Default::default(),
             host_ratio: None,
+            recorded: None,
             job_ranks: Vec::new(),
             hidden: Default::default(),
             libraries: Default::default(),

@@ -17,7 +17,7 @@ Draws flame graphs and flame charts of traces and CPU profiles, or of many of th
 frames; the URL keeps the view. Without -o the picture is drawn as text, as wide as the terminal. Light and dark colours \
 follow the settings of the reader.
 
-Frames are below their callers, those with the most time on the left. --order time makes a flame chart, with a band for \
+Frames are below their callers, those with the most time on the left; (idle) is left out. --order time makes a flame chart, with a band for \
 each thread; --flame turns the picture upside down. At most 20,000 frames are drawn; narrower frames become one frame that \
 shows their number.
 
@@ -81,6 +81,9 @@ pub(crate) struct FlameArgs {
     /// Scale BASE to the total of the other side
     #[arg(long, help_heading = "Picture", requires = "diff")]
     normalize: bool,
+    /// Draw (idle) too, which --order time always draws
+    #[arg(long, help_heading = "Picture")]
+    with_idle: bool,
     /// Show N levels [default: 1000]
     ///
     /// Deeper frames count for their caller.
@@ -140,7 +143,8 @@ impl FlameArgs {
 
     pub(crate) fn rules(&self) -> PictureRules {
         let depth = self.depth.map_or(1000, |depth| depth as usize);
-        PictureRules { order: self.order, up: self.up, most: self.max_frames as usize, depth }
+        let (most, idle) = (self.max_frames as usize, self.with_idle);
+        PictureRules { order: self.order, up: self.up, most, depth, idle }
     }
 
     /// Returns the rules for colouring differences.
