@@ -91,7 +91,7 @@ impl ReportInputs<'_> {
     }
 
     /// Returns a sentence about the rank for which the others wait.
-    fn straggler_text(&self, ranks: &Ranks) -> String {
+    pub(super) fn straggler_text(&self, ranks: &Ranks) -> String {
         let without = match ranks.unmatched {
             0 => String::new(),
             count => format!(

@@ -66,25 +66,28 @@ impl ReportInputs<'_> {
     fn services_text(&self, services: &Services) -> String {
         let noun = if services.are_folders { "folder" } else { "process" };
         let count = plural(services.all.len() as u64, noun);
-        let (Some(slow), Some(first)) = (services.slow, services.all.first()) else {
-            return format!("{count}; none is much busier than the others");
-        };
+        let text = self.slow_text(services);
+        format!("{count}; {}", text.as_deref().unwrap_or("none is much busier than the others"))
+    }
+
+    /// Returns a sentence about the slow service, if there is one.
+    pub(super) fn slow_text(&self, services: &Services) -> Option<String> {
+        let (slow, first) = (services.slow?, services.all.first()?);
         let blocks = match first.blocks {
             0 => String::new(),
             blocks => {
                 format!(", {} of {}", plural(blocks, "event-loop block"), time_text(first.blocked))
             }
         };
-        let function = first
-            .hottest
-            .as_ref()
-            .map(|(name, ms)| format!(", most of it in {name} ({})", time_text(*ms)));
-        format!(
-            "{count}; {} is slow: busy {:.0} % of its time, the others {:.0} % (median){blocks}{}",
+        let function = first.hottest.as_ref();
+        let function =
+            function.map(|(name, ms)| format!(", most of it in {name} ({})", time_text(*ms)));
+        Some(format!(
+            "{} is slow: busy {:.0} % of its time, the others {:.0} % (median){blocks}{}",
             first.name,
             100.0 * first.share(),
             100.0 * slow.median,
             function.unwrap_or_default()
-        )
+        ))
     }
 }
