@@ -172,6 +172,11 @@ fn prepare(folder: &Path) {
         "mkdir -p pods/pod-1 pods/pod-2 && cp testdata/node-cpu-prof/*.19476.* pods/pod-1 && \
          cp testdata/node-cpu-prof/*.19500.* pods/pod-2",
     );
+    write(
+        "page.json",
+        r#"[{"ph":"O","name":"Screenshot","pid":1,"tid":1,"ts":5,"args":{"snapshot":"/9g="}}]"#
+            .to_owned(),
+    );
     write("app.mjs", "const end = Date.now() + 50; let sum = 0; while (Date.now() < end) sum += Math.sqrt(sum + 1);\n".to_owned());
     // two minutes from 522970 s on, of a browser and of Node; jq rejects half a surrogate pair
     make(
