@@ -66,7 +66,7 @@ pub use perfetto::{Perfetto, PerfettoDraft};
 pub use picture::{
     ChangeRules, Drawn, Order, Picture, PictureRules, differential, picture, sandwich,
 };
-use stacks::Stacks;
+use stacks::{KeptRows, Stacks};
 use std::io::{self, Write};
 use tracemill_analysis::{Part, Trace};
 use tracemill_trace::run::error::Error;
@@ -115,6 +115,7 @@ pub fn export(
     form: ExportForm,
     depth: usize,
 ) -> Result<Export, Error> {
-    let stacks = Stacks::new(trace, parts, depth, form == ExportForm::Pprof)?;
+    let kept = KeptRows { signed: form == ExportForm::Pprof, idle: true };
+    let stacks = Stacks::new(trace, parts, depth, kept)?;
     Ok(Export { stacks, form })
 }

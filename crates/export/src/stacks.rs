@@ -58,6 +58,15 @@ pub(crate) struct Tree {
     pub(crate) length: u64,
 }
 
+/// Which rows and times of tables stacks have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct KeptRows {
+    /// Whether negative self times are kept, which calls have that end after their callers.
+    pub(crate) signed: bool,
+    /// Whether calls to V8's `(idle)` are kept.
+    pub(crate) idle: bool,
+}
+
 /// Trees and the frames of their rows. Frames are in memory; rows beyond the memory budget are on
 /// disk.
 pub(crate) struct Stacks {
@@ -65,6 +74,8 @@ pub(crate) struct Stacks {
     pub(crate) trees: Vec<Tree>,
     lines: SpilledVec<Line>,
     pub(crate) exported: Exported,
+    /// Time of calls to `(idle)` that are left out, in nanoseconds.
+    pub(crate) idle: u64,
 }
 
 struct Making {
@@ -72,18 +83,18 @@ struct Making {
     lines: SpillVec<Line>,
     exported: Exported,
     index: HashTable<u32>,
-    signed: bool,
+    kept: KeptRows,
     room: Quota,
+    idle: u64,
 }
 
 impl Stacks {
-    /// Converts tables to stacks. `signed` keeps negative self times, which calls have that end
-    /// after their callers.
+    /// Converts tables to stacks.
     pub(crate) fn new(
         trace: &Trace,
         parts: &[Part],
         depth: usize,
-        signed: bool,
+        kept: KeptRows,
     ) -> Result<Self, Error> {
         let space = Space::new(trace.limits().lease("lines of stacks", Share::of(1, 8)), 1);
         let mut making = Making {
@@ -91,15 +102,16 @@ impl Stacks {
             lines: space.spool(1),
             exported: Exported::default(),
             index: HashTable::new(),
-            signed,
+            kept,
+            idle: 0,
             room: trace.limits().quota("stacks", Share::of(1, 4)),
         };
         let mut trees = Vec::with_capacity(parts.len());
         for part in parts {
             trees.push(making.tree(trace, part, depth.max(1))?);
         }
-        let Making { frames, lines, exported, .. } = making;
-        Ok(Stacks { frames, trees, lines: lines.finish()?, exported })
+        let Making { frames, lines, exported, idle, .. } = making;
+        Ok(Stacks { frames, trees, lines: lines.finish()?, exported, idle })
     }
 
     pub(crate) fn lines(&self, tree: &Tree) -> impl Iterator<Item = Line> {
@@ -116,6 +128,10 @@ impl Making {
         let mut sum = 0;
         for row in &part.table.rows {
             let self_time = self.nanos(row.own);
+            if !self.kept.idle && row.is_idle() {
+                self.idle += self_time.max(0) as u64;
+                continue;
+            }
             sum += self_time;
             match last.as_mut().filter(|_| row.depth as usize >= depth) {
                 Some(caller) => {
@@ -143,7 +159,7 @@ impl Making {
     /// Rounds milliseconds to nanoseconds. Counts invalid times, and converts them to 0.
     fn nanos(&mut self, ms: f64) -> i64 {
         let nanos = (ms * 1e6).round();
-        let skipped = nanos.is_nan() || nanos < 0.0 && !self.signed;
+        let skipped = nanos.is_nan() || nanos < 0.0 && !self.kept.signed;
         self.exported.untold += u64::from(skipped);
         if skipped { 0 } else { nanos as i64 }
     }

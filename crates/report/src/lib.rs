@@ -45,6 +45,7 @@
 //! | `insights` | DevTools' advice for each visit of a page |
 //! | `tracks`, `frames`, `timings`, `memory` | tracks of DevTools above the threads |
 //! | `tasks`, `reflows`, `blocks` | long tasks, forced layouts, busy times of CPU profiles |
+//! | `services`, `by_service` | folders or processes with CPU profiles, compared |
 //! | `spread` | durations of single events with the same name |
 //! | `bazel`, `compiler`, `gpu` | builds by Bazel and clang, devices of PyTorch |
 //! | `why` | causes of the listed events |
@@ -68,6 +69,8 @@ pub use compare::{
     Certainty, CompareRules, Comparison, Difference, Judged, MatchBy, Normalize, Pair, Run,
     Verdict, compare_runs,
 };
+pub use found::ranks::{Collective, Rank, Ranks};
+pub use found::services::{Service, Services, SlowService};
 pub use found::{
     Blocks, Build, Chain, Compiled, CompiledSource, Costly, Counted, Device, DeviceRules, Devices,
     Header, Kernel, KindTime, Reflow, Reflows, Report, ReportRules, StreamIdle, Stretch, Tasks,

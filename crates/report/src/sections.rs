@@ -4,6 +4,7 @@ use crate::bazel::build;
 use crate::compiler::compiled;
 use crate::found::{Blocks, Counted, Report, ReportRules, Tasks, is_gc};
 use crate::gpu::on_devices;
+use crate::main_thread::by_service::ByService;
 use crate::main_thread::reflows::{forced, layouts};
 use crate::main_thread::tasks::has_tasks;
 use crate::spread::{keep_longest, spread};
@@ -49,34 +50,15 @@ pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<R
     };
     let surveys: Vec<Survey> = try_each(trace.limits().threads, threads.len(), survey)?;
     room.finish()?;
-    let mut report = Report {
-        producer,
-        window,
-        hot: None,
-        idle: 0.0,
-        gc: 0.0,
-        heaviest: None,
-        threads: Vec::new(),
-        tasks: has_tasks(trace).then(Tasks::default),
-        reflows: None,
-        blocks: None,
-        spread: None,
-        requests: Vec::new(),
-        visits: None,
-        insights,
-        parties: Vec::new(),
-        build: None,
-        compiled: None,
-        devices: None,
-        counters: counted(trace),
-        tracks: summaries(trace, rules.rows, rules.window)?,
-        memory: memory(trace, rules.window)?,
-        no_causes: None,
-    };
+    let mut report = Report { insights, ..begun(trace, rules, producer, window)? };
     let mut parts = Vec::with_capacity(surveys.len());
     let mut busiest = f64::NEG_INFINITY;
     let mut reflows = Vec::new();
+    let mut services = ByService::of(trace, threads, producer, &room.grown)?;
     for mut of_thread in surveys {
+        services
+            .iter_mut()
+            .for_each(|services| services.add(&of_thread.sums, of_thread.blocks.as_ref()));
         reflows.push((of_thread.sums.thread, std::mem::take(&mut of_thread.reflows)));
         report.parties.append(&mut of_thread.parties);
         of_thread.sums.categories = categories(&of_thread.table.table, trace.clock());
@@ -89,14 +71,50 @@ pub fn report(trace: &Trace, threads: &[usize], rules: &ReportRules) -> Result<R
         report.blocks.as_mut().map(|block| &mut block.longest),
     ];
     longest.into_iter().flatten().for_each(|all| keep_longest(all, rules.rows));
+    report.services = services.map(|services| services.finish(trace, &parts)).transpose()?;
     add_hot(trace, parts, &mut report)?;
     add_spread(trace, threads, rules, &mut report)?;
     report.visits = visits;
     add_of_producer(trace, threads, rules, requests, &room.grown, &mut report)?;
     if producer == Producer::Pytorch {
-        report.devices = on_devices(trace, threads, rules, &room.grown)?;
+        (report.devices, report.ranks) = on_devices(trace, threads, rules, &room.grown)?;
     }
     Ok(report)
+}
+
+/// Creates a report with the sections that need no threads.
+fn begun(
+    trace: &Trace,
+    rules: &ReportRules,
+    producer: Producer,
+    window: Window,
+) -> Result<Report, Error> {
+    Ok(Report {
+        producer,
+        window,
+        hot: None,
+        idle: 0.0,
+        gc: 0.0,
+        heaviest: None,
+        threads: Vec::new(),
+        tasks: has_tasks(trace).then(Tasks::default),
+        reflows: None,
+        blocks: None,
+        services: None,
+        spread: None,
+        requests: Vec::new(),
+        visits: None,
+        insights: Vec::new(),
+        parties: Vec::new(),
+        build: None,
+        compiled: None,
+        devices: None,
+        ranks: None,
+        counters: counted(trace),
+        tracks: summaries(trace, rules.rows, rules.window)?,
+        memory: memory(trace, rules.window)?,
+        no_causes: None,
+    })
 }
 
 /// Returns the visits of pages, and the insights for each.

@@ -94,9 +94,9 @@ pub(crate) fn survey(
     for (interval, rows) in intervals.into_iter().zip(within.finish()) {
         interval.paths = hottest(&rows, &view, &ids);
     }
-    let (busy, events) = (between.busy(), between.events);
+    let (busy, time, events) = (between.busy(), between.time(), between.events);
     let (gap, categories) = (between.finish(), Vec::new());
-    let sums = ThreadSums { thread: at, busy, events, gap, categories };
+    let sums = ThreadSums { thread: at, busy, time, events, gap, categories };
     let table = view.part(at, table);
     let parties = match pages.filter(|page| page.0 == at) {
         Some((_, visits)) => parties(trace, &track, visits, rules.tables, rules.rows, &room.grown)?,
@@ -108,14 +108,15 @@ pub(crate) fn survey(
 /// Sums the positive self times of rows by category, and converts them to milliseconds.
 pub(crate) fn categories(table: &Table, clock: Clock) -> Vec<(&'static str, f64)> {
     let mut categories: Vec<(&'static str, f64)> = Vec::new();
-    for row in table.rows.iter().filter(|row| row.own > 0.0) {
-        if row.is_idle() {
+    for row in &table.rows {
+        let time = row.own;
+        if time <= 0.0 || row.is_idle() {
             continue;
         }
         let category = if is_gc(&row) { "gc" } else { row.category };
         match categories.iter_mut().find(|(name, _)| *name == category) {
-            Some((_, ms)) => *ms += row.own,
-            None => categories.push((category, row.own)),
+            Some((_, ms)) => *ms += time,
+            None => categories.push((category, time)),
         }
     }
     categories.iter_mut().for_each(|category| category.1 = clock.ms(category.1));

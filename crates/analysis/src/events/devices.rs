@@ -10,6 +10,7 @@ use tracemill_tokenizer::{Event, Field, nanos, number_text, parse};
 use tracemill_trace::order::Keyed;
 use tracemill_trace::record;
 use tracemill_trace::run::error::Error;
+use tracemill_trace::spill::hash::hash_of;
 use tracemill_trace::spill::{SpillVec, SpilledVec};
 
 /// The role of an event for GPUs. Launches sort before launched events.
@@ -70,6 +71,8 @@ record! {
         pub dur: i64,
         /// Id that a launch shares with its kernel; [`NO_CORRELATION`] if the event has no such id.
         pub correlation: u64,
+        /// Hash of the name of the process group; 0 for events without a group.
+        pub group: u64,
         /// Number of the event among all events of the trace.
         pub number: u64,
     }
@@ -90,9 +93,9 @@ impl DeviceEvent {
             Some(nanos(number_text(event.field(field)?, &mut scratch)?)?.floor)
         };
         let args = event.field(Field::Args).unwrap_or_default();
-        let [stream, correlation] = match role {
-            Role::Step => [None; 2],
-            _ => named(args, [b"stream", b"correlation"]),
+        let [stream, correlation, group] = match role {
+            Role::Step => [None; 3],
+            _ => named(args, [b"stream", b"correlation", b"Process Group Name"]),
         };
         let stream = stream.and_then(integer).and_then(|number| u32::try_from(number).ok());
         if role.is_of_device() && stream.is_none() {
@@ -112,6 +115,7 @@ impl DeviceEvent {
             ts: time(Field::Ts)?,
             dur: time(Field::Dur).unwrap_or(0).max(0),
             correlation,
+            group: group.map_or(0, hash_of),
             number: number_in,
         })
     }

@@ -18,5 +18,6 @@ pub mod pages;
 pub(crate) mod producer;
 pub mod reflows;
 pub(crate) mod requests;
+pub mod screenshots;
 pub(crate) mod styles;
 pub mod tracks;

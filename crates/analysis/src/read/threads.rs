@@ -14,7 +14,7 @@ use crate::profile::maps::{Mapper, SourceMaps};
 use crate::profile::model::Model;
 use crate::profile::samples::{Sample, Samples};
 use crate::read::facts::{Facts, Lane};
-use crate::read::metadata::{host_ratio, is_of_profile};
+use crate::read::metadata::{facts_of, is_of_profile, job_ranks};
 use crate::read::placing::{causes_on_clock, clock_of, on_clock};
 use crate::read::reading::Reading;
 use crate::read::refused::refusals;
@@ -119,7 +119,8 @@ impl Trace {
         let room = ProfileRoom { space: &space, quota: &quota, limits: &config.limits };
         let names = &mut facts.names;
         let profiles = read_profiles(inputs, rules, names, &mut samples, room, clock)?;
-        let metadata: Vec<Vec<u8>> = inputs.key_values(b"metadata").collect();
+        let (metadata, job_ranks) =
+            (inputs.key_values(b"metadata").collect::<Vec<_>>(), job_ranks(inputs));
         let wholes = profiles.iter().any(|profile| profile.facts.is_whole);
         let is_cpu_profile =
             metadata.iter().any(|value| is_of_profile(value)) || wholes && facts.lanes.is_empty();
@@ -134,18 +135,17 @@ impl Trace {
         if is_cpu_profile && rules.as_devtools {
             lanes.clear();
         }
-        let call_bounds = facts.bounds.calls;
-        let count = moved.iter().map(|(lane, _)| lane + 1).max();
+        let (call_bounds, count) = (facts.bounds.calls, moved.iter().map(|(at, _)| at + 1).max());
         let samples = samples.finish()?;
         let mut trace = Trace::of(facts, meta, samples, config, rules, follows_devtools, &space)?;
         (trace.clock, trace.refusals) = (clock, refusals.into_iter().collect());
         trace.producer = if is_cpu_profile { Producer::CpuProfile } else { producer };
         (trace.devices, trace.tracks, trace.is_cpu_profile) = (devices, tracks, is_cpu_profile);
         (trace.causes, trace.carried, trace.cpu_times) = (causes, carried, cpu_times);
-        trace.bounds = (bounds.min, bounds.max);
+        (trace.bounds, trace.job_ranks) = ((bounds.min, bounds.max), job_ranks);
         trace.is_generic &= !wholes;
         (trace.inputs, trace.warnings) = (inputs.reports().to_vec(), inputs.warnings().to_vec());
-        trace.host_ratio = host_ratio(&metadata, trace.inputs.len());
+        (trace.host_ratio, trace.recorded) = facts_of(&metadata, trace.inputs.len());
         trace.add_profiles(&lanes, profiles);
         if !drawn_only {
             trace.bound_by_samples();
@@ -221,6 +221,8 @@ impl Trace {
             entities: Default::default(),
             modifications: Default::default(),
             host_ratio: None,
+            recorded: None,
+            job_ranks: Vec::new(),
             hidden: Default::default(),
             libraries: Default::default(),
             mapped: Default::default(),

@@ -227,6 +227,10 @@ pub struct Trace {
     pub(crate) modifications: Modifications,
     /// Device pixel ratio of the recording screen (`metadata.hostDPR`) of a single input.
     pub host_ratio: Option<f64>,
+    /// Date and time of the recording of a single input, as its metadata has them.
+    pub recorded: Option<String>,
+    /// Number of each input among the ranks of its job (`distributedInfo.rank` of PyTorch).
+    pub job_ranks: Vec<Option<u64>>,
     /// Entries hidden in that view.
     pub(crate) hidden: Hidden,
     /// URLs that source maps mark as third-party; they are on the ignore list too.

@@ -58,6 +58,11 @@ impl InputArgs {
         is_default || self.inputs.iter().any(is_stdin)
     }
 
+    /// Returns whether a folder is one of the inputs of the command line.
+    pub(crate) fn has_folder(&self) -> bool {
+        self.inputs.iter().any(|path| path.is_dir())
+    }
+
     /// Returns command-line words that read the same inputs.
     pub(crate) fn words(&self) -> Vec<String> {
         let InputArgs { inputs, files_from, pid_tid, .. } = self;

@@ -7,6 +7,7 @@ use super::{CommonArgs, Export, InputArgs, OutputArgs, TableArgs, TraceArgs, Vie
 use crate::engine::TableFormat;
 use crate::outcome::exit::Failure;
 use clap::Args;
+use std::path::PathBuf;
 use tracemill_trace::output::target::Style;
 use tracemill_trace::time::parse_time;
 
@@ -62,6 +63,9 @@ Examples:
   Times from 0, instead of times since 1970:
     tracemill convert --rebase 0 trace.json -o from-0.json
 
+  The screenshots of a page, as files named by time:
+    tracemill convert page.json --screenshots screenshots
+
   The smallest file with the same content:
     tracemill convert --style compact trace.json -o small.json.zst --level 19";
 
@@ -92,6 +96,9 @@ pub(crate) struct ConvertArgs {
     /// merge --offset. Times since 1970 have more digits than viewers can represent; times from 0 do not.
     #[arg(long, value_name = "TIME", value_parser = parse_time, allow_hyphen_values = true, help_heading = "Output")]
     pub(crate) rebase: Option<i64>,
+    /// Write the screenshots to DIR, each as an image named by its time, and no trace
+    #[arg(long, value_name = "DIR", help_heading = "Output", conflicts_with_all = ["output", "format", "dir"])]
+    pub(crate) screenshots: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) tables: TableArgs,
     #[command(flatten)]

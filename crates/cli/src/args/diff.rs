@@ -19,7 +19,7 @@ Shows what became slower: compares two traces, or many runs per side, function b
 more than chance.
 
 tracemill diff BASE NEW compares one run per side; a folder is one run. With --base and --new each file is a run, also each \
-file of a folder. The output of an earlier tracemill tree --json or top --json can replace its trace, so that a baseline \
+file and each folder of a folder. The output of an earlier tracemill tree --json or top --json can replace its trace, so that a baseline \
 takes only some kilobytes.
 
 With four or more runs per side medians are compared and each row is tested (Mann–Whitney; intervals by Hodges and \
@@ -58,10 +58,10 @@ pub(crate) struct DiffArgs {
     /// The base and the new run: files or folders
     #[arg(value_name = "BASE NEW", num_args = 0..=2)]
     pub(crate) sides: Vec<PathBuf>,
-    /// Runs of the base: files, or folders of files
+    /// Runs of the base: files, or folders of files or folders
     #[arg(long, value_name = "RUN", num_args = 1.., help_heading = "Input", conflicts_with = "sides", requires = "new")]
     pub(crate) base: Vec<PathBuf>,
-    /// Runs of the new side: files, or folders of files
+    /// Runs of the new side: files, or folders of files or folders
     #[arg(long, value_name = "RUN", num_args = 1.., help_heading = "Input", conflicts_with = "sides", requires = "base")]
     pub(crate) new: Vec<PathBuf>,
     /// Stop at the first defect and write nothing (status 3)

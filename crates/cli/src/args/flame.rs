@@ -17,7 +17,7 @@ Draws flame graphs and flame charts of traces and CPU profiles, or of many of th
 frames; the URL keeps the view. Without -o the picture is drawn as text, as wide as the terminal. Light and dark colours \
 follow the settings of the reader.
 
-Frames are below their callers, those with the most time on the left. --order time makes a flame chart, with a band for \
+Frames are below their callers, those with the most time on the left; (idle) is left out. --order time makes a flame chart, with a band for \
 each thread; --flame turns the picture upside down. At most 20,000 frames are drawn; narrower frames become one frame that \
 shows their number.
 
@@ -32,7 +32,7 @@ Examples:
     tracemill flame --main server.json
 
   All profiles of a folder as one picture:
-    tracemill flame --per all profiles/ -o profiles.svg
+    tracemill flame profiles/ -o profiles.svg
 
   A flame chart of 40 milliseconds:
     tracemill flame --order time --from 60ms --to 100ms server.json -o chart.svg
@@ -81,6 +81,9 @@ pub(crate) struct FlameArgs {
     /// Scale BASE to the total of the other side
     #[arg(long, help_heading = "Picture", requires = "diff")]
     normalize: bool,
+    /// Draw (idle) too, which --order time always draws
+    #[arg(long, help_heading = "Picture")]
+    with_idle: bool,
     /// Show N levels [default: 1000]
     ///
     /// Deeper frames count for their caller.
@@ -93,7 +96,7 @@ pub(crate) struct FlameArgs {
     /// Group by this
     #[arg(long, value_name = "KEY", default_value = "none", value_parser = choices(GROUPS), help_heading = "Picture")]
     pub(crate) group_by: GroupBy,
-    /// Draw the threads of each UNIT as one [default: thread; with --peek and --diff: all]
+    /// Draw the threads of each UNIT as one [default: thread; of folders, with --peek and --diff: all]
     #[arg(long, value_name = "UNIT", value_parser = choices(UNITS), help_heading = "Picture")]
     per: Option<Per>,
     #[command(flatten)]
@@ -140,7 +143,8 @@ impl FlameArgs {
 
     pub(crate) fn rules(&self) -> PictureRules {
         let depth = self.depth.map_or(1000, |depth| depth as usize);
-        PictureRules { order: self.order, up: self.up, most: self.max_frames as usize, depth }
+        let (most, idle) = (self.max_frames as usize, self.with_idle);
+        PictureRules { order: self.order, up: self.up, most, depth, idle }
     }
 
     /// Returns the rules for colouring differences.
@@ -165,7 +169,9 @@ impl FlameArgs {
             Some(_) if by_time => {
                 Err(Failure::usage("--order time has a band for each thread: leave out --per"))
             }
-            None if self.peek.is_some() || self.diff.is_some() => Ok(Per::All),
+            None if self.peek.is_some() || self.diff.is_some() || self.input.has_folder() => {
+                Ok(Per::All)
+            }
             Some(per) if self.diff.is_some() && per != Per::All => Err(Failure::usage(
                 "--diff compares all threads as one: leave out --per, or choose threads with --pid, --tid and --main",
             )),

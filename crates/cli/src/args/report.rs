@@ -19,13 +19,14 @@ Shows what is slow in a trace or CPU profile: one page, with sections that depen
             reflow: forced layouts; frames, animations, timings, interactions,
             layout-shifts, gpu-tasks, extension-tracks, screenshots; memory of
             pages
-  Node, V8  blocks: 50 ms or more without an (idle) sample, in which a server
-            cannot answer
+  Node, V8  services: folders or processes compared; blocks: 50 ms or more
+            without an (idle) sample, in which a server cannot answer
   Bazel     phases, critical-path, actions
   clang     sources, templates, functions, headers (-ftime-trace, one file or
             a folder)
-  PyTorch   gpu, gpu-types, gpu-idle, kernels: compute, communication, overlap
-            and idle time, by the rules of HTA
+  PyTorch   ranks, collectives: waits of ranks for each other; gpu, gpu-types,
+            gpu-idle, kernels: compute, communication, overlap and idle time,
+            by the rules of HTA
 
 The events show which program wrote the trace; --as overrides that. Each row ends with the command that shows more. \
 Times are those of top and tree, whose flags for threads and windows work here too. A metric that cannot be computed is \
@@ -52,8 +53,8 @@ Examples:
   A limit in CI:
     tracemill report -q server.json --fail-on 'gc>1s' --fail-on 'self:GC>500ms' -o report.txt
 
-  Compare the ranks of a PyTorch job:
-    tracemill report -n 8 rank0.json rank1.json
+  Which rank of a PyTorch job do the others wait for?
+    tracemill report rank0.json rank1.json
 
   The sections and their figures as JSON:
     tracemill report --json server.json | jq -c '.sections[] | [.id, .figures]'";

@@ -3,6 +3,7 @@
 use super::analysis;
 use super::query::Answering;
 use super::running::Flags;
+use super::screenshots;
 use super::tables;
 use super::writing::{TraceFlags, Writing};
 use crate::args::ConvertArgs;
@@ -16,6 +17,9 @@ pub(super) fn run(
     messages: &Messages,
     answering: Answering<'_>,
 ) -> Result<Exit, Failure> {
+    if let Some(dir) = &args.screenshots {
+        return screenshots::run(args, dir, messages);
+    }
     if let Some(format) = args.table() {
         args.refuse_with_export()?;
         return answering.answer(messages, |engine| tables::run(args, format, messages, engine));

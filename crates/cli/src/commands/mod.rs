@@ -21,6 +21,7 @@ mod record;
 mod redact;
 mod reporting;
 mod running;
+mod screenshots;
 mod slice;
 mod split;
 mod tables;

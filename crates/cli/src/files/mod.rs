@@ -36,7 +36,7 @@ enum FileRole {
 }
 
 /// Roles by command and flag id. The command is empty unless the role depends on it.
-const ROLES: [(&str, &str, FileRole); 22] = [
+const ROLES: [(&str, &str, FileRole); 23] = [
     ("split", "manifest", FileRole::Writes),
     ("", "inputs", FileRole::Input),
     ("", "sides", FileRole::Input),
@@ -54,6 +54,7 @@ const ROLES: [(&str, &str, FileRole); 22] = [
     ("", "write_manifest", FileRole::Writes),
     ("", "dir", FileRole::WritesIn),
     ("", "keep", FileRole::WritesIn),
+    ("", "screenshots", FileRole::WritesIn),
     ("", "tmp_dir", FileRole::Neither),
     ("", "devtools", FileRole::Neither),
     ("", "viewers", FileRole::Neither),

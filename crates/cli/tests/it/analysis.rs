@@ -729,9 +729,14 @@ fn folders_lists_and_names_give_the_same_result() {
             assert_eq!(run.stderr.matches(message).count(), 1, "{verb} {inputs}: {}", run.stderr);
         }
     }
-    for words in ["index in", "diff --base in --new in", "info --get metadata in"] {
+    for words in ["index in", "info --get metadata in"] {
         let run = folder.run(words);
         assert!(run.stderr.contains("left out 4 files"), "{words}: {}", run.stderr);
+    }
+    // the folder in/deep is a run
+    let diff = folder.run("diff --base in --new in").stderr;
+    for text in ["left out: in/compile_commands.json", "left out 3 files"] {
+        assert!(diff.contains(text), "{diff}");
     }
     let strict = folder.run("top --strict --files-from list").ends(3);
     assert!(strict.stderr.contains("in/deep/log.jsonl is not a trace"), "{}", strict.stderr);

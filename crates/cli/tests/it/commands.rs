@@ -48,7 +48,8 @@ fn commands_of(report: &str) -> Vec<String> {
     let Ok(report) = serde_json::from_str::<Value>(report) else { return Vec::new() };
     let sections = report["sections"].as_array().into_iter().flatten();
     let rows = sections.flat_map(|section| section["rows"].as_array().into_iter().flatten());
-    rows.filter_map(|row| Some(row.as_array()?.last()?.as_str()?.to_owned())).collect()
+    let of_rows = rows.filter_map(|row| Some(row.as_array()?.last()?.as_str()?.to_owned()));
+    report["verdict"]["next"].as_str().map(str::to_owned).into_iter().chain(of_rows).collect()
 }
 
 #[test]

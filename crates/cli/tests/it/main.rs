@@ -38,6 +38,8 @@ mod remedies;
 mod report;
 mod reported_causes;
 mod schema;
+mod screenshots;
+mod services;
 mod show;
 mod slices;
 mod source_maps;

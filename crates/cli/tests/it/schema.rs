@@ -41,6 +41,10 @@ const KERNEL: &str = r#"[{"ph":"X","name":"train.py(12): step","cat":"python_fun
 {"ph":"X","name":"cudaLaunchKernel","cat":"cuda_runtime","pid":9,"tid":9,"ts":1002,"dur":5,"args":{"correlation":1}},
 {"ph":"X","name":"add","cat":"kernel","pid":0,"tid":7,"ts":1010,"dur":30,"args":{"correlation":1,"stream":7}}]"#;
 
+/// A step with a collective on a rank without a number. The other rank has a longer kernel.
+const RANK: &str = r#"[{"ph":"X","name":"ProfilerStep#1","cat":"user_annotation","pid":9,"tid":9,"ts":1000,"dur":90},
+{"ph":"X","name":"ncclDevKernel_AllReduce","cat":"kernel","pid":0,"tid":7,"ts":1010,"dur":30,"args":{"stream":7}}]"#;
+
 const BAZEL: &str = r#"[{"ph":"X","name":"Launch","cat":"build phase marker","pid":1,"tid":1,"ts":0,"dur":1000},
 {"ph":"X","name":"link","cat":"action processing","pid":1,"tid":2,"ts":2000,"dur":3000},
 {"ph":"X","name":"action 'link'","cat":"critical path component","pid":1,"tid":3,"ts":2000,"dur":3000}]"#;
@@ -52,6 +56,12 @@ const NOTES: &str = r#"{"traceEvents":[{"ph":"X","name":"a","cat":"c","pid":1,"t
 /// A CPU profile with a sample of a missing node.
 const FLAWED: &str = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1}}],
 "startTime":1,"endTime":5000,"samples":[1,7,1],"timeDeltas":[0,1000,1000]}"#;
+
+/// A CPU profile of a busy function.
+const BUSY: &str = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"(root)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1},"children":[2,3]},
+{"id":2,"callFrame":{"functionName":"serve","scriptId":"7","url":"a.js","lineNumber":1,"columnNumber":1}},
+{"id":3,"callFrame":{"functionName":"(idle)","scriptId":"0","url":"","lineNumber":-1,"columnNumber":-1}}],
+"startTime":1000,"endTime":301000,"samples":[2,2,2],"timeDeltas":[0,100000,100000]}"#;
 
 /// A key of a kind of output. The group is a name that headings of the page have for several outputs.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -171,7 +181,7 @@ const STACKS: &str = r#"{"stackFrames":{"1":{"name":"f","category":"lib.so","lin
 /// A folder with the inputs of [`all_output`].
 fn folder() -> Folder {
     let folder = Folder::new();
-    folder.folder("mixed");
+    ["mixed", "pods", "pods/a", "pods/b"].iter().for_each(|name| drop(folder.folder(name)));
     folder
         .with("parties.json", crate::parties::PAGE)
         .with("async.json", crate::one_answer::ASYNC)
@@ -182,6 +192,10 @@ fn folder() -> Folder {
         .with("insights.json", crate::insights::page())
         .with("bazel.json", BAZEL)
         .with("kernel.json", KERNEL)
+        .with("last.json", RANK)
+        .with("pods/a/busy.cpuprofile", BUSY)
+        .with("pods/b/idle.cpuprofile", BUSY.replace("[2,2,2]", "[3,3,3]"))
+        .with("waits.json", RANK.replace("\"dur\":30", "\"dur\":50"))
         .with("mixed/notes.json", NOTES)
         .with("mixed/flawed.cpuprofile", FLAWED)
 }
@@ -299,7 +313,10 @@ fn add_tables(folder: &Folder, seen: &mut Seen) {
         ("report --json", format!("{node} --times exact")),
         ("report --json", chromium),
         ("report --json", data("clang/14")),
-        ("report --json", format!("{pytorch} -n 9")),
+        ("report --json", format!("{pytorch} {} -n 9", data("pytorch/rank-1.json"))),
+        ("report --json", "last.json waits.json".to_owned()),
+        ("report --json", "pods".to_owned()),
+        ("report --json", format!("{pytorch} kernel.json")),
         ("report --json", data("node-cpu-prof")),
         ("report --json", data("cases/page-without-navigation.json")),
         ("report --json", data("cases/whole.json")),

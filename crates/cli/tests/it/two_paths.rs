@@ -65,6 +65,8 @@ fn content(verb: &str, id: &str) -> Content {
         "index" => Content::Read("index"),
         "output" | "report" | "write_manifest" => Content::Write,
         "dir" => Content::WriteIn,
+        // writes files named by time; these traces have no screenshots
+        "screenshots" => Content::Other,
         "tmp_dir" | "devtools" | "viewers" | "pid_tid" => Content::Other,
         _ => panic!("{verb}: what does the flag {id} take?"),
     }

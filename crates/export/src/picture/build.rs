@@ -57,15 +57,16 @@ pub fn picture(trace: &Trace, parts: &[Part], rules: PictureRules) -> Result<Pic
         return chart(trace, parts, rules);
     }
     let room = room_of_pictures(trace);
-    let stacks = Stacks::new(trace, parts, rules.depth, false)?;
-    let whole = Whole::of(&stacks);
+    let stacks = Stacks::new(trace, parts, rules.depth, rules.kept())?;
+    let (whole, idle) = (Whole::of(&stacks), stacks.idle);
     let mut folding = Folding::new(narrowest(whole.total()), false, &room);
     whole.rows(|depth, node| folding.push(depth, node))?;
     let (mut nodes, title) = (folding.finish(), whole.title.clone());
     let headings = whole.headings();
     let frames = frames(stacks, headings);
     nodes.sort(&frames, rules.order == Order::Name);
-    Ok(finished(title.clone(), frames, vec![band(&title, nodes, rules.up)], rules))
+    let picture = finished(title.clone(), frames, vec![band(&title, nodes, rules.up)], rules);
+    Ok(Picture { idle, ..picture })
 }
 
 /// Draws the callers of a name above its callees. The name may be that in DevTools or in the trace.
@@ -80,7 +81,7 @@ pub fn sandwich(
     rules: PictureRules,
 ) -> Result<Option<Picture>, Error> {
     let room = room_of_pictures(trace);
-    let stacks = Stacks::new(trace, parts, rules.depth, false)?;
+    let stacks = Stacks::new(trace, parts, rules.depth, rules.kept())?;
     let whole = Whole::of(&stacks);
     let rows = parts.iter().flat_map(|part| &part.table.rows);
     let rows = rows.filter(|row| row.is_called(name));
@@ -117,7 +118,7 @@ pub fn differential(
     let room = room_of_pictures(trace);
     let mut same = Same::default();
     let of = |trace: &Trace, parts: &[Part], same: &mut Same| {
-        let stacks = Stacks::new(trace, parts, rules.depth, false)?;
+        let stacks = Stacks::new(trace, parts, rules.depth, rules.kept())?;
         let whole = Whole::of(&stacks);
         let first = same.of_frames.len() as u32;
         same.add(whole.all_frames());
@@ -144,7 +145,10 @@ pub fn differential(
     let mut bands = vec![band("now", new, rules.up)];
     let is_gone = |nodes: &Nodes| nodes.all[1..].iter().any(|node| node.change.is_none());
     if is_gone(&old) {
-        let gone = Band { gone: true, ..band("before (what is gone has a colour)", old, rules.up) };
+        let gone = Band {
+            gone: true,
+            ..band("before: frames that are gone have a colour", old, rules.up)
+        };
         bands.push(gone);
     }
     let mut picture = finished(title, all, bands, rules);
@@ -154,7 +158,7 @@ pub fn differential(
 
 fn chart(trace: &Trace, parts: &[Part], rules: PictureRules) -> Result<Picture, Error> {
     let room = room_of_pictures(trace);
-    let stacks = Stacks::new(trace, parts, usize::MAX, false)?;
+    let stacks = Stacks::new(trace, parts, usize::MAX, rules.kept())?;
     let mut headings: Vec<Frame> = Vec::new();
     let mut bands = Vec::new();
     let length = stacks.trees.iter().map(|tree| tree.length).max().unwrap_or(0);
@@ -185,7 +189,8 @@ fn room_of_pictures(trace: &Trace) -> Quota {
 
 fn finished(title: String, frames: Vec<Frame>, bands: Vec<Band>, rules: PictureRules) -> Picture {
     let length = bands.iter().map(|band| band.nodes.all[0].total).max().unwrap_or(0);
-    let mut picture = Picture { title, frames, bands, length, rules, change: None };
+    let (recording, change, idle) = (String::new(), None, 0);
+    let mut picture = Picture { recording, title, frames, bands, length, rules, change, idle };
     picture.lay_out();
     picture
 }

@@ -2,7 +2,7 @@
 
 use super::layout::{Rectangle, What, fit};
 use super::nodes::Nodes;
-use crate::stacks::Frame;
+use crate::stacks::{Frame, KeptRows};
 use tracemill_viewers::color::COLORS;
 
 /// The order of the frames below a caller.
@@ -29,11 +29,20 @@ pub struct PictureRules {
     pub most: usize,
     /// Maximum depth. The time of deeper rows counts as time of their caller at that depth.
     pub depth: usize,
+    /// Whether V8's `(idle)` is drawn. Flame charts always draw it.
+    pub idle: bool,
 }
 
 impl Default for PictureRules {
     fn default() -> Self {
-        PictureRules { order: Order::Heavy, up: false, most: 20_000, depth: usize::MAX }
+        let (order, depth) = (Order::Heavy, usize::MAX);
+        PictureRules { order, up: false, most: 20_000, depth, idle: false }
+    }
+}
+
+impl PictureRules {
+    pub(super) fn kept(&self) -> KeptRows {
+        KeptRows { signed: false, idle: self.idle || self.order == Order::Time }
     }
 }
 
@@ -60,6 +69,8 @@ pub(super) struct Band {
 
 /// A flame graph or flame chart.
 pub struct Picture {
+    /// Text before the title: inputs and date.
+    pub(super) recording: String,
     pub(super) title: String,
     pub(super) frames: Vec<Frame>,
     pub(super) bands: Vec<Band>,
@@ -67,6 +78,8 @@ pub struct Picture {
     pub(super) length: u64,
     pub(super) rules: PictureRules,
     pub(super) change: Option<ChangeRules>,
+    /// Time of `(idle)` that is left out, in nanoseconds.
+    pub(super) idle: u64,
 }
 
 /// A drawn frame, for a renderer outside this crate.
@@ -98,6 +111,11 @@ impl Drawn<'_> {
 }
 
 impl Picture {
+    /// Adds a text before the title, such as the name of the input and the date of the recording.
+    pub fn of_recording(self, recording: String) -> Self {
+        Picture { recording, ..self }
+    }
+
     pub(super) fn is_timed(&self) -> bool {
         self.rules.order == Order::Time
     }
@@ -113,7 +131,7 @@ impl Picture {
     /// Returns the number of drawn frames, and the number of folded frames.
     pub fn counts(&self) -> (u64, u64) {
         let all = self.bands.iter().flat_map(|band| &band.drawn);
-        all.fold((0, 0), |(drawn, folded), rectangle| match rectangle.what {
+        all.fold((0, 0), |(drawn, folded), rectangle| match rectangle.content {
             What::Node(_) => (drawn + 1, folded),
             What::Folded(count) => (drawn, folded + count),
         })
@@ -134,7 +152,7 @@ impl Picture {
         let of = move |part: u64| part as f64 / self.length.max(1) as f64;
         self.bands.iter().enumerate().flat_map(move |(at, band)| {
             band.drawn.iter().map(move |rectangle| {
-                let (name, frames, colour) = match rectangle.what {
+                let (name, frames, colour) = match rectangle.content {
                     What::Folded(count) => ("", count, 0),
                     What::Node(node) => {
                         let frame = &self.frames[band.nodes.all[node as usize].frame as usize];
@@ -165,7 +183,13 @@ impl Picture {
             0 => String::new(),
             count => format!(", {count} narrow ones folded"),
         };
-        format!("{ms:.2} ms, {drawn} frames{folded}; click or Enter zooms, arrows move, / finds")
+        let idle = match self.idle {
+            0 => String::new(),
+            idle => format!("; {:.2} ms (idle) left out", idle as f64 / 1e6),
+        };
+        format!(
+            "{ms:.2} ms, {drawn} frames{folded}{idle}; click or Enter zooms, arrows move, / finds"
+        )
     }
 
     /// Returns the reserved colour of a node as 0xRRGGBB, if the picture has it.

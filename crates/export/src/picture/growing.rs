@@ -299,7 +299,8 @@ mod tests {
                 let [few, whole] =
                     [&few, &whole].map(|drawing| fit(&[drawing], length, most, timed).remove(0));
                 let figures = |drawn: &[super::super::layout::Rectangle]| {
-                    let what = |rectangle: &super::super::layout::Rectangle| match rectangle.what {
+                    let what = |rectangle: &super::super::layout::Rectangle| match rectangle.content
+                    {
                         super::super::layout::What::Node(_) => 0,
                         super::super::layout::What::Folded(count) => count,
                     };

@@ -13,7 +13,7 @@ pub(crate) enum What {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rectangle {
-    pub(crate) what: What,
+    pub(crate) content: What,
     /// Depth of the rectangle. The root has depth 0.
     pub(crate) depth: u32,
     /// Left edge in nanoseconds.
@@ -28,9 +28,9 @@ fn lay_out(nodes: &Nodes, kept: &[bool], narrowest: u64, timed: bool) -> Vec<Rec
     let sizes = sizes(nodes);
     let mut drawn = Vec::new();
     let mut open: Vec<(What, u32, u64, u64)> = vec![(What::Node(0), 0, 0, nodes.all[0].total)];
-    while let Some((what, depth, x, width)) = open.pop() {
-        drawn.push(Rectangle { what, depth, x, width });
-        let What::Node(at) = what else { continue };
+    while let Some((content, depth, x, width)) = open.pop() {
+        drawn.push(Rectangle { content, depth, x, width });
+        let What::Node(at) = content else { continue };
         let below = open.len();
         let node = &nodes.all[at as usize];
         let mut next = x;
@@ -150,7 +150,7 @@ mod tests {
         let drawn = lay_out(&nodes, &kept, 10, false);
         let all: Vec<_> = drawn
             .iter()
-            .map(|rectangle| (rectangle.what, rectangle.depth, rectangle.x, rectangle.width))
+            .map(|rectangle| (rectangle.content, rectangle.depth, rectangle.x, rectangle.width))
             .collect();
         let expected = [
             (What::Node(0), 0, 0, 159),
@@ -173,7 +173,7 @@ mod tests {
             // Each caller has at most one rectangle of folded nodes, so at least half of the
             // rectangles are used.
             assert!(drawn.len() * 2 >= most.min(2000) - 1, "{} of {most}", drawn.len());
-            let count = |rectangle: &Rectangle| match rectangle.what {
+            let count = |rectangle: &Rectangle| match rectangle.content {
                 What::Node(_) => 1,
                 What::Folded(count) => count,
             };

@@ -8,6 +8,7 @@ mod build;
 mod drawing;
 mod growing;
 mod layout;
+mod legend;
 mod nodes;
 mod svg;
 mod whole;

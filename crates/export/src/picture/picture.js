@@ -46,14 +46,25 @@
     tell(f);
     remember();
   }
+  var pen = window.OffscreenCanvas && new OffscreenCanvas(1, 1).getContext("2d");
+  if (pen) pen.font = "11px " + getComputedStyle(root).fontFamily;
+  function cut(text, px) {
+    if (!pen || pen.measureText(text).width <= px) return text;
+    var low = 0, high = text.length;
+    while (low < high) {
+      var middle = (low + high + 1) >> 1;
+      if (pen.measureText(text.slice(0, middle) + "\u2026").width <= px) low = middle; else high = middle - 1;
+    }
+    return text.slice(0, low) + "\u2026";
+  }
   function label(f, px) {
     if (px < 18) { if (f.text) f.text.style.display = "none"; return; }
     if (!f.text) {
       if (f.el.tagName === "rect") widen(f);
       f.text = f.el.appendChild(make("text", { x: 3, y: 12 }));
-      f.text.textContent = title(f).split("\n")[0];
       f.el.classList.add("w");
     }
+    f.text.textContent = cut(title(f).split("\n")[0], px - 5);
     f.text.style.display = "";
   }
   function draw(band) {
@@ -142,10 +153,10 @@
   window.addEventListener("resize", function () { bands.forEach(draw); });
   window.addEventListener("hashchange", recall);
   window.tracemillSearch = search;
-  // the picture stands already: only screens wider than usual have room for more names
+  // labels are cut for a usual screen
   var unit = root.getBoundingClientRect().width / 100;
   all.forEach(function (f) {
-    if (f.text || f.w * unit < 18) return;
+    if (!f.text && f.w * unit < 18) return;
     label(f, f.w * unit);
     f.el.setAttribute("x", f.x + "%");
     f.el.setAttribute("width", f.w + "%");

@@ -6,14 +6,23 @@
 
 use super::drawing::{Band, Picture};
 use super::layout::{Rectangle, What};
+use super::legend::legend;
 use crate::stacks::Frame;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// Height of a row in pixels.
 const ROW: u64 = 17;
-/// Pixels above the first band.
+/// Pixels above the legend.
 const HEAD: u64 = 44;
+/// Height of a line of the legend in pixels.
+const LEGEND: u64 = 18;
+/// Width in pixels at which the legend begins a new line.
+const LEGEND_WIDTH: usize = 720;
+/// Width in pixels of the picture for which labels are cut where no script runs.
+const USUAL_WIDTH: f64 = 1200.0;
+/// Mean width of a letter in pixels.
+const LETTER: f64 = 6.0;
 /// Pixels above each band with a title.
 const TITLE: u64 = 20;
 /// Minimum width of a frame with a label, in percent of the picture.
@@ -23,12 +32,15 @@ const STYLE: &str = include_str!("picture.css");
 const SCRIPT: &str = include_str!("picture.js");
 
 pub(super) fn write(picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
-    let tall = HEAD + picture.bands.iter().map(|band| height(picture, band)).sum::<u64>() + 8;
+    let legend = legend_lines(picture);
+    let head = HEAD + LEGEND * legend.len() as u64;
+    let tall = head + picture.bands.iter().map(|band| height(picture, band)).sum::<u64>() + 8;
     let up = if picture.rules.up { " data-up=\"1\"" } else { "" };
     write!(
         out,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"tracemill\" class=\"tm\" width=\"100%\" height=\"{tall}\" tabindex=\"0\"{up}>\n\
-         <style>{STYLE}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"none\"/>\n"
+         <title>{}</title>\n<style>{STYLE}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"none\"/>\n",
+        escaped(&title(picture))
     )?;
     write!(
         out,
@@ -37,15 +49,74 @@ pub(super) fn write(picture: &Picture, out: &mut dyn Write) -> io::Result<()> {
          <svg x=\"0\" y=\"0\" width=\"100%\" height=\"22\" overflow=\"visible\"><text class=\"d\" x=\"100%\" dx=\"-8\" y=\"16\" \
          text-anchor=\"end\"><tspan class=\"found\"></tspan>  <tspan class=\"search\" cursor=\"pointer\">Search (/)</tspan>  \
          <tspan class=\"reset\" cursor=\"pointer\">Reset (Esc)</tspan></text></svg>\n",
-        escaped(&picture.title),
+        escaped(&title(picture)),
         escaped(&picture.summary()),
     )?;
-    let mut y = HEAD;
+    write_legend(&legend, out)?;
+    let mut y = head;
     for band in &picture.bands {
         write_band(picture, band, y, out)?;
         y += height(picture, band);
     }
     write!(out, "<script><![CDATA[\n{SCRIPT}]]></script>\n</svg>\n")
+}
+
+/// Returns the recording and the title of a picture.
+fn title(picture: &Picture) -> String {
+    match &*picture.recording {
+        "" => picture.title.clone(),
+        recording => format!("{recording} · {}", picture.title),
+    }
+}
+
+/// An entry of the legend: a colour and its meaning.
+struct LegendEntry {
+    x: usize,
+    class: String,
+    meaning: &'static str,
+}
+
+/// Breaks the legend into lines.
+fn legend_lines(picture: &Picture) -> Vec<Vec<LegendEntry>> {
+    let mut lines: Vec<Vec<LegendEntry>> = Vec::new();
+    let mut x = LEGEND_WIDTH;
+    for (class, meaning) in legend(picture) {
+        let width = 30 + (meaning.chars().count() as f64 * LETTER) as usize;
+        if x + width > LEGEND_WIDTH {
+            lines.push(Vec::new());
+            x = 8;
+        }
+        lines.iter_mut().last().into_iter().for_each(|line| {
+            line.push(LegendEntry { x, class: class.clone(), meaning });
+        });
+        x += width;
+    }
+    lines
+}
+
+fn write_legend(lines: &[Vec<LegendEntry>], out: &mut dyn Write) -> io::Result<()> {
+    for (number, line) in (0..).zip(lines) {
+        let y = HEAD + LEGEND * number;
+        for LegendEntry { x, class, meaning } in line {
+            writeln!(
+                out,
+                "<rect class=\"{class}\" x=\"{x}\" y=\"{y}\" width=\"10\" height=\"10\" rx=\"2\"/>\
+                 <text class=\"d\" x=\"{}\" y=\"{}\">{meaning}</text>",
+                x + 15,
+                y + 9
+            )?;
+        }
+    }
+    Ok(())
+}
+
+/// Cuts a label to the width of its frame, given in percent of the picture.
+fn cut(label: &str, width: f64) -> String {
+    let letters = ((width / 100.0 * USUAL_WIDTH - 6.0) / LETTER).max(1.0) as usize;
+    match label.char_indices().nth(letters) {
+        None => label.to_owned(),
+        Some(_) => label.chars().take(letters - 1).chain(['…']).collect(),
+    }
 }
 
 /// Returns the height of a band in pixels.
@@ -89,7 +160,7 @@ fn push_rectangle(
 ) {
     let percent = |part: u64| 100.0 * part as f64 / picture.length.max(1) as f64;
     let (x, width) = (percent(rectangle.x), percent(rectangle.width));
-    let (class, label, title, filled) = match rectangle.what {
+    let (class, label, title, filled) = match rectangle.content {
         What::Folded(count) => {
             let label = format!("… {count} frames");
             let title = format!("{label}\n{}", share(picture, rectangle.width));
@@ -131,7 +202,7 @@ fn push_rectangle(
             text,
             "<svg class=\"f{class} w\" {place}><title>{title}</title><rect width=\"100%\" height=\"100%\"/>\
              <text x=\"3\" y=\"12\">{}</text></svg>",
-            escaped(&label)
+            escaped(&cut(&label, width))
         )
     } else {
         // Most frames are narrow. They are a single element, and the script shows their title.
@@ -196,6 +267,13 @@ mod tests {
     fn texts_are_escaped_for_xml() {
         assert_eq!(escaped("a<b>&\"c\u{1}\n"), "a&lt;b&gt;&amp;&quot;c\u{fffd}\n");
         assert_eq!([decimals(12.5), decimals(0.0), decimals(100.0)], ["12.5", "0", "100"]);
+    }
+
+    #[test]
+    fn labels_fit_frames_of_the_usual_width() {
+        assert_eq!(cut("sortWords", 10.0), "sortWords");
+        assert_eq!(cut("sortWords app.mjs:5:21", 4.0), "sortWo…");
+        assert_eq!(cut("ö…", 0.1), "…");
     }
 
     #[test]

@@ -83,7 +83,7 @@ fn idle_time_is_drawn_last_in_its_own_colour() {
     let trace = idle::read(&idle::profile(3, 2));
     let parts = trace.parts(&[0], &query(Shape::CallTree, Entries::Visible, Vec::new()));
     for order in [Order::Heavy, Order::Name] {
-        let rules = PictureRules { order, ..PictureRules::default() };
+        let rules = PictureRules { order, idle: true, ..PictureRules::default() };
         let picture = picture(&trace, parts.as_ref().expect("room"), rules).expect("room");
         let right = picture
             .drawn()
@@ -91,6 +91,31 @@ fn idle_time_is_drawn_last_in_its_own_colour() {
             .max_by(|a, b| a.x.total_cmp(&b.x));
         let right = right.expect("frames");
         assert_eq!((right.name, right.colour), ("(idle)", Drawn::IDLE));
+    }
+}
+
+/// Without idle time, frames are those of the samples that are not idle, and as wide.
+#[test]
+fn idle_time_is_left_out_of_flame_graphs() {
+    let trace = idle::read(&idle::profile(3, 2));
+    let parts = trace.parts(&[0], &query(Shape::CallTree, Entries::Visible, Vec::new()));
+    let parts = parts.expect("room");
+    let rows = || parts.iter().flat_map(|part| &part.table.rows);
+    let sum = |idle: bool| -> i64 {
+        let rows = rows().filter(|row| row.is_idle() == idle);
+        rows.map(|row| (row.own * 1e6).round() as i64).sum()
+    };
+    for idle in [false, true] {
+        let rules = PictureRules { idle, ..PictureRules::default() };
+        let picture = picture(&trace, &parts, rules).expect("room");
+        assert_eq!(picture.drawn().any(|frame| frame.name == "(idle)"), idle);
+        let length = sum(false) + if idle { sum(true) } else { 0 };
+        assert_eq!(picture.length() as i64, length);
+        let mut svg = Vec::new();
+        picture.write_svg(&mut svg).expect("it is in memory");
+        let svg = String::from_utf8(svg).expect("text");
+        assert_eq!(svg.contains("(idle) left out"), !idle, "{svg}");
+        assert_eq!(svg.contains(">idle</text>"), idle, "a legend for the drawn colours: {svg}");
     }
 }
 

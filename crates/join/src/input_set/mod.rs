@@ -37,7 +37,7 @@ use stack_samples::StackSamples;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use tracemill_cpuprofile::Streams;
-use tracemill_tokenizer::{Cursor, Form, validate_value};
+use tracemill_tokenizer::{Cursor, Form, string_is, validate_value};
 use tracemill_trace::event::envelope::{Document, values_of};
 use tracemill_trace::input::source::Source;
 use tracemill_trace::observe::{Nothing, Observer, Scan, Scanned, TimesOnly};
@@ -205,6 +205,20 @@ impl InputSet {
     /// Returns a copy of each value of a top-level key.
     pub fn key_values<'a>(&'a self, name: &'a [u8]) -> impl Iterator<Item = Vec<u8>> + 'a {
         values_of(&self.documents, self.store(), name)
+    }
+
+    /// Returns a copy of each value of a top-level key, with the number of its input.
+    pub fn values_by_input<'a>(
+        &'a self,
+        name: &'a [u8],
+    ) -> impl Iterator<Item = (usize, Vec<u8>)> + 'a {
+        let payloads = &self.inputs.payloads;
+        let keys = self.documents.iter().flat_map(|document| &document.keys);
+        keys.filter(move |key| string_is(&key.key, name)).filter_map(move |key| {
+            let after = payloads.partition_point(|held| held.base <= key.offset);
+            let held = payloads.get(after.checked_sub(1)?)?;
+            Some((held.input, self.store().copy(key.offset..key.offset + key.len)))
+        })
     }
 
     /// Returns whether the values of all top-level keys are JSON.

@@ -32,6 +32,9 @@ record! {
         pub(super) thread: u32,
         pub(super) stream: u32,
         pub(super) name: u32,
+        pub(super) recording: u32,
+        /// Hash of the name of the process group.
+        pub(super) group: u64,
         pub(super) role: Role,
         /// Start in nanoseconds.
         pub(super) ts: i64,
@@ -80,7 +83,7 @@ pub(super) fn launched(
             incomplete += 1;
             continue;
         }
-        let DeviceEvent { stream, kind, role, ts, dur, number, .. } = event;
+        let DeviceEvent { stream, kind, role, recording, group, ts, dur, number, .. } = event;
         let name = trace.kinds()[kind as usize].name;
         let launch = launch.filter(|launch| launch.count == 1).map(|launch| {
             let DeviceEvent { ts, number, kind, .. } = launch.first;
@@ -91,6 +94,8 @@ pub(super) fn launched(
             thread,
             stream,
             name,
+            recording,
+            group,
             role,
             ts,
             dur,

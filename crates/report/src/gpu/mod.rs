@@ -1,16 +1,20 @@
-//! Reports GPU activity from PyTorch's profiler in the four tables of HTA (HolisticTraceAnalysis).
+//! Reports GPU activity from PyTorch's profiler in the four tables of HTA (HolisticTraceAnalysis), and
+//! compares the ranks of a job.
 
 pub(crate) mod causes;
 mod class;
 mod kernels;
 mod launched;
+mod ranks;
 mod running;
 mod streams;
 
+use crate::found::ranks::Ranks;
 use crate::found::{Device, DeviceRules, Devices, KindTime, ReportRules};
-use class::{Classes, Mask};
+use class::{Class, Classes, Mask};
 use kernels::Kernels;
 use launched::{OnDevice, launched, millis};
+use ranks::Comparing;
 use running::Running;
 use streams::Streams;
 use tracemill_analysis::Trace;
@@ -27,18 +31,22 @@ struct Walked {
 }
 
 /// Reports on the devices used by the threads with the given numbers, from events that begin within
-/// the window. Returns `None` if there are no devices.
+/// the window, and on the ranks. Returns `None` if there are no devices, or if there is one rank.
 ///
-/// Cost: sorts the GPU events (68 bytes each) and their launches (52 bytes). Heap: about 200
-/// bytes per stream and kernel name.
+/// Cost: sorts the GPU events (80 bytes each), their launches (60 bytes) and, of several ranks, the
+/// collectives (36 bytes). Heap: about 200 bytes per stream and kernel name, 64 bytes per step, and
+/// 96 bytes per pair of ranks that wait for each other.
 pub(crate) fn on_devices(
     trace: &Trace,
     threads: &[usize],
     rules: &ReportRules,
     room: &Quota,
-) -> Result<Option<Devices>, Error> {
+) -> Result<(Option<Devices>, Option<Ranks>), Error> {
+    let mut ranks = Comparing::of(trace, rules, room)?;
+    let compared =
+        |ranks: Option<Comparing<'_>>| ranks.map(|ranks| ranks.finish(trace)).transpose();
     if !trace.device_events().any(|event| event.role.is_of_device()) {
-        return Ok(None);
+        return Ok((None, compared(ranks)?));
     }
     let ReportRules { rows, window, devices: rules, .. } = *rules;
     let (events, incomplete) = launched(trace, threads, rules, window)?;
@@ -53,12 +61,16 @@ pub(crate) fn on_devices(
         }
         let class = classes.of(event.role, event.name, trace.names());
         kernels.add(&event, class, room)?;
+        if let Some(ranks) = ranks.as_mut().filter(|_| class == Class::Communication) {
+            ranks.add(&event, trace)?;
+        }
         if let Some(walked) = all.last_mut() {
             walked.add(&event, class.mask(), rules, room)?;
         }
     }
+    let ranks = compared(ranks)?;
     if all.is_empty() && incomplete == 0 {
-        return Ok(None);
+        return Ok((None, ranks));
     }
     let mut devices = Devices { incomplete, ..Devices::default() };
     let mut by_mask = [0; Mask::COUNT];
@@ -77,7 +89,7 @@ pub(crate) fn on_devices(
     devices.kernels = kernels.best(rows, trace.names());
     devices.kinds = kinds(&by_mask);
     devices.idle.sort_by(|a, b| b.idle.total_cmp(&a.idle));
-    Ok(Some(devices))
+    Ok((Some(devices), ranks))
 }
 
 impl Walked {

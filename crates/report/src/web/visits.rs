@@ -24,6 +24,8 @@ pub(crate) struct Between<'i> {
     since: f64,
     /// Sum of busy time.
     busy: f64,
+    /// Start of the first entry and end of the last, also of idle ones.
+    bounds: Option<(f64, f64)>,
     pub(crate) events: u64,
 }
 
@@ -31,7 +33,8 @@ impl<'i> Between<'i> {
     /// Creates a visitor. `is_idle` recognises calls to V8's `(idle)`, which have no callees.
     pub(crate) fn new(window: Window, clock: Clock, is_idle: &'i dyn Fn(&Entry) -> bool) -> Self {
         let (until, since, longest) = (window.from, window.from, None);
-        Between { is_idle, window, clock, depth: 0, until, longest, since, busy: 0.0, events: 0 }
+        let (depth, busy, bounds, events) = (0, 0.0, None, 0);
+        Between { is_idle, window, clock, depth, until, longest, since, busy, bounds, events }
     }
 
     fn gap(&mut self, to: f64) {
@@ -46,6 +49,11 @@ impl<'i> Between<'i> {
         self.clock.ms(self.busy)
     }
 
+    /// Returns the time from the first entry to the last in milliseconds.
+    pub(crate) fn time(&self) -> f64 {
+        self.bounds.map_or(0.0, |(from, to)| self.clock.ms(to - from))
+    }
+
     /// Returns the longest gap, in milliseconds. The times before the first and after the last
     /// entry are gaps too.
     pub(crate) fn finish(mut self) -> Option<Window> {
@@ -56,6 +64,8 @@ impl<'i> Between<'i> {
 
 impl Visit for Between<'_> {
     fn start(&mut self, Counted { entry, .. }: &Counted, _ms: f64) {
+        let starts = self.clock.sum(entry.ts).max(self.window.from);
+        self.bounds.get_or_insert((starts, starts));
         if (self.is_idle)(entry) {
             return;
         }
@@ -73,6 +83,9 @@ impl Visit for Between<'_> {
     }
 
     fn end(&mut self, Counted { entry, .. }: &Counted, ms: f64) {
+        if let Some(bounds) = &mut self.bounds {
+            bounds.1 = bounds.1.max(ms);
+        }
         if (self.is_idle)(entry) {
             return;
         }

@@ -38,7 +38,7 @@ fn devices(trace: &Trace, devices: DeviceRules) -> Devices {
     tracemill_report::report(trace, &threads, &rules).expect("room").devices.expect("devices")
 }
 
-fn nanos(ms: f64) -> i64 {
+pub(crate) fn nanos(ms: f64) -> i64 {
     let nanos = ms * 1e6;
     assert!((nanos - nanos.round()).abs() < 1e-3, "{ms}");
     nanos.round() as i64

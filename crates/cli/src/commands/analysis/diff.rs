@@ -170,15 +170,27 @@ fn has_common(comparison: &Comparison) -> bool {
     comparison.rows.iter().any(|row| row.count.base > 0.0 && row.count.new > 0.0)
 }
 
-/// Returns the inputs of one side. With `each`, a folder means each of its files.
+/// Returns the inputs of one side. With `each`, a folder means each of its files and folders.
 fn run_inputs(args: &DiffArgs, paths: &[PathBuf], each: bool) -> Result<Vec<InputArgs>, Failure> {
     let mut inputs = Vec::new();
     for path in paths {
         let is_found = each && path.is_dir();
-        let files = if is_found { files_in(path)? } else { vec![path.clone()] };
+        let files = if is_found { runs_in(path)? } else { vec![path.clone()] };
         inputs.extend(files.into_iter().map(|path| InputArgs { is_found, ..args.input(path) }));
     }
     Ok(inputs)
+}
+
+/// Returns the files of a folder, and its folders with files below them.
+fn runs_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut runs = files_in(folder)?;
+    for path in &mut runs {
+        let below = path.strip_prefix(folder).ok().and_then(|path| path.components().next());
+        *path = below.map_or(path.clone(), |first| folder.join(first));
+    }
+    // files are sorted by path
+    runs.dedup();
+    Ok(runs)
 }
 
 /// Reads the runs of one side. A side with a single run also gets the spread of its samples and

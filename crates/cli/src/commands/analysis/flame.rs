@@ -6,6 +6,8 @@ use crate::args::{AskedRows, FlameArgs, PictureForm};
 use crate::commands::running::Flags;
 use crate::messages::Messages;
 use crate::outcome::exit::{Exit, Failure};
+use std::ffi::OsStr;
+use std::path::PathBuf;
 use tracemill_analysis::{Part, ReadRules, Shape, Trace};
 use tracemill_export::{Order, Picture};
 use tracemill_join::config::Config;
@@ -48,8 +50,44 @@ pub(in crate::commands) fn flame(args: &FlameArgs, messages: &Messages) -> Resul
         _ => tracemill_export::picture(&job.trace, &parts, rules)?,
     };
     note_below_zero(&parts, messages);
+    let picture = picture.of_recording(recording(&args.input.inputs, &job.trace));
     write(args, &job, form, &picture)?;
     job.finish(is_empty(&parts))
+}
+
+/// Returns the name of the input without its folder, and the date of the recording. The date is
+/// that of the metadata or of the file name, so that equal inputs have equal pictures.
+fn recording(paths: &[PathBuf], trace: &Trace) -> String {
+    let name = match (paths, &trace.inputs[..]) {
+        ([path], _) if path.as_os_str() != "-" => path.file_name().unwrap_or(path.as_os_str()),
+        (_, [input]) => OsStr::new(&*input.name),
+        (_, inputs) => return plural(inputs.len() as u64, "input"),
+    };
+    let name = name.to_string_lossy().into_owned();
+    match trace.recorded.clone().or_else(|| date_in(&name)) {
+        Some(date) => format!("{name} · {date}"),
+        None => name,
+    }
+}
+
+/// Returns the date and time in a file name such as `CPU.20261121.044053.1.0.001.cpuprofile` or
+/// `Trace-20261121T044053.json`.
+fn date_in(name: &str) -> Option<String> {
+    let is_number = |text: &[u8]| text.iter().all(u8::is_ascii_digit);
+    let found = name.as_bytes().windows(15).find(|text| {
+        is_number(&text[..8]) && matches!(text[8], b'.' | b'T') && is_number(&text[9..])
+    })?;
+    let text = std::str::from_utf8(found).ok()?;
+    let part = |from: usize, to: usize| &text[from..to];
+    Some(format!(
+        "{}-{}-{} {}:{}:{}",
+        part(0, 4),
+        part(4, 6),
+        part(6, 8),
+        part(9, 11),
+        part(11, 13),
+        part(13, 15)
+    ))
 }
 
 /// Reports how many rows have a negative self time. Such rows are drawn with width 0.

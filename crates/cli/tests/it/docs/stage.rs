@@ -167,6 +167,16 @@ fn prepare(folder: &Path) {
         folder,
         "cp testdata/node/trace-2.json logs/b.json && gzip -k rank0.json rank1.json traces/a.json",
     );
+    make(
+        folder,
+        "mkdir -p pods/pod-1 pods/pod-2 && cp testdata/node-cpu-prof/*.19476.* pods/pod-1 && \
+         cp testdata/node-cpu-prof/*.19500.* pods/pod-2",
+    );
+    write(
+        "page.json",
+        r#"[{"ph":"O","name":"Screenshot","pid":1,"tid":1,"ts":5,"args":{"snapshot":"/9g="}}]"#
+            .to_owned(),
+    );
     write("app.mjs", "const end = Date.now() + 50; let sum = 0; while (Date.now() < end) sum += Math.sqrt(sum + 1);\n".to_owned());
     // two minutes from 522970 s on, of a browser and of Node; jq rejects half a surrogate pair
     make(

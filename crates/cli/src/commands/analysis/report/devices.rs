@@ -2,6 +2,7 @@
 
 use super::super::data::percent_of;
 use super::super::unit::time_text;
+use super::ranks::RANKS;
 use super::section::{Cell, Columns, Section};
 use super::sections::{ReportInputs, escaped};
 use tracemill_report::Device;
@@ -56,7 +57,7 @@ impl ReportInputs<'_> {
             .words("pid", "", |devices| Cell::id(&thread(devices).pid))
             .words("input", "", |word| self.input(word.thread));
         // devices keep the order of the trace, so that ranks can be compared
-        let rows = devices.all.iter().take(self.rows);
+        let rows = devices.all.iter().take(self.rows.max(RANKS));
         let next = |device: &&Device| self.next.of_process(&["top"], thread(device));
         let mut section = Section::new("gpu", columns, rows, next).of(devices.all.len() as u64);
         let kernels: u64 = devices.all.iter().map(|devices| devices.kernels).sum();

@@ -7,10 +7,13 @@ mod figures;
 mod insights;
 mod next;
 mod parties;
+mod ranks;
 mod reflow;
 mod section;
 mod sections;
+mod services;
 mod tracks;
+mod verdict;
 mod web;
 mod write;
 
@@ -32,6 +35,7 @@ use tracemill_analysis::{GroupBy, Producer, ReadRules, Trace, Wanted};
 use tracemill_report::Report;
 use tracemill_report::ReportRules;
 use tracemill_trace::run::words::plural;
+use verdict::Verdict;
 use write::PageHead;
 
 pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Result<Exit, Failure> {
@@ -69,7 +73,11 @@ pub(in crate::commands) fn report(args: &ReportArgs, messages: &Messages) -> Res
     let is_json = args.form.json;
     let inputs = ReportInputs { trace: &job.trace, report: &report, next: &next, rows, is_json };
     let sections = inputs.all();
-    let head = PageHead { inputs: next.many_inputs(), ..head(&job.trace, &report, &threads) };
+    let verdict = inputs.verdict(&sections);
+    let mut head = PageHead { inputs: next.many_inputs(), ..head(&job.trace, &report, &threads) };
+    head.members.push(("busiest", inputs.busiest_json()));
+    head.members.push(("verdict", json!(verdict.as_ref().map(Verdict::json))));
+    (head.busiest, head.verdict) = (inputs.busiest_text(), verdict);
     let place = job.place();
     match is_json {
         true => place.write_json(&write::json(&head, &sections))?,
@@ -135,5 +143,6 @@ fn head(trace: &Trace, report: &Report, threads: &[usize]) -> PageHead {
     members.push(("no_causes", json!(report.no_causes)));
     members.extend(note_members(trace));
     members.extend(trace.origin().map(|origin| ("origin_ns", json!(origin))));
-    PageHead { text: crate::messages::plain(&text), inputs: None, members }
+    let text = crate::messages::plain(&text);
+    PageHead { text, busiest: None, verdict: None, inputs: None, members }
 }

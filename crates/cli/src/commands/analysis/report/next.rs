@@ -93,6 +93,14 @@ impl Next {
         self.line(&[&owned(&["top"]), &flag_words("--track", name), &self.times, &self.window])
     }
 
+    /// Returns a command for some of the inputs.
+    pub(super) fn of_some(&self, verb: &str, inputs: &[&str]) -> String {
+        let flags = self.times.iter().map(String::as_str);
+        let words = [verb].into_iter().chain(flags).chain(inputs.iter().copied());
+        let words = words.map(shell_word).collect::<Vec<_>>();
+        format!("tracemill {}", words.join(" "))
+    }
+
     /// Returns a command for the inputs that has no other flags.
     pub(super) fn of_inputs(&self, words: &[&str]) -> String {
         self.line(&[&owned(words)])

@@ -42,8 +42,12 @@ impl ReportInputs<'_> {
             .chain(self.insights())
             .chain(self.build())
             .chain(self.compiler());
-        let mut all: Vec<Section> =
-            of_producer.chain(self.devices()).chain(self.tracks()).collect();
+        let mut all: Vec<Section> = of_producer
+            .chain(self.services())
+            .chain(self.ranks())
+            .chain(self.devices())
+            .chain(self.tracks())
+            .collect();
         let others = [
             tasks(),
             self.reflow(),
@@ -128,7 +132,9 @@ impl ReportInputs<'_> {
             |sums: &&ThreadSums| sums.gap.map_or(Cell::None, |gap| Cell::Ms(gap.to - gap.from));
         let columns = Columns::<&ThreadSums>::new()
             .ms("busy_ms", "busy ms", |sums| sums.busy)
-            .percent("busy_pct", "%", |sums| percent_of(sums.busy, length))
+            .ms("time_ms", "of ms", |sums| sums.time)
+            .percent("own_pct", "%", |sums| percent_of(sums.busy, sums.time))
+            .percent("busy_pct", "", |sums| percent_of(sums.busy, length))
             .count("events", "events", |sums| sums.events)
             .count("samples", "samples", |sums| thread(sums).samples())
             .figure("gap_ms", "longest gap ms", gap)

@@ -3,7 +3,9 @@
 use super::super::text::{aligned_as, in_markdown_as};
 use super::super::unit::TimeUnit;
 use super::section::{Cell, Section};
+use super::verdict::Verdict;
 use crate::messages::markdown::cell;
+use crate::messages::plain;
 use crate::messages::wrap::push_line;
 use crate::text::table::{ColumnAlignment, shortened};
 use serde_json::{Map, Value, json};
@@ -13,6 +15,9 @@ use unicode_width::UnicodeWidthStr;
 /// The first lines of a report.
 pub(super) struct PageHead {
     pub(super) text: String,
+    /// The busiest threads.
+    pub(super) busiest: Option<String>,
+    pub(super) verdict: Option<Verdict>,
     /// The quoted inputs, if commands name them by a shell variable.
     pub(super) inputs: Option<String>,
     pub(super) members: Vec<(&'static str, Value)>,
@@ -26,15 +31,7 @@ pub(super) fn page(
     columns: Option<usize>,
 ) -> String {
     let mut text = String::new();
-    let head_text = if markdown { cell(&head.text) } else { head.text.clone() };
-    push_line(&mut text, &format!("# {head_text}"), 2, columns.filter(|_| !markdown));
-    if let Some(inputs) = &head.inputs {
-        let line = format!("F=({inputs})");
-        match markdown {
-            true => text.push_str(&format!("\n```sh\n{line}\n```\n")),
-            false => push_line(&mut text, &line, 3, columns),
-        }
-    }
+    push_head(&mut text, head, markdown, columns);
     let inputs = head.inputs.as_deref();
     for section in sections {
         text.push('\n');
@@ -60,6 +57,35 @@ pub(super) fn page(
         }
     }
     text
+}
+
+/// Appends the first lines: what was read, the inputs, the busiest threads, and the verdict.
+fn push_head(text: &mut String, head: &PageHead, markdown: bool, columns: Option<usize>) {
+    let head_text = if markdown { cell(&head.text) } else { head.text.clone() };
+    push_line(text, &format!("# {head_text}"), 2, columns.filter(|_| !markdown));
+    if let Some(inputs) = &head.inputs {
+        let line = format!("F=({inputs})");
+        match markdown {
+            true => text.push_str(&format!("\n```sh\n{line}\n```\n")),
+            false => push_line(text, &line, 3, columns),
+        }
+    }
+    let verdict = head.verdict.as_ref();
+    let inputs = head.inputs.as_deref();
+    let lines = [
+        ("busiest", head.busiest.clone()),
+        ("verdict", verdict.map(|verdict| format!("{} (## {})", verdict.text, verdict.section))),
+        ("why", verdict.map(|verdict| with_array(&verdict.next, inputs))),
+    ];
+    for (name, line) in lines {
+        let Some(line) = line else { continue };
+        match (markdown, name) {
+            (true, "why") => text.push_str(&format!("\n```sh\n{line}\n```\n")),
+            (true, _) => text.push_str(&format!("\n**{name}**: {}\n", cell(&plain(&line)))),
+            (false, "why") => push_command(text, &line, columns.unwrap_or(usize::MAX)),
+            (false, _) => push_line(text, &format!("{name}  {}", plain(&line)), 9, columns),
+        }
+    }
 }
 
 /// Replaces the inputs at the end of a command by a shell array. Without `inputs`, keeps the

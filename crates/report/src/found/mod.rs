@@ -1,5 +1,10 @@
 //! The sections of a report.
 
+pub(crate) mod ranks;
+pub(crate) mod services;
+
+use self::ranks::Ranks;
+use self::services::Services;
 use crate::spread::{Lasting, Spread};
 use crate::web::insights::Insight;
 use crate::web::network::Request;
@@ -66,6 +71,8 @@ pub struct Report {
     pub reflows: Option<Reflows>,
     /// Blocks of the event loop. `None` if no CPU profile can have blocks.
     pub blocks: Option<Blocks>,
+    /// Folders or processes with CPU profiles; `None` unless there are several.
+    pub services: Option<Services>,
     /// Durations of single events, for the names with the most self time. `None` for producers with
     /// more specific sections.
     pub spread: Option<Vec<Spread>>,
@@ -85,6 +92,8 @@ pub struct Report {
     pub compiled: Option<Compiled>,
     /// GPU activity recorded by PyTorch; `None` if there is none.
     pub devices: Option<Devices>,
+    /// The ranks of a job of PyTorch; `None` unless there are several.
+    pub ranks: Option<Ranks>,
     /// Maximum values of counters, by process, in trace order.
     pub counters: Vec<Counted>,
     /// Tracks that DevTools draws above the threads, in the order of its panel.
@@ -102,6 +111,8 @@ pub struct ThreadSums {
     pub thread: usize,
     /// Busy time in milliseconds.
     pub busy: f64,
+    /// Milliseconds from the first event or call of the thread to its last, also of idle calls.
+    pub time: f64,
     /// Number of events and calls with a duration.
     pub events: u64,
     /// The longest interval without an open event.
