@@ -42,10 +42,9 @@ pub use tracemill_trace::run::limits::{Cancel, Progress};
 
 use args::{Cli, Verb};
 use clap::{CommandFactory, FromArgMatches};
-use commands::Answering;
+use commands::{Addresses, Answering};
 use engine::QueryEngine;
 use files::RunFiles;
-use files::addresses::{Addresses, open};
 use messages::Messages;
 use outcome::exit::{Exit, Failure};
 use std::ffi::OsString;
@@ -126,7 +125,7 @@ fn run(
     answering: Answering<'_>,
 ) -> Result<Exit, Failure> {
     command.files.check()?;
-    let _folder = match open(&command.files, answering, messages)? {
+    let _folder = match commands::open(&command.files, answering, messages)? {
         Addresses::Ended(exit) => return Ok(exit),
         Addresses::Opened(folder) => folder,
     };

@@ -1,5 +1,6 @@
 //! One module per command, and the code that commands share.
 
+mod addresses;
 mod analysis;
 mod around;
 mod check;
@@ -34,7 +35,8 @@ mod writing;
 use crate::args::Verb;
 use crate::messages::Messages;
 use crate::outcome::exit::{Exit, Failure};
-pub(crate) use query::{Answering, scratch};
+pub(crate) use addresses::{Addresses, open};
+pub(crate) use query::Answering;
 pub(crate) use reading::read;
 
 /// Runs a command.

@@ -33,7 +33,7 @@ pub(crate) enum Answering<'e> {
 
 impl Answering<'_> {
     /// Calls `work` with the engine, or runs the program.
-    pub(crate) fn answer(
+    pub(super) fn answer(
         self,
         messages: &Messages,
         work: impl FnOnce(&dyn QueryEngine) -> Result<Exit, Failure>,
@@ -230,7 +230,7 @@ fn refuse_binary(format: TableFormat, output: &OutputPlace) -> Result<(), Failur
 }
 
 /// Creates a folder for the engine's temporary files in `folder`.
-pub(crate) fn scratch(folder: &Path) -> Result<TempDir, Failure> {
+pub(super) fn scratch(folder: &Path) -> Result<TempDir, Failure> {
     let created = tempfile::Builder::new().prefix("tracemill-").tempdir_in(folder);
     let created = created.map_err(|error| Error::scratch(folder, error))?;
     signal::remove_at_end(created.path());

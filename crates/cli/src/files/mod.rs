@@ -135,17 +135,17 @@ impl RunFiles {
     }
 
     /// Returns the name of the verb.
-    fn verb(&self) -> &str {
+    pub(crate) fn verb(&self) -> &str {
         &self.verb
     }
 
     /// Returns the folder of temporary files.
-    fn tmp_dir(&self) -> PathBuf {
+    pub(crate) fn tmp_dir(&self) -> PathBuf {
         self.tmp_dir.clone().unwrap_or_else(std::env::temp_dir)
     }
 
     /// Returns the inputs on other machines.
-    fn addresses(&self) -> impl Iterator<Item = &Path> {
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = &Path> {
         let inputs = self.named.iter().filter(|file| file.role == FileRole::Input);
         inputs.map(|file| &*file.path).filter(|path| addresses::is_address(path))
     }

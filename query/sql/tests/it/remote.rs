@@ -1,8 +1,21 @@
 //! Traces on a web server as inputs, compared with the same traces as files.
 
-use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_testkit::web::{Fault, WebServer};
-use tracemill_testkit::{Folder, Run};
+use tracemill_testkit::{Folder, Rng, Run};
+
+/// A trace of short slices, in order of time.
+fn text() -> String {
+    let mut rng = Rng::new(1);
+    let event = |number: u64| {
+        let (tid, dur, name) = (rng.below(4), rng.below(300), rng.below(50));
+        format!(
+            "{{\"ph\":\"X\",\"pid\":1,\"tid\":{tid},\"ts\":{},\"dur\":{dur},\"name\":\"name {name}\",\
+             \"args\":{{\"text\":\"{number:060}\"}}}}",
+            1_000_000 + number * 100
+        )
+    };
+    format!("[{}]", (0..80_000).map(event).collect::<Vec<_>>().join(",\n"))
+}
 
 /// A sorted trace of several MiB with an index, as files and as objects.
 struct Served {
@@ -12,8 +25,7 @@ struct Served {
 
 impl Served {
     fn new() -> Self {
-        let folder = Folder::new().with("random.json", trace(3, &TraceShape::plain(100_000)));
-        run(&folder, &["merge", "random.json", "-o", "a.json", "-q"]).ends(0);
+        let folder = Folder::new().with("a.json", text());
         run(&folder, &["index", "a.json", "-q"]).ends(0);
         let server = WebServer::start();
         server.put("a.json", folder.bytes("a.json"), 1);
