@@ -110,7 +110,7 @@ impl RangeReader {
     /// # Errors
     /// Returns the errors of [`FetchRanges::fetch`].
     pub fn fetch(&self, range: Range<u64>) -> Result<(), Error> {
-        self.file.fetch(&[range], &self.limits)
+        self.file.fetch(std::slice::from_ref(&range), &self.limits)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::run::limits::Limits;
 use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
+use std::slice;
 use tracemill_tokenizer::{Damage, Event, Scanner, Sink, Status, Stop, Tier, Window};
 
 /// First number of bytes that is copied to find the first event.
@@ -36,7 +37,7 @@ pub(super) fn fetch(
             file.fetch(&pieces.iter().map(range).collect::<Vec<Range<u64>>>(), limits)?;
             fetch_head(file, limits)
         }
-        _ => file.fetch(&[0..file.length()], limits),
+        _ => file.fetch(slice::from_ref(&(0..file.length())), limits),
     }
 }
 
@@ -46,7 +47,7 @@ fn fetch_head(file: &RemoteFile, limits: &Limits) -> Result<(), Error> {
     let mut length = HEAD;
     loop {
         length = length.min(file.length());
-        file.fetch(&[0..length], limits)?;
+        file.fetch(slice::from_ref(&(0..length)), limits)?;
         let mut head = Vec::new();
         let local = File::open(file.path()).map_err(failed)?;
         local.take(length).read_to_end(&mut head).map_err(failed)?;
