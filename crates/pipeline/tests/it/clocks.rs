@@ -30,7 +30,7 @@ fn merge_with(
     let run = |sources: &[Source]| {
         let path = |source: &Source| match source {
             Source::Path(path) | Source::Listed(path) => path.clone(),
-            Source::Stdin | Source::Reader(_) => PathBuf::new(),
+            Source::Stdin | Source::Reader(_) | Source::Remote(_) => PathBuf::new(),
         };
         let paths: Vec<PathBuf> = sources.iter().map(path).collect();
         let config = Config { clocks: rules(&paths), identity: identity.clone(), ..config(knobs) };
