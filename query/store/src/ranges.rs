@@ -24,7 +24,7 @@ impl RangeSet {
         let touched = &self.0[first..end];
         let start = touched.first().map_or(range.start, |known| known.start.min(range.start));
         let last = touched.last().map_or(range.end, |known| known.end.max(range.end));
-        self.0.splice(first..end, [start..last]);
+        self.0.splice(first..end, std::iter::once(start..last));
     }
 
     /// Returns the parts of `ranges` that are not in the set, as the ranges of requests to an object of
