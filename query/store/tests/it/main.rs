@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::slice;
 use tracemill_store::{Access, Object, open};
 use tracemill_testkit::generate::{TraceShape, trace};
 use tracemill_testkit::web::{Fault, WebServer};
@@ -109,7 +110,7 @@ fn faults_change_no_byte_of_ranges() {
         let remote = Remote::new(3 << 20);
         let file = remote.open();
         remote.server.fail(fault);
-        file.fetch(&[0..3 << 20], &limits()).unwrap();
+        file.fetch(slice::from_ref(&(0..3 << 20)), &limits()).unwrap();
         assert!(remote.folder.bytes("remote/a.json") == remote.bytes, "{fault:?}");
     }
 }
@@ -121,7 +122,7 @@ fn a_replaced_object_is_an_error() {
     let object = Object::find(&remote.server.address("a.json")).unwrap();
     assert_eq!(object.length(), 3 << 20);
     remote.server.put("a.json", vec![0; 3 << 20], 1);
-    let error = file.fetch(&[0..100], &limits()).unwrap_err();
+    let error = file.fetch(slice::from_ref(&(0..100)), &limits()).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Changed { .. }), "{error}");
     assert!(error.to_string().contains("was replaced"), "{error}");
 }
@@ -153,6 +154,6 @@ fn a_cancelled_run_stops_waiting() {
     remote.server.fail(Fault::Status(503));
     let limits = limits();
     limits.cancel.cancel();
-    let error = file.fetch(&[0..100], &limits).unwrap_err();
+    let error = file.fetch(slice::from_ref(&(0..100)), &limits).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Cancelled), "{error}");
 }
