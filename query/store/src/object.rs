@@ -83,7 +83,7 @@ impl Object {
         match Object::find(&format!("{}.tmi", self.address)) {
             Ok(index) if index.meta.last_modified >= self.meta.last_modified => Ok(Some(index)),
             Ok(_) => Ok(None),
-            // a store may hide what a user may not read
+            // a store may hide objects that a user may not read
             Err(error) if matches!(error.kind(), ErrorKind::Read { .. }) => Ok(None),
             Err(error) => Err(error),
         }

@@ -1,4 +1,4 @@
-//! The local copy of an object, of which only some ranges are copied.
+//! The local copy of an object, with some of its ranges.
 
 use crate::errors::input_error;
 use crate::object::{Object, start};

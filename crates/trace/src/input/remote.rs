@@ -53,7 +53,7 @@ pub trait FetchRanges: Send + Sync {
     fn fetch(&self, ranges: &[Range<u64>], limits: &Limits) -> Result<(), Error>;
 }
 
-/// A remote file, of which a local file has some byte ranges.
+/// A remote file, and a local file with some of its byte ranges.
 #[derive(Clone)]
 pub struct RemoteFile {
     name: String,

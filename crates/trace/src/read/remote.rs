@@ -1,4 +1,4 @@
-//! Copies what a run reads of a remote file to its local file.
+//! Copies the bytes that a run reads of a remote file to its local file.
 
 use super::pieces::{ChosenPieces, Piece};
 use crate::input::byte_order_mark;
