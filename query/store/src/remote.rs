@@ -7,6 +7,7 @@ use futures::{StreamExt, stream};
 use std::fs::{File, OpenOptions};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -15,6 +16,8 @@ use tracemill_trace::{Error, ErrorKind, Limits};
 
 /// Number of requests at a time.
 const IN_FLIGHT: usize = 8;
+/// Greatest number of requests for single ranges. A run that needs more reads the rest at once.
+const SINGLE: usize = 64;
 /// Time between two looks at the cancellation of a run.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -23,8 +26,15 @@ pub(crate) struct LocalCopy {
     object: Object,
     path: PathBuf,
     file: File,
-    /// The ranges that were copied.
-    known: Mutex<RangeSet>,
+    progress: Mutex<Progress>,
+}
+
+/// What was copied so far.
+#[derive(Default)]
+struct Progress {
+    known: RangeSet,
+    /// Number of requests for single ranges.
+    single: usize,
 }
 
 impl LocalCopy {
@@ -33,7 +43,7 @@ impl LocalCopy {
         let failed = |error| Error::write(path.display(), error);
         let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
         file.set_len(object.length()).map_err(failed)?;
-        let copy = LocalCopy { object, path: path.to_owned(), file, known: Mutex::default() };
+        let copy = LocalCopy { object, path: path.to_owned(), file, progress: Mutex::default() };
         copy.keep_time()?;
         Ok(copy)
     }
@@ -56,8 +66,15 @@ impl FetchRanges for WholeCopy {
 
 impl FetchRanges for LocalCopy {
     fn fetch(&self, ranges: &[Range<u64>], limits: &Limits) -> Result<(), Error> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let requests = known.requests(ranges, self.object.length());
+        let mut progress = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
+        let length = self.object.length();
+        let mut requests = progress.known.requests(ranges, length);
+        if requests.len() == 1 && ranges.len() == 1 {
+            progress.single += 1;
+            if progress.single > SINGLE {
+                requests = progress.known.requests(slice::from_ref(&(0..length)), length);
+            }
+        }
         let count = requests.len();
         let (sender, answers) = channel();
         let gets: Vec<_> = requests
@@ -87,7 +104,7 @@ impl FetchRanges for LocalCopy {
             let bytes = bytes.map_err(|error| input_error(self.object.address(), error))?;
             let failed = |error| Error::write(self.path.display(), error);
             tracemill_trace::os::write_all_at(&self.file, &bytes, range.start).map_err(failed)?;
-            known.add(range);
+            progress.known.add(range);
             left -= 1;
         }
         self.keep_time()

@@ -105,6 +105,20 @@ fn ranges_are_copied_once_and_only_they() {
 }
 
 #[test]
+fn many_single_ranges_end_with_all() {
+    let remote = Remote::new(90 << 20);
+    let file = remote.open();
+    let _ = remote.server.take_counts();
+    for number in 0..80 {
+        let range = (80 - number) << 20..((80 - number) << 20) + 10;
+        file.fetch(slice::from_ref(&range), &limits()).unwrap();
+    }
+    let (requests, bytes) = remote.server.take_counts();
+    assert!(requests < 64 + 40 && bytes < 110 << 20, "{requests} requests, {bytes} bytes");
+    assert!(remote.folder.bytes("remote/a.json") == remote.bytes);
+}
+
+#[test]
 fn faults_change_no_byte_of_ranges() {
     for fault in [Fault::Busy, Fault::Short, Fault::SameHost] {
         let remote = Remote::new(3 << 20);
