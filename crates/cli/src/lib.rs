@@ -110,11 +110,12 @@ fn parse(words: &[OsString]) -> Result<ParsedCommand, clap::Error> {
     Ok(ParsedCommand { verb, files })
 }
 
-/// Returns whether a word names an existing file and is not a command.
+/// Returns whether a word is an address, or names an existing file and is not a command.
 fn is_input(word: &OsString) -> bool {
     let is_verb =
         || word.to_str().is_some_and(|word| args::command().find_subcommand(word).is_some());
-    std::path::Path::new(word).exists() && !is_verb()
+    let path = std::path::Path::new(word);
+    files::addresses::is_address(path) || path.exists() && !is_verb()
 }
 
 /// Runs a command. If a temporary file was damaged, its data reads as zeros. Then only that error

@@ -3,7 +3,8 @@
 //! Only the program with an engine opens addresses. Others run it with the same command line.
 
 use super::query::{Answering, scratch};
-use crate::engine::{AddressAccess, OpenAddress};
+use crate::engine::{AddressAccess, OpenAddress, PROGRAM, program};
+use crate::files::inputs::address_text;
 use crate::files::{RunFiles, addresses};
 use crate::messages::Messages;
 use crate::outcome::exit::{Exit, Failure};
@@ -39,7 +40,14 @@ pub(crate) fn open(
     }
     let engine = match answering {
         Answering::Here(engine) => engine,
-        Answering::ByProgram(_) => {
+        Answering::ByProgram(words) => {
+            let near = words.first().map_or(Path::new(""), Path::new);
+            if program(near).is_none() {
+                let text = address_text(named[0]).unwrap_or_default();
+                return Err(Failure::usage(format!(
+                    "{text}, or install {PROGRAM}, which reads addresses"
+                )));
+            }
             return answering.answer(messages, |_| Ok(Exit::Complete)).map(Addresses::Ended);
         }
     };

@@ -58,6 +58,7 @@ pub(crate) fn address_text(name: &str) -> Option<String> {
         "http" | "https" | "ftp" => "curl -LO",
         "s3" => "aws s3 cp",
         "gs" => "gcloud storage cp",
+        "az" => "az storage copy -s",
         _ => return None,
     };
     Some(format!(
