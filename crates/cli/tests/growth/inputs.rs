@@ -268,7 +268,7 @@ pub(super) const ROWS: [Row; 63] = rows! {
     "stack frames and parts" 2_000 frames_of_threads "split" "--by" "tid" "--dry-run" "-d" "parts";
     "stack frames, parts of a size" 4_000 frames_of_events "split" "--by" "size=8K" "--dry-run" "-d" "parts";
     "documents with keys, split" 16_000 keyed_processes "split" "--by" "pid" "--dry-run" "-d" "parts";
-    "documents with keys, split for DevTools" 1_600 keyed_processes "split" "--by" "events=50" "--for" "devtools" "-f" "-d" "parts";
+    "documents with keys, split for DevTools" 400 keyed_processes "split" "--by" "events=50" "--for" "devtools" "-f" "-d" "parts";
     "files of one pid, split" 400 files_of_one_pid "split" "--by" "pid" "--dry-run" "-d" "parts";
     "files of one pid, split for DevTools" 100 files_of_one_pid "split" "--by" "tid" "--for" "devtools" "-f" "-d" "parts";
     "breadcrumbs, merge" 20_000 breadcrumbs "merge";
