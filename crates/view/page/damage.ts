@@ -1,7 +1,8 @@
 // Where the trace is damaged or cut off: marks in the overview with words, and what the banner says, with a button for each place.
 
 import { bytes, grouped, rem, short, visible } from './format';
-import type { Damage, Model, Trace } from './model';
+import type { Model } from './model';
+import type { Damage, Trace } from './trace';
 import type { Paint } from './raster';
 
 export const wordOf = ({ kind }: { kind: string }): string => (kind === 'truncated' ? 'cut off' : 'damaged');

@@ -2,11 +2,12 @@
 
 import { counter } from './counter';
 import { Labels, ROWS } from './labels';
-import type { Item, Lane, Model, Picked, Process } from './model';
+import type { Item, Model, Picked } from './model';
 import type { Names } from './names';
 import { ordered, type Group } from './order';
 import { columnAt, draw, hit, namedOf, paletteOf, type Lines, type Paint } from './raster';
-import { corner, type StripRow, type Strips } from './strips';
+import { corner, type Strips } from './strips';
+import type { Lane, Process, StripRow } from './trace';
 import { COLUMNS, levelOf, rowsOf, Tiles, type Tile } from './tiles';
 
 // From how many nanoseconds on a task is long.

@@ -5,7 +5,8 @@ import { drawBands, type Bands } from './bands';
 import { drawMarks } from './damage';
 import { rem, short, step, visible } from './format';
 import { drawLoad, loadMain, type Load } from './mainload';
-import type { Lane, Model, Span } from './model';
+import type { Model, Span } from './model';
+import type { Lane } from './trace';
 import { mainOf } from './order';
 import { CATEGORIES, isOfDevtools, type Paint } from './raster';
 

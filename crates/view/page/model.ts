@@ -2,22 +2,11 @@
 // nanoseconds after the start of the trace. Each change is passed to all listeners; the address has the state too.
 
 import { folded, ORDERS, type Order } from './order';
-import type { Strip } from './strips';
 import { ranges } from './tiles';
+import type { Lane, Process, Strip, Trace } from './trace';
 
-export type Kind = 'thread' | 'async' | 'counter' | 'calls';
-export interface Lane { id: number; kind: Kind; name: string; rows: number; events: number; busy: number; first: number; last: number; }
-export interface Process { pid: string; name: string; labels: string | null; inputs: number[]; lanes: Lane[]; }
-// A place where an input is damaged: at the time of the event before it, if there is one.
-export interface Damage { kind: string; sentence: string; input: string; offset: number; bytes: number; excerpt: string; at: number | null; }
 // What stands below each other on the sheet: a process, or one of its lanes.
 export interface Item { top: number; height: number; process: Process; lane: Lane | null; rows: number; key: string; pinned: boolean; strip?: Strip; }
-export interface Trace {
-  file: string; command: string; start: string; end: string; duration: string; events: number; bytes: number; event_bytes: number;
-  by_index: boolean; colors: string[]; categories: Record<string, number[]>; undrawn: number | null; lone_ends: number | null; unended: number; folded: number; lost: number; damage: Damage[]; names: number; calls: boolean | string; changed: string | null; joined: string | null; merged: boolean; warnings: string[]; whole: string | null;
-  viewers: { perfetto: string | null; devtools: boolean; speedscope: boolean };
-  inputs: { name: string; at: number | null }[]; processes: Process[];
-}
 export interface Span { from: number; to: number; }
 // A window of some lanes; of all if there is no list.
 export interface Selection extends Span { lanes: number[] | null; }

@@ -1,6 +1,6 @@
 // In which order processes and lanes are listed, which are not shown, and which are folded at first.
 
-import type { Lane, Process } from './model';
+import type { Lane, Process } from './trace';
 
 export type Order = 'main' | 'busy' | 'trace' | 'name' | 'id';
 export const ORDERS: [Order, string][] = [['main', 'main thread first'], ['busy', 'busiest first'], ['trace', 'as in the trace'], ['name', 'by name'], ['id', 'by id']];

@@ -1,8 +1,8 @@
 // Scan lines: each row of a lane is one line of pixels, stretched when it is drawn. 100,000 intervals cost some 8 ms so, where a
 // rectangle each costs 400.
 
-import type { Kind, Trace } from './model';
 import { COLUMNS, type Tile } from './tiles';
+import type { Kind, Trace } from './trace';
 
 // A palette that people who see no red or no green tell apart too: hues that differ in lightness.
 const LIGHT = ['#9cc9ec', '#f4c57f', '#93d5c0', '#efe08a', '#a9b8e6', '#eeae90', '#dfb5d2', '#c6ccd4', '#bcdc9c', '#8cc4d0', '#e3c9a0', '#c7c0ee'];

@@ -4,9 +4,8 @@
 import { exact, short, visible } from './format';
 import type { Model } from './model';
 import type { Paint } from './raster';
+import type { Strip, StripRow } from './trace';
 
-export interface StripRow { name: string; kind: string; start: number; dur: number; parts: [number, number, number] | null; score: number | null; row: number; }
-export interface Strip { name: string; title: string; rows: StripRow[]; depth: number; more: number; }
 export interface Marker { name: string; at: number; url: string; }
 interface Shot { at: number; place: number; }
 interface Answer { state: 'reading' | 'failed' | 'ready'; tracks: Omit<Strip, 'title' | 'depth'>[]; markers: Marker[]; shots: Shot[]; }
